@@ -19,19 +19,19 @@
 namespace stepwright {
 namespace {
 
-Job job_of(const char* model, const char* cluster, std::int64_t nodes, std::int64_t sequences,
-           std::int64_t length) {
-  Job job;
+plan::Job job_of(const char* model, const char* cluster, std::int64_t nodes, std::int64_t sequences,
+                 std::int64_t length) {
+  plan::Job job;
   job.model_name = model;
-  job.model = *built_in_model(model);
-  job.cluster = *built_in_cluster(cluster, nodes);
+  job.model = *model::built_in_model(model);
+  job.cluster = *cluster::built_in_cluster(cluster, nodes);
   job.sequences = sequences;
   job.length = length;
   return job;
 }
 
-Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline) {
-  Plan plan;
+plan::Plan plan_of(const plan::Job& job, std::int64_t tensor, std::int64_t pipeline) {
+  plan::Plan plan;
   plan.parallel.tensor = tensor;
   plan.parallel.pipeline = pipeline;
   plan.parallel.data = job.cluster.devices() / (tensor * pipeline);
@@ -39,24 +39,24 @@ Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline) {
   return plan;
 }
 
-/// Prices every plan of a grid; adds the seconds of one plan and how many there are for each
-/// pipeline, the building of its blocks included where it is the first to need them.
+/// Prices every plan of a grid; adds the seconds of one plan and how many there are for
+/// each pipeline, the building of its blocks included where it is the first to need them.
 // NOLINTNEXTLINE(readability-function-size): one loop per level of the search.
-void price_grid(const Job& job, const CostModel& cost, const GridChoice& grid,
+void price_grid(const plan::Job& job, const cost::CostModel& cost, const tune::GridChoice& grid,
                 std::vector<std::pair<double, std::int64_t>>& groups) {
   using Clock = std::chrono::steady_clock;
-  Pricer pricer(job, cost);
-  Plan plan = grid_plan(job, grid.parallel, grid.order);
+  simulate::Pricer pricer(job, cost);
+  plan::Plan plan = tune::grid_plan(job, grid.parallel, grid.order);
   for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
-    for (const BlockChoice& block : grid.blocks) {
-      for (const StageChoice& choice : choices) {
+    for (const tune::BlockChoice& block : grid.blocks) {
+      for (const tune::StageChoice& choice : choices) {
         const auto start = Clock::now();
         plan.micro_batch = micro_batch;
-        apply(block, plan);
-        apply(choice, plan);
-        const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-        for (const DataChoice& data : grid.data->choices) {
-          apply(data, plan);
+        tune::apply(block, plan);
+        tune::apply(choice, plan);
+        const simulate::PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+        for (const tune::DataChoice& data : grid.data->choices) {
+          tune::apply(data, plan);
           benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
         }
         const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -69,11 +69,11 @@ void price_grid(const Job& job, const CostModel& cost, const GridChoice& grid,
 
 /// One distinct shape: law and trees of a product's backward, the dearest of them.
 void price_one_shape(benchmark::State& state) {
-  const Job job = job_of("llama-3-70b", "dgx-a100-80g", 8, 512, 8192);
-  const ComputeCost cost(job);
-  Operator op{.kind = OperatorKind::kLinear,
-              .phase = Phase::kWeightGradient,
-              .shape = {.rows = 8192, .columns = 7168, .inner = 8192}};
+  const plan::Job job = job_of("llama-3-70b", "dgx-a100-80g", 8, 512, 8192);
+  const cost::ComputeCost cost(job);
+  step::Operator op{.kind = step::OperatorKind::kLinear,
+                    .phase = step::Phase::kWeightGradient,
+                    .shape = {.rows = 8192, .columns = 7168, .inner = 8192}};
   for (auto _ : state) {
     op.shape.rows = op.shape.rows % 32768 + 128;
     benchmark::DoNotOptimize(cost.seconds(op));
@@ -84,9 +84,9 @@ BENCHMARK(price_one_shape);
 /// The built-in profiles, read and parsed: once in a process.
 void read_profiles(benchmark::State& state) {
   for (auto _ : state) {
-    for (const EmbeddedFile& file : embedded_profiles()) {
+    for (const EmbeddedFile& file : cost::embedded_profiles()) {
       benchmark::DoNotOptimize(
-          read_operator_profile(Document::parse(file.text, std::string(file.name))));
+          cost::read_operator_profile(Document::parse(file.text, std::string(file.name))));
     }
   }
 }
@@ -94,22 +94,22 @@ BENCHMARK(read_profiles)->Unit(benchmark::kMillisecond);
 
 /// One whole plan with summaries that exist: the innermost step of a search.
 void price_one_plan(benchmark::State& state) {
-  const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
-  const Plan plan = plan_of(job, 8, 16);
-  const CostModel cost(job);
-  Pricer pricer(job, cost);
-  const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
+  const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
+  const plan::Plan plan = plan_of(job, 8, 16);
+  const cost::CostModel cost(job);
+  simulate::Pricer pricer(job, cost);
+  const simulate::PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
   for (auto _ : state) benchmark::DoNotOptimize(pricer.finish(pipeline, plan).seconds);
 }
 BENCHMARK(price_one_plan);
 
 /// The summaries of one setting and everything after them.
 void price_one_plan_from_nothing(benchmark::State& state) {
-  const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
-  const Plan plan = plan_of(job, 8, 16);
-  const CostModel cost(job);
+  const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
+  const plan::Plan plan = plan_of(job, 8, 16);
+  const cost::CostModel cost(job);
   for (auto _ : state) {
-    Pricer pricer(job, cost);
+    simulate::Pricer pricer(job, cost);
     benchmark::DoNotOptimize(pricer.price(plan).seconds);
   }
 }
@@ -118,10 +118,10 @@ BENCHMARK(price_one_plan_from_nothing)->Unit(benchmark::kMicrosecond);
 /// Every plan of a sample of grids in the order of a search: blocks and pipelines are priced once,
 /// their time is shared by the plans below them. The median is over plans.
 void price_a_space(benchmark::State& state) {
-  const Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
-  const CostModel cost(job);
-  const Dimensions space = dimensions(job);
-  const Enumeration enumeration(job, space);
+  const plan::Job job = job_of("llama-3.1-405b", "dgx-h100", 2048, 2048, 8192);
+  const cost::CostModel cost(job);
+  const tune::Dimensions space = tune::dimensions(job);
+  const tune::Enumeration enumeration(job, space);
   double median_s = 0;
   double mean_s = 0;
   for (auto _ : state) {
@@ -148,40 +148,41 @@ void price_a_space(benchmark::State& state) {
 BENCHMARK(price_a_space)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void predict_llama_70b(benchmark::State& state) {
-  const Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
-  const PlannedJob planned{job, plan_of(job, 8, 4)};
-  for (auto _ : state) benchmark::DoNotOptimize(predict(planned).simulation.step_time_s);
+  const plan::Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
+  const plan::PlannedJob planned{job, plan_of(job, 8, 4)};
+  for (auto _ : state) benchmark::DoNotOptimize(simulate::predict(planned).simulation.step_time_s);
 }
 BENCHMARK(predict_llama_70b)->Unit(benchmark::kMillisecond);
 
 /// 64 stages x 512 micro-batches, two layers a stage.
 void simulate_deep_pipeline(benchmark::State& state) {
-  const Job job = job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048);
-  const Plan plan = plan_of(job, 8, 64);
-  const CostModel cost(job);
-  const StepProgram program = build_program(job, plan);
-  const auto layouts = group_layouts(job.cluster, Grid(plan));
+  const plan::Job job = job_of("gpt-1t", "dgx-a100-80g", 64, 512, 2048);
+  const plan::Plan plan = plan_of(job, 8, 64);
+  const cost::CostModel cost(job);
+  const step::StepProgram program = step::build_program(job, plan);
+  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(simulate(program, cost, layouts, plan).step_time_s);
+    benchmark::DoNotOptimize(simulate::simulate(program, cost, layouts, plan).step_time_s);
   }
 }
 BENCHMARK(simulate_deep_pipeline)->Unit(benchmark::kMillisecond);
 
 /// One dense layer pair; with 1, the forward list may start anywhere.
 void interleave_a_layer(benchmark::State& state) {
-  const Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
-  Plan plan = plan_of(job, 8, 4);
-  plan.tensor_input = TensorInput::kKeep;
-  const CostModel cost(job);
-  const StrandPair pair = layer_strands(job, plan, cost, 0).pair;
-  const InterleaveOptions options{.contention = cost.contention(), .rotate = state.range(0) == 1};
-  for (auto _ : state) benchmark::DoNotOptimize(interleave(pair, options));
+  const plan::Job job = job_of("llama-3-70b", "dgx-h100", 8, 512, 8192);
+  plan::Plan plan = plan_of(job, 8, 4);
+  plan.tensor_input = plan::TensorInput::kKeep;
+  const cost::CostModel cost(job);
+  const interleave::StrandPair pair = interleave::layer_strands(job, plan, cost, 0).pair;
+  const interleave::InterleaveOptions options{.contention = cost.contention(),
+                                              .rotate = state.range(0) == 1};
+  for (auto _ : state) benchmark::DoNotOptimize(interleave::interleave(pair, options));
 }
 BENCHMARK(interleave_a_layer)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
-void run_tune(benchmark::State& state, const Job& job) {
-  TuneResult result;
-  for (auto _ : state) result = tune(job, TuneOptions{});
+void run_tune(benchmark::State& state, const plan::Job& job) {
+  tune::TuneResult result;
+  for (auto _ : state) result = tune::tune(job, tune::TuneOptions{});
   state.counters["legal"] = static_cast<double>(result.space.legal);
   state.counters["priced"] = static_cast<double>(result.space.priced);
   state.counters["gap"] = result.optimality_gap;
@@ -210,7 +211,7 @@ BENCHMARK(tune_deepseek_on_2048_h100)->Unit(benchmark::kMillisecond)->Iterations
 
 /// The degrees of its technical report; the rest is searched.
 void tune_deepseek_on_2048_h800(benchmark::State& state) {
-  Job job = job_of("deepseek-v3", "h800-8gpu", 256, 15360, 4096);
+  plan::Job job = job_of("deepseek-v3", "h800-8gpu", 256, 15360, 4096);
   job.precision = DType::kFp8;
   job.space.tensor = {1};
   job.space.context = {1};

@@ -11,14 +11,14 @@
 #include "stepwright/core/format.h"
 #include "stepwright/plan/grid.h"
 
-namespace stepwright {
+namespace stepwright::check {
 namespace {
 
-FullestStage fullest_stage(const Prediction& prediction) {
+FullestStage fullest_stage(const simulate::Prediction& prediction) {
   const auto& stages = prediction.memory.stages;
-  const auto most = std::ranges::max_element(stages, {}, &StageMemory::peak_bytes);
+  const auto most = std::ranges::max_element(stages, {}, &memory::StageMemory::peak_bytes);
   const std::int64_t stage = most - stages.begin();
-  const Grid grid(prediction.planned.plan);
+  const plan::Grid grid(prediction.planned.plan);
   std::int64_t rank = 0;
   while (rank + 1 < grid.ranks() && grid.coordinates(rank).pipeline != stage) ++rank;
   return {.stage = stage, .first_rank = rank};
@@ -26,26 +26,27 @@ FullestStage fullest_stage(const Prediction& prediction) {
 
 /// Nothing where the table of the framework has no legal plan of the job: files can start more than
 /// is listed. Without changes where the plan is as good as the best, or no plan fits.
-std::optional<Against> way_to_best(const PlannedJob& planned, const TuneOptions& options) {
-  Job job = planned.job;
+std::optional<tune::Against> way_to_best(const plan::PlannedJob& planned,
+                                         const tune::TuneOptions& options) {
+  plan::Job job = planned.job;
   job.use_all = true;
-  TuneResult result;
+  tune::TuneResult result;
   try {
-    result = tune(job, options);
+    result = tune::tune(job, options);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kNoPlan) throw;
     return std::nullopt;
   }
-  std::optional<AttentionKernel> own;
+  std::optional<cluster::AttentionKernel> own;
   if (!job.attention_stated) own = planned.job.kernels.attention;
-  return against(result, planned.plan, options, own);
+  return tune::against(result, planned.plan, options, own);
 }
 
 /// Settings that matter and are in no plan: what they leave out may be why it does not fit.
-std::string unread_that_matters(const ImportReport& report) {
+std::string unread_that_matters(const framework_files::ImportReport& report) {
   std::vector<std::string> names;
-  for (const UnreadSetting& one : report.not_read) {
-    if (one.matters == Matters::kYes) names.push_back(one.name);
+  for (const framework_files::UnreadSetting& one : report.not_read) {
+    if (one.matters == framework_files::Matters::kYes) names.push_back(one.name);
   }
   if (names.empty()) return "";
   return fmt::format("; without what was not read ({})", fmt::join(names, ", "));
@@ -56,14 +57,14 @@ std::string unread_that_matters(const ImportReport& report) {
 double JobCheck::gain() const {
   if (!better) return 0;
   double saved = 0;
-  for (const Change& change : better->changes) saved += change.gain_s;
+  for (const tune::Change& change : better->changes) saved += change.gain_s;
   return std::max(0.0, saved / better->own.step_time_s);
 }
 
-JobCheck check_job(ImportedPlan imported, const TuneOptions& options) {
+JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
   JobCheck check{.imported = std::move(imported), .prediction = {}, .fullest = {}, .better = {}};
   if (!check.starts()) return check;
-  check.prediction = predict(check.imported.planned);
+  check.prediction = simulate::predict(check.imported.planned);
   check.fullest = fullest_stage(*check.prediction);
   check.better = way_to_best(check.prediction->planned, options);
   return check;
@@ -73,7 +74,7 @@ std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
   if (!check.starts()) {
     return fmt::format("does not start: {}", check.imported.refused->message);
   }
-  const MemoryReport& memory = check.prediction->memory;
+  const memory::MemoryReport& memory = check.prediction->memory;
   if (!check.fits() && memory.fits_devices()) {
     return fmt::format("does not fit: the host of a node would hold {} of {}",
                        format_bytes(memory.host_bytes), format_bytes(memory.host_capacity_bytes));
@@ -94,4 +95,4 @@ std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
   return "";
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::check

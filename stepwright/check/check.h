@@ -8,7 +8,7 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/against.h"
 
-namespace stepwright {
+namespace stepwright::check {
 
 /// The fullest device of a plan: where memory runs out first.
 struct FullestStage {
@@ -18,12 +18,12 @@ struct FullestStage {
 
 /// What a person learns of a job before it is queued.
 struct JobCheck {
-  ImportedPlan imported;                 ///< Without a target where a plan file was given.
-  std::optional<Prediction> prediction;  ///< Of a plan that starts.
+  framework_files::ImportedPlan imported;  ///< Without a target where a plan file was given.
+  std::optional<simulate::Prediction> prediction;  ///< Of a plan that starts.
   FullestStage fullest;
   /// The way to the best plan that the framework runs; nothing where the plan does not start, or
   /// where no legal plan of the job is one that the framework is known to run.
-  std::optional<Against> better;
+  std::optional<tune::Against> better;
 
   [[nodiscard]] bool starts() const { return !imported.refused; }
   [[nodiscard]] bool fits() const { return prediction && prediction->memory.fits(); }
@@ -33,10 +33,10 @@ struct JobCheck {
 
 /// Predicts a plan, and looks for a better one of the same job under the same framework. Fails with
 /// `kInput` where its job says what no search can take.
-JobCheck check_job(ImportedPlan imported, const TuneOptions& options = {});
+JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options = {});
 
 /// Why the job should not be queued, in one sentence: it does not start, or does not fit, or leaves
 /// `most_gain` of a step or more on the table; empty: it should.
 std::string fault_of(const JobCheck& check, std::optional<double> most_gain);
 
-}  // namespace stepwright
+}  // namespace stepwright::check

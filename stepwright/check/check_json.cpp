@@ -7,15 +7,15 @@
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::check {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 void add_prediction(Json& json, const JobCheck& check) {
-  const Prediction& prediction = *check.prediction;
-  const Json memory =
-      memory_json(prediction.memory, allocated_memory(prediction.planned.job, prediction.program));
+  const simulate::Prediction& prediction = *check.prediction;
+  const Json memory = memory::memory_json(
+      prediction.memory, memory::allocated_memory(prediction.planned.job, prediction.program));
   json["fits"] = check.fits();
   json["p_fits"] = prediction.memory.p_fits;
   json["fullest"] = {{"stage", check.fullest.stage}, {"rank", check.fullest.first_rank}};
@@ -31,11 +31,11 @@ void add_prediction(Json& json, const JobCheck& check) {
 Json gains_json(const JobCheck& check) {
   Json gains = Json::array();
   if (!check.better) return gains;
-  for (const Change& change : check.better->changes) {
+  for (const tune::Change& change : check.better->changes) {
     gains.push_back({{"set", change.set},
                      {"gain_s", change.gain_s},
                      {"step_time_s", change.reached.step_time_s},
-                     {"kind", name_of(kChangeKindNames, change.kind)}});
+                     {"kind", name_of(tune::kChangeKindNames, change.kind)}});
   }
   return gains;
 }
@@ -43,7 +43,7 @@ Json gains_json(const JobCheck& check) {
 }  // namespace
 
 Json check_json(const JobCheck& check, const std::string& fault) {
-  Json json{{"plan", plan_json(check.imported.planned)}, {"starts", check.starts()}};
+  Json json{{"plan", plan::plan_json(check.imported.planned)}, {"starts", check.starts()}};
   if (check.starts()) {
     add_prediction(json, check);
   } else {
@@ -52,10 +52,10 @@ Json check_json(const JobCheck& check, const std::string& fault) {
   json["fault"] = fault.empty() ? Json(nullptr) : Json(fault);
   json["gain"] = check.gain();
   json["gains"] = gains_json(check);
-  const Json lists = import_json(check.imported);
+  const Json lists = framework_files::import_json(check.imported);
   for (const char* list : {"from", "read", "assumed", "not_read", "notes"})
     json[list] = lists[list];
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::check

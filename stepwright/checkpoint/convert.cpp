@@ -7,7 +7,7 @@
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 namespace {
 
 /// Tensor after tensor, so that one of them is in memory at a time.
@@ -51,4 +51,4 @@ void convert_checkpoint(const std::filesystem::path& directory, const std::files
   if (error) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", out.string(), error.message()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 /// Writes the weights of a committed checkpoint as whole tensors into one safetensors file, after
 /// every shard's checksum. Fails with `kInput` for a damaged checkpoint or a file that is there
 /// already, with `kRuntime` when the file cannot be written.
 void convert_checkpoint(const std::filesystem::path& directory, const std::filesystem::path& out);
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -13,7 +13,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 namespace {
 
 constexpr std::string_view kCommittedPrefix = "step-";
@@ -125,4 +125,4 @@ void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

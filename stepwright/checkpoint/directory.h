@@ -7,7 +7,7 @@
 
 #include "stepwright/checkpoint/index.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 /// The name of a committed checkpoint: `step-00000010`.
 std::string checkpoint_name(std::int64_t step);
@@ -50,4 +50,4 @@ void commit(const std::filesystem::path& writing, const std::filesystem::path& d
 /// leaves it whole or uncommitted. The caller holds the lock.
 void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep);
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -13,7 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 namespace {
 
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
@@ -79,4 +79,4 @@ void sync_directory(const std::filesystem::path& path) {
   if (result != 0) fail_writing(path, error);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

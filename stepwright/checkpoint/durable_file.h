@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 /// The size and checksum that a file should have.
 struct FileSum {
@@ -41,4 +41,4 @@ class DurableFile {
 /// Makes names in a directory durable. Fails with `kRuntime`.
 void sync_directory(const std::filesystem::path& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

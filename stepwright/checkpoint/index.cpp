@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapped_file.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 std::int64_t IndexedTensor::elements() const {
   std::int64_t count = 1;
@@ -67,4 +67,4 @@ void check_complete(const CheckpointIndex& index, const std::filesystem::path& p
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -10,7 +10,7 @@
 #include "stepwright/checkpoint/durable_file.h"
 #include "stepwright/checkpoint/pieces.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 /// The file that makes a checkpoint one: written last, and the directory renamed after it.
 inline constexpr std::string_view kIndexName = "checkpoint.json";
@@ -98,4 +98,4 @@ ShardPart parse_part(std::string_view text);
 /// Fails with `kInput` unless every element of every tensor is in exactly one slice.
 void check_complete(const CheckpointIndex& index, const std::filesystem::path& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -11,7 +11,7 @@
 #include "stepwright/checkpoint/safetensors.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 namespace {
 
 using IndexJson = nlohmann::ordered_json;
@@ -267,4 +267,4 @@ ShardPart parse_part(std::string_view text) {
   return part;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 void add_run(std::vector<Piece>& pieces, std::int64_t begin, std::int64_t length) {
   if (length == 0) return;
@@ -49,4 +49,4 @@ std::int64_t first_flaw(std::vector<Run>& runs, std::int64_t elements) {
   return end == elements ? -1 : std::min(end, elements);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

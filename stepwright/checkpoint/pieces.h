@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 /// The place in the whole, flattened tensor of elements that stand together in a shard: `count`
 /// runs of `length` elements, each `stride` after the one before. A slice of a matrix, however it
@@ -40,4 +40,4 @@ void append_runs(std::vector<Run>& runs, std::span<const Piece> pieces, std::int
 /// element from 0 to `elements` is in exactly one.
 std::int64_t first_flaw(std::vector<Run>& runs, std::int64_t elements);
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -11,7 +11,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
@@ -192,4 +192,4 @@ std::span<const std::byte> SafetensorsFile::bytes_of(const StoredTensor& tensor)
                                static_cast<std::size_t>(tensor.end - tensor.begin));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -11,7 +11,7 @@
 
 #include "stepwright/core/mapped_file.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 /// A tensor of a safetensors file: its type as the format writes it ("F64", "BF16", ...), its
 /// extents, and its bytes counted from the end of the header.
@@ -55,4 +55,4 @@ class SafetensorsFile {
   std::map<std::string, StoredTensor> tensors_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 FileSum write_safetensors_file(const std::filesystem::path& path,
                                const std::vector<ShardTensor>& tensors) {
@@ -107,4 +107,4 @@ void ShardReader::read(const IndexedTensor& tensor, std::string_view state,
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -11,7 +11,7 @@
 #include "stepwright/checkpoint/index.h"
 #include "stepwright/checkpoint/safetensors.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 
 /// A flat tensor to write: its bytes live elsewhere.
 struct ShardTensor {
@@ -59,4 +59,4 @@ class ShardReader {
   std::map<std::int64_t, std::unique_ptr<SafetensorsFile>> open_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

@@ -3,7 +3,7 @@
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::checkpoint {
 namespace {
 
 /// Runs a check; what it refuses is a flaw.
@@ -36,4 +36,4 @@ std::vector<std::string> flaws_of_checkpoint(const std::filesystem::path& direct
   return flaws;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::checkpoint

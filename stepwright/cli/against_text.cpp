@@ -14,11 +14,11 @@
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/tune/differences.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-std::string fault_text(const TunedPlan& best, const TunedPlan& own) {
-  const bool slower = own.step_time_s > best.step_time_s * (1 + kAsGood);
+std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) {
+  const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kAsGood);
   const std::string why = slower ? own.lost + ".\n" : "";
   if (!own.fits) {
     return fmt::format("It does not fit in memory: {} too much, most of it {}.\n{}",
@@ -47,7 +47,7 @@ std::vector<std::string> wrapped(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::string changes_text(const std::vector<Change>& changes) {
+std::string changes_text(const std::vector<tune::Change>& changes) {
   Table table{.columns = {{"#", Align::kRight},
                           {"set"},
                           {"kind"},
@@ -56,11 +56,11 @@ std::string changes_text(const std::vector<Change>& changes) {
                           {"memory", Align::kRight}},
               .rows = {}};
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const Change& change = changes[i];
+    const tune::Change& change = changes[i];
     const bool loses = change.gain_s < 0;
     const std::vector<std::string> set = wrapped(change.set);
     table.rows.push_back({fmt::format("{}", i + 1), set.front(),
-                          std::string(name_of(kChangeKindNames, change.kind)),
+                          std::string(name_of(tune::kChangeKindNames, change.kind)),
                           format_time(change.reached.step_time_s),
                           (loses ? "-" : "") + format_time(std::abs(change.gain_s)),
                           format_bytes(change.reached.peak_memory_bytes)});
@@ -71,26 +71,26 @@ std::string changes_text(const std::vector<Change>& changes) {
   return to_text(table);
 }
 
-PlannedJob load_own_plan(const std::string& file, const std::string& job_file, const Job& job,
-                         const Console& console) {
-  if (job.objective.kind == ObjectiveKind::kSmallestCluster) {
+plan::PlannedJob load_own_plan(const std::string& file, const std::string& job_file,
+                               const plan::Job& job, const Console& console) {
+  if (job.objective.kind == plan::ObjectiveKind::kSmallestCluster) {
     fail_input(
         fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
                     "one cluster: give a job with another objective",
                     job_file));
   }
-  PlannedJob planned = load_plan_file(file, console);
-  if (const auto field = differing_field(job, planned.job)) {
+  plan::PlannedJob planned = load_plan_file(file, console);
+  if (const auto field = tune::differing_field(job, planned.job)) {
     fail_input(fmt::format("{}: is no plan of {}: {}", file, job_file, *field));
   }
-  if (const auto refused = illegal(job, planned.plan)) fail_refused(*refused, file);
-  return with_order(std::move(planned));
+  if (const auto refused = plan::illegal(job, planned.plan)) plan::fail_refused(*refused, file);
+  return simulate::with_order(std::move(planned));
 }
 
-std::string against_text(const TuneResult& result, const Against& against) {
-  const TunedPlan& best = result.plans.front();
+std::string against_text(const tune::TuneResult& result, const tune::Against& against) {
+  const tune::TunedPlan& best = result.plans.front();
   std::string text =
-      fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan_code(against.own.plan),
+      fmt::format("\nYour plan ({}) takes {} in {}.\n{}", plan::plan_code(against.own.plan),
                   format_time(against.own.step_time_s), format_bytes(against.own.peak_memory_bytes),
                   fault_text(best, against.own));
   return against.changes.empty()
@@ -98,4 +98,4 @@ std::string against_text(const TuneResult& result, const Against& against) {
              : text + "\nWhat to change, one after the other\n\n" + changes_text(against.changes);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -9,29 +9,29 @@
 #include "stepwright/core/table.h"
 #include "stepwright/simulate/breakdown_terms.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 std::string signed_time(double seconds) { return (seconds > 0 ? "+" : "") + format_time(seconds); }
 
 /// Names of the kinds of computation, in their order.
-constexpr std::array<std::string_view, kComputeKinds> kComputationNames = {
+constexpr std::array<std::string_view, simulate::kComputeKinds> kComputationNames = {
     "matrix products",      "attention",         "matrix products of experts", "routing of tokens",
     "memory-bound kernels", "embedding and head"};
 
 /// Calls `add(name, seconds before, seconds after)` for each term, and below computation for each
 /// of its kinds; what is zero in both is left out.
 template <class Add>
-void each_row(const Breakdown& before, const Breakdown& after, Add&& add) {
-  const auto olds = breakdown_terms(before);
-  const auto news = breakdown_terms(after);
+void each_row(const simulate::Breakdown& before, const simulate::Breakdown& after, Add&& add) {
+  const auto olds = simulate::breakdown_terms(before);
+  const auto news = simulate::breakdown_terms(after);
   const auto add_some = [&](const std::string& name, double old_s, double new_s) {
     if (old_s != 0 || new_s != 0) add(name, old_s, new_s);
   };
   for (std::size_t i = 0; i < olds.size(); ++i) {
-    add_some(kTermNames[i], olds[i], news[i]);
+    add_some(simulate::kTermNames[i], olds[i], news[i]);
     if (i > 0) continue;
-    for (std::size_t kind = 0; kind < kComputeKinds; ++kind) {
+    for (std::size_t kind = 0; kind < simulate::kComputeKinds; ++kind) {
       add_some(fmt::format("  {}", kComputationNames[kind]), before.computation[kind],
                after.computation[kind]);
     }
@@ -51,7 +51,7 @@ std::vector<std::string> difference_row(std::string_view name, double before, do
 
 }  // namespace
 
-std::string breakdown_text(const Breakdown& breakdown) {
+std::string breakdown_text(const simulate::Breakdown& breakdown) {
   Table table{
       .columns = {{"where the time goes"}, {"time", Align::kRight}, {"share", Align::kRight}},
       .rows = {}};
@@ -62,7 +62,7 @@ std::string breakdown_text(const Breakdown& breakdown) {
   return to_text(table);
 }
 
-std::string difference_text(const Breakdown& before, const Breakdown& after) {
+std::string difference_text(const simulate::Breakdown& before, const simulate::Breakdown& after) {
   Table table{.columns = {{"where the time goes"},
                           {"before", Align::kRight},
                           {"after", Align::kRight},
@@ -76,4 +76,4 @@ std::string difference_text(const Breakdown& before, const Breakdown& after) {
   return to_text(table);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -10,7 +10,7 @@
 #include "stepwright/logs/characterize_json.h"
 #include "stepwright/logs/read_logs.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class Characterize : public Command {
@@ -41,11 +41,11 @@ class Characterize : public Command {
 
   void run(const Console& console) override {
     for (const std::string& log : logs_) report_.check(log);
-    Log log = read_logs(logs_);
-    if (group_size_) give_group_size(log, *group_size_);
-    const Characterization found = characterize(log, knee_);
+    logs::Log log = logs::read_logs(logs_);
+    if (group_size_) logs::give_group_size(log, *group_size_);
+    const logs::Characterization found = logs::characterize(log, knee_);
     nlohmann::ordered_json answer;
-    if (json() || report_.wanted()) answer = characterize_json(found);
+    if (json() || report_.wanted()) answer = logs::characterize_json(found);
     if (report_.wanted()) report_.write(console, "What a job communicated", answer, {});
     if (json()) {
       print_json(console.out, answer);
@@ -67,4 +67,4 @@ std::unique_ptr<Command> characterize_command(CLI::App& program) {
   return std::make_unique<Characterize>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -21,7 +21,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class Check : public Command {
@@ -46,16 +46,16 @@ class Check : public Command {
 
   void run(const Console& console) override {
     const std::optional<double> most_gain = read_gain();
-    ImportedPlan imported = read(console);
+    framework_files::ImportedPlan imported = read(console);
     reserve_.apply(imported.planned.job);
-    const JobCheck check = checked(std::move(imported));
+    const check::JobCheck check = checked(std::move(imported));
     std::optional<RunComparison> run;
     if (!logs_.empty() && check.starts()) run = compare_run(*check.prediction, logs_);
-    std::string fault = fault_of(check, most_gain);
+    std::string fault = check::fault_of(check, most_gain);
     if (fault.empty() && run && run->differs())
       fault = "its run sent something else than the plan says";
     if (json()) {
-      nlohmann::ordered_json answer = check_json(check, fault);
+      nlohmann::ordered_json answer = check::check_json(check, fault);
       if (run) answer["log"] = run_comparison_json(*run, *check.prediction);
       print_json(console.out, answer);
     } else {
@@ -69,7 +69,7 @@ class Check : public Command {
 
  private:
   /// A plan file, or the files of a framework.
-  [[nodiscard]] ImportedPlan read(const Console& console) const {
+  [[nodiscard]] framework_files::ImportedPlan read(const Console& console) const {
     const std::string& first = files_.files().front();
     if (holds_job(first, console)) {
       fail_input(
@@ -79,16 +79,16 @@ class Check : public Command {
           {.file = first});
     }
     if (!holds_plan(first, console)) return files_.read(console, true);
-    ImportedPlan imported{
+    framework_files::ImportedPlan imported{
         .target = "", .planned = load_plan_file(first, console), .report = {}, .refused = {}};
-    imported.refused = illegal(imported.planned.job, imported.planned.plan);
+    imported.refused = plan::illegal(imported.planned.job, imported.planned.plan);
     return imported;
   }
 
   /// A search that finds fault with the job names its file.
-  [[nodiscard]] JobCheck checked(ImportedPlan imported) const {
+  [[nodiscard]] check::JobCheck checked(framework_files::ImportedPlan imported) const {
     try {
-      return check_job(std::move(imported));
+      return check::check_job(std::move(imported));
     } catch (const Error& error) {
       if (!error.of_input()) throw;
       const std::string& first = files_.files().front();
@@ -117,4 +117,4 @@ std::unique_ptr<Command> check_command(CLI::App& program) {
   return std::make_unique<Check>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

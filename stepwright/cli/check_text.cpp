@@ -9,15 +9,15 @@
 #include "stepwright/plan/codes.h"
 #include "stepwright/plan/words.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 std::string line(std::string_view name, const std::string& text) {
   return fmt::format("{:<10}  {}\n", name, text);
 }
 
-std::string prediction_lines(const JobCheck& check) {
-  const Prediction& prediction = *check.prediction;
+std::string prediction_lines(const check::JobCheck& check) {
+  const simulate::Prediction& prediction = *check.prediction;
   const double step = prediction.step_time_s();
   return line("fits", fmt::format("{}: stage {} (rank {}) needs {}", check.fits() ? "yes" : "NO",
                                   check.fullest.stage, check.fullest.first_rank,
@@ -27,7 +27,7 @@ std::string prediction_lines(const JobCheck& check) {
                                        format_time(prediction.interval.high * step)));
 }
 
-std::string better_text(const JobCheck& check) {
+std::string better_text(const check::JobCheck& check) {
   if (!check.better) {
     return line("better", "not searched: no other plan of this job is known to run there");
   }
@@ -44,16 +44,17 @@ std::string better_text(const JobCheck& check) {
 
 }  // namespace
 
-std::string check_text(const JobCheck& check) {
-  const PlannedJob& planned = check.imported.planned;
-  std::string text = line("job", job_line(planned.job));
+std::string check_text(const check::JobCheck& check) {
+  const plan::PlannedJob& planned = check.imported.planned;
+  std::string text = line("job", plan::job_line(planned.job));
   if (check.starts()) {
-    text += line("plan", plan_code(planned.plan) + "; `stepwright explain` says it in words") +
-            line("starts", "yes") + prediction_lines(check) + better_text(check);
+    text +=
+        line("plan", plan::plan_code(planned.plan) + "; `stepwright explain` says it in words") +
+        line("starts", "yes") + prediction_lines(check) + better_text(check);
   } else {
     text += line("starts", "NO: " + check.imported.refused->message);
   }
   return text + unread_text(check.imported.report, false);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

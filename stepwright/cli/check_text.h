@@ -4,10 +4,10 @@
 
 #include "stepwright/check/check.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// One screen: whether the job starts and fits, its step time, what would be better, and what was
 /// not read.
-std::string check_text(const JobCheck& check);
+std::string check_text(const check::JobCheck& check);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

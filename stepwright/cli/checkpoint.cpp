@@ -18,11 +18,11 @@
 #include "stepwright/core/table.h"
 #include "stepwright/huggingface/exporter.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-nlohmann::ordered_json checkpoint_json(const CheckpointIndex& index) {
-  const CheckpointRun& run = index.run;
+nlohmann::ordered_json checkpoint_json(const checkpoint::CheckpointIndex& index) {
+  const checkpoint::CheckpointRun& run = index.run;
   nlohmann::ordered_json json = {{"step", run.step},
                                  {"samples", run.samples},
                                  {"seed", run.seed},
@@ -32,24 +32,25 @@ nlohmann::ordered_json checkpoint_json(const CheckpointIndex& index) {
                                  {"plan", run.plan},
                                  {"files", nlohmann::json::array()},
                                  {"tensors", nlohmann::json::array()}};
-  for (const IndexedFile& file : index.files) {
+  for (const checkpoint::IndexedFile& file : index.files) {
     json["files"].push_back({{"name", file.name}, {"bytes", file.sum.bytes}});
   }
-  for (const IndexedTensor& tensor : index.tensors) {
+  for (const checkpoint::IndexedTensor& tensor : index.tensors) {
     json["tensors"].push_back(
         {{"name", tensor.name}, {"shape", tensor.shape}, {"slices", tensor.slices.size()}});
   }
   return json;
 }
 
-std::string checkpoint_text(const std::filesystem::path& path, const CheckpointIndex& index) {
+std::string checkpoint_text(const std::filesystem::path& path,
+                            const checkpoint::CheckpointIndex& index) {
   Table table{
       .columns = {{"tensor"}, {"shape"}, {"slices", Align::kRight}, {"size", Align::kRight}},
       .rows = {}};
-  const auto width = static_cast<double>(element_bytes(index.dtype));
+  const auto width = static_cast<double>(checkpoint::element_bytes(index.dtype));
   double bytes = 0;
-  for (const IndexedTensor& tensor : index.tensors) {
-    const double size = width * static_cast<double>(states_of(index, tensor).size()) *
+  for (const checkpoint::IndexedTensor& tensor : index.tensors) {
+    const double size = width * static_cast<double>(checkpoint::states_of(index, tensor).size()) *
                         static_cast<double>(tensor.elements());
     bytes += size;
     table.rows.push_back({tensor.name, fmt::format("{}", fmt::join(tensor.shape, " x ")),
@@ -117,7 +118,7 @@ class Checkpoint : public Command {
     }
     check_format();
     if (action_ == "convert" && format_ == "stepwright") check_writable(output_);
-    const std::filesystem::path path = find_checkpoint(directory_);
+    const std::filesystem::path path = checkpoint::find_checkpoint(directory_);
     if (action_ == "show") return show(console, path);
     if (action_ == "verify") return verify(console, path);
     convert(path);
@@ -138,25 +139,26 @@ class Checkpoint : public Command {
   }
 
   void convert(const std::filesystem::path& path) const {
-    if (format_ == "stepwright") return convert_checkpoint(path, output_);
-    const ExportForm form = format_ == "peft" ? ExportForm::kAdapters
-                            : merge_.empty()  ? ExportForm::kWeights
-                                              : ExportForm::kMerged;
-    export_huggingface(path, output_,
-                       {.form = form,
-                        .base = form == ExportForm::kAdapters ? base_ : merge_,
-                        .type = number_type(kNumberTypeNames, dtype_),
-                        .shard_bytes = static_cast<std::int64_t>(shard_bytes_)});
+    if (format_ == "stepwright") return checkpoint::convert_checkpoint(path, output_);
+    const huggingface::ExportForm form = format_ == "peft" ? huggingface::ExportForm::kAdapters
+                                         : merge_.empty()  ? huggingface::ExportForm::kWeights
+                                                           : huggingface::ExportForm::kMerged;
+    huggingface::export_huggingface(
+        path, output_,
+        {.form = form,
+         .base = form == huggingface::ExportForm::kAdapters ? base_ : merge_,
+         .type = huggingface::number_type(huggingface::kNumberTypeNames, dtype_),
+         .shard_bytes = static_cast<std::int64_t>(shard_bytes_)});
   }
 
   void show(const Console& console, const std::filesystem::path& path) const {
-    const CheckpointIndex index = load_index(path);
+    const checkpoint::CheckpointIndex index = checkpoint::load_index(path);
     if (json()) return print_json(console.out, checkpoint_json(index));
     console.out << checkpoint_text(path, index);
   }
 
   void verify(const Console& console, const std::filesystem::path& path) const {
-    const std::vector<std::string> flaws = flaws_of_checkpoint(path);
+    const std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(path);
     if (!flaws.empty()) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));
     }
@@ -186,4 +188,4 @@ std::unique_ptr<Command> checkpoint_command(CLI::App& program) {
   return std::make_unique<Checkpoint>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

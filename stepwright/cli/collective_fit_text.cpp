@@ -7,20 +7,21 @@
 
 #include "stepwright/core/table.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Lines shown for each reason.
 constexpr std::size_t kShownParts = 3;
 
-std::string percent(const ErrorSummary& error) {
+std::string percent(const fit::ErrorSummary& error) {
   if (error.rows == 0) return "-";
   return fmt::format("{:.1f} / {:.1f}", 100 * error.median, 100 * error.mean);
 }
 
-void add_reasons(std::string& text, const std::string& file, const std::vector<DroppedRow>& rows) {
-  std::map<std::string, std::vector<const DroppedRow*>> reasons;
-  for (const DroppedRow& row : rows) reasons[row.kind()].push_back(&row);
+void add_reasons(std::string& text, const std::string& file,
+                 const std::vector<fit::DroppedRow>& rows) {
+  std::map<std::string, std::vector<const fit::DroppedRow*>> reasons;
+  for (const fit::DroppedRow& row : rows) reasons[row.kind()].push_back(&row);
   for (const auto& [reason, found] : reasons) {
     for (std::size_t i = 0; i < found.size() && i < kShownParts; ++i) {
       text += fmt::format("  {}:{}: {}\n", file, found[i]->line, found[i]->reason);
@@ -32,7 +33,7 @@ void add_reasons(std::string& text, const std::string& file, const std::vector<D
 
 }  // namespace
 
-std::string collective_fit_table(const FittedCollectives& fitted) {
+std::string collective_fit_table(const fit::FittedCollectives& fitted) {
   Table table{.columns = {{"machine"},
                           {"library"},
                           {"rows", Align::kRight},
@@ -43,9 +44,9 @@ std::string collective_fit_table(const FittedCollectives& fitted) {
                           {"defaults", Align::kRight}},
               .rows = {}};
   std::string refused;
-  for (const FittedMachine& machine : fitted.machines) {
-    for (const FittedLibrary& library : machine.libraries) {
-      const MachineStudy& study = library.study;
+  for (const fit::FittedMachine& machine : fitted.machines) {
+    for (const fit::FittedLibrary& library : machine.libraries) {
+      const fit::MachineStudy& study = library.study;
       table.rows.push_back(
           {std::string(machine.machine->name), study.library, std::to_string(study.rows),
            percent(study.rows_left_out.all), percent(study.rows_left_out.small),
@@ -62,7 +63,7 @@ std::string collective_fit_table(const FittedCollectives& fitted) {
          to_text(table) + refused;
 }
 
-std::string dropped_samples_text(const FittedCollectives& fitted) {
+std::string dropped_samples_text(const fit::FittedCollectives& fitted) {
   std::string text;
   for (const auto& [file, rows] : fitted.dropped) {
     if (rows.empty()) continue;
@@ -72,4 +73,4 @@ std::string dropped_samples_text(const FittedCollectives& fitted) {
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 Command::Command(CLI::App& program, const std::string& name, const std::string& description,
                  const std::string& examples)
@@ -23,4 +23,4 @@ void Command::refuse(std::span<const char* const> options, std::string_view belo
 
 bool Command::chosen() const { return app_->parsed(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -12,10 +12,13 @@ namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 g
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::tune {
+struct TuneProgress;
+}
+
+namespace stepwright::cli {
 
 class Logger;
-struct TuneProgress;
 
 /// A job or plan that stands in memory: it is read in place of the file of its name.
 struct NamedText {
@@ -35,7 +38,7 @@ struct Console {
   /// terminal.
   std::istream* keyboard = nullptr;
   /// Told how far a search is, beside the terminal; may be empty. What it throws ends the search.
-  std::function<void(const TuneProgress&)> progress = {};
+  std::function<void(const tune::TuneProgress&)> progress = {};
   std::span<const NamedText> texts = {};
 };
 
@@ -93,4 +96,4 @@ std::unique_ptr<Command> list_command(CLI::App& program);
 std::unique_ptr<Command> doctor_command(CLI::App& program);
 std::unique_ptr<Command> completion_command(CLI::App& program);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -19,7 +19,7 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr int kRuntimeCode = 1;
@@ -181,4 +181,4 @@ int run_command_line(int argc, char** argv) {
   return kRuntimeCode;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

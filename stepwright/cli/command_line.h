@@ -5,7 +5,7 @@
 
 #include "stepwright/cli/command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// Runs the command that the arguments name (without the program's own name), for programs that
 /// have it in them: with `--json` the answer is what the command prints, byte for byte. Fails with
@@ -17,4 +17,4 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 /// arguments too), 3 known but not supported yet.
 int run_command_line(int argc, char** argv);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -14,7 +14,7 @@
 #include "stepwright/plan/words.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class Compare : public Command {
@@ -35,13 +35,13 @@ class Compare : public Command {
 
   void run(const Console& console) override {
     report_.check(plan_);
-    const PlannedJob planned = load_settled_plan(plan_, console);
-    const Prediction prediction = predict(planned);
+    const plan::PlannedJob planned = load_settled_plan(plan_, console);
+    const simulate::Prediction prediction = simulate::predict(planned);
     const RunComparison run = compare_run(prediction, logs_);
     nlohmann::ordered_json answer;
     if (json() || report_.wanted()) answer = run_comparison_json(run, prediction);
     if (report_.wanted()) {
-      report_.write(console, job_line(planned.job), answer,
+      report_.write(console, plan::job_line(planned.job), answer,
                     {{"name", plan_name(planned.plan, planned.job)}});
     }
     if (json()) {
@@ -66,4 +66,4 @@ std::unique_ptr<Command> compare_command(CLI::App& program) {
   return std::make_unique<Compare>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

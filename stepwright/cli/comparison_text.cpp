@@ -7,10 +7,10 @@
 #include "stepwright/core/table.h"
 #include "stepwright/logs/match_json.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-std::string scheme_text(const LogComparison& comparison) {
+std::string scheme_text(const logs::LogComparison& comparison) {
   Table table{.columns = {{"parallelism"},
                           {"operation"},
                           {"group"},
@@ -24,13 +24,13 @@ std::string scheme_text(const LogComparison& comparison) {
                           {"predicted", Align::kRight},
                           {"exposed", Align::kRight}},
               .rows = {}};
-  for (const SchemeSum& sum : by_scheme(comparison)) {
-    const MatchedCalls& row = sum.calls;
+  for (const logs::SchemeSum& sum : logs::by_scheme(comparison)) {
+    const logs::MatchedCalls& row = sum.calls;
     const auto seconds = [&](double of_calls) {
       return row.timed > 0 && of_calls > 0 ? format_time(of_calls) : "-";
     };
-    table.rows.push_back({std::string(name_of(kSchemeNames, row.scheme)),
-                          std::string(name_of(kLogOperationNames, row.operation)), row.group,
+    table.rows.push_back({std::string(name_of(step::kSchemeNames, row.scheme)),
+                          std::string(name_of(logs::kLogOperationNames, row.operation)), row.group,
                           row.group_size > 0 ? format_count(row.group_size) : "-",
                           format_count(row.predicted), format_count(row.logged),
                           format_bytes(static_cast<double>(sum.predicted_bytes)),
@@ -43,7 +43,7 @@ std::string scheme_text(const LogComparison& comparison) {
 
 }  // namespace
 
-std::string comparison_text(const LogComparison& comparison, const Log& log) {
+std::string comparison_text(const logs::LogComparison& comparison, const logs::Log& log) {
   std::string text =
       fmt::format("Collective calls of {} and {}: what the plan sends and what the logs hold\n\n",
                   counted(comparison.ranks, "rank"), counted(comparison.steps, "step"));
@@ -60,4 +60,4 @@ std::string comparison_text(const LogComparison& comparison, const Log& log) {
              format_bytes(static_cast<double>(comparison.byte_difference)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

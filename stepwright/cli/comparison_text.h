@@ -4,9 +4,9 @@
 
 #include "stepwright/logs/match.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// A log beside a plan, for people.
-std::string comparison_text(const LogComparison& comparison, const Log& log);
+std::string comparison_text(const logs::LogComparison& comparison, const logs::Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -11,7 +11,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/shell_words.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Something that is written for those who read it.
@@ -58,4 +58,4 @@ std::unique_ptr<Command> completion_command(CLI::App& program) {
   return std::make_unique<Completion>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -13,7 +13,7 @@
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/serve/explorer_file.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Something that the command can do where nothing is missing for it.
@@ -36,7 +36,7 @@ Capability exploring() {
                      .purpose = "open the explorer in a browser (serve)",
                      .found = {},
                      .missing = {}};
-  if (auto lack = missing_explorer()) ability.missing.push_back(*std::move(lack));
+  if (auto lack = serve::missing_explorer()) ability.missing.push_back(*std::move(lack));
   return ability;
 }
 
@@ -45,7 +45,7 @@ Capability training() {
                      .purpose = "run a plan on this machine (train, sample)",
                      .found = {},
                      .missing = {}};
-  if (auto lack = missing_rank_program()) ability.missing.push_back(*std::move(lack));
+  if (auto lack = runtime::missing_rank_program()) ability.missing.push_back(*std::move(lack));
   return ability;
 }
 
@@ -53,13 +53,13 @@ Capability emulating() {
   return {.name = "lab",
           .purpose = "emulate a cluster on this machine (lab run)",
           .found = {},
-          .missing = missing_for_lab()};
+          .missing = lab::missing_for_lab()};
 }
 
 Capability computing() {
   Capability ability{.name = "gpu",
                      .purpose = "run a plan on GPUs (train --device cuda)",
-                     .found = nvidia_gpus(),
+                     .found = runtime::nvidia_gpus(),
                      .missing = {}};
   if (ability.found.empty()) {
     ability.missing.push_back({"no NVIDIA GPU with its driver is here",
@@ -123,4 +123,4 @@ std::unique_ptr<Command> doctor_command(CLI::App& program) {
   return std::make_unique<Doctor>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

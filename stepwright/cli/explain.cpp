@@ -14,7 +14,7 @@
 #include "stepwright/core/table.h"
 #include "stepwright/plan/codes.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class Explain : public Command {
@@ -32,17 +32,17 @@ class Explain : public Command {
 
   void run(const Console& console) override {
     const std::string code = asked_for(console);
-    const std::vector<CodeMark> marks = explained_code(code);
+    const std::vector<plan::CodeMark> marks = plan::explained_code(code);
     if (json()) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
-      for (const CodeMark& mark : marks) {
+      for (const plan::CodeMark& mark : marks) {
         list.push_back({{"code", mark.code}, {"field", mark.field}, {"means", mark.means}});
       }
       return print_json(console.out, {{"code", code}, {"marks", list}});
     }
     if (is_file()) console.out << code << "\n\n";
     Table table{.columns = {{"code"}, {"choice"}, {"means"}}, .rows = {}};
-    for (const CodeMark& mark : marks) {
+    for (const plan::CodeMark& mark : marks) {
       table.rows.push_back({mark.code, std::string(mark.field), mark.means});
     }
     console.out << to_text(table);
@@ -55,7 +55,7 @@ class Explain : public Command {
   }
 
   [[nodiscard]] std::string asked_for(const Console& console) const {
-    if (is_file()) return plan_code(load_plan_file(words_.front(), console).plan);
+    if (is_file()) return plan::plan_code(load_plan_file(words_.front(), console).plan);
     return fmt::format("{}", fmt::join(words_, " "));
   }
 
@@ -68,4 +68,4 @@ std::unique_ptr<Command> explain_command(CLI::App& program) {
   return std::make_unique<Explain>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

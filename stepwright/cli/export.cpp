@@ -28,13 +28,16 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-constexpr Named<Collective> kExportedCollectives[] = {
-    {Collective::kAllReduce, "all_reduce"},         {Collective::kAllGather, "all_gather"},
-    {Collective::kReduceScatter, "reduce_scatter"}, {Collective::kAllToAll, "all_to_all"},
-    {Collective::kBroadcast, "broadcast"},          {Collective::kReduce, "reduce"}};
+constexpr Named<collective::Collective> kExportedCollectives[] = {
+    {collective::Collective::kAllReduce, "all_reduce"},
+    {collective::Collective::kAllGather, "all_gather"},
+    {collective::Collective::kReduceScatter, "reduce_scatter"},
+    {collective::Collective::kAllToAll, "all_to_all"},
+    {collective::Collective::kBroadcast, "broadcast"},
+    {collective::Collective::kReduce, "reduce"}};
 
 /// Beyond it a plan has more steps than a loader is meant for.
 constexpr std::int32_t kMostExportedRanks = 1024;
@@ -63,7 +66,7 @@ constexpr const char* kLaunchOptions[] = {"--release", "--nearest"};
 constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tuner"};
 
 std::vector<std::string> target_words() {
-  std::vector<std::string> words = export_words();
+  std::vector<std::string> words = framework_files::export_words();
   words.insert(words.end(), std::begin(kCollectiveTargets), std::end(kCollectiveTargets));
   return words;
 }
@@ -102,7 +105,7 @@ class Export : public Command {
     for (const std::string& input : {plan_, cluster_}) {
       if (!output_.empty()) check_output(output_, input);
     }
-    const auto words = export_words();
+    const auto words = framework_files::export_words();
     const bool launches = std::ranges::find(words, to_) != words.end();
     if (!launches) refuse(kLaunchOptions, "the files of a framework");
     if (launches) {
@@ -118,8 +121,8 @@ class Export : public Command {
     if (launches) return launch(console);
     if (tunes)
       return write(console, "a tuner file", [&](std::ostream& out) { out << tuner(console); });
-    const ScheduleSpec spec = asked_for();
-    const CollectiveSchedule schedule = proven(spec);
+    const collective::ScheduleSpec spec = asked_for();
+    const collective::CollectiveSchedule schedule = proven(spec);
     write(console, "a proven schedule",
           [&](std::ostream& out) { write_schedule(schedule, spec, out); });
   }
@@ -141,10 +144,12 @@ class Export : public Command {
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const PlannedJob planned = load_settled_plan(plan_, console, target_framework(to_, release_));
-    const LaunchFile file = export_plan(to_, planned, release_, nearest_, plan_);
+    const plan::PlannedJob planned =
+        load_settled_plan(plan_, console, framework_files::target_framework(to_, release_));
+    const framework_files::LaunchFile file =
+        framework_files::export_plan(to_, planned, release_, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info(note);
-    const Prediction there = predict(file.started);
+    const simulate::Prediction there = simulate::predict(file.started);
     console.log.info(time_note(planned, there));
     if (!there.memory.fits()) console.log.warn(misfit_note(there));
     write(console, fmt::format("the plan for {}", to_).c_str(),
@@ -152,20 +157,21 @@ class Export : public Command {
   }
 
   /// What a step takes as the file starts it, and by the plan where that differs.
-  static std::string time_note(const PlannedJob& planned, const Prediction& started) {
-    const double here_s = predict(planned).step_time_s();
+  static std::string time_note(const plan::PlannedJob& planned,
+                               const simulate::Prediction& started) {
+    const double here_s = simulate::predict(planned).step_time_s();
     const double there_s = started.step_time_s();
     const std::string there = fmt::format(
         "A step takes {} as the file starts it, with attention {}", format_time(there_s),
-        name_of(kAttentionKernelNames, started.planned.job.kernels.attention));
+        name_of(cluster::kAttentionKernelNames, started.planned.job.kernels.attention));
     if (format_time(here_s) == format_time(there_s)) return there + ".";
     return fmt::format("{}; {} as the plan says it, with {}.", there, format_time(here_s),
-                       name_of(kAttentionKernelNames, planned.job.kernels.attention));
+                       name_of(cluster::kAttentionKernelNames, planned.job.kernels.attention));
   }
 
   /// By how much what the file starts does not fit, and how to find what does.
-  static std::string misfit_note(const Prediction& started) {
-    const Framework& framework = started.planned.job.framework;
+  static std::string misfit_note(const simulate::Prediction& started) {
+    const plan::Framework& framework = started.planned.job.framework;
     const std::string& name = framework.variant.empty() ? framework.name : framework.variant;
     const std::string instead =
         name.empty()
@@ -182,7 +188,7 @@ class Export : public Command {
         ->check(one_of(words_of(kExportedCollectives)));
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
-        ->check(one_of(words_of(kGeneratedNames)));
+        ->check(one_of(words_of(collective::kGeneratedNames)));
     app().add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")->delimiter(',');
     app().add_option("--chunks", chunks_, "Parts of a block, 1 by default");
   }
@@ -200,34 +206,38 @@ class Export : public Command {
         ->check(CLI::Range(1, kMostNcclChannels));
   }
 
-  [[nodiscard]] ScheduleSpec asked_for() const {
+  [[nodiscard]] collective::ScheduleSpec asked_for() const {
     for (const auto& [option, missing] :
          {std::pair{"--collective", collective_.empty()}, {"--tiers", tiers_.empty()}}) {
       if (missing) fail_input(fmt::format("{} is required for --to {}", option, to_));
     }
-    const ScheduleSpec spec{value_of(kGeneratedNames, method_),
-                            value_of(kExportedCollectives, collective_), tiers_, chunks_};
-    if (const auto reason = why_not(spec)) fail_input(*reason);
-    if (ranks_of(spec) > kMostExportedRanks) {
-      fail_input(fmt::format("tiers: {} ranks, at most {}", ranks_of(spec), kMostExportedRanks));
+    const collective::ScheduleSpec spec{value_of(collective::kGeneratedNames, method_),
+                                        value_of(kExportedCollectives, collective_), tiers_,
+                                        chunks_};
+    if (const auto reason = collective::why_not(spec)) fail_input(*reason);
+    if (collective::ranks_of(spec) > kMostExportedRanks) {
+      fail_input(fmt::format("tiers: {} ranks, at most {}", collective::ranks_of(spec),
+                             kMostExportedRanks));
     }
     return spec;
   }
 
-  static CollectiveSchedule proven(const ScheduleSpec& spec) {
-    CollectiveSchedule schedule = generate(spec);
-    if (const auto defect = defect_of(schedule)) throw Error(ErrorKind::kRuntime, defect->text);
+  static collective::CollectiveSchedule proven(const collective::ScheduleSpec& spec) {
+    collective::CollectiveSchedule schedule = collective::generate(spec);
+    if (const auto defect = collective::defect_of(schedule))
+      throw Error(ErrorKind::kRuntime, defect->text);
     return schedule;
   }
 
-  void write_schedule(const CollectiveSchedule& schedule, const ScheduleSpec& spec,
-                      std::ostream& out) const {
+  void write_schedule(const collective::CollectiveSchedule& schedule,
+                      const collective::ScheduleSpec& spec, std::ostream& out) const {
     const std::string name =
-        fmt::format("stepwright {} {} of {}", method_, collective_, ranks_of(spec));
+        fmt::format("stepwright {} {} of {}", method_, collective_, collective::ranks_of(spec));
     if (to_ == "msccl-xml") {
-      out << msccl_xml(schedule, {.name = name});
+      out << collective_files::msccl_xml(schedule, {.name = name});
     } else {
-      print_json(out, mscclpp_plan(schedule, {.name = name, .ranks_per_node = tiers_.front()}));
+      print_json(out, collective_files::mscclpp_plan(
+                          schedule, {.name = name, .ranks_per_node = tiers_.front()}));
     }
   }
 
@@ -237,19 +247,21 @@ class Export : public Command {
     }
     if (cluster_.empty()) {
       if (nodes_) fail_input("--nodes goes with --cluster");
-      const PlannedJob planned = load_settled_plan(plan_, console);
-      return tuner_of(planned.job.cluster, plan_groups(planned));
+      const plan::PlannedJob planned = load_settled_plan(plan_, console);
+      return tuner_of(planned.job.cluster, collective_files::plan_groups(planned));
     }
-    const Cluster cluster = load_cluster(cluster_, nodes_.value_or(1));
-    return tuner_of(cluster, node_groups(cluster));
+    const cluster::Cluster cluster = cluster::load_cluster(cluster_, nodes_.value_or(1));
+    return tuner_of(cluster, collective_files::node_groups(cluster));
   }
 
-  [[nodiscard]] std::string tuner_of(const Cluster& cluster,
-                                     const std::vector<TunerGroup>& groups) const {
+  [[nodiscard]] std::string tuner_of(
+      const cluster::Cluster& cluster,
+      const std::vector<collective_files::TunerGroup>& groups) const {
     const std::string about =
         fmt::format("NCCL on {}, nodes: {}, each of {} {}", cluster.name, cluster.nodes,
                     cluster.devices_per_node, cluster.device.name);
-    return nccl_tuner_csv(CollectiveCost(cluster), groups, {.about = about, .channels = channels_});
+    return collective_files::nccl_tuner_csv(cost::CollectiveCost(cluster), groups,
+                                            {.about = about, .channels = channels_});
   }
 
   void write(const Console& console, const char* what,
@@ -279,4 +291,4 @@ std::unique_ptr<Command> export_command(CLI::App& program) {
   return std::make_unique<Export>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -12,30 +12,30 @@
 #include "stepwright/logs/readers/kineto.h"
 #include "stepwright/logs/readers/nccl_tests_text.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Samples in any of the forms of docs/formats.md.
 SampleFile load_samples(const std::string& path) {
-  ByteSource bytes{std::filesystem::path(path)};
-  if (is_kineto_trace(bytes)) return read_kineto_trace(bytes);
-  if (!is_nccl_tests_text(bytes.beginning())) return load_csv(path);
+  logs::ByteSource bytes{std::filesystem::path(path)};
+  if (logs::is_kineto_trace(bytes)) return logs::read_kineto_trace(bytes);
+  if (!logs::is_nccl_tests_text(bytes.beginning())) return load_csv(path);
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-  return read_nccl_tests_text(bytes.rest(kMostBytes), path);
+  return logs::read_nccl_tests_text(bytes.rest(kMostBytes), path);
 }
 
 /// A trace has both kinds of samples: those of its collectives are meant when a machine is named.
 bool is_of_collectives(const FitRequest& request) {
   return std::ranges::any_of(request.samples, [&](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table == nullptr ? !request.machine.empty() : holds_collectives(*table);
+    return table == nullptr ? !request.machine.empty() : fit::holds_collectives(*table);
   });
 }
 
 bool is_measured_here(const FitRequest& request) {
   return std::ranges::any_of(request.samples, [](const SampleFile& samples) {
     const auto* table = std::get_if<CsvTable>(&samples);
-    return table != nullptr && holds_own_samples(*table);
+    return table != nullptr && fit::holds_own_samples(*table);
   });
 }
 
@@ -127,4 +127,4 @@ std::vector<std::string> source_names(const FitRequest& request) {
 
 std::unique_ptr<Command> fit_command(CLI::App& program) { return std::make_unique<Fit>(program); }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -11,15 +11,15 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/kineto_collectives.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json dropped_json(const FittedCollectives& fitted) {
+Json dropped_json(const fit::FittedCollectives& fitted) {
   Json json = Json::array();
   for (const auto& [file, rows] : fitted.dropped) {
-    for (const DroppedRow& row : rows) {
+    for (const fit::DroppedRow& row : rows) {
       json.push_back({{"file", file}, {"line", row.line}, {"reason", row.reason}});
     }
   }
@@ -29,29 +29,29 @@ Json dropped_json(const FittedCollectives& fitted) {
 /// The machine that is named, or after which a file is.
 std::string machine_of_file(const FitRequest& request, const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
-  return request.machine.empty() && find_machine(stem) != nullptr ? stem : request.machine;
+  return request.machine.empty() && fit::find_machine(stem) != nullptr ? stem : request.machine;
 }
 
 /// The messages of a file; a trace says what it did not use.
-CollectiveSamples messages_of(const SampleFile& samples, const std::string& machine,
-                              UnusedByFile& unused) {
+fit::CollectiveSamples messages_of(const SampleFile& samples, const std::string& machine,
+                                   UnusedByFile& unused) {
   const auto* table = std::get_if<CsvTable>(&samples);
-  if (table != nullptr) return read_collective_samples(*table, machine);
-  const auto& trace = std::get<KinetoTrace>(samples);
-  const SampledMachine* known = find_machine(machine);
+  if (table != nullptr) return fit::read_collective_samples(*table, machine);
+  const auto& trace = std::get<logs::KinetoTrace>(samples);
+  const fit::SampledMachine* known = fit::find_machine(machine);
   const std::int64_t devices =
-      known == nullptr ? 1 : built_in_cluster(known->cluster, 1).value().devices_per_node;
-  TraceCollectives collectives = trace_collectives(trace, devices);
+      known == nullptr ? 1 : cluster::built_in_cluster(known->cluster, 1).value().devices_per_node;
+  fit::TraceCollectives collectives = fit::trace_collectives(trace, devices);
   unused[trace.file] = std::move(collectives.unused);
-  return read_collective_samples(collectives.table, machine);
+  return fit::read_collective_samples(collectives.table, machine);
 }
 
 /// Fails with `kInput` when no fit is left.
-Json useful_profiles(const FittedCollectives& fitted, const std::string& unused,
+Json useful_profiles(const fit::FittedCollectives& fitted, const std::string& unused,
                      const std::vector<std::string>& sources) {
   Json profiles = Json::array();
-  for (const FittedMachine& machine : fitted.machines) {
-    if (machine.useful()) profiles.push_back(machine_profile(machine, sources));
+  for (const fit::FittedMachine& machine : fitted.machines) {
+    if (machine.useful()) profiles.push_back(fit::machine_profile(machine, sources));
   }
   if (profiles.empty()) {
     fail_input("no fit is better than the defaults:\n" + collective_fit_table(fitted) +
@@ -71,20 +71,20 @@ void write_profiles(const Json& profiles, const std::string& output) {
     const std::filesystem::path path =
         folder ? std::filesystem::path(output) / (profile["name"].get<std::string>() + ".json")
                : std::filesystem::path(output);
-    write_file(path, [&](std::ostream& out) { out << machine_profile_text(profile); });
+    write_file(path, [&](std::ostream& out) { out << fit::machine_profile_text(profile); });
   }
 }
 
 }  // namespace
 
 void fit_collective_tables(const FitRequest& request, const Console& console) {
-  std::vector<CollectiveSamples> tables;
+  std::vector<fit::CollectiveSamples> tables;
   UnusedByFile unused;
   for (std::size_t i = 0; i < request.samples.size(); ++i) {
     tables.push_back(
         messages_of(request.samples[i], machine_of_file(request, request.files[i]), unused));
   }
-  const FittedCollectives fitted = fit_collectives(tables);
+  const fit::FittedCollectives fitted = fit::fit_collectives(tables);
   const Json profiles = useful_profiles(fitted, unused_text(unused), source_names(request));
   if (request.json) {
     Json answer{{"profiles", profiles}, {"dropped", dropped_json(fitted)}};
@@ -97,4 +97,4 @@ void fit_collective_tables(const FitRequest& request, const Console& console) {
   write_profiles(profiles, request.output);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -58,11 +58,11 @@ std::string measured_fit_text(const Json& profile) {
 
 }  // namespace
 
-void write_measured(const ClusterFit& fit, const FitRequest& request, const std::string& heading,
-                    const Console& console) {
+void write_measured(const fit::ClusterFit& fit, const FitRequest& request,
+                    const std::string& heading, const Console& console) {
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const Json profile =
-      measured_json(fit, request.name.empty() ? stem : request.name, source_names(request));
+      fit::measured_json(fit, request.name.empty() ? stem : request.name, source_names(request));
   if (request.json) {
     print_json(console.out, profile);
   } else {
@@ -74,15 +74,15 @@ void write_measured(const ClusterFit& fit, const FitRequest& request, const std:
 }
 
 void fit_measured_tables(const FitRequest& request, const Console& console) {
-  OwnSamples samples;
+  fit::OwnSamples samples;
   for (const SampleFile& file : request.samples) {
     const auto* table = std::get_if<CsvTable>(&file);
-    if (table == nullptr || !holds_own_samples(*table)) {
+    if (table == nullptr || !fit::holds_own_samples(*table)) {
       fail_input("own samples (stepwright sample) are fitted without others");
     }
-    read_own_samples(*table, samples);
+    fit::read_own_samples(*table, samples);
   }
-  write_measured(fit_cluster(samples), request, {}, console);
+  write_measured(fit::fit_cluster(samples), request, {}, console);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -12,21 +12,21 @@
 #include "stepwright/fit/operators/fit_target.h"
 #include "stepwright/fit/samples/kineto_samples.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json dropped_json(const DeviceFit& fit) {
+Json dropped_json(const fit::DeviceFit& fit) {
   Json json = Json::array();
-  for (const BadRow& row : fit.dropped) {
+  for (const fit::BadRow& row : fit.dropped) {
     json.push_back(
         {{"file", row.file}, {"line", row.line}, {"reason", row.reason}, {"detail", row.detail}});
   }
   return json;
 }
 
-Json answer_json(const Json& profile, const DeviceFit& fit, const UnusedByFile& unused) {
+Json answer_json(const Json& profile, const fit::DeviceFit& fit, const UnusedByFile& unused) {
   Json answer = profile;
   for (auto& entry : answer["operators"]) entry.erase("trees");
   answer["dropped"] = dropped_json(fit);
@@ -35,10 +35,11 @@ Json answer_json(const Json& profile, const DeviceFit& fit, const UnusedByFile& 
 }
 
 /// The operators of a file; a trace says what it did not use.
-OperatorTable operators_of(const SampleFile& samples, UnusedByFile& unused) {
-  if (const auto* table = std::get_if<CsvTable>(&samples)) return read_operator_samples(*table);
-  const auto& trace = std::get<KinetoTrace>(samples);
-  TraceOperators operators = trace_operators(trace);
+fit::OperatorTable operators_of(const SampleFile& samples, UnusedByFile& unused) {
+  if (const auto* table = std::get_if<CsvTable>(&samples))
+    return fit::read_operator_samples(*table);
+  const auto& trace = std::get<logs::KinetoTrace>(samples);
+  fit::TraceOperators operators = fit::trace_operators(trace);
   unused[trace.file] = std::move(operators.unused);
   return std::move(operators.table);
 }
@@ -46,16 +47,16 @@ OperatorTable operators_of(const SampleFile& samples, UnusedByFile& unused) {
 }  // namespace
 
 void fit_operator_tables(const FitRequest& request, const Console& console) {
-  std::vector<OperatorTable> tables;
+  std::vector<fit::OperatorTable> tables;
   UnusedByFile unused;
   for (const SampleFile& samples : request.samples) tables.push_back(operators_of(samples, unused));
-  const std::string device = request.device.empty() ? sampled_device(tables) : request.device;
+  const std::string device = request.device.empty() ? fit::sampled_device(tables) : request.device;
   const std::string stem = std::filesystem::path(request.output).stem().string();
-  const ProfileHead head{.name = request.name.empty() ? stem : request.name,
-                         .target = fit_target(device),
-                         .sources = source_names(request)};
-  const DeviceFit fit = fit_device(tables, head.target);
-  const Json profile = profile_json(head, fit);
+  const fit::ProfileHead head{.name = request.name.empty() ? stem : request.name,
+                              .target = fit::fit_target(device),
+                              .sources = source_names(request)};
+  const fit::DeviceFit fit = fit::fit_device(tables, head.target);
+  const Json profile = fit::profile_json(head, fit);
   if (profile["operators"].empty()) {
     fail_input(fmt::format("no fit of {} samples is better than the defaults:\n{}{}{}",
                            head.target.device.name, fit_table(fit), dropped_text(fit),
@@ -68,7 +69,7 @@ void fit_operator_tables(const FitRequest& request, const Console& console) {
                 << fit_table(fit) << '\n'
                 << dropped_text(fit) << unused_text(unused);
   }
-  write_file(request.output, [&](std::ostream& out) { out << profile_text(profile); });
+  write_file(request.output, [&](std::ostream& out) { out << fit::profile_text(profile); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

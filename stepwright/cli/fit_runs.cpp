@@ -14,18 +14,18 @@
 #include "stepwright/core/table.h"
 #include "stepwright/learn/calibration.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 std::string in_percent(double error) { return fmt::format("{:+.1f}", 100 * error); }
 
-std::string constants_text(const Calibration& calibration) {
+std::string constants_text(const learn::Calibration& calibration) {
   Table table{
       .columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"calibrated", Align::kRight}},
       .rows = {}};
-  for (const CalibratedConstant& constant : calibration.constants) {
+  for (const learn::CalibratedConstant& constant : calibration.constants) {
     if (constant.calibrated == constant.built_in) continue;
     table.rows.push_back({std::string(constant.key), constant.of,
                           fmt::format("{:.4g}", constant.built_in),
@@ -40,7 +40,7 @@ std::string constants_text(const Calibration& calibration) {
          "host; docs/formats.md,\n\"Conditions of training\", has each.\n";
 }
 
-std::string runs_text(const Calibration& calibration) {
+std::string runs_text(const learn::Calibration& calibration) {
   Table table{.columns = {{"run"},
                           {"line", Align::kRight},
                           {"measured s", Align::kRight},
@@ -48,13 +48,13 @@ std::string runs_text(const Calibration& calibration) {
                           {"fitted", Align::kRight},
                           {"left out", Align::kRight}},
               .rows = {}};
-  for (const CalibrationRun& run : calibration.runs) {
+  for (const learn::CalibrationRun& run : calibration.runs) {
     if (!run.outlier.empty()) continue;
     table.rows.push_back({run.id, fmt::format("{}", run.line),
                           fmt::format("{:.4g}", run.measured_s), in_percent(run.built_in_error),
                           in_percent(run.fitted_error), in_percent(run.held_out_error)});
   }
-  const auto mean = [](const ErrorStatistics& errors) {
+  const auto mean = [](const validate::ErrorStatistics& errors) {
     return fmt::format("{:.1f}", 100 * errors.mean_abs);
   };
   table.rows.push_back({"mean of |error|", "", "", mean(calibration.built_in),
@@ -63,21 +63,21 @@ std::string runs_text(const Calibration& calibration) {
          to_text(table);
 }
 
-std::string left_out_text(const Calibration& calibration, const std::string& file) {
+std::string left_out_text(const learn::Calibration& calibration, const std::string& file) {
   std::string text;
-  for (const CalibrationRun& run : calibration.runs) {
+  for (const learn::CalibrationRun& run : calibration.runs) {
     if (run.outlier.empty()) continue;
     text += fmt::format("Outlier, {}:{}: {}: {}\n", file, run.line, run.id, run.outlier);
   }
-  for (const SkippedRun& skipped : calibration.skipped) {
+  for (const learn::SkippedRun& skipped : calibration.skipped) {
     text += fmt::format("Skipped, {}:{}: {}\n", file, skipped.line, skipped.reason);
   }
   return text.empty() ? text : "\n" + text;
 }
 
-Json constants_json(const Calibration& calibration) {
+Json constants_json(const learn::Calibration& calibration) {
   Json list = Json::array();
-  for (const CalibratedConstant& constant : calibration.constants) {
+  for (const learn::CalibratedConstant& constant : calibration.constants) {
     list.push_back({{"key", constant.key},
                     {"of", constant.of},
                     {"built_in", constant.built_in},
@@ -86,9 +86,9 @@ Json constants_json(const Calibration& calibration) {
   return list;
 }
 
-Json runs_json(const Calibration& calibration) {
+Json runs_json(const learn::Calibration& calibration) {
   Json list = Json::array();
-  for (const CalibrationRun& run : calibration.runs) {
+  for (const learn::CalibrationRun& run : calibration.runs) {
     Json entry{{"id", run.id},
                {"line", run.line},
                {"measured_s", run.measured_s},
@@ -102,9 +102,9 @@ Json runs_json(const Calibration& calibration) {
   return list;
 }
 
-Json calibration_json(const Calibration& calibration) {
+Json calibration_json(const learn::Calibration& calibration) {
   Json skipped = Json::array();
-  for (const SkippedRun& run : calibration.skipped) {
+  for (const learn::SkippedRun& run : calibration.skipped) {
     skipped.push_back({{"line", run.line}, {"reason", run.reason}});
   }
   return {{"devices", calibration.devices},
@@ -123,9 +123,10 @@ Json calibration_json(const Calibration& calibration) {
 
 void fit_runs(const FitRunsRequest& request, const Console& console) {
   const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const TrainingConditions start =
-      request.conditions.empty() ? built_in_conditions() : load_conditions(request.conditions);
-  const Calibration calibration = calibrate(load_csv(request.runs), start, threads);
+  const cost::TrainingConditions start = request.conditions.empty()
+                                             ? cost::built_in_conditions()
+                                             : cost::load_conditions(request.conditions);
+  const learn::Calibration calibration = learn::calibrate(load_csv(request.runs), start, threads);
   const std::string text = runs_text(calibration) + left_out_text(calibration, request.runs);
   if (request.json) {
     print_json(console.out, calibration_json(calibration));
@@ -136,10 +137,10 @@ void fit_runs(const FitRunsRequest& request, const Console& console) {
                                constants_text(calibration), text);
   }
   if (request.output.empty()) return;
-  const std::string yaml = conditions_yaml(calibration.conditions);
+  const std::string yaml = cost::conditions_yaml(calibration.conditions);
   write_file(request.output, [&](std::ostream& out) { out << yaml; });
   console.log.info(fmt::format("wrote the conditions to {}; a job names them as `conditions: {}`",
                                request.output, request.output));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

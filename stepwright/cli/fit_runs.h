@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace stepwright {
+namespace stepwright::cli {
 
 struct Console;
 
@@ -18,4 +18,4 @@ struct FitRunsRequest {
 /// left out, and writes the file.
 void fit_runs(const FitRunsRequest& request, const Console& console);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -9,10 +9,10 @@
 #include "stepwright/fit/own_cluster/cluster_fit.h"
 #include "stepwright/logs/readers/kineto_trace.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The content of a file of samples: a table, or what the PyTorch profiler exported.
-using SampleFile = std::variant<CsvTable, KinetoTrace>;
+using SampleFile = std::variant<CsvTable, logs::KinetoTrace>;
 
 /// The arguments of `stepwright fit`.
 struct FitRequest {
@@ -37,8 +37,8 @@ void fit_measured_tables(const FitRequest& request, const Console& console);
 void fit_step_traces(const FitRequest& request, const Console& console);
 
 /// Writes a fit as a measured profile and says it: `heading`, then a line for each law.
-void write_measured(const ClusterFit& fit, const FitRequest& request, const std::string& heading,
-                    const Console& console);
+void write_measured(const fit::ClusterFit& fit, const FitRequest& request,
+                    const std::string& heading, const Console& console);
 
 /// Whether an output is a folder of profiles, which is made where it is not there.
 bool names_folder(const std::string& output);
@@ -46,4 +46,4 @@ bool names_folder(const std::string& output);
 /// The names of the request's files, without folders.
 std::vector<std::string> source_names(const FitRequest& request);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

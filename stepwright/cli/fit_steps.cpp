@@ -6,10 +6,10 @@
 #include "stepwright/fit/own_cluster/step_fit.h"
 #include "stepwright/logs/read_logs.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-std::string steps_text(const StepFit& fitted) {
+std::string steps_text(const fit::StepFit& fitted) {
   std::string text = fmt::format("step {}, of it {} waiting for messages\n\n",
                                  format_time(fitted.step_s), format_time(fitted.waiting_s));
   for (const std::string& note : fitted.notes) text.insert(0, note + "\n");
@@ -19,13 +19,15 @@ std::string steps_text(const StepFit& fitted) {
 }  // namespace
 
 void fit_step_traces(const FitRequest& request, const Console& console) {
-  const PlannedJob planned = load_settled_plan(request.plan, console);
-  const ModelWidths widths = widths_of(build_program(planned.job, planned.plan), planned.job.model);
-  std::vector<HostTrace> ranks;
-  const Log log = read_host_traces(
-      request.files, [&](const KinetoTrace& trace) { ranks.push_back(host_steps(trace, widths)); });
-  const StepFit fitted = fit_steps(planned, ranks, log);
+  const plan::PlannedJob planned = load_settled_plan(request.plan, console);
+  const fit::ModelWidths widths =
+      fit::widths_of(step::build_program(planned.job, planned.plan), planned.job.model);
+  std::vector<fit::HostTrace> ranks;
+  const logs::Log log = logs::read_host_traces(request.files, [&](const logs::KinetoTrace& trace) {
+    ranks.push_back(fit::host_steps(trace, widths));
+  });
+  const fit::StepFit fitted = fit::fit_steps(planned, ranks, log);
   write_measured(fitted.fit, request, steps_text(fitted), console);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

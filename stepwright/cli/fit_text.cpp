@@ -8,7 +8,7 @@
 
 #include "stepwright/core/table.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Lines shown for each reason.
@@ -22,25 +22,25 @@ std::size_t sum_of(const std::map<std::string, std::size_t>& counts) {
   return sum;
 }
 
-std::string verdict(const FittedOperator& fitted) {
+std::string verdict(const fit::FittedOperator& fitted) {
   if (!fitted.refused.empty()) return "refused: " + fitted.refused;
   if (!fitted.derived.empty()) return "derived: " + fitted.derived;
-  return std::string(name_of(kFitKindNames, fitted.entry.kind));
+  return std::string(name_of(cost::kFitKindNames, fitted.entry.kind));
 }
 
-double chosen_mean(const FittedOperator& fitted, double FitError::* value) {
-  const Candidates& errors = fitted.errors;
+double chosen_mean(const fit::FittedOperator& fitted, double fit::FitError::* value) {
+  const fit::Candidates& errors = fitted.errors;
   switch (fitted.entry.kind) {
-    case FitKind::kLaw: return errors.law.*value;
-    case FitKind::kTrees: return errors.trees.*value;
+    case cost::FitKind::kLaw: return errors.law.*value;
+    case cost::FitKind::kTrees: return errors.trees.*value;
     default: return errors.law_times_trees.*value;
   }
 }
 
 /// The middle of the mean errors of all series and passes.
-std::string median_line(const DeviceFit& fit) {
+std::string median_line(const fit::DeviceFit& fit) {
   std::vector<double> means;
-  for (const FittedOperator& fitted : fit.operators) {
+  for (const fit::FittedOperator& fitted : fit.operators) {
     if (!fitted.refused.empty()) continue;
     for (const auto& [name, error] : fitted.by_series) means.push_back(error.mean);
   }
@@ -53,15 +53,15 @@ std::string median_line(const DeviceFit& fit) {
 }
 
 /// "product", "attention, cudnn".
-std::string fitted_name(const OperatorEntry& entry) {
-  const std::string_view name = name_of(kOperatorClassNames, entry.what);
-  if (entry.what != OperatorClass::kAttention) return std::string(name);
-  return fmt::format("{}, {}", name, name_of(kAttentionKernelNames, entry.kernel));
+std::string fitted_name(const cost::OperatorEntry& entry) {
+  const std::string_view name = name_of(cost::kOperatorClassNames, entry.what);
+  if (entry.what != cost::OperatorClass::kAttention) return std::string(name);
+  return fmt::format("{}, {}", name, name_of(cluster::kAttentionKernelNames, entry.kernel));
 }
 
 }  // namespace
 
-std::string fit_table(const DeviceFit& fit) {
+std::string fit_table(const fit::DeviceFit& fit) {
   Table table{.columns = {{"operator"},
                           {"pass"},
                           {"rows", Align::kRight},
@@ -73,14 +73,14 @@ std::string fit_table(const DeviceFit& fit) {
                           {"p90", Align::kRight},
                           {"chosen"}},
               .rows = {}};
-  for (const FittedOperator& fitted : fit.operators) {
-    const Candidates& errors = fitted.errors;
+  for (const fit::FittedOperator& fitted : fit.operators) {
+    const fit::Candidates& errors = fitted.errors;
     table.rows.push_back({fitted_name(fitted.entry),
-                          std::string(name_of(kPassNames, fitted.entry.pass)),
+                          std::string(name_of(cost::kPassNames, fitted.entry.pass)),
                           fmt::format("{}", fitted.rows), fmt::format("{}", sum_of(fitted.dropped)),
                           percent(errors.law.mean), percent(errors.trees.mean),
                           percent(errors.law_times_trees.mean), percent(errors.unfitted.mean),
-                          percent(chosen_mean(fitted, &FitError::p90)), verdict(fitted)});
+                          percent(chosen_mean(fitted, &fit::FitError::p90)), verdict(fitted)});
     if (fitted.by_series.size() < 2) continue;
     for (const auto& [name, error] : fitted.by_series) {
       table.rows.push_back({"  " + name, "", fmt::format("{}", error.rows), "", "", "",
@@ -94,9 +94,9 @@ std::string fit_table(const DeviceFit& fit) {
          to_text(table) + "\n" + median_line(fit);
 }
 
-std::string dropped_text(const DeviceFit& fit) {
-  std::map<std::string, std::vector<const BadRow*>> by_reason;
-  for (const BadRow& row : fit.dropped) {
+std::string dropped_text(const fit::DeviceFit& fit) {
+  std::map<std::string, std::vector<const fit::BadRow*>> by_reason;
+  for (const fit::BadRow& row : fit.dropped) {
     by_reason[row.reason].push_back(&row);
   }
   std::string text;
@@ -111,4 +111,4 @@ std::string dropped_text(const DeviceFit& fit) {
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -4,12 +4,12 @@
 
 #include "stepwright/fit/operators/device_fit.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// A table of the fits with the held-out error of each candidate.
-std::string fit_table(const DeviceFit& fit);
+std::string fit_table(const fit::DeviceFit& fit);
 
 /// The dropped rows, the first ones of each reason by file and line, and how many more there are.
-std::string dropped_text(const DeviceFit& fit);
+std::string dropped_text(const fit::DeviceFit& fit);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/import_json.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class Import : public Command {
@@ -32,9 +32,9 @@ class Import : public Command {
     for (const std::string& file : files_.files()) {
       if (!output_.empty()) check_output(output_, file);
     }
-    const ImportedPlan imported = files_.read(console);
+    const framework_files::ImportedPlan imported = files_.read(console);
     if (json()) {
-      print_json(console.out, import_json(imported));
+      print_json(console.out, framework_files::import_json(imported));
     } else if (output_.empty()) {
       console.out << text_of(imported);
     } else {
@@ -47,14 +47,14 @@ class Import : public Command {
 
  private:
   /// The plan below what was read and what not.
-  static std::string text_of(const ImportedPlan& imported) {
+  static std::string text_of(const framework_files::ImportedPlan& imported) {
     std::string text = fmt::format("# imported from a configuration of {}\n#\n", imported.target);
     std::istringstream lines(import_text(imported.report));
     for (std::string line; std::getline(lines, line);) {
       text += line.empty() ? "#\n" : fmt::format("# {}\n", line);
     }
     for (const std::string& note : imported.planned.job.notes) text += fmt::format("# {}\n", note);
-    return text + plan_yaml(imported.planned);
+    return text + plan::plan_yaml(imported.planned);
   }
 
   ImportOptions files_{app()};
@@ -67,4 +67,4 @@ std::unique_ptr<Command> import_command(CLI::App& program) {
   return std::make_unique<Import>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,11 +5,11 @@
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/plan_file.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 ImportOptions::ImportOptions(CLI::App& command) {
   command.add_option("--from", from_, "Whose configuration it is; without, its content says")
-      ->check(one_of(import_words()));
+      ->check(one_of(framework_files::import_words()));
   command.add_option("FILE", files_, "Scripts and configurations that describe one job")
       ->required()
       ->type_name("FILE");
@@ -49,14 +49,15 @@ ImportOptions::ImportOptions(CLI::App& command) {
                    "Fail where something was not read that may change the prediction");
 }
 
-ImportedPlan ImportOptions::read(const Console& console, bool as_it_is) const {
-  std::vector<SourceFile> sources;
+framework_files::ImportedPlan ImportOptions::read(const Console& console, bool as_it_is) const {
+  std::vector<framework_files::SourceFile> sources;
   for (const std::string& file : files_) {
     sources.push_back({file, file_text(file, console)});
   }
-  ImportedPlan imported = import_sources(from_, sources, given_, as_it_is);
-  if (strict_) check_all_read(imported.report);
+  framework_files::ImportedPlan imported =
+      framework_files::import_sources(from_, sources, given_, as_it_is);
+  if (strict_) framework_files::check_all_read(imported.report);
   return imported;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

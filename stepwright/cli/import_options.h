@@ -6,7 +6,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The files of a framework on the command line, and what a person says beside them: the options
 /// that `import` and `check` share.
@@ -19,13 +19,14 @@ class ImportOptions {
   /// Reads the files, each the console's text of its name where there is one. Fails as
   /// `import_sources`, and with `--strict` where a setting that may matter was not read. With
   /// `as_it_is` a plan that is not legal is no failure.
-  [[nodiscard]] ImportedPlan read(const Console& console, bool as_it_is = false) const;
+  [[nodiscard]] framework_files::ImportedPlan read(const Console& console,
+                                                   bool as_it_is = false) const;
 
  private:
   std::string from_;
   std::vector<std::string> files_;
-  Given given_;
+  framework_files::Given given_;
   bool strict_ = false;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

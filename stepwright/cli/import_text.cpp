@@ -9,16 +9,16 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 std::string place_of(const std::string& file, std::uint32_t line) {
   return line > 0 ? fmt::format("{}:{}", file, line) : file;
 }
 
-std::string read_text(const ImportReport& report) {
+std::string read_text(const framework_files::ImportReport& report) {
   Table table{.columns = {{"read"}, {"value"}, {"in the plan"}, {"where"}}, .rows = {}};
-  for (const ReadSetting& one : report.read) {
+  for (const framework_files::ReadSetting& one : report.read) {
     table.rows.push_back({one.name, one.value, one.field, place_of(one.file, one.line)});
   }
   return table.rows.empty() ? "" : to_text(table) + "\n";
@@ -31,9 +31,9 @@ bool is_nothing(std::string_view value) {
 }
 
 /// Fields with one reason stand on one line.
-std::string assumed_text(const ImportReport& report) {
+std::string assumed_text(const framework_files::ImportReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
-  for (const AssumedField& one : report.assumed) {
+  for (const framework_files::AssumedField& one : report.assumed) {
     if (is_nothing(one.value) && one.why.starts_with("default of ")) continue;
     auto reason = std::ranges::find(reasons, one.why, [](const auto& each) { return each.first; });
     if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
@@ -48,18 +48,18 @@ std::string assumed_text(const ImportReport& report) {
 
 }  // namespace
 
-std::string unread_text(const ImportReport& report, bool names_harmless) {
+std::string unread_text(const framework_files::ImportReport& report, bool names_harmless) {
   Table table{.columns = {{"not read"}, {"value"}, {"matters"}, {"where"}, {"what is left out"}},
               .rows = {}};
   std::vector<std::string> harmless;
-  for (const UnreadSetting& one : report.not_read) {
-    if (one.matters == Matters::kNo) {
+  for (const framework_files::UnreadSetting& one : report.not_read) {
+    if (one.matters == framework_files::Matters::kNo) {
       harmless.push_back(one.name);
       continue;
     }
-    table.rows.push_back({one.name, one.value, std::string(name_of(kMattersNames, one.matters)),
-                          place_of(one.file, one.line),
-                          one.why.empty() ? "not known: perhaps nothing" : one.why});
+    table.rows.push_back(
+        {one.name, one.value, std::string(name_of(framework_files::kMattersNames, one.matters)),
+         place_of(one.file, one.line), one.why.empty() ? "not known: perhaps nothing" : one.why});
   }
   std::string text = table.rows.empty() ? "" : "\n" + to_text(table);
   if (harmless.empty()) return text;
@@ -72,8 +72,8 @@ std::string unread_text(const ImportReport& report, bool names_harmless) {
   return text + fmt::format("\nnot read, and changes no figure: {}\n", which);
 }
 
-std::string import_text(const ImportReport& report) {
+std::string import_text(const framework_files::ImportReport& report) {
   return read_text(report) + assumed_text(report) + unread_text(report, true);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -4,14 +4,14 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// What was read, assumed and not read, for people: one line each, with the place in the file;
 /// defaults of the framework together, without those that are 1 or off.
-std::string import_text(const ImportReport& report);
+std::string import_text(const framework_files::ImportReport& report);
 
 /// The last part of it: what was not read, with what a prediction leaves out; what changes no
 /// figure by name, or only how many where that is long.
-std::string unread_text(const ImportReport& report, bool names_harmless);
+std::string unread_text(const framework_files::ImportReport& report, bool names_harmless);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

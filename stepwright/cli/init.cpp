@@ -25,7 +25,7 @@
 #include "stepwright/plan/files/new_job.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,12 +39,12 @@ std::pair<std::string, std::string> cut_at_last(const std::string& text, char ma
 
 std::int64_t count_of_flag(const std::string& flag, const std::string& text) {
   const Document document = Document::from(Tree::scalar(text, false), flag);
-  return document.root().integer(1, kMostElements);
+  return document.root().integer(1, plan::kMostElements);
 }
 
-Architecture model_of_flag(const std::string& text) {
+model::Architecture model_of_flag(const std::string& text) {
   const Document document = Document::from(Tree(text), "--model");
-  return read_model(document.root(), {});
+  return model::read_model(document.root(), {});
 }
 
 /// A path of this folder as it is from another.
@@ -97,10 +97,10 @@ class Init : public Command {
     check_free();
     split();
     settle(console);
-    const NewJob job = new_job();
-    const Document document = Document::from(new_job_mapping(job), "init");
-    static_cast<void>(read_job(document, folder()));
-    const std::string text = new_job_text(job, output_.empty() ? "job.yaml" : output_);
+    const plan::NewJob job = new_job();
+    const Document document = Document::from(plan::new_job_mapping(job), "init");
+    static_cast<void>(plan::read_job(document, folder()));
+    const std::string text = plan::new_job_text(job, output_.empty() ? "job.yaml" : output_);
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) { out << text; });
       console.log.info(
@@ -187,13 +187,13 @@ class Init : public Command {
 
   void check_model() {
     std::error_code ignored;
-    const auto meant = built_in_of_id(model_);
+    const auto meant = model::built_in_of_id(model_);
     if (meant && !fs::exists(model_, ignored)) model_ = *meant;
     architecture_ = model_of_flag(model_);
   }
 
   void check_cluster() {
-    machine_ = load_cluster(cluster_, 1);
+    machine_ = cluster::load_cluster(cluster_, 1);
     if (!nodes_.empty()) read_machine("--cluster", "nodes", nodes_);
   }
 
@@ -202,7 +202,7 @@ class Init : public Command {
     Tree cluster = Tree::flow_mapping();
     cluster.set("profile", cluster_).set(key, count_of_flag(flag, count));
     const Document document = Document::from(cluster, flag);
-    machine_ = read_cluster(document.root(), {});
+    machine_ = cluster::read_cluster(document.root(), {});
   }
 
   /// The name by which the job's file knows a model or cluster.
@@ -211,16 +211,16 @@ class Init : public Command {
   }
 
   [[nodiscard]] Tree cluster_mapping() const {
-    const bool known = built_in_cluster(cluster_, 1).has_value();
-    const std::int64_t node = load_cluster(cluster_, 1).devices_per_node;
+    const bool known = cluster::built_in_cluster(cluster_, 1).has_value();
+    const std::int64_t node = cluster::load_cluster(cluster_, 1).devices_per_node;
     const bool whole = machine_.devices() % node == 0;
     Tree cluster = Tree::flow_mapping();
     cluster.set("profile", named(cluster_, known));
     return cluster.set(whole ? "nodes" : "devices", machine_.devices() / (whole ? node : 1));
   }
 
-  [[nodiscard]] NewJob new_job() const {
-    return {.model = named(model_, built_in_model(model_).has_value()),
+  [[nodiscard]] plan::NewJob new_job() const {
+    return {.model = named(model_, model::built_in_model(model_).has_value()),
             .architecture = architecture_,
             .cluster = cluster_mapping(),
             .described = machine_,
@@ -233,8 +233,8 @@ class Init : public Command {
 
   std::string model_, cluster_, nodes_, gpus_, batch_, length_, framework_, output_;
   bool force_ = false;
-  Architecture architecture_;
-  Cluster machine_;
+  model::Architecture architecture_;
+  cluster::Cluster machine_;
   std::int64_t sequences_ = 0;
   std::int64_t tokens_ = 0;
 };
@@ -243,4 +243,4 @@ class Init : public Command {
 
 std::unique_ptr<Command> init_command(CLI::App& program) { return std::make_unique<Init>(program); }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -19,7 +19,7 @@
 #include "stepwright/interleave/timeline_text.h"
 #include "stepwright/plan/words.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// How long a collective and computations take that run together.
@@ -32,7 +32,7 @@ std::string joined(const std::vector<std::string>& ids) {
 }
 
 /// The operators behind the ids, forward and backward side by side.
-std::string operators_text(const StrandPair& pair) {
+std::string operators_text(const interleave::StrandPair& pair) {
   Table table{.columns = {{"id"},
                           {"forward"},
                           {"time", Align::kRight},
@@ -40,7 +40,8 @@ std::string operators_text(const StrandPair& pair) {
                           {"backward"},
                           {"time", Align::kRight}},
               .rows = {}};
-  const auto add = [](std::vector<std::string>& row, const Strand& strand, std::size_t i) {
+  const auto add = [](std::vector<std::string>& row, const interleave::Strand& strand,
+                      std::size_t i) {
     const bool there = i < strand.size();
     row.push_back(there ? strand[i].id : "");
     row.push_back(there ? strand[i].what : "");
@@ -54,7 +55,7 @@ std::string operators_text(const StrandPair& pair) {
   return to_text(table);
 }
 
-std::string blocks_text(const Interleaving& interleaving) {
+std::string blocks_text(const interleave::Interleaving& interleaving) {
   Table table{.columns = {{"#", Align::kRight},
                           {"forward"},
                           {"backward"},
@@ -63,7 +64,7 @@ std::string blocks_text(const Interleaving& interleaving) {
                           {"exposed", Align::kRight}},
               .rows = {}};
   for (std::size_t i = 0; i < interleaving.blocks.size(); ++i) {
-    const Block& block = interleaving.blocks[i];
+    const interleave::Block& block = interleaving.blocks[i];
     table.rows.push_back({fmt::format("{}", i + 1), joined(block.forward), joined(block.backward),
                           joined(block.communication), format_time(block.seconds),
                           format_time(block.seconds - block.compute_s)});
@@ -71,8 +72,8 @@ std::string blocks_text(const Interleaving& interleaving) {
   return to_text(table);
 }
 
-std::string interleaving_text(const StrandPair& pair, const Interleaving& found,
-                              const std::string& timeline) {
+std::string interleaving_text(const interleave::StrandPair& pair,
+                              const interleave::Interleaving& found, const std::string& timeline) {
   const auto share = [&](double seconds) {
     return fmt::format("{} ({})", format_time(seconds), format_percent(seconds / found.serial_s));
   };
@@ -117,16 +118,18 @@ class InterleaveCommand : public Command {
 
   void run(const Console& console) override {
     report_.check(plan_);
-    const PlannedJob planned = load_settled_plan(plan_, console);
-    const CostModel cost(planned.job);
-    LayerStrands strands = layer_strands(planned.job, planned.plan, cost, layer_);
-    StrandPair& pair = strands.pair;
-    const double imbalance = busiest_load(planned.job, planned.plan.parallel.expert);
-    InterleaveOptions options{.contention = cost.contention(),
-                              .rotate = !no_rotation_,
-                              .extra_bytes = [&](const std::vector<Block>& blocks) {
-                                return pair_extra_bytes(strands, blocks, imbalance);
-                              }};
+    const plan::PlannedJob planned = load_settled_plan(plan_, console);
+    const cost::CostModel cost(planned.job);
+    interleave::LayerStrands strands =
+        interleave::layer_strands(planned.job, planned.plan, cost, layer_);
+    interleave::StrandPair& pair = strands.pair;
+    const double imbalance = plan::busiest_load(planned.job, planned.plan.parallel.expert);
+    interleave::InterleaveOptions options{
+        .contention = cost.contention(),
+        .rotate = !no_rotation_,
+        .extra_bytes = [&](const std::vector<interleave::Block>& blocks) {
+          return interleave::pair_extra_bytes(strands, blocks, imbalance);
+        }};
     if (app().count("--memory-limit") > 0) {
       if (!(memory_limit_bytes_ >= 0)) {
         fail_input(fmt::format("--memory-limit: {} is not a number of bytes of 0 or more",
@@ -136,19 +139,21 @@ class InterleaveCommand : public Command {
     }
     if (!times_.empty()) {
       const Document times = Document::load(times_);
-      read_times(times.root(), pair);
+      interleave::read_times(times.root(), pair);
       const auto kind = times.root().find("pair");
       if (kind && kind->choice(kPairCostNames) == PairCost::kMax) options.contention = {};
     }
-    const Interleaving found = interleave(pair, options);
+    const interleave::Interleaving found = interleave::interleave(pair, options);
     if (report_.wanted()) {
-      report_.write(console, job_line(planned.job), interleaving_json(pair, found),
+      report_.write(console, plan::job_line(planned.job),
+                    interleave::interleaving_json(pair, found),
                     {{"name", plan_name(planned.plan, planned.job)}, {"layer", layer_}});
     }
     if (json()) {
-      print_json(console.out, interleaving_json(pair, found));
+      print_json(console.out, interleave::interleaving_json(pair, found));
     } else {
-      console.out << interleaving_text(pair, found, timeline_text(pair, found, options.contention));
+      console.out << interleaving_text(pair, found,
+                                       interleave::timeline_text(pair, found, options.contention));
     }
   }
 
@@ -167,4 +172,4 @@ std::unique_ptr<Command> interleave_command(CLI::App& program) {
   return std::make_unique<InterleaveCommand>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -14,7 +14,7 @@
 #include "stepwright/core/interrupts.h"
 #include "stepwright/lab/capacity.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Long enough for TCP to reach its pace.
@@ -77,26 +77,26 @@ class LabCommand : public Command {
   }
 
   void run_lab(const Console& console) {
-    const LabSpec spec = load_lab(file_);
+    const lab::LabSpec spec = lab::load_lab(file_);
     const Interrupts interrupts;  // outlives the lab, so that nothing keeps it from going
-    const std::string warning = too_fast(spec, tcp_capacity_bytes_per_s(kSelfTestSeconds));
+    const std::string warning = too_fast(spec, lab::tcp_capacity_bytes_per_s(kSelfTestSeconds));
     if (!warning.empty()) console.log.warn(warning);
-    const Lab lab(spec);
-    const std::vector<CommandLine> commands(spec.ranks(), command_);
-    const RunResult result = lab.run(commands, {.out = json() ? std::cerr : console.out,
-                                                .err = std::cerr,
-                                                .timeout_s = timeout_s_,
-                                                .grace_s = grace_s_,
-                                                .stop_fd = interrupts.fd()});
+    const lab::Lab lab(spec);
+    const std::vector<lab::CommandLine> commands(spec.ranks(), command_);
+    const lab::RunResult result = lab.run(commands, {.out = json() ? std::cerr : console.out,
+                                                     .err = std::cerr,
+                                                     .timeout_s = timeout_s_,
+                                                     .grace_s = grace_s_,
+                                                     .stop_fd = interrupts.fd()});
     if (json()) print_json(console.out, run_json(result));
     if (!result.failure.empty()) throw Error(ErrorKind::kRuntime, result.failure);
   }
 
   void check_lab(const Console& console) {
-    const LabSpec spec = load_lab(file_);
+    const lab::LabSpec spec = lab::load_lab(file_);
     const Interrupts interrupts;
-    const double capacity = tcp_capacity_bytes_per_s(kSelfTestSeconds);
-    const BusyLinks busy = busy_links(spec, kBusySeconds);
+    const double capacity = lab::tcp_capacity_bytes_per_s(kSelfTestSeconds);
+    const lab::BusyLinks busy = lab::busy_links(spec, kBusySeconds);
     if (json()) {
       print_json(console.out, lab_check_json(spec, capacity, busy));
     } else {
@@ -108,14 +108,14 @@ class LabCommand : public Command {
 
   void write_profile(const Console& console) {
     if (!output_.empty()) check_output(output_, file_);
-    const auto profile = lab_profile(load_lab(file_));
+    const auto profile = lab::lab_profile(lab::load_lab(file_));
     if (output_.empty()) return print_json(console.out, profile);
     write_file(output_, [&](std::ostream& out) { print_json(out, profile); });
     console.log.info(fmt::format("wrote the profile to {}", output_));
   }
 
   void clean(const Console& console) {
-    const std::vector<std::string> removed = clean_dead_labs();
+    const std::vector<std::string> removed = lab::clean_dead_labs();
     if (json()) return print_json(console.out, {{"removed", removed}});
     for (const std::string& name : removed) console.out << "removed " << name << '\n';
     if (removed.empty()) console.out << "nothing was left behind\n";
@@ -138,4 +138,4 @@ std::unique_ptr<Command> lab_command(CLI::App& program) {
   return std::make_unique<LabCommand>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/format.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -20,7 +20,7 @@ std::string mbit_text(double bytes_per_s) {
   return format_count(std::llround(bytes_per_s * 8 / 1e6)) + " Mbit/s";
 }
 
-Json link_json(const ShapedLink& link) {
+Json link_json(const lab::ShapedLink& link) {
   return {{"rate_bytes_per_s", link.rate_bytes_per_s},
           {"packet_bytes", link.packet_bytes},
           {"burst_bytes", link.burst_bytes}};
@@ -28,8 +28,8 @@ Json link_json(const ShapedLink& link) {
 
 }  // namespace
 
-std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s,
-                           const BusyLinks& busy) {
+std::string lab_check_text(const lab::LabSpec& spec, double capacity_bytes_per_s,
+                           const lab::BusyLinks& busy) {
   const double shaped = spec.shaped_bytes_per_s();
   return fmt::format(
       "{}: {} nodes of {} ranks\n"
@@ -45,7 +45,8 @@ std::string lab_check_text(const LabSpec& spec, double capacity_bytes_per_s,
       format_percent(busy.nic), format_percent(busy.inside));
 }
 
-Json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s, const BusyLinks& busy) {
+Json lab_check_json(const lab::LabSpec& spec, double capacity_bytes_per_s,
+                    const lab::BusyLinks& busy) {
   return {{"name", spec.name},
           {"nodes", spec.nodes},
           {"ranks_per_node", spec.ranks_per_node},
@@ -58,7 +59,7 @@ Json lab_check_json(const LabSpec& spec, double capacity_bytes_per_s, const Busy
           {"fits", too_fast(spec, capacity_bytes_per_s).empty()}};
 }
 
-std::string too_fast(const LabSpec& spec, double capacity_bytes_per_s) {
+std::string too_fast(const lab::LabSpec& spec, double capacity_bytes_per_s) {
   const double shaped = spec.shaped_bytes_per_s();
   if (shaped <= kMostOfCapacity * capacity_bytes_per_s) return {};
   return fmt::format(
@@ -67,9 +68,9 @@ std::string too_fast(const LabSpec& spec, double capacity_bytes_per_s) {
       spec.name, mbit_text(shaped), mbit_text(capacity_bytes_per_s));
 }
 
-Json run_json(const RunResult& result) {
+Json run_json(const lab::RunResult& result) {
   Json ranks = Json::array();
-  for (const RankEnd& end : result.ranks) {
+  for (const lab::RankEnd& end : result.ranks) {
     ranks.push_back({{"rank", end.rank},
                      {"node", end.node},
                      {"exit_code", end.exit_code},
@@ -79,4 +80,4 @@ Json run_json(const RunResult& result) {
   return {{"seconds", result.seconds}, {"failure", result.failure}, {"ranks", std::move(ranks)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

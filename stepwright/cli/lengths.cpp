@@ -14,7 +14,7 @@
 #include "stepwright/packing/dataset_lengths.h"
 #include "stepwright/packing/length_file.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr std::size_t kMostLengths = 20'000;
@@ -29,8 +29,8 @@ bool holds_lengths(const std::filesystem::path& path) {
 }
 
 /// The length that a share of the documents does not exceed.
-std::int64_t quantile(const LengthHistogram& histogram, double share) {
-  const double due = share * total_count(histogram);
+std::int64_t quantile(const packing::LengthHistogram& histogram, double share) {
+  const double due = share * packing::total_count(histogram);
   double seen = 0;
   for (const auto& [length, count] : histogram) {
     seen += count;
@@ -69,37 +69,37 @@ class Lengths : public Command {
     for (const std::string& file : files_) {
       if (!output_.empty()) check_output(output_, file);
     }
-    LengthHistogram all;
+    packing::LengthHistogram all;
     std::int64_t empty = 0;
     for (const std::string& file : files_) {
-      const DatasetLengths read = read_file(file);
+      const packing::DatasetLengths read = read_file(file);
       all.insert(all.end(), read.histogram.begin(), read.histogram.end());
-      all = joined_lengths(std::move(all));
+      all = packing::joined_lengths(std::move(all));
       empty += read.empty;
     }
     if (all.empty()) fail_input(fmt::format("{}: holds no document", printable(files_.front())));
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) {
-        out << lengths_text(fewer_lengths(all, kMostLengths), comment(all));
+        out << packing::lengths_text(packing::fewer_lengths(all, kMostLengths), comment(all));
       });
     }
     json() ? print_json(console.out, answer(all, empty)) : say(console.out, all, empty);
   }
 
  private:
-  [[nodiscard]] DatasetLengths read_file(const std::string& file) const {
-    if (holds_lengths(file)) return {load_lengths(file)};
+  [[nodiscard]] packing::DatasetLengths read_file(const std::string& file) const {
+    if (holds_lengths(file)) return {packing::load_lengths(file)};
     if (field_.name.empty()) {
       fail_input(
           fmt::format("{}: --field names what holds the length of a document", printable(file)));
     }
-    return read_dataset_lengths(file, field_);
+    return packing::read_dataset_lengths(file, field_);
   }
 
-  [[nodiscard]] std::string comment(const LengthHistogram& all) const {
+  [[nodiscard]] std::string comment(const packing::LengthHistogram& all) const {
     std::string text =
         fmt::format("Lengths of {}: [tokens, documents].",
-                    counted(static_cast<std::int64_t>(total_count(all)), "document"));
+                    counted(static_cast<std::int64_t>(packing::total_count(all)), "document"));
     if (!field_.name.empty()) text += fmt::format("\nOf field {}.", printable(field_.name));
     if (field_.characters_per_token > 0) {
       text +=
@@ -108,12 +108,12 @@ class Lengths : public Command {
     return text;
   }
 
-  [[nodiscard]] nlohmann::ordered_json answer(const LengthHistogram& all,
+  [[nodiscard]] nlohmann::ordered_json answer(const packing::LengthHistogram& all,
                                               std::int64_t empty) const {
-    return {{"documents", static_cast<std::int64_t>(total_count(all))},
+    return {{"documents", static_cast<std::int64_t>(packing::total_count(all))},
             {"empty", empty},
-            {"tokens", static_cast<std::int64_t>(total_tokens(all))},
-            {"mean", total_tokens(all) / total_count(all)},
+            {"tokens", static_cast<std::int64_t>(packing::total_tokens(all))},
+            {"mean", packing::total_tokens(all) / packing::total_count(all)},
             {"median", quantile(all, 0.5)},
             {"p90", quantile(all, 0.9)},
             {"p99", quantile(all, 0.99)},
@@ -122,13 +122,13 @@ class Lengths : public Command {
              output_.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(output_)}};
   }
 
-  void say(std::ostream& out, const LengthHistogram& all, std::int64_t empty) const {
+  void say(std::ostream& out, const packing::LengthHistogram& all, std::int64_t empty) const {
     out << fmt::format(
         "{} with {} tokens: mean {:.1f}, median {}, 90% up to {}, 99% up to {}, longest {}\n",
-        counted(static_cast<std::int64_t>(total_count(all)), "document"),
-        format_count(static_cast<std::int64_t>(total_tokens(all))),
-        total_tokens(all) / total_count(all), quantile(all, 0.5), quantile(all, 0.9),
-        quantile(all, 0.99), all.back().length);
+        counted(static_cast<std::int64_t>(packing::total_count(all)), "document"),
+        format_count(static_cast<std::int64_t>(packing::total_tokens(all))),
+        packing::total_tokens(all) / packing::total_count(all), quantile(all, 0.5),
+        quantile(all, 0.9), quantile(all, 0.99), all.back().length);
     if (empty > 0) out << fmt::format("{} without a token left out\n", counted(empty, "document"));
     if (!output_.empty()) {
       out << fmt::format("{0} written; in a job: lengths: {{file: {0}}}\n", printable(output_));
@@ -136,7 +136,7 @@ class Lengths : public Command {
   }
 
   std::vector<std::string> files_;
-  LengthField field_;
+  packing::LengthField field_;
   std::string output_;
 };
 
@@ -146,4 +146,4 @@ std::unique_ptr<Command> lengths_command(CLI::App& program) {
   return std::make_unique<Lengths>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -11,7 +11,7 @@
 #include "stepwright/huggingface/weights.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -30,9 +30,10 @@ constexpr Listing kListings[] = {{"models", models_json, models_text},
                                  {"frameworks", frameworks_json, frameworks_text}};
 
 /// Names and shapes of the weights in files of transformers.
-Json tensors_json(const Document& config, const Architecture& model) {
+Json tensors_json(const Document& config, const model::Architecture& model) {
   Json tensors = Json::object();
-  for (const ForeignTensor& tensor : foreign_tensors(model, weights_family(config))) {
+  for (const huggingface::ForeignTensor& tensor :
+       huggingface::foreign_tensors(model, huggingface::weights_family(config))) {
     tensors[tensor.name] = tensor.shape();
   }
   return tensors;
@@ -57,7 +58,7 @@ class List : public Command {
         ->type_name("FILE");
     app()
         .add_option("--length", length_, "With --config: tokens of a sequence, for FLOPs per token")
-        ->check(CLI::Range(std::int64_t{1}, kLargestSize));
+        ->check(CLI::Range(std::int64_t{1}, model::kLargestSize));
     app().add_flag("--tensors", tensors_,
                    "With --config and --json: its weights as files name them");
   }
@@ -86,7 +87,7 @@ class List : public Command {
   [[nodiscard]] Json configured(const Console& console) const {
     const Document config = Document::load(config_);
     std::vector<std::string> notes;
-    const Architecture model = read_config(config, &notes);
+    const model::Architecture model = model::read_config(config, &notes);
     for (const std::string& note : notes) console.log.info(note);
     Json entries = model_list_json(model, length_);
     if (!notes.empty()) entries.front()["notes"] = notes;
@@ -104,4 +105,4 @@ class List : public Command {
 
 std::unique_ptr<Command> list_command(CLI::App& program) { return std::make_unique<List>(program); }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -7,13 +7,13 @@
 #include "stepwright/cli/list_tables.h"
 #include "stepwright/plan/frameworks/table.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json words_json(Ability ability, const WordSet& words) {
-  const std::vector<std::string>& known = ability_words(ability);
+Json words_json(plan::Ability ability, const plan::WordSet& words) {
+  const std::vector<std::string>& known = plan::ability_words(ability);
   Json list = Json::array();
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (words[i]) list.push_back(known[i]);
@@ -22,21 +22,23 @@ Json words_json(Ability ability, const WordSet& words) {
 }
 
 /// Degrees by their names, other words behind their ability: "sharding NNG".
-Json condition_json(const AbilityCondition& condition) {
+Json condition_json(const plan::AbilityCondition& condition) {
   Json list = words_json(condition.ability, condition.words);
-  if (condition.ability == Ability::kParallel) return list;
+  if (condition.ability == plan::Ability::kParallel) return list;
   for (Json& word : list) {
-    word = fmt::format("{} {}", name_of(kAbilityNames, condition.ability), word.get<std::string>());
+    word = fmt::format("{} {}", name_of(plan::kAbilityNames, condition.ability),
+                       word.get<std::string>());
   }
   return list;
 }
 
-Json line_json(const AbilityEntry& line) {
-  Json json = {{"ability", name_of(kAbilityNames, line.ability)},
+Json line_json(const plan::AbilityEntry& line) {
+  Json json = {{"ability", name_of(plan::kAbilityNames, line.ability)},
                {"words", words_json(line.ability, line.words)}};
   if (line.with.any()) json["with"] = condition_json({line.other, line.with});
-  for (const AbilityCondition& one : line.of_job) json["of_job"].push_back(condition_json(one));
-  if (line.without.any()) json["without"] = words_json(Ability::kParallel, line.without);
+  for (const plan::AbilityCondition& one : line.of_job)
+    json["of_job"].push_back(condition_json(one));
+  if (line.without.any()) json["without"] = words_json(plan::Ability::kParallel, line.without);
   if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
   if (!line.releases.before.empty()) json["before"] = line.releases.before;
@@ -44,7 +46,7 @@ Json line_json(const AbilityEntry& line) {
   return json;
 }
 
-Json default_json(const DefaultLine& line) {
+Json default_json(const plan::DefaultLine& line) {
   Json json = Json::object();
   if (!line.variant.empty()) json["variant"] = line.variant;
   if (!line.releases.from.empty()) json["from"] = line.releases.from;
@@ -75,9 +77,10 @@ std::string releases_text(const Json& line) {
 bool takes_any(const Json& line) {
   constexpr std::size_t kMany = 20;
   const auto word = line.at("ability").get<std::string>();
-  const auto* const found = std::ranges::find(kAbilityNames, word, &Named<Ability>::name);
+  const auto* const found =
+      std::ranges::find(plan::kAbilityNames, word, &Named<plan::Ability>::name);
   const std::size_t words = line.at("words").size();
-  return words > kMany && words == ability_words(found->value).size();
+  return words > kMany && words == plan::ability_words(found->value).size();
 }
 
 constexpr std::string_view kLegend = R"(
@@ -119,12 +122,12 @@ std::string default_text(const Json& line) {
 
 Json frameworks_json() {
   Json list = Json::array();
-  for (const std::string_view name : kFrameworkNames) {
-    const FrameworkEntry& entry = framework_entry(name);
+  for (const std::string_view name : plan::kFrameworkNames) {
+    const plan::FrameworkEntry& entry = plan::framework_entry(name);
     Json runs = Json::array();
-    for (const AbilityEntry& line : entry.runs) runs.push_back(line_json(line));
+    for (const plan::AbilityEntry& line : entry.runs) runs.push_back(line_json(line));
     Json defaults = Json::array();
-    for (const DefaultLine& line : entry.defaults) defaults.push_back(default_json(line));
+    for (const plan::DefaultLine& line : entry.defaults) defaults.push_back(default_json(line));
     Json variants = Json::array();
     for (const auto& [variant, about] : entry.variants) {
       variants.push_back({{"name", variant}, {"about", about}});
@@ -159,4 +162,4 @@ std::string frameworks_text(const Json& frameworks) {
   return text.append(kLegend);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -12,7 +12,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/plan.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -21,10 +21,11 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kLength = 4096;
 
 /// The collectives of a training step.
-constexpr Named<Collective> kListedCollectives[] = {{Collective::kAllReduce, "all_reduce"},
-                                                    {Collective::kAllGather, "all_gather"},
-                                                    {Collective::kReduceScatter, "reduce_scatter"},
-                                                    {Collective::kAllToAll, "all_to_all"}};
+constexpr Named<collective::Collective> kListedCollectives[] = {
+    {collective::Collective::kAllReduce, "all_reduce"},
+    {collective::Collective::kAllGather, "all_gather"},
+    {collective::Collective::kReduceScatter, "reduce_scatter"},
+    {collective::Collective::kAllToAll, "all_to_all"}};
 
 Json described(std::string_view name, std::string_view text, bool supported) {
   return {{"name", name}, {"supported", supported}, {"description", text}};
@@ -35,13 +36,14 @@ std::string spread_words(std::string_view spread) {
   return spread == "I" ? "split in groups" : "split over all";
 }
 
-Json entry(const Architecture& model) {
-  return describe_model(model, model.positions > 0 ? std::min(model.positions, kLength) : kLength);
+Json entry(const model::Architecture& model) {
+  return model::describe_model(model,
+                               model.positions > 0 ? std::min(model.positions, kLength) : kLength);
 }
 
 Json aliases_of(const std::string& states) {
   Json aliases = Json::array();
-  for (const ShardingAlias& alias : kShardingAliases) {
+  for (const plan::ShardingAlias& alias : plan::kShardingAliases) {
     if (alias.states == states) aliases.push_back(alias.name);
   }
   return aliases;
@@ -78,25 +80,25 @@ std::string peak_text(const Json& profile) {
 
 Json models_json() {
   Json models = Json::array();
-  for (const std::string_view name : built_in_models())
-    models.push_back(entry(*built_in_model(name)));
+  for (const std::string_view name : model::built_in_models())
+    models.push_back(entry(*model::built_in_model(name)));
   return models;
 }
 
-Json model_list_json(const Architecture& model, std::int64_t length) {
-  return Json::array({length > 0 ? describe_model(model, length) : entry(model)});
+Json model_list_json(const model::Architecture& model, std::int64_t length) {
+  return Json::array({length > 0 ? model::describe_model(model, length) : entry(model)});
 }
 
-Json profiles_json() { return list_clusters(); }
+Json profiles_json() { return cluster::list_clusters(); }
 
 Json shardings_json() {
   Json shardings = Json::array();
-  for (const Sharding& sharding : paro_strategies()) {
-    const std::string states = sharding_word(sharding);
+  for (const plan::Sharding& sharding : plan::paro_strategies()) {
+    const std::string states = plan::sharding_word(sharding);
     shardings.push_back({{"name", states},
-                         {"parameters", name_of(kSpreadNames, sharding.parameters)},
-                         {"gradients", name_of(kSpreadNames, sharding.gradients)},
-                         {"optimizer", name_of(kSpreadNames, sharding.optimizer)},
+                         {"parameters", name_of(plan::kSpreadNames, sharding.parameters)},
+                         {"gradients", name_of(plan::kSpreadNames, sharding.gradients)},
+                         {"optimizer", name_of(plan::kSpreadNames, sharding.optimizer)},
                          {"aliases", aliases_of(states)}});
   }
   return shardings;
@@ -104,7 +106,7 @@ Json shardings_json() {
 
 Json schedules_json() {
   Json schedules = Json::array();
-  for (const auto& [kind, name, definition] : kScheduleRows) {
+  for (const auto& [kind, name, definition] : schedule::kScheduleRows) {
     schedules.push_back(described(name, definition->text, definition->traits.runs));
   }
   return schedules;
@@ -113,13 +115,13 @@ Json schedules_json() {
 namespace {
 
 /// Who carries out an operation by an algorithm.
-Json runners(Algorithm algorithm, Collective collective) {
+Json runners(collective::Algorithm algorithm, collective::Collective collective) {
   Json who = Json::array();
-  if (!covers(algorithm, collective)) return who;
-  if (in_library(algorithm, collective)) who.push_back("library");
-  if (algorithm == Algorithm::kLibrary) return who;
-  if (in_process_group(algorithm, collective)) who.push_back("stepwright");
-  if (is_generated(algorithm)) who.push_back("msccl");
+  if (!collective::covers(algorithm, collective)) return who;
+  if (collective::in_library(algorithm, collective)) who.push_back("library");
+  if (algorithm == collective::Algorithm::kLibrary) return who;
+  if (collective::in_process_group(algorithm, collective)) who.push_back("stepwright");
+  if (collective::is_generated(algorithm)) who.push_back("msccl");
   return who;
 }
 
@@ -127,7 +129,7 @@ Json runners(Algorithm algorithm, Collective collective) {
 
 Json collectives_json() {
   Json collectives = Json::array();
-  for (const auto& [algorithm, name] : kAlgorithmNames) {
+  for (const auto& [algorithm, name] : collective::kAlgorithmNames) {
     Json operations = Json::object();
     for (const auto& [collective, word] : kListedCollectives) {
       Json who = runners(algorithm, collective);
@@ -135,9 +137,9 @@ Json collectives_json() {
     }
     collectives.push_back({{"name", name},
                            {"supported", true},
-                           {"schedule", is_generated(algorithm)},
-                           {"description", described(algorithm)},
-                           {"needs", needs(algorithm)},
+                           {"schedule", collective::is_generated(algorithm)},
+                           {"description", collective::described(algorithm)},
+                           {"needs", collective::needs(algorithm)},
                            {"runs", std::move(operations)}});
   }
   return collectives;
@@ -224,4 +226,4 @@ std::string described_text(const Json& entries) {
   return to_text(table);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -6,12 +6,12 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The entries of `stepwright list`, each as a JSON array of named entries.
 nlohmann::ordered_json models_json();
 /// One model as such an array, with FLOPs per token at `length`; 0: at a usual one.
-nlohmann::ordered_json model_list_json(const Architecture& model, std::int64_t length);
+nlohmann::ordered_json model_list_json(const model::Architecture& model, std::int64_t length);
 nlohmann::ordered_json profiles_json();
 nlohmann::ordered_json shardings_json();
 nlohmann::ordered_json schedules_json();
@@ -29,4 +29,4 @@ std::string collectives_text(const nlohmann::ordered_json& entries);
 /// A table of frameworks with a line for each ability, and the kernels of each.
 std::string frameworks_text(const nlohmann::ordered_json& frameworks);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

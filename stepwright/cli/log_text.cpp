@@ -8,10 +8,10 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-std::string volume_text(const std::vector<OperationVolume>& rows) {
+std::string volume_text(const std::vector<logs::OperationVolume>& rows) {
   Table table{.columns = {{"operation"},
                           {"ranks", Align::kRight},
                           {"calls", Align::kRight},
@@ -21,11 +21,11 @@ std::string volume_text(const std::vector<OperationVolume>& rows) {
                           {"by payload"}},
               .rows = {}};
   std::int64_t most = 0;
-  for (const OperationVolume& row : rows) most = std::max(most, row.payload_bytes);
-  for (const OperationVolume& row : rows) {
+  for (const logs::OperationVolume& row : rows) most = std::max(most, row.payload_bytes);
+  for (const logs::OperationVolume& row : rows) {
     const std::int64_t known = row.count - row.unknown;
     const auto bytes = static_cast<double>(row.payload_bytes);
-    table.rows.push_back({std::string(name_of(kLogOperationNames, row.operation)),
+    table.rows.push_back({std::string(name_of(logs::kLogOperationNames, row.operation)),
                           row.group_size > 0 ? format_count(row.group_size) : "?",
                           format_count(row.count), known > 0 ? format_bytes(bytes) : "?",
                           known > 0 ? format_bytes(bytes / static_cast<double>(known)) : "?",
@@ -35,7 +35,7 @@ std::string volume_text(const std::vector<OperationVolume>& rows) {
   return to_text(table);
 }
 
-std::string histogram_text(const SizeHistogram& histogram) {
+std::string histogram_text(const logs::SizeHistogram& histogram) {
   Table table{.columns = {{"operation"},
                           {"payload from", Align::kRight},
                           {"calls", Align::kRight},
@@ -50,7 +50,7 @@ std::string histogram_text(const SizeHistogram& histogram) {
   for (const auto& [operation, sizes] : histogram) {
     for (const auto& [from, size] : sizes) {
       table.rows.push_back(
-          {std::string(name_of(kLogOperationNames, operation)),
+          {std::string(name_of(logs::kLogOperationNames, operation)),
            format_bytes(static_cast<double>(from)), format_count(size.count),
            format_bytes(static_cast<double>(size.payload_bytes)),
            size.timed > 0 ? format_time(size.seconds / static_cast<double>(size.timed)) : "-",
@@ -71,7 +71,7 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks) {
   return ranks.size() > kMostRanks ? text + ", ..." : text;
 }
 
-std::string roles_text(const std::vector<CommunicatorRole>& roles) {
+std::string roles_text(const std::vector<logs::CommunicatorRole>& roles) {
   constexpr std::size_t kMostRows = 20;
   Table table{.columns = {{"group"},
                           {"ranks", Align::kRight},
@@ -79,7 +79,7 @@ std::string roles_text(const std::vector<CommunicatorRole>& roles) {
                           {"in sizes that repeat", Align::kRight},
                           {"probably"}},
               .rows = {}};
-  for (const CommunicatorRole& role : roles) {
+  for (const logs::CommunicatorRole& role : roles) {
     if (table.rows.size() == kMostRows) break;
     const auto bytes = static_cast<double>(role.payload_bytes);
     table.rows.push_back(
@@ -95,7 +95,7 @@ std::string roles_text(const std::vector<CommunicatorRole>& roles) {
   return roles.empty() ? "" : text;
 }
 
-std::string knee_text(const std::vector<SmallCalls>& rows, const Batching& batching) {
+std::string knee_text(const std::vector<logs::SmallCalls>& rows, const logs::Batching& batching) {
   if (rows.empty()) return {};
   Table table{.columns = {{"operation"},
                           {"ranks", Align::kRight},
@@ -105,8 +105,8 @@ std::string knee_text(const std::vector<SmallCalls>& rows, const Batching& batch
                           {"payload below", Align::kRight},
                           {"time below", Align::kRight}},
               .rows = {}};
-  for (const SmallCalls& row : rows) {
-    table.rows.push_back({std::string(name_of(kLogOperationNames, row.operation)),
+  for (const logs::SmallCalls& row : rows) {
+    table.rows.push_back({std::string(name_of(logs::kLogOperationNames, row.operation)),
                           row.group_size > 0 ? format_count(row.group_size) : "?",
                           format_bytes(row.knee_bytes), format_count(row.count),
                           format_count(row.all),
@@ -127,7 +127,7 @@ std::string knee_text(const std::vector<SmallCalls>& rows, const Batching& batch
 }
 
 /// The share of the bytes that follows from the plan, where the log tells the rest apart.
-std::string routed_text(const RoutedTraffic& routed) {
+std::string routed_text(const logs::RoutedTraffic& routed) {
   if (routed.routed_bytes == 0) return {};
   const auto bytes = static_cast<double>(routed.routed_bytes);
   std::string text = fmt::format(
@@ -145,12 +145,12 @@ std::string routed_text(const RoutedTraffic& routed) {
 
 }  // namespace
 
-std::string sources_text(const std::vector<LogSource>& sources) {
+std::string sources_text(const std::vector<logs::LogSource>& sources) {
   std::string text;
   std::int64_t number = 0;
-  for (const LogSource& source : sources) {
+  for (const logs::LogSource& source : sources) {
     ++number;
-    for (const Unexplained& one : source.first) {
+    for (const logs::Unexplained& one : source.first) {
       text += fmt::format("log {}, line {}: not explained: {}\n", number, one.line, one.reason);
     }
     const auto shown = std::ssize(source.first);
@@ -163,7 +163,7 @@ std::string sources_text(const std::vector<LogSource>& sources) {
   return text;
 }
 
-std::string characterize_text(const Characterization& of) {
+std::string characterize_text(const logs::Characterization& of) {
   std::string text =
       fmt::format("{} in {}, of all ranks that the logs hold; {}.\n\n", counted(of.calls, "call"),
                   counted(std::ssize(of.sources), "log"),
@@ -180,4 +180,4 @@ std::string characterize_text(const Characterization& of) {
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,12 +5,12 @@
 
 #include "stepwright/logs/characterize.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The text of `stepwright characterize`, for people.
-std::string characterize_text(const Characterization& of);
+std::string characterize_text(const logs::Characterization& of);
 
 /// A line for each file of a log: format, lines, what was not explained, notes.
-std::string sources_text(const std::vector<LogSource>& sources);
+std::string sources_text(const std::vector<logs::LogSource>& sources);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

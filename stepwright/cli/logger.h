@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// What a command says beside its answer. Where that goes is for whoever runs the command.
 class Logger {
@@ -21,4 +21,4 @@ class Logger {
   Sink sink_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

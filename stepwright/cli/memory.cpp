@@ -16,11 +16,12 @@
 #include "stepwright/plan/notes.h"
 #include "stepwright/plan/words.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// One row for stages that hold the same.
-std::vector<std::string> stage_row(const StageMemory& stage, std::size_t first, std::size_t last) {
+std::vector<std::string> stage_row(const memory::StageMemory& stage, std::size_t first,
+                                   std::size_t last) {
   std::vector<std::string> row = {first == last ? fmt::format("{}", first)
                                                 : fmt::format("{}-{}", first, last)};
   for (const double bytes : stage.kinds) row.push_back(format_bytes(bytes));
@@ -28,9 +29,9 @@ std::vector<std::string> stage_row(const StageMemory& stage, std::size_t first, 
   return row;
 }
 
-std::string stages_text(const MemoryReport& report) {
+std::string stages_text(const memory::MemoryReport& report) {
   Table table{.columns = {{"stage"}}, .rows = {}};
-  for (const auto& [kind, name] : kMemoryKindNames) {
+  for (const auto& [kind, name] : memory::kMemoryKindNames) {
     std::string header(name.substr(0, name.find('_')));
     table.columns.push_back({std::move(header), Align::kRight});
   }
@@ -51,8 +52,8 @@ constexpr const char* kKinds =
     "context, "
     "communicators and what the allocator cannot use, estimated\n";
 
-std::string allocated_text(const std::vector<AllocatedMemory>& stages) {
-  const auto fullest = std::ranges::max_element(stages, {}, &AllocatedMemory::peak_bytes);
+std::string allocated_text(const std::vector<memory::AllocatedMemory>& stages) {
+  const auto fullest = std::ranges::max_element(stages, {}, &memory::AllocatedMemory::peak_bytes);
   return fmt::format(
       "As PyTorch's allocator counts, without context and communicators: {} at the peak of stage "
       "{}, "
@@ -61,12 +62,12 @@ std::string allocated_text(const std::vector<AllocatedMemory>& stages) {
       format_bytes(fullest->after_step_bytes));
 }
 
-std::string verdict(const MemoryReport& report) {
+std::string verdict(const memory::MemoryReport& report) {
   const std::string sizes = memory_use(report);
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
   return fmt::format(
       "DOES NOT FIT: the fullest device needs {}. That is {} too much; the largest part is {}.\n",
-      sizes, format_bytes(report.over_by_bytes()), largest_part(report));
+      sizes, format_bytes(report.over_by_bytes()), memory::largest_part(report));
 }
 
 class Memory : public Command {
@@ -85,20 +86,22 @@ class Memory : public Command {
   }
 
   void run(const Console& console) override {
-    PlannedJob given = load_plan_file(plan_, console);
+    plan::PlannedJob given = load_plan_file(plan_, console);
     reserve_.apply(given.job);
-    const PlannedJob planned = settled_plan(with_fields(std::move(given), changes_), plan_);
-    const StepProgram program = build_program(planned.job, planned.plan);
-    const MemoryReport report = memory_report(planned.job, program);
-    const std::vector<AllocatedMemory> allocated = allocated_memory(planned.job, program);
-    const std::vector<std::string> notes = plan_notes(planned);
+    const plan::PlannedJob planned =
+        settled_plan(plan::with_fields(std::move(given), changes_), plan_);
+    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const memory::MemoryReport report = memory::memory_report(planned.job, program);
+    const std::vector<memory::AllocatedMemory> allocated =
+        memory::allocated_memory(planned.job, program);
+    const std::vector<std::string> notes = plan::plan_notes(planned);
     if (json()) {
-      nlohmann::ordered_json answer = memory_json(report, allocated);
+      nlohmann::ordered_json answer = memory::memory_json(report, allocated);
       answer["notes"] = notes;
       print_json(console.out, answer);
       return;
     }
-    console.out << job_line(planned.job)
+    console.out << plan::job_line(planned.job)
                 << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
                 << stages_text(report) << kKinds << '\n'
                 << allocated_text(allocated) << verdict(report) << notes_text(notes);
@@ -116,4 +119,4 @@ std::unique_ptr<Command> memory_command(CLI::App& program) {
   return std::make_unique<Memory>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

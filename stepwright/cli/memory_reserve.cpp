@@ -2,14 +2,14 @@
 
 #include <CLI/CLI.hpp>
 
-namespace stepwright {
+namespace stepwright::cli {
 
 MemoryReserve::MemoryReserve(CLI::App& command) {
   CLI::Option* confidence =
       command
           .add_option("--memory-confidence", confidence_,
                       "Probability with which plans fit in memory: 0.9 where the job says nothing")
-          ->check(CLI::Range(kLeastConfidence, kMostConfidence))
+          ->check(CLI::Range(plan::kLeastConfidence, plan::kMostConfidence))
           ->type_name("P");
   command
       .add_option("--memory-reserve", share_,
@@ -20,4 +20,4 @@ MemoryReserve::MemoryReserve(CLI::App& command) {
       ->excludes(confidence);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -8,7 +8,7 @@ namespace CLI {
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The options `--memory-confidence` and `--memory-reserve` of commands that say whether a plan
 /// fits.
@@ -17,7 +17,7 @@ class MemoryReserve {
   explicit MemoryReserve(CLI::App& command);
 
   /// Puts what was given into a job.
-  void apply(Job& job) const {
+  void apply(plan::Job& job) const {
     if (share_) job.objective.memory_reserve = *share_;
     if (!confidence_) return;
     job.objective.memory_confidence = *confidence_;
@@ -29,4 +29,4 @@ class MemoryReserve {
   std::optional<double> confidence_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

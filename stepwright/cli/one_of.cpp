@@ -11,7 +11,7 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 namespace {
 
@@ -40,4 +40,4 @@ CLI::Validator one_of(std::function<std::vector<std::string>()> words) {
   return OneOf(std::move(words));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

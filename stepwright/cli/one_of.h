@@ -8,7 +8,7 @@ namespace CLI {
 class Validator;
 }
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// Takes an option's value where it is one of some words; fails with these, and with the nearest to
 /// what was given.
@@ -18,4 +18,4 @@ CLI::Validator one_of(std::vector<std::string> words);
 /// help is written.
 CLI::Validator one_of(std::function<std::vector<std::string>()> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

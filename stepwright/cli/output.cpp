@@ -12,7 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_path.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,4 +87,4 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   temporary.rename(target);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

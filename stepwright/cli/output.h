@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// Writes a document, indented, with a newline at its end.
 void print_json(std::ostream& out, const nlohmann::ordered_json& json);
@@ -20,4 +20,4 @@ void check_output(const std::string& output, const std::string& input);
 /// it cannot be written; then nothing is left behind.
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

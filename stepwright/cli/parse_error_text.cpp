@@ -4,7 +4,7 @@
 
 #include <regex>
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// "0.001" of "0.001000".
@@ -29,4 +29,4 @@ std::string parse_error_text(const std::string& message) {
   return message;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -15,7 +15,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr int kMostSplitThreads = 1024;
@@ -45,12 +45,12 @@ class PhasesCommand : public Command {
   void run(const Console& console) override {
     if (!output_.empty()) check_output(output_, file_);
     if (is_plan_file(file_, console)) return answer_plan(console);
-    const PoolSplits found = splits(console);
-    const PhasedStep& best = found.steps.front();
+    const phases::PoolSplits found = splits(console);
+    const phases::PhasedStep& best = found.steps.front();
     if (!output_.empty()) write_plan(best.update.planned, console);
     if (json()) {
-      nlohmann::ordered_json answer = phased_step_json(best);
-      answer["splits"] = splits_json(found);
+      nlohmann::ordered_json answer = phases::phased_step_json(best);
+      answer["splits"] = phases::splits_json(found);
       return print_json(console.out, answer);
     }
     console.out << phased_step_text(best) << splits_text(found);
@@ -59,39 +59,40 @@ class PhasesCommand : public Command {
  private:
   void answer_plan(const Console& console) {
     if (!output_.empty()) fail_input("--output belongs to a job, whose plan is looked for");
-    PlannedJob planned = load_settled_plan(file_, console);
+    plan::PlannedJob planned = load_settled_plan(file_, console);
     reserve_.apply(planned.job);
-    const PhasedStep step = phased_step(planned);
-    if (json()) return print_json(console.out, phased_step_json(step));
+    const phases::PhasedStep step = phases::phased_step(planned);
+    if (json()) return print_json(console.out, phases::phased_step_json(step));
     console.out << phased_step_text(step);
   }
 
   /// What finds fault with the job names its file.
-  PoolSplits splits(const Console& console) {
-    Job job = load_job_file(file_, console);
+  phases::PoolSplits splits(const Console& console) {
+    plan::Job job = load_job_file(file_, console);
     reserve_.apply(job);
     ProgressLine line(console.terminal);
-    search_.progress = [&](const TuneProgress& state) {
+    search_.progress = [&](const tune::TuneProgress& state) {
       line.show(progress_text(state), state.done, state.most);
       if (console.progress) console.progress(state);
     };
     try {
-      return best_splits(job, [&](const Job& part) { return tune(part, search_); });
+      return phases::best_splits(job,
+                                 [&](const plan::Job& part) { return tune::tune(part, search_); });
     } catch (const Error& error) {
       if (!error.of_input()) throw;
       fail_input(fmt::format("{}: {}", file_, error.what()), {.file = file_});
     }
   }
 
-  void write_plan(const PlannedJob& planned, const Console& console) {
-    const std::string text = plan_yaml(planned);
+  void write_plan(const plan::PlannedJob& planned, const Console& console) {
+    const std::string text = plan::plan_yaml(planned);
     write_file(output_, [&](std::ostream& out) { out << text; });
     console.log.info(fmt::format("wrote the best plan to {}", output_));
   }
 
   std::string file_;
   std::string output_;
-  TuneOptions search_;
+  tune::TuneOptions search_;
   MemoryReserve reserve_{app()};
 };
 
@@ -101,4 +102,4 @@ std::unique_ptr<Command> phases_command(CLI::App& program) {
   return std::make_unique<PhasesCommand>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

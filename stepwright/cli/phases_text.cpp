@@ -9,25 +9,25 @@
 #include "stepwright/plan/codes.h"
 #include "stepwright/plan/words.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-std::string words_of(const PhasedStep& step, const StepPhase& phase) {
+std::string words_of(const phases::PhasedStep& step, const phases::StepPhase& phase) {
   switch (phase.kind) {
-    case PhaseKind::kGeneration: return "generation, as given";
-    case PhaseKind::kOldLogProbabilities: return "old log-probabilities";
-    case PhaseKind::kReference: return "log-probabilities of the reference";
-    case PhaseKind::kValues: return "values of the critic";
-    case PhaseKind::kUpdate:
+    case phases::PhaseKind::kGeneration: return "generation, as given";
+    case phases::PhaseKind::kOldLogProbabilities: return "old log-probabilities";
+    case phases::PhaseKind::kReference: return "log-probabilities of the reference";
+    case phases::PhaseKind::kValues: return "values of the critic";
+    case phases::PhaseKind::kUpdate:
       return step.method().updates == 1 ? "update" : counted(step.method().updates, "update");
-    case PhaseKind::kCriticUpdate: return "the same of the critic";
-    case PhaseKind::kWeightSync: return "weights to where sequences are generated";
-    case PhaseKind::kSwitch: break;
+    case phases::PhaseKind::kCriticUpdate: return "the same of the critic";
+    case phases::PhaseKind::kWeightSync: return "weights to where sequences are generated";
+    case phases::PhaseKind::kSwitch: break;
   }
   return "change between generation and training, as given";
 }
 
-std::string devices_line(const PhasedStep& step) {
+std::string devices_line(const phases::PhasedStep& step) {
   std::string text = counted(step.update.planned.job.cluster.devices(), "GPU");
   text += " train";
   if (!step.method().rollout) return text;
@@ -37,33 +37,33 @@ std::string devices_line(const PhasedStep& step) {
                             step.method().staleness > 0 ? "beside them" : "in turns with them");
 }
 
-std::string step_line(const PhasedStep& step) {
+std::string step_line(const phases::PhasedStep& step) {
   return fmt::format("{} ({} to {}, with a probability of 80%), {} tokens/s on each of {}",
                      format_time(step.step_s), format_time(step.low_s), format_time(step.high_s),
                      format_number(step.tokens_per_s_per_device()), counted(step.devices, "GPU"));
 }
 
-std::string memory_line(const PhasedStep& step) {
+std::string device_memory_line(const phases::PhasedStep& step) {
   return fmt::format("{} of {} of a GPU that trains{}", format_bytes(step.peak_bytes),
                      format_bytes(step.update.memory.capacity_bytes),
                      step.fits() ? "" : ": it does not fit");
 }
 
-std::string sync_line(const PhasedStep& step) {
+std::string sync_line(const phases::PhasedStep& step) {
   if (!step.method().rollout) return "";
-  const WeightSync& sync = step.sync;
+  const phases::WeightSync& sync = step.sync;
   return fmt::format("weights      {}: gathered in {}{}\n", format_bytes(sync.bytes),
                      format_time(sync.gather_s),
                      sync.broadcast_s > 0 ? ", sent in " + format_time(sync.broadcast_s) : "");
 }
 
-std::string phases_table(const PhasedStep& step) {
+std::string phases_table(const phases::PhasedStep& step) {
   Table table{.columns = {{"phase"},
                           {"time", Align::kRight},
                           {"GPUs", Align::kRight},
                           {"peak memory", Align::kRight}},
               .rows = {}};
-  for (const StepPhase& phase : step.phases) {
+  for (const phases::StepPhase& phase : step.phases) {
     std::string devices = format_count(phase.devices);
     if (phase.beside) devices += " others";
     table.rows.push_back({words_of(step, phase), format_time(phase.seconds), devices,
@@ -75,7 +75,7 @@ std::string phases_table(const PhasedStep& step) {
 
 }  // namespace
 
-std::string phased_step_text(const PhasedStep& step) {
+std::string phased_step_text(const phases::PhasedStep& step) {
   const auto& [job, plan] = step.update.planned;
   std::string text = fmt::format(
       "{}\n\n"
@@ -86,14 +86,15 @@ std::string phased_step_text(const PhasedStep& step) {
       "memory       {}\n"
       "{}\n"
       "{}",
-      job_line(job), name_of(kMethodNames, step.method().kind), plan_words(plan, job),
-      devices_line(step), step_line(step), memory_line(step), sync_line(step), phases_table(step));
+      plan::job_line(job), name_of(plan::kMethodNames, step.method().kind),
+      plan::plan_words(plan, job), devices_line(step), step_line(step), device_memory_line(step),
+      sync_line(step), phases_table(step));
   text += "\nNotes\n";
   for (const std::string& note : step.notes) text += "- " + note + "\n";
   return text;
 }
 
-std::string splits_text(const PoolSplits& splits) {
+std::string splits_text(const phases::PoolSplits& splits) {
   if (splits.steps.size() < 2) return "";
   Table table{.columns = {{"train", Align::kRight},
                           {"generate", Align::kRight},
@@ -103,19 +104,19 @@ std::string splits_text(const PoolSplits& splits) {
                           {"tokens/s/GPU", Align::kRight},
                           {"plan"}},
               .rows = {}};
-  std::vector<Plan> plans;
-  for (const PhasedStep& step : splits.steps) {
-    const PlannedJob& planned = step.update.planned;
+  std::vector<plan::Plan> plans;
+  for (const phases::PhasedStep& step : splits.steps) {
+    const plan::PlannedJob& planned = step.update.planned;
     plans.push_back(planned.plan);
     const std::int64_t generating = step.method().rollout->devices;
-    table.rows.push_back({format_count(planned.job.cluster.devices()),
-                          generating > 0 ? format_count(generating) : "in turns",
-                          format_time(step.step_s), format_time(step.training_s),
-                          format_time(step.seconds(PhaseKind::kGeneration)),
-                          format_number(step.tokens_per_s_per_device()), plan_code(planned.plan)});
+    table.rows.push_back(
+        {format_count(planned.job.cluster.devices()),
+         generating > 0 ? format_count(generating) : "in turns", format_time(step.step_s),
+         format_time(step.training_s), format_time(step.seconds(phases::PhaseKind::kGeneration)),
+         format_number(step.tokens_per_s_per_device()), plan::plan_code(planned.plan)});
   }
   return fmt::format("\nSplits of the GPUs, the shortest step first\n\n{}\n{}", to_text(table),
-                     code_legend(plans));
+                     plan::code_legend(plans));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -4,12 +4,12 @@
 
 #include "stepwright/phases/pools.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The text of `stepwright phases`: devices, step, memory and a table of the phases.
-std::string phased_step_text(const PhasedStep& step);
+std::string phased_step_text(const phases::PhasedStep& step);
 
 /// The table of the splits of a job's devices; empty where there is no choice.
-std::string splits_text(const PoolSplits& splits);
+std::string splits_text(const phases::PoolSplits& splits);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -12,7 +12,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/found_order.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,9 +47,10 @@ Document with_framework(Document document, const std::string& framework) {
 
 }  // namespace
 
-Job load_job_file(const std::string& path, const Console& console, const std::string& framework) {
+plan::Job load_job_file(const std::string& path, const Console& console,
+                        const std::string& framework) {
   auto [document, folder] = load_source(path, console);
-  if (is_file_of(document, "plan")) {
+  if (plan::is_file_of(document, "plan")) {
     fail_input(
         fmt::format("{}: is a plan, and tune looks for one: give it a job, or ask what this plan "
                     "costs with `stepwright predict {}`",
@@ -57,29 +58,29 @@ Job load_job_file(const std::string& path, const Console& console, const std::st
         {.file = path});
   }
   if (!framework.empty()) document = with_framework(std::move(document), framework);
-  return read_job(document, folder);
+  return plan::read_job(document, folder);
 }
 
-PlannedJob load_plan_file(const std::string& path, const Console& console,
-                          const Framework& unsaid) {
+plan::PlannedJob load_plan_file(const std::string& path, const Console& console,
+                                const plan::Framework& unsaid) {
   const auto [document, folder] = load_source(path, console);
-  if (is_file_of(document, "job")) {
+  if (plan::is_file_of(document, "job")) {
     fail_input(
         fmt::format("{}: is a job, and a plan is needed: run `stepwright tune {} -o plan.yaml`, "
                     "then give plan.yaml",
                     path, path),
         {.file = path});
   }
-  return read_plan(document, folder, unsaid);
+  return plan::read_plan(document, folder, unsaid);
 }
 
 bool is_plan_file(const std::string& path, const Console& console) {
-  return is_file_of(load_source(path, console).document, "plan");
+  return plan::is_file_of(load_source(path, console).document, "plan");
 }
 
 std::string file_text(const std::string& path, const Console& console) {
   const auto given = std::ranges::find(console.texts, path, &NamedText::name);
-  return given != console.texts.end() ? given->text : read_text_file(path);
+  return given != console.texts.end() ? given->text : framework_files::read_text_file(path);
 }
 
 bool holds_plan(const std::string& path, const Console& console) {
@@ -90,16 +91,16 @@ bool holds_job(const std::string& path, const Console& console) {
   return begins_as(file_text(path, console), "job");
 }
 
-PlannedJob settled_plan(PlannedJob planned, const std::string& path) {
-  if (const auto refused = illegal(planned.job, planned.plan)) {
-    fail_refused(*refused, path);
+plan::PlannedJob settled_plan(plan::PlannedJob planned, const std::string& path) {
+  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
+    plan::fail_refused(*refused, path);
   }
-  return with_order(std::move(planned));
+  return simulate::with_order(std::move(planned));
 }
 
-PlannedJob load_settled_plan(const std::string& path, const Console& console,
-                             const Framework& unsaid) {
+plan::PlannedJob load_settled_plan(const std::string& path, const Console& console,
+                                   const plan::Framework& unsaid) {
   return settled_plan(load_plan_file(path, console, unsaid), path);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,19 +5,19 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 // All of them read the console's text of that name where there is one, else the file.
 
 /// Reads a job for `tune`. Fails with `kInput`, saying what to do when the file is a plan.
 /// With a framework the job is of that, whatever it names.
-Job load_job_file(const std::string& path, const Console& console,
-                  const std::string& framework = "");
+plan::Job load_job_file(const std::string& path, const Console& console,
+                        const std::string& framework = "");
 
 /// Reads a plan for all other commands. Fails with `kInput`, saying what to do when the file is a
 /// job. Where the plan's job names no framework it is of `unsaid`.
-PlannedJob load_plan_file(const std::string& path, const Console& console,
-                          const Framework& unsaid = {});
+plan::PlannedJob load_plan_file(const std::string& path, const Console& console,
+                                const plan::Framework& unsaid = {});
 
 /// Whether the file is a plan rather than a job. Fails with `kInput` when it cannot be read.
 bool is_plan_file(const std::string& path, const Console& console);
@@ -34,10 +34,10 @@ bool holds_job(const std::string& path, const Console& console);
 
 /// The plan with its schedule settled where that is `auto` without an order. Fails with `kInput`
 /// when it is not legal, naming the rule.
-PlannedJob settled_plan(PlannedJob planned, const std::string& path);
+plan::PlannedJob settled_plan(plan::PlannedJob planned, const std::string& path);
 
 /// Reads a plan that nothing is changed in, and settles it.
-PlannedJob load_settled_plan(const std::string& path, const Console& console,
-                             const Framework& unsaid = {});
+plan::PlannedJob load_settled_plan(const std::string& path, const Console& console,
+                                   const plan::Framework& unsaid = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

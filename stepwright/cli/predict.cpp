@@ -22,7 +22,7 @@
 #include "stepwright/step/program_json.h"
 #include "stepwright/whole_run/asked_run.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -44,22 +44,23 @@ Json difference(const Json& before, const Json& after) {
 }
 
 /// All that a prediction says but its remarks.
-Json figures(const Prediction& prediction) {
-  Json json = prediction_json(prediction);
+Json figures(const simulate::Prediction& prediction) {
+  Json json = simulate::prediction_json(prediction);
   json.erase("notes");
   return json;
 }
 
-Json answer_json(const Prediction& prediction, const std::optional<TrainingRun>& run) {
-  Json json = prediction_json(prediction);
+Json answer_json(const simulate::Prediction& prediction,
+                 const std::optional<tune::TrainingRun>& run) {
+  Json json = simulate::prediction_json(prediction);
   if (!run) return json;
-  add_run_cost(json, prediction.planned.job, 0, *run);
-  json["whole_run"] = asked_run_json(prediction, {.run = run});
+  tune::add_run_cost(json, prediction.planned.job, 0, *run);
+  json["whole_run"] = whole_run::asked_run_json(prediction, {.run = run});
   return json;
 }
 
-Json comparison_json(const Prediction& before, const Prediction& after,
-                     const std::optional<TrainingRun>& run) {
+Json comparison_json(const simulate::Prediction& before, const simulate::Prediction& after,
+                     const std::optional<tune::TrainingRun>& run) {
   const Json old = answer_json(before, run);
   const Json changed = answer_json(after, run);
   Json result = changed;
@@ -101,17 +102,17 @@ class Predict : public Command {
       if (!file.empty()) check_output(file, plan_);
     }
     report_.check(plan_);
-    const std::optional<TrainingRun> run = run_.run();
-    PlannedJob given = load_plan_file(plan_, console);
+    const std::optional<tune::TrainingRun> run = run_.run();
+    plan::PlannedJob given = load_plan_file(plan_, console);
     reserve_.apply(given.job);
-    const PlannedJob planned = settled_plan(with_fields(given, changes_), plan_);
-    std::optional<Prediction> before;
-    if (!changes_.empty()) before = predict(given);
-    Prediction prediction = predict(planned, !trace_.empty());
+    const plan::PlannedJob planned = settled_plan(plan::with_fields(given, changes_), plan_);
+    std::optional<simulate::Prediction> before;
+    if (!changes_.empty()) before = simulate::predict(given);
+    simulate::Prediction prediction = simulate::predict(planned, !trace_.empty());
     if (before && figures(*before) == figures(prediction)) {
       prediction.notes.emplace_back("What --set changes changes no figure of this prediction.");
     }
-    if (std::string note = method_note(planned.job); !note.empty()) {
+    if (std::string note = plan::method_note(planned.job); !note.empty()) {
       prediction.notes.push_back(std::move(note));
     }
     write_files(prediction, console);
@@ -121,32 +122,33 @@ class Predict : public Command {
     if (json()) {
       print_json(console.out, answer);
     } else {
-      const AskedRun asked{.run = run};
+      const whole_run::AskedRun asked{.run = run};
       console.out << (before ? comparison_text(*before, prediction, asked)
                              : prediction_text(prediction, asked));
     }
   }
 
  private:
-  void write_files(const Prediction& prediction, const Console& console) {
+  void write_files(const simulate::Prediction& prediction, const Console& console) {
     if (!trace_.empty()) {
       write_file(trace_, [&](std::ostream& out) { write_prediction_trace(prediction, out); });
       console.log.info(fmt::format("wrote the timeline to {}", trace_));
     }
     if (!program_.empty()) {
-      write_file(program_,
-                 [&](std::ostream& out) { print_json(out, program_json(prediction.program)); });
+      write_file(program_, [&](std::ostream& out) {
+        print_json(out, step::program_json(prediction.program));
+      });
       console.log.info(fmt::format("wrote the program to {}", program_));
     }
   }
 
-  void write_report(const Prediction& prediction, const Json& answer,
+  void write_report(const simulate::Prediction& prediction, const Json& answer,
                     const Console& console) const {
-    const PlannedJob& planned = prediction.planned;
-    Json pictures = prediction_pictures(prediction);
+    const plan::PlannedJob& planned = prediction.planned;
+    Json pictures = report::prediction_pictures(prediction);
     pictures["name"] = plan_name(planned.plan, planned.job);
-    pictures["whole_run"] = asked_run_json(prediction, {.run = run_.run()});
-    report_.write(console, job_line(planned.job), answer, pictures);
+    pictures["whole_run"] = whole_run::asked_run_json(prediction, {.run = run_.run()});
+    report_.write(console, plan::job_line(planned.job), answer, pictures);
   }
 
   std::string plan_;
@@ -164,4 +166,4 @@ std::unique_ptr<Command> predict_command(CLI::App& program) {
   return std::make_unique<Predict>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

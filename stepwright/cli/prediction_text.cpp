@@ -14,16 +14,16 @@
 #include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/losses.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-const Breakdown& critical(const Prediction& prediction) {
-  const Simulation& simulation = prediction.simulation;
+const simulate::Breakdown& critical(const simulate::Prediction& prediction) {
+  const simulate::Simulation& simulation = prediction.simulation;
   return simulation.stages[static_cast<std::size_t>(simulation.critical_stage)].breakdown;
 }
 
 /// Which stage it is where there are several.
-std::string whose_time(const Prediction& prediction) {
+std::string whose_time(const simulate::Prediction& prediction) {
   const std::size_t stages = prediction.simulation.stages.size();
   if (stages == 1) return "";
   return fmt::format("Pipeline stage {} (of 0 to {}), which the others wait for:\n",
@@ -35,34 +35,35 @@ std::vector<std::string> figure(const std::string& name, const std::string& befo
   return {name, before, after};
 }
 
-std::string figures_text(const Prediction& before, const Prediction& after) {
+std::string figures_text(const simulate::Prediction& before, const simulate::Prediction& after) {
   Table table{.columns = {{"figure"}, {"before", Align::kRight}, {"after", Align::kRight}},
               .rows = {}};
   const auto add = [&](const std::string& name, auto&& value) {
     table.rows.push_back(figure(name, value(before), value(after)));
   };
-  add("step time", [](const Prediction& p) { return format_time(p.step_time_s()); });
+  add("step time", [](const simulate::Prediction& p) { return format_time(p.step_time_s()); });
   add("tokens/s per device",
-      [](const Prediction& p) { return format_number(p.tokens_per_s_per_device); });
-  add("MFU", [](const Prediction& p) { return format_percent(p.mfu); });
-  add("HFU", [](const Prediction& p) { return format_percent(p.hfu); });
-  add("peak memory", [](const Prediction& p) { return format_bytes(p.memory.peak_bytes); });
+      [](const simulate::Prediction& p) { return format_number(p.tokens_per_s_per_device); });
+  add("MFU", [](const simulate::Prediction& p) { return format_percent(p.mfu); });
+  add("HFU", [](const simulate::Prediction& p) { return format_percent(p.hfu); });
+  add("peak memory",
+      [](const simulate::Prediction& p) { return format_bytes(p.memory.peak_bytes); });
   add("probability that it fits",
-      [](const Prediction& p) { return fmt::format("{:.0f}%", 100 * p.memory.p_fits); });
+      [](const simulate::Prediction& p) { return fmt::format("{:.0f}%", 100 * p.memory.p_fits); });
   return to_text(table);
 }
 
 /// Days and GPU-hours: of the run that was asked for, else of a trillion tokens.
-std::string run_line(const Prediction& prediction, const AskedRun& asked) {
-  const RunSettings settings = run_settings(prediction.planned.job, asked);
+std::string run_line(const simulate::Prediction& prediction, const whole_run::AskedRun& asked) {
+  const plan::RunSettings settings = whole_run::run_settings(prediction.planned.job, asked);
   return whole_run_line(prediction, settings, asked.idle);
 }
 
 /// The largest losses in one line, "5.62 s (9.8%) exposed tensor-parallel messages".
-std::string losses_line(const Prediction& prediction) {
+std::string losses_line(const simulate::Prediction& prediction) {
   constexpr std::size_t kMost = 3;
   std::string text;
-  const std::vector<Loss> list = losses(prediction);
+  const std::vector<simulate::Loss> list = simulate::losses(prediction);
   for (std::size_t i = 0; i < std::min(kMost, list.size()) && list[i].seconds > 0; ++i) {
     text += fmt::format("{}{} ({}) {}", i == 0 ? "" : "; ", format_time(list[i].seconds),
                         format_percent(list[i].seconds / prediction.step_time_s()), list[i].name);
@@ -71,18 +72,18 @@ std::string losses_line(const Prediction& prediction) {
 }
 
 /// Of a model of which some parameters are frozen.
-std::string trained_line(const Prediction& prediction) {
-  const Architecture& model = prediction.planned.job.model;
+std::string trained_line(const simulate::Prediction& prediction) {
+  const model::Architecture& model = prediction.planned.job.model;
   if (!model.freezes()) return "";
-  const std::int64_t trained = count_trained_parameters(model);
+  const std::int64_t trained = model::count_trained_parameters(model);
   if (trained == prediction.parameters) return "";  // What rests is an encoder's.
   const double share = static_cast<double>(trained) / static_cast<double>(prediction.parameters);
   return fmt::format("trained     {} of {} parameters ({})\n", format_count(trained),
                      format_count(prediction.parameters), format_percent(share));
 }
 
-std::string summary(const Prediction& prediction, const AskedRun& asked) {
-  const Job& job = prediction.planned.job;
+std::string summary(const simulate::Prediction& prediction, const whole_run::AskedRun& asked) {
+  const plan::Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
   return fmt::format(
       "{}\n\n"
@@ -94,21 +95,21 @@ std::string summary(const Prediction& prediction, const AskedRun& asked) {
       "memory      {}\n"
       "MFU         {} (HFU {}): {} per device of {}, the dense peak in {}\n"
       "losses      {}\n",
-      job_line(job), plan_words(prediction.planned.plan, job), trained_line(prediction),
+      plan::job_line(job), plan::plan_words(prediction.planned.plan, job), trained_line(prediction),
       format_time(step_s), format_time(prediction.interval.low * step_s),
       format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
       format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
       memory_line(prediction.memory), format_percent(prediction.mfu),
       format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
-      format_flops(prediction.peak_flops), name_of(kPrecisionNames, job.precision),
+      format_flops(prediction.peak_flops), name_of(plan::kPrecisionNames, job.precision),
       losses_line(prediction));
 }
 
 /// What documents of unequal lengths make of the step; nothing where there are none.
-std::string documents_text(const Prediction& prediction) {
+std::string documents_text(const simulate::Prediction& prediction) {
   if (!prediction.planned.job.documents) return "";
-  const DocumentFigures figures = document_figures(prediction);
+  const simulate::DocumentFigures figures = simulate::document_figures(prediction);
   const double step_s = prediction.step_time_s();
   std::string text = fmt::format(
       "\ndocuments   {} of tokens are theirs ({} documents of {} tokens in a sequence of {}): "
@@ -120,23 +121,23 @@ std::string documents_text(const Prediction& prediction) {
       format_percent(figures.uneven.waits_s / step_s), format_time(step_s + figures.uneven.low_s),
       format_time(step_s + figures.uneven.high_s));
   if (figures.too_long > 0) {
-    const TooLong rule = prediction.planned.job.documents->packing.too_long;
+    const packing::TooLong rule = prediction.planned.job.documents->packing.too_long;
     text += fmt::format("            {} of the data's documents are too long, and {}\n",
                         format_percent(figures.too_long),
-                        rule == TooLong::kSplit  ? "split"
-                        : rule == TooLong::kDrop ? "dropped"
-                                                 : "cut short");
+                        rule == packing::TooLong::kSplit  ? "split"
+                        : rule == packing::TooLong::kDrop ? "dropped"
+                                                          : "cut short");
   }
   Table table{.columns = {{"packing"},
                           {"step time", Align::kRight},
                           {"documents' tokens/s", Align::kRight},
                           {"gain", Align::kRight}},
               .rows = {}};
-  for (const PackingGain& gain : packing_gains(prediction)) {
+  for (const simulate::PackingGain& gain : simulate::packing_gains(prediction)) {
     table.rows.push_back({gain.set, format_time(gain.step_time_s), format_number(gain.tokens_per_s),
                           fmt::format("{:+.1f}%", 100 * gain.gain)});
   }
-  if (const auto dynamic = dynamic_context(prediction)) {
+  if (const auto dynamic = simulate::dynamic_context(prediction)) {
     table.rows.push_back({"context degree by micro-batch", "", format_number(dynamic->tokens_per_s),
                           fmt::format("{:+.1f}%", 100 * dynamic->gain)});
   }
@@ -145,14 +146,15 @@ std::string documents_text(const Prediction& prediction) {
 
 }  // namespace
 
-std::string prediction_text(const Prediction& prediction, const AskedRun& asked) {
+std::string prediction_text(const simulate::Prediction& prediction,
+                            const whole_run::AskedRun& asked) {
   return fmt::format("{}{}\n{}{}{}", summary(prediction, asked), documents_text(prediction),
                      whose_time(prediction), breakdown_text(critical(prediction)),
                      notes_text(prediction.notes));
 }
 
-std::string comparison_text(const Prediction& before, const Prediction& after,
-                            const AskedRun& asked) {
+std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,
+                            const whole_run::AskedRun& asked) {
   return fmt::format("{}\n{}\n{}{}", summary(after, asked), figures_text(before, after),
                      difference_text(critical(before), critical(after)), notes_text(after.notes));
 }
@@ -163,14 +165,14 @@ std::string notes_text(const std::vector<std::string>& notes) {
   return text.empty() ? text : "\nNotes\n" + text;
 }
 
-std::string memory_line(const MemoryReport& memory) {
+std::string memory_line(const memory::MemoryReport& memory) {
   const std::string line = memory_use(memory);
   if (memory.fits()) return line;
   return fmt::format("{}: DOES NOT FIT, {} too much, most of it {}", line,
-                     format_bytes(memory.over_by_bytes()), largest_part(memory));
+                     format_bytes(memory.over_by_bytes()), memory::largest_part(memory));
 }
 
-std::string memory_use(const MemoryReport& memory) {
+std::string memory_use(const memory::MemoryReport& memory) {
   std::string text =
       fmt::format("{} of {}", format_bytes(memory.peak_bytes), format_bytes(memory.capacity_bytes));
   if (memory.reserve_bytes > 0) {
@@ -183,4 +185,4 @@ std::string memory_use(const MemoryReport& memory) {
   return fmt::format("{} of {}", text, format_bytes(memory.host_capacity_bytes));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <ostream>
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Back to the first column, and everything after it gone.
@@ -42,4 +42,4 @@ void ProgressLine::show(std::string_view text, std::size_t done, std::size_t mos
   show(fmt::format("{}, at most {} left", text, about(left_s)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,7 +5,7 @@
 #include <iosfwd>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// One line on a terminal that is written over and over and leaves no trace. Without a terminal
 /// (null) it says nothing.
@@ -30,4 +30,4 @@ class ProgressLine {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

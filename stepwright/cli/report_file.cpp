@@ -9,7 +9,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/report/page.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 ReportFile::ReportFile(CLI::App& command) : command_(command.get_name()) {
   command
@@ -30,9 +30,9 @@ void ReportFile::write(const Console& console, const std::string& title,
                                        {"title", title},
                                        {"answer", answer},
                                        {"pictures", pictures}};
-  const std::string page = report_page(content);
+  const std::string page = report::report_page(content);
   write_file(path_, [&](std::ostream& out) { out << page; });
   console.log.info(fmt::format("wrote the report to {}", path_));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

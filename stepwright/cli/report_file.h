@@ -5,7 +5,7 @@
 
 #include "stepwright/cli/command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The option `--report` of commands whose answer can be looked at.
 class ReportFile {
@@ -25,4 +25,4 @@ class ReportFile {
   std::string path_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -6,29 +6,30 @@
 #include "stepwright/plan/words.h"
 #include "stepwright/tune/alternatives.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 using Json = nlohmann::ordered_json;
 
-Json plan_name(const Plan& plan, const Job& job) {
-  return {{"code", plan_code(plan)}, {"words", plan_words(plan, job)}};
+Json plan_name(const plan::Plan& plan, const plan::Job& job) {
+  return {{"code", plan::plan_code(plan)}, {"words", plan::plan_words(plan, job)}};
 }
 
-Json plan_names(const TuneResult& result, const std::optional<Sweep>& sweep) {
+Json plan_names(const tune::TuneResult& result, const std::optional<tune::Sweep>& sweep) {
   Json names{{"plans", Json::array()}, {"alternatives", Json::array()}, {"pareto", Json::array()}};
-  const auto add = [&](const char* list, const Plan& plan) {
+  const auto add = [&](const char* list, const plan::Plan& plan) {
     names[list].push_back(plan_name(plan, result.job));
   };
-  for (const TunedPlan& tuned : result.plans) add("plans", tuned.plan);
-  for (const Alternative& other : alternatives(result)) add("alternatives", other.tuned.plan);
-  for (const FrontPoint& point : result.pareto) add("pareto", point.plan);
+  for (const tune::TunedPlan& tuned : result.plans) add("plans", tuned.plan);
+  for (const tune::Alternative& other : tune::alternatives(result))
+    add("alternatives", other.tuned.plan);
+  for (const tune::FrontPoint& point : result.pareto) add("pareto", point.plan);
   if (result.baseline) names["baseline"] = plan_name(result.baseline->plan, result.job);
   if (!sweep) return names;
   names["sweep"] = Json::array();
-  for (const SweepPoint& point : sweep->points) {
+  for (const tune::SweepPoint& point : sweep->points) {
     names["sweep"].push_back(point.best ? plan_name(point.best->plan, point.job) : Json(nullptr));
   }
   return names;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -7,13 +7,14 @@
 #include "stepwright/tune/sweep.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The names of a plan in a report: {`code`, `words`}.
-nlohmann::ordered_json plan_name(const Plan& plan, const Job& job);
+nlohmann::ordered_json plan_name(const plan::Plan& plan, const plan::Job& job);
 
 /// The names of the plans in `plans`, `alternatives`, `pareto`, `sweep` and `baseline` of an answer
 /// of `tune`, each list in its order.
-nlohmann::ordered_json plan_names(const TuneResult& result, const std::optional<Sweep>& sweep);
+nlohmann::ordered_json plan_names(const tune::TuneResult& result,
+                                  const std::optional<tune::Sweep>& sweep);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -16,7 +16,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/whole_number.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -27,9 +27,9 @@ constexpr int kMostSearchThreads = 1024;
 
 /// What is said about a plan, or about the best of a job.
 struct Answer {
-  RunCandidate best;
-  std::optional<PlansByRun> comparison;
-  std::optional<SimulatedRuns> played;
+  whole_run::RunCandidate best;
+  std::optional<whole_run::PlansByRun> comparison;
+  std::optional<whole_run::SimulatedRuns> played;
 };
 
 class WholeRuns : public Command {
@@ -51,7 +51,7 @@ class WholeRuns : public Command {
         ->type_name("N");
     app()
         .add_option("--seed", seed_, "Of the random numbers of --simulate")
-        ->check(whole_number())
+        ->check(runtime::whole_number())
         ->type_name("N")
         ->capture_default_str();
     app()
@@ -64,7 +64,7 @@ class WholeRuns : public Command {
     Answer answer = is_plan_file(file_, console) ? of_plan(console) : of_job(console);
     if (simulated_) {
       check_simulation(answer.best.run.process);
-      answer.played = simulate_runs(answer.best.run.process, *simulated_, seed_);
+      answer.played = whole_run::simulate_runs(answer.best.run.process, *simulated_, seed_);
     }
     if (json()) return print_json(console.out, to_json(answer));
     console.out << whole_run_text(answer.best.prediction, answer.best.run, answer.played);
@@ -83,31 +83,33 @@ class WholeRuns : public Command {
   }
 
   Answer of_plan(const Console& console) {
-    PlannedJob planned = load_settled_plan(file_, console);
+    plan::PlannedJob planned = load_settled_plan(file_, console);
     reserve_.apply(planned.job);
     planned.job.run = run_.over(planned.job.run);
-    RunCandidate best{.prediction = predict(planned)};
-    best.run = of_file([&] { return whole_run(best.prediction, planned.job.run); });
+    whole_run::RunCandidate best{.prediction = simulate::predict(planned)};
+    best.run = of_file([&] { return whole_run::whole_run(best.prediction, planned.job.run); });
     return {.best = std::move(best)};
   }
 
   Answer of_job(const Console& console) {
-    Job job = load_job_file(file_, console);
+    plan::Job job = load_job_file(file_, console);
     reserve_.apply(job);
     job.run = run_.over(job.run);
-    tokens_of(job.run);
+    whole_run::tokens_of(job.run);
     ProgressLine line(console.terminal);
-    search_.progress = [&](const TuneProgress& state) {
+    search_.progress = [&](const tune::TuneProgress& state) {
       line.show(progress_text(state), state.done, state.most);
       if (console.progress) console.progress(state);
     };
-    PlansByRun found = of_file(
-        [&] { return plans_by_run(job, [&](const Job& part) { return tune(part, search_); }); });
-    RunCandidate best = found.candidates.front();
+    whole_run::PlansByRun found = of_file([&] {
+      return whole_run::plans_by_run(
+          job, [&](const plan::Job& part) { return tune::tune(part, search_); });
+    });
+    whole_run::RunCandidate best = found.candidates.front();
     return {.best = std::move(best), .comparison = std::move(found)};
   }
 
-  void check_simulation(const RunProcess& process) const {
+  void check_simulation(const whole_run::RunProcess& process) const {
     const double checkpoints =
         static_cast<double>(process.steps) / static_cast<double>(process.checkpoint_every);
     if (checkpoints * static_cast<double>(*simulated_) <= kMostPlayedCheckpoints) return;
@@ -118,13 +120,13 @@ class WholeRuns : public Command {
   }
 
   static Json to_json(const Answer& answer) {
-    Json json = whole_run_json(answer.best.run);
+    Json json = whole_run::whole_run_json(answer.best.run);
     json["fits"] = answer.best.prediction.memory.fits();
-    json["plan"] = plan_json(answer.best.prediction.planned);
-    if (answer.played) json["simulated"] = simulated_json(*answer.played);
+    json["plan"] = plan::plan_json(answer.best.prediction.planned);
+    if (answer.played) json["simulated"] = whole_run::simulated_json(*answer.played);
     if (answer.comparison) {
-      json["candidates"] = candidates_json(*answer.comparison);
-      json["endless"] = endless_json(*answer.comparison);
+      json["candidates"] = whole_run::candidates_json(*answer.comparison);
+      json["endless"] = whole_run::endless_json(*answer.comparison);
     }
     return json;
   }
@@ -132,7 +134,7 @@ class WholeRuns : public Command {
   std::string file_;
   std::optional<std::int64_t> simulated_;
   std::uint64_t seed_ = 1;
-  TuneOptions search_;
+  tune::TuneOptions search_;
   RunSettingsOptions run_{app()};
   MemoryReserve reserve_{app()};
 };
@@ -143,4 +145,4 @@ std::unique_ptr<Command> whole_run_command(CLI::App& program) {
   return std::make_unique<WholeRuns>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -12,28 +12,28 @@
 #include "stepwright/logs/match_json.h"
 #include "stepwright/logs/predicted_times.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr std::size_t kShown = 20;  ///< Differences that people get to see.
 
-double mean_bytes(const RoutedCalls& row) {
+double mean_bytes(const logs::RoutedCalls& row) {
   return static_cast<double>(row.executed_bytes) / static_cast<double>(row.calls);
 }
 
-std::string routed_text(const RoutedCalls& row) {
+std::string routed_text(const logs::RoutedCalls& row) {
   return fmt::format(
       "{} depends on the router: {:.0f} bytes in the mean of {} calls and {} at most, {} of them "
       "above the predicted largest of {:.0f} bytes.",
-      text_of(row.call), mean_bytes(row), row.calls, row.largest_bytes, row.beyond,
+      logs::text_of(row.call), mean_bytes(row), row.calls, row.largest_bytes, row.beyond,
       row.bound_bytes);
 }
 
-nlohmann::ordered_json routed_json(const std::vector<RoutedCalls>& rows) {
+nlohmann::ordered_json routed_json(const std::vector<logs::RoutedCalls>& rows) {
   auto list = nlohmann::ordered_json::array();
-  for (const RoutedCalls& row : rows) {
-    list.push_back({{"operation", name_of(kOperatorNames, row.call.operation)},
-                    {"phase", name_of(kPhaseNames, row.call.phase)},
+  for (const logs::RoutedCalls& row : rows) {
+    list.push_back({{"operation", name_of(step::kOperatorNames, row.call.operation)},
+                    {"phase", name_of(step::kPhaseNames, row.call.phase)},
                     {"name", row.call.name},
                     {"calls", row.calls},
                     {"predicted_bytes", row.call.payload_bytes},
@@ -45,18 +45,18 @@ nlohmann::ordered_json routed_json(const std::vector<RoutedCalls>& rows) {
   return list;
 }
 
-std::string ledger_text(const Comparison& found) {
+std::string ledger_text(const logs::Comparison& found) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, found.differences.size()); ++i) {
     text += found.differences[i] + '\n';
   }
-  for (const RoutedCalls& row : found.routed) text += routed_text(row) + '\n';
+  for (const logs::RoutedCalls& row : found.routed) text += routed_text(row) + '\n';
   return text + fmt::format("The plan has {} on {}; the run differs in {}.\n",
                             counted(found.calls, "call"),
                             counted(found.communicators, "communicator"), found.differences.size());
 }
 
-std::string step_text(double logged_s, const Prediction& prediction) {
+std::string step_text(double logged_s, const simulate::Prediction& prediction) {
   const double step_s = prediction.step_time_s();
   return fmt::format(
       "A step took {} in the logs (from mark to mark, the median); predicted are {} ({} to {} with "
@@ -66,44 +66,48 @@ std::string step_text(double logged_s, const Prediction& prediction) {
 }
 
 /// Compares a ledger of our own call by call; of other logs the counts alone.
-Comparison compared_ledger(const StepProgram& program, const Grid& grid, const Log& log,
-                           const std::vector<std::string>& files) {
-  const auto is_ledger = [](const LogSource& source) {
-    return source.format == LogFormat::kLedger;
+logs::Comparison compared_ledger(const step::StepProgram& program, const plan::Grid& grid,
+                                 const logs::Log& log, const std::vector<std::string>& files) {
+  const auto is_ledger = [](const logs::LogSource& source) {
+    return source.format == logs::LogFormat::kLedger;
   };
   if (std::ranges::none_of(log.sources, is_ledger)) {
-    Comparison counts{.communicators = std::ssize(log.communicators)};
-    for (const Message& message : ledger(program, std::nullopt, grid).messages) {
+    logs::Comparison counts{.communicators = std::ssize(log.communicators)};
+    for (const traffic::Message& message : traffic::ledger(program, std::nullopt, grid).messages) {
       counts.calls += message.count;
     }
     return counts;
   }
   if (files.size() > 1) fail_input("--log: a ledger holds all ranks; give it alone");
-  return compare_ledgers(program, grid, load_ledger(files.front()));
+  return logs::compare_ledgers(program, grid, logs::load_ledger(files.front()));
 }
 
 }  // namespace
 
-bool RunComparison::is_ledger() const { return log.sources.front().format == LogFormat::kLedger; }
+bool RunComparison::is_ledger() const {
+  return log.sources.front().format == logs::LogFormat::kLedger;
+}
 
-RunComparison compare_run(const Prediction& prediction, const std::vector<std::string>& files) {
-  const StepProgram& program = prediction.program;
-  const Grid grid(prediction.planned.plan);
-  RunComparison run{.log = read_logs(files), .found = {}, .ledger = {}, .logged_s = {}};
-  run.found = compare_log(program, grid, run.log);
-  add_predicted_times(run.found, program, grid, operator_times(prediction));
-  run.logged_s = logged_step_s(run.log);
+RunComparison compare_run(const simulate::Prediction& prediction,
+                          const std::vector<std::string>& files) {
+  const step::StepProgram& program = prediction.program;
+  const plan::Grid grid(prediction.planned.plan);
+  RunComparison run{.log = logs::read_logs(files), .found = {}, .ledger = {}, .logged_s = {}};
+  run.found = logs::compare_log(program, grid, run.log);
+  logs::add_predicted_times(run.found, program, grid, simulate::operator_times(prediction));
+  run.logged_s = logs::logged_step_s(run.log);
   run.ledger = compared_ledger(program, grid, run.log, files);
   if (run.is_ledger()) run.found.differences = run.ledger.differences;
   return run;
 }
 
-nlohmann::ordered_json run_comparison_json(const RunComparison& run, const Prediction& prediction) {
+nlohmann::ordered_json run_comparison_json(const RunComparison& run,
+                                           const simulate::Prediction& prediction) {
   nlohmann::ordered_json answer = {{"communicators", run.ledger.communicators},
                                    {"calls", run.ledger.calls},
                                    {"differences", run.found.differences},
                                    {"routed", routed_json(run.ledger.routed)}};
-  answer.update(match_json(run.found, run.log));
+  answer.update(logs::match_json(run.found, run.log));
   if (run.logged_s) {
     answer["step_time_s"] = prediction.step_time_s();
     answer["logged_step_time_s"] = *run.logged_s;
@@ -111,11 +115,11 @@ nlohmann::ordered_json run_comparison_json(const RunComparison& run, const Predi
   return answer;
 }
 
-std::string run_comparison_text(const RunComparison& run, const Prediction& prediction) {
+std::string run_comparison_text(const RunComparison& run, const simulate::Prediction& prediction) {
   std::string text =
       run.is_ledger() ? ledger_text(run.ledger) : comparison_text(run.found, run.log);
   if (run.logged_s) text += step_text(*run.logged_s, prediction);
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

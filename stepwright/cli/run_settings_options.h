@@ -10,7 +10,7 @@ namespace CLI {
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// An option for each key of a job's `run`: `--restart` for `restart`.
 class RunSettingsOptions {
@@ -19,10 +19,10 @@ class RunSettingsOptions {
 
   /// What a job states, with what the options say in its place. Fails with `kInput`, naming the
   /// option.
-  [[nodiscard]] RunSettings over(const RunSettings& stated) const;
+  [[nodiscard]] plan::RunSettings over(const plan::RunSettings& stated) const;
 
  private:
   std::map<std::string_view, std::string> given_;  ///< By key.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -17,7 +17,7 @@
 #include "stepwright/step/program.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr std::chrono::seconds kSampleGrace{10};
@@ -32,7 +32,7 @@ class Sample : public Command {
                 "  stepwright lab run lab.yaml -- stepwright sample collectives --scale 100 "
                 "-o messages.csv\n"
                 "  stepwright fit operators.csv messages.csv -o measured.json") {
-    add_sample_flags(app(), options_);
+    sample::add_sample_flags(app(), options_);
     app()
         .add_option("--plan", plans_,
                     "Only the collectives that this plan sends, or the best plans of a job; may "
@@ -42,15 +42,15 @@ class Sample : public Command {
 
   void run(const Console& console) override {
     for (const std::string& file : plans_) ask_for(file, console);
-    check(options_);
-    const auto place = launched_rank();
+    sample::check(options_);
+    const auto place = runtime::launched_rank();
     if (!place || place->rank == 0) check_writable(options_.output);
-    const std::filesystem::path program = rank_program();
-    const std::vector<std::string> words = sample_arguments(options_);
-    if (place) become(program, words);
+    const std::filesystem::path program = runtime::rank_program();
+    const std::vector<std::string> words = sample::sample_arguments(options_);
+    if (place) runtime::become(program, words);
     const std::int64_t cores = std::max(2U, std::thread::hardware_concurrency());
-    const int code =
-        run_ranks(program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
+    const int code = runtime::run_ranks(program, words, options_.ranks > 0 ? options_.ranks : cores,
+                                        kSampleGrace);
     if (code != 0) {
       throw Error(code == 2 ? ErrorKind::kInput : ErrorKind::kRuntime,
                   "sampling failed; a process said why above");
@@ -62,24 +62,24 @@ class Sample : public Command {
   /// Adds the messages of a plan, or of the best plans of a job.
   void ask_for(const std::string& file, const Console& console) {
     if (is_plan_file(file, console)) return ask_for(load_settled_plan(file, console));
-    const TuneResult found = tune(load_job_file(file, console), {.top = kBestPlans});
-    for (const TunedPlan& each : found.plans) ask_for({found.job, each.plan});
+    const tune::TuneResult found = tune::tune(load_job_file(file, console), {.top = kBestPlans});
+    for (const tune::TunedPlan& each : found.plans) ask_for({found.job, each.plan});
   }
 
-  void ask_for(const PlannedJob& planned) {
-    const CostModel cost(planned.job);
-    const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
-    const auto messages = plan_messages(build_program(planned.job, planned.plan), cost, layouts,
-                                        planned.plan.collectives);
-    for (const PlanMessage& message : messages) {
-      const std::string word = word_of(message);
+  void ask_for(const plan::PlannedJob& planned) {
+    const cost::CostModel cost(planned.job);
+    const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
+    const auto messages = cost::plan_messages(step::build_program(planned.job, planned.plan), cost,
+                                              layouts, planned.plan.collectives);
+    for (const cost::PlanMessage& message : messages) {
+      const std::string word = sample::word_of(message);
       if (std::ranges::find(options_.messages, word) == options_.messages.end()) {
         options_.messages.push_back(word);
       }
     }
   }
 
-  SampleOptions options_;
+  sample::SampleOptions options_;
   std::vector<std::string> plans_;
 };
 
@@ -89,4 +89,4 @@ std::unique_ptr<Command> sample_command(CLI::App& program) {
   return std::make_unique<Sample>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -11,12 +11,13 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/cost/collective_constants.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-constexpr Named<Collective> kScaledCollectives[] = {{Collective::kAllReduce, "all_reduce"},
-                                                    {Collective::kAllGather, "all_gather"},
-                                                    {Collective::kReduceScatter, "reduce_scatter"}};
+constexpr Named<collective::Collective> kScaledCollectives[] = {
+    {collective::Collective::kAllReduce, "all_reduce"},
+    {collective::Collective::kAllGather, "all_gather"},
+    {collective::Collective::kReduceScatter, "reduce_scatter"}};
 constexpr std::int64_t kLargestDefault = 2048;
 constexpr double kDefaultPayload = 1024.0 * 1024 * 1024;
 constexpr double kLeastPayload = 1;
@@ -94,14 +95,14 @@ void ScalingOptions::add_to(CLI::App& app) {
       ->check(one_of(names_in(kScaledCollectives)));
   add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
            "NAME")
-      ->check(one_of(names_in(kGeneratedNames)));
+      ->check(one_of(names_in(collective::kGeneratedNames)));
   app.add_option("--message-start", message_s_,
                  "Seconds before the bytes of a message flow; 1e-6, assumed")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("SECONDS")
       ->group("Of collectives");
   app.add_option("--simulate", play_ranks_, "Simulate groups of up to N GPUs, message by message")
-      ->check(CLI::Range(std::int64_t{0}, kMostScaledRanks))
+      ->check(CLI::Range(std::int64_t{0}, study::kMostScaledRanks))
       ->type_name("N")
       ->group("Of collectives");
   app.add_flag("--every-rank", every_rank_,
@@ -112,19 +113,19 @@ void ScalingOptions::add_to(CLI::App& app) {
 
 std::span<const char* const> ScalingOptions::names() { return kOwnOptions; }
 
-ScalingSetting ScalingOptions::setting(const std::string& cluster) const {
-  ScalingSetting setting{
+study::ScalingSetting ScalingOptions::setting(const std::string& cluster) const {
+  study::ScalingSetting setting{
       .message_s = message_s_, .play_ranks = play_ranks_, .every_rank = every_rank_};
   std::vector<std::int64_t> nodes = nodes_.empty() ? doubled_nodes() : nodes_;
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  for (const std::int64_t n : nodes) setting.clusters.push_back(load_cluster(cluster, n));
+  for (const std::int64_t n : nodes) setting.clusters.push_back(cluster::load_cluster(cluster, n));
   for (const std::string& word : payloads_) setting.payloads_bytes.push_back(read_size(word));
   if (payloads_.empty()) setting.payloads_bytes = {kDefaultPayload};
   setting.collectives = named_in(kScaledCollectives,
                                  operations_.empty() ? names_in(kScaledCollectives) : operations_);
-  setting.methods = named_in(kGeneratedNames, schedules_);
+  setting.methods = named_in(collective::kGeneratedNames, schedules_);
   return setting;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -8,7 +8,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/study/scaling.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The options of `stepwright study collectives`.
 class ScalingOptions {
@@ -20,14 +20,14 @@ class ScalingOptions {
 
   /// The setting for the profile of that name, or for the cluster file. Fails with `kInput`, naming
   /// the option.
-  [[nodiscard]] ScalingSetting setting(const std::string& cluster) const;
+  [[nodiscard]] study::ScalingSetting setting(const std::string& cluster) const;
 
  private:
   std::vector<std::int64_t> nodes_;
   std::vector<std::string> payloads_;
   std::vector<std::string> operations_;
   std::vector<std::string> schedules_;
-  double message_s_ = kMessageStart;
+  double message_s_ = collective::kMessageStart;
   std::int64_t play_ranks_ = 0;
   bool every_rank_ = false;
 };
@@ -35,4 +35,4 @@ class ScalingOptions {
 /// Bytes of `1e9`, `64MB` or `1GiB`; fails with `kInput`.
 double read_size(const std::string& word);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -9,11 +9,11 @@
 #include "stepwright/core/table.h"
 #include "stepwright/cost/collective_constants.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Points of one operation and payload.
-using ScalingRows = std::span<const ScalingPoint>;
+using ScalingRows = std::span<const study::ScalingPoint>;
 
 std::string seconds_text(const std::optional<double>& seconds) {
   return seconds ? format_time(*seconds) : "";
@@ -25,31 +25,35 @@ std::string gain_text(const std::optional<double>& gain) {
 }
 
 /// The schedules that at least one point has.
-std::vector<Algorithm> methods_of(ScalingRows points) {
-  std::vector<Algorithm> methods;
-  for (const auto& [method, name] : kGeneratedNames) {
-    const auto has = [&](const ScalingPoint& point) { return point.seconds(method).has_value(); };
+std::vector<collective::Algorithm> methods_of(ScalingRows points) {
+  std::vector<collective::Algorithm> methods;
+  for (const auto& [method, name] : collective::kGeneratedNames) {
+    const auto has = [&](const study::ScalingPoint& point) {
+      return point.seconds(method).has_value();
+    };
     if (std::ranges::any_of(points, has)) methods.push_back(method);
   }
   return methods;
 }
 
 Table table_of(ScalingRows points) {
-  const std::vector<Algorithm> methods = methods_of(points);
+  const std::vector<collective::Algorithm> methods = methods_of(points);
   const bool reduces = points.front().adding_network_s.has_value();
   Table table{.columns = {{"nodes", Align::kRight}, {"GPUs", Align::kRight}}, .rows = {}};
   const auto add_column = [&](std::string_view name) {
     table.columns.push_back({std::string(name), Align::kRight});
   };
-  for (const Algorithm method : methods) add_column(name_of(kAlgorithmNames, method));
+  for (const collective::Algorithm method : methods)
+    add_column(name_of(collective::kAlgorithmNames, method));
   add_column("lower bound");
   if (reduces) add_column("network adds");
   if (reduces) add_column("switches add");
   add_column("ho-ring gain");
   table.columns.push_back({"from"});
-  for (const ScalingPoint& point : points) {
+  for (const study::ScalingPoint& point : points) {
     std::vector<std::string> row{format_count(point.nodes), format_count(point.ranks)};
-    for (const Algorithm method : methods) row.push_back(seconds_text(point.seconds(method)));
+    for (const collective::Algorithm method : methods)
+      row.push_back(seconds_text(point.seconds(method)));
     row.push_back(format_time(point.least.any_s));
     if (reduces) row.push_back(seconds_text(point.adding_network_s));
     if (reduces) row.push_back(seconds_text(point.adding_switches_s));
@@ -60,9 +64,9 @@ Table table_of(ScalingRows points) {
   return table;
 }
 
-std::string head_text(const ScalingStudy& study) {
-  const Cluster& cluster = study.cluster;
-  const GroupLinks& links = study.links;
+std::string head_text(const study::ScalingStudy& study) {
+  const cluster::Cluster& cluster = study.cluster;
+  const collective::GroupLinks& links = study.links;
   std::string text = fmt::format("{}: {} GPUs per node", cluster.name, cluster.devices_per_node);
   if (links.inside_s_per_byte > 0) {
     text += fmt::format(", {} inside a node", format_rate(1 / links.inside_s_per_byte));
@@ -74,11 +78,11 @@ std::string head_text(const ScalingStudy& study) {
   return text + fmt::format("; a message starts in {}\n", format_time(links.message_s));
 }
 
-std::string differences_text(const ScalingStudy& study) {
+std::string differences_text(const study::ScalingStudy& study) {
   std::string text;
   for (const auto& [method, difference] : study.differences()) {
-    text += fmt::format("{}{} {:.2f}%", text.empty() ? "" : ", ", name_of(kAlgorithmNames, method),
-                        100 * difference);
+    text += fmt::format("{}{} {:.2f}%", text.empty() ? "" : ", ",
+                        name_of(collective::kAlgorithmNames, method), 100 * difference);
   }
   if (text.empty()) return text;
   return "Closed forms differ from the simulation by at most " + text + ".\n";
@@ -86,17 +90,17 @@ std::string differences_text(const ScalingStudy& study) {
 
 }  // namespace
 
-std::string scaling_text(const ScalingStudy& study) {
+std::string scaling_text(const study::ScalingStudy& study) {
   std::string text = head_text(study);
   const ScalingRows all(study.points);
   for (std::size_t begin = 0; begin < all.size();) {
-    const ScalingPoint& first = all[begin];
+    const study::ScalingPoint& first = all[begin];
     std::size_t count = 0;
     while (begin + count < all.size() && all[begin + count].collective == first.collective &&
            all[begin + count].payload_bytes == first.payload_bytes) {
       ++count;
     }
-    text += fmt::format("\n{} of {}\n\n{}", name_of(kCollectiveNames, first.collective),
+    text += fmt::format("\n{} of {}\n\n{}", name_of(cost::kCollectiveNames, first.collective),
                         format_bytes(first.payload_bytes),
                         to_text(table_of(all.subspan(begin, count))));
     begin += count;
@@ -111,4 +115,4 @@ std::string scaling_text(const ScalingStudy& study) {
   return text + differences_text(study);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -4,9 +4,9 @@
 
 #include "stepwright/study/scaling.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// A table for each operation and payload: a row for each number of nodes.
-std::string scaling_text(const ScalingStudy& study);
+std::string scaling_text(const study::ScalingStudy& study);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

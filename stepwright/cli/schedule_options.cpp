@@ -6,7 +6,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr const char* kGroup = "Of schedules, in seconds of a whole stage and one micro-batch";
@@ -32,13 +32,13 @@ void ScheduleOptions::add_to(CLI::App& app) {
 
 std::span<const char* const> ScheduleOptions::names() { return kPipelineOptions; }
 
-UniformPipeline ScheduleOptions::pipeline(const CLI::App& app) const {
+schedule::UniformPipeline ScheduleOptions::pipeline(const CLI::App& app) const {
   for (const char* name : names().first(kNeeded)) {
     if (app.count(name) == 0) fail_input(fmt::format("study schedules needs {}", name));
   }
-  UniformPipeline pipeline = pipeline_;
+  schedule::UniformPipeline pipeline = pipeline_;
   if (app.count(kPaired) > 0) pipeline.paired_s = paired_s_;
   return pipeline;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

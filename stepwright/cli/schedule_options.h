@@ -6,7 +6,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/study/schedules.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The options of `stepwright study schedules`.
 class ScheduleOptions {
@@ -17,11 +17,11 @@ class ScheduleOptions {
   [[nodiscard]] static std::span<const char* const> names();
 
   /// Fails with `kInput` when one that has no default is missing.
-  [[nodiscard]] UniformPipeline pipeline(const CLI::App& app) const;
+  [[nodiscard]] schedule::UniformPipeline pipeline(const CLI::App& app) const;
 
  private:
-  UniformPipeline pipeline_;
+  schedule::UniformPipeline pipeline_;
   double paired_s_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,9 +5,9 @@
 
 #include "stepwright/study/schedules.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// A table of all schedules, then each one drawn: a line for each stage, time from left to right.
-std::string schedules_text(const std::vector<SchedulePlay>& plays);
+std::string schedules_text(const std::vector<study::SchedulePlay>& plays);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -16,7 +16,7 @@
 #include "stepwright/serve/explorer_file.h"
 #include "stepwright/serve/page_server.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr int kUsualPort = 8017;
@@ -64,8 +64,8 @@ class Serve : public Command {
   }
 
   void run(const Console& console) override {
-    const std::string page = page_of(page_.empty() ? explorer_file().string() : page_);
-    PageServer server(static_cast<std::uint16_t>(port_));
+    const std::string page = page_of(page_.empty() ? serve::explorer_file().string() : page_);
+    serve::PageServer server(static_cast<std::uint16_t>(port_));
     const std::string address = server.address();
     if (open_ && !open_browser(address)) {
       console.log.warn(
@@ -89,4 +89,4 @@ std::unique_ptr<Command> serve_command(CLI::App& program) {
   return std::make_unique<Serve>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// An option, or an argument without a name.
@@ -269,4 +269,4 @@ std::string manual_page(const CLI::App& program) {
   return text + fmt::format(".SH EXAMPLES AND EXIT STATUS\n.nf\n{}\n.fi\n", roff(self.footer));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

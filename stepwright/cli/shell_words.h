@@ -7,7 +7,7 @@ namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 g
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::cli {
 
 // All of it is what the program says of itself, so that no word is written twice.
 
@@ -20,4 +20,4 @@ std::string fish_completion(const CLI::App& program);
 /// The manual page of the program and all its commands (roff, section 1).
 std::string manual_page(const CLI::App& program);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -20,7 +20,7 @@
 #include "stepwright/tune/misfit.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class StudyCommand : public Command {
@@ -57,11 +57,11 @@ class StudyCommand : public Command {
     if (file_.empty()) fail_input("JOB is required");
     if (what_ == "collectives") return scale(console);
     if (what_ == "search") return compare(console);
-    const PlannedJob planned = plan_to_study(console);
-    const Study study =
-        what_ == "utilization" ? study_utilization(planned) : study_bandwidth(planned);
-    const nlohmann::ordered_json answer = study_json(study);
-    report(console, "What drives the step: " + job_line(planned.job), answer);
+    const plan::PlannedJob planned = plan_to_study(console);
+    const study::Study study = what_ == "utilization" ? study::study_utilization(planned)
+                                                      : study::study_bandwidth(planned);
+    const nlohmann::ordered_json answer = study::study_json(study);
+    report(console, "What drives the step: " + plan::job_line(planned.job), answer);
     if (json()) {
       print_json(console.out, answer);
     } else {
@@ -79,8 +79,9 @@ class StudyCommand : public Command {
     if (!file_.empty()) {
       fail_input(fmt::format("study schedules has no job, only the times of a stage: '{}'", file_));
     }
-    const std::vector<SchedulePlay> plays = study_schedules(schedules_.pipeline(app()));
-    const nlohmann::ordered_json answer = schedules_study_json(plays);
+    const std::vector<study::SchedulePlay> plays =
+        study::study_schedules(schedules_.pipeline(app()));
+    const nlohmann::ordered_json answer = study::schedules_study_json(plays);
     report(console, "What pipeline schedules cost with equal stages", answer);
     if (json()) {
       print_json(console.out, answer);
@@ -90,10 +91,10 @@ class StudyCommand : public Command {
   }
 
   void compare(const Console& console) {
-    const Job job = load_job_file(file_, console);
-    const SearchComparison comparison = compare_searches(job);
-    const nlohmann::ordered_json answer = comparison_json(comparison);
-    report(console, "What other ways to choose a plan choose: " + job_line(job), answer);
+    const plan::Job job = load_job_file(file_, console);
+    const study::SearchComparison comparison = study::compare_searches(job);
+    const nlohmann::ordered_json answer = study::comparison_json(comparison);
+    report(console, "What other ways to choose a plan choose: " + plan::job_line(job), answer);
     if (json()) {
       print_json(console.out, answer);
     } else {
@@ -101,19 +102,19 @@ class StudyCommand : public Command {
     }
   }
 
-  [[nodiscard]] PlannedJob plan_to_study(const Console& console) const {
+  [[nodiscard]] plan::PlannedJob plan_to_study(const Console& console) const {
     if (is_plan_file(file_, console)) return load_settled_plan(file_, console);
-    const TuneResult result = tune(load_job_file(file_, console), {.top = 1});
+    const tune::TuneResult result = tune::tune(load_job_file(file_, console), {.top = 1});
     if (!result.plans.front().fits) {
       throw Error(ErrorKind::kRuntime,
-                  fmt::format("{}: {}", file_, misfit_text(result.plans.front())));
+                  fmt::format("{}: {}", file_, tune::misfit_text(result.plans.front())));
     }
     return {result.job, result.plans.front().plan};
   }
 
   void scale(const Console& console) {
-    const ScalingStudy study = study_scaling(scaling_.setting(file_));
-    const nlohmann::ordered_json answer = scaling_json(study);
+    const study::ScalingStudy study = study::study_scaling(scaling_.setting(file_));
+    const nlohmann::ordered_json answer = study::scaling_json(study);
     report(console, "How collectives scale: " + study.cluster.name, answer);
     if (json()) {
       print_json(console.out, answer);
@@ -140,4 +141,4 @@ std::unique_ptr<Command> study_command(CLI::App& program) {
   return std::make_unique<StudyCommand>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -9,17 +9,17 @@
 #include "stepwright/plan/codes.h"
 #include "stepwright/plan/words.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-std::string panel_text(const Panel& panel) {
-  const Chart& chart = panel.chart;
+std::string panel_text(const study::Panel& panel) {
+  const study::Chart& chart = panel.chart;
   Table table{.columns = {{chart.x.title, Align::kRight}}, .rows = {}};
   std::map<double, std::vector<std::string>> cells;
   const std::size_t curves = chart.series.size();
   for (std::size_t i = 0; i < curves; ++i) {
     table.columns.push_back({chart.series[i].name, Align::kRight});
-    for (const ChartPoint& point : chart.series[i].points) {
+    for (const study::ChartPoint& point : chart.series[i].points) {
       cells.try_emplace(point.x, curves).first->second[i] = chart.y.label(point.y);
     }
   }
@@ -34,14 +34,14 @@ std::string panel_text(const Panel& panel) {
 
 }  // namespace
 
-std::string study_text(const Study& study) {
-  std::string text = fmt::format("{}\nplan         {}\n", job_line(study.planned.job),
-                                 plan_words(study.planned.plan, study.planned.job));
-  for (const Panel& panel : study.panels) text += '\n' + panel_text(panel);
+std::string study_text(const study::Study& study) {
+  std::string text = fmt::format("{}\nplan         {}\n", plan::job_line(study.planned.job),
+                                 plan::plan_words(study.planned.plan, study.planned.job));
+  for (const study::Panel& panel : study.panels) text += '\n' + panel_text(panel);
   return text;
 }
 
-std::string comparison_text(const SearchComparison& comparison) {
+std::string comparison_text(const study::SearchComparison& comparison) {
   Table table{.columns = {{"chosen by"},
                           {"plan"},
                           {"step", Align::kRight},
@@ -49,18 +49,19 @@ std::string comparison_text(const SearchComparison& comparison) {
                           {"evaluated", Align::kRight},
                           {"took", Align::kRight}},
               .rows = {}};
-  std::vector<Plan> plans;
+  std::vector<plan::Plan> plans;
   const double first_s = comparison.choices.front().step_time_s;
-  for (const Choice& choice : comparison.choices) {
+  for (const study::Choice& choice : comparison.choices) {
     const bool found = choice.plan.has_value();
     if (found) plans.push_back(*choice.plan);
     table.rows.push_back(
-        {choice.by, found ? plan_code(*choice.plan) : "none that fits",
+        {choice.by, found ? plan::plan_code(*choice.plan) : "none that fits",
          found ? format_time(choice.step_time_s) : "",
          found && first_s > 0 ? fmt::format("{:.3f}", choice.step_time_s / first_s) : "",
          format_count(choice.evaluated), format_time(choice.seconds)});
   }
-  return fmt::format("{}\n\n{}\n{}", job_line(comparison.job), to_text(table), code_legend(plans));
+  return fmt::format("{}\n\n{}\n{}", plan::job_line(comparison.job), to_text(table),
+                     plan::code_legend(plans));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -10,14 +10,14 @@
 #include "stepwright/plan/codes.h"
 #include "stepwright/simulate/efficiency.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr double kWidestBar = 24;
 
-double longest_step_s(const Sweep& sweep) {
+double longest_step_s(const tune::Sweep& sweep) {
   double longest_s = 0;
-  for (const SweepPoint& point : sweep.points) {
+  for (const tune::SweepPoint& point : sweep.points) {
     if (point.best) longest_s = std::max(longest_s, point.best->step_time_s);
   }
   return longest_s;
@@ -25,7 +25,7 @@ double longest_step_s(const Sweep& sweep) {
 
 }  // namespace
 
-std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run) {
+std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::TrainingRun>& run) {
   Table table{.columns = {{sweep.field, Align::kRight},
                           {"plan"},
                           {"step", Align::kRight},
@@ -38,8 +38,8 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
     }
   }
   const double longest_s = longest_step_s(sweep);
-  std::vector<Plan> plans;
-  for (const SweepPoint& point : sweep.points) {
+  std::vector<plan::Plan> plans;
+  for (const tune::SweepPoint& point : sweep.points) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row.push_back(point.value);
     if (!point.best) {
@@ -49,16 +49,16 @@ std::string sweep_text(const Sweep& sweep, const std::optional<TrainingRun>& run
     }
     const double step_s = point.best->step_time_s;
     plans.push_back(point.best->plan);
-    row.push_back(plan_code(point.best->plan) + (point.best->fits ? "" : " (does not fit)"));
+    row.push_back(plan::plan_code(point.best->plan) + (point.best->fits ? "" : " (does not fit)"));
     row.push_back(format_time(step_s));
     row.push_back(format_bar(step_s, longest_s, kWidestBar));
-    row.push_back(format_percent(efficiency(point.job, point.best->plan, step_s).mfu));
+    row.push_back(format_percent(simulate::efficiency(point.job, point.best->plan, step_s).mfu));
     if (!run) continue;
     for (std::string& cell : run_cells(point.job, step_s, point.devices_idle, *run))
       row.push_back(std::move(cell));
   }
   return fmt::format("\nThe best plan for each {}\n\n{}\n{}", sweep.field, to_text(table),
-                     code_legend(plans));
+                     plan::code_legend(plans));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

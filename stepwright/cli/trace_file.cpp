@@ -4,11 +4,11 @@
 
 #include "stepwright/simulate/timeline/trace.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// The ranks behind each stage; empty where they are consecutive, which the writer says itself.
-std::vector<std::string> stage_ranks(const Grid& grid, std::int64_t stages) {
+std::vector<std::string> stage_ranks(const plan::Grid& grid, std::int64_t stages) {
   const std::int64_t each = grid.ranks() / stages;
   std::vector<std::string> names;
   if (grid.coordinates(each - 1).pipeline == 0) return names;
@@ -20,14 +20,16 @@ std::vector<std::string> stage_ranks(const Grid& grid, std::int64_t stages) {
 
 }  // namespace
 
-void write_prediction_trace(const Prediction& prediction, std::ostream& out) {
-  const Job& job = prediction.planned.job;
-  const Plan& plan = prediction.planned.plan;
-  const Grid grid(plan);
-  const Prices prices = price_operators(prediction.program, CostModel(job),
-                                        group_layouts(job.cluster, grid), plan.collectives);
-  const TraceOptions options{.ranks = stage_ranks(grid, plan.parallel.pipeline), .prices = &prices};
-  write_trace(prediction.program, prediction.simulation, options, out);
+void write_prediction_trace(const simulate::Prediction& prediction, std::ostream& out) {
+  const plan::Job& job = prediction.planned.job;
+  const plan::Plan& plan = prediction.planned.plan;
+  const plan::Grid grid(plan);
+  const simulate::Prices prices =
+      simulate::price_operators(prediction.program, cost::CostModel(job),
+                                cost::group_layouts(job.cluster, grid), plan.collectives);
+  const simulate::TraceOptions options{.ranks = stage_ranks(grid, plan.parallel.pipeline),
+                                       .prices = &prices};
+  simulate::write_trace(prediction.program, prediction.simulation, options, out);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

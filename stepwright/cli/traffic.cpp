@@ -15,7 +15,7 @@
 #include "stepwright/plan/notes.h"
 #include "stepwright/traffic/traffic_json.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class Traffic : public Command {
@@ -46,20 +46,21 @@ class Traffic : public Command {
 
   void run(const Console& console) override {
     if (!matrix_.empty()) check_output(matrix_, plan_);
-    const PlannedJob planned =
-        settled_plan(with_fields(load_plan_file(plan_, console), changes_), plan_);
-    const StepProgram program = build_program(planned.job, planned.plan);
-    const Grid grid(planned.plan);
-    const Ledger messages =
-        ledger(program, rank_, grid, {&planned.job.cluster, planned.plan.collectives});
-    const TrafficMatrix matrix(program, grid, planned.job.cluster, planned.plan.collectives);
-    std::optional<LinkLoads> loads;
-    if (links_) loads = link_loads(matrix, planned.job.cluster);
+    const plan::PlannedJob planned =
+        settled_plan(plan::with_fields(load_plan_file(plan_, console), changes_), plan_);
+    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const plan::Grid grid(planned.plan);
+    const traffic::Ledger messages =
+        traffic::ledger(program, rank_, grid, {&planned.job.cluster, planned.plan.collectives});
+    const traffic::TrafficMatrix matrix(program, grid, planned.job.cluster,
+                                        planned.plan.collectives);
+    std::optional<collective::LinkLoads> loads;
+    if (links_) loads = traffic::link_loads(matrix, planned.job.cluster);
     if (!matrix_.empty()) {
-      write_file(matrix_, [&](std::ostream& out) { write_matrix(out, matrix, rank_); });
+      write_file(matrix_, [&](std::ostream& out) { traffic::write_matrix(out, matrix, rank_); });
       console.log.info(fmt::format("wrote the matrix to {}", matrix_));
     }
-    const std::vector<std::string> notes = plan_notes(planned);
+    const std::vector<std::string> notes = plan::plan_notes(planned);
     std::optional<TrafficSweep> sweep;
     if (!sweep_.empty()) sweep = sweep_traffic(planned, sweep_);
     if (!json()) {
@@ -67,9 +68,9 @@ class Traffic : public Command {
                   << (sweep ? traffic_sweep_text(*sweep) : "") << notes_text(notes);
       return;
     }
-    nlohmann::ordered_json answer = traffic_json(messages, program.ranks);
+    nlohmann::ordered_json answer = traffic::traffic_json(messages, program.ranks);
     if (rank_) answer["rank"] = *rank_;
-    if (loads) answer["links"] = links_json(*loads);
+    if (loads) answer["links"] = traffic::links_json(*loads);
     if (sweep) answer["sweep"] = traffic_sweep_json(*sweep);
     answer["notes"] = notes;
     print_json(console.out, answer);
@@ -90,4 +91,4 @@ std::unique_ptr<Command> traffic_command(CLI::App& program) {
   return std::make_unique<Traffic>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -14,7 +14,7 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/sweep.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 double sent_bytes_of(const TrafficPoint& point) {
@@ -27,16 +27,16 @@ double bytes_per_token(const TrafficPoint& point) {
   return sent_bytes_of(point) / (point.tokens_per_s * point.step_time_s);
 }
 
-TrafficPoint traffic_point(const PlannedJob& planned, std::string value) {
+TrafficPoint traffic_point(const plan::PlannedJob& planned, std::string value) {
   TrafficPoint point{.value = std::move(value)};
-  if (const auto refused = illegal(planned.job, planned.plan)) {
+  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
     point.refused = refused->message;
     return point;
   }
-  const Prediction prediction = predict(planned);
-  const Grid grid(planned.plan);
-  point.schemes = totals(ledger(prediction.program, std::nullopt, grid,
-                                {&planned.job.cluster, planned.plan.collectives}));
+  const simulate::Prediction prediction = simulate::predict(planned);
+  const plan::Grid grid(planned.plan);
+  point.schemes = traffic::totals(traffic::ledger(
+      prediction.program, std::nullopt, grid, {&planned.job.cluster, planned.plan.collectives}));
   point.step_time_s = prediction.simulation.step_time_s;
   point.tokens_per_s =
       prediction.tokens_per_s_per_device * static_cast<double>(planned.job.cluster.devices());
@@ -45,26 +45,27 @@ TrafficPoint traffic_point(const PlannedJob& planned, std::string value) {
 
 }  // namespace
 
-TrafficSweep sweep_traffic(const PlannedJob& planned, const std::string& text) {
-  const SweptField swept = read_swept_field(text, "batch.length=2048,4096");
+TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& text) {
+  const tune::SweptField swept = tune::read_swept_field(text, "batch.length=2048,4096");
   TrafficSweep sweep{.field = swept.field};
   for (const std::string& value : swept.values) {
-    const PlannedJob changed = with_field(planned, sweep.field + "=" + value, "--sweep");
+    const plan::PlannedJob changed =
+        plan::with_field(planned, sweep.field + "=" + value, "--sweep");
     sweep.points.push_back(traffic_point(changed, value));
   }
   return sweep;
 }
 
 std::string traffic_sweep_text(const TrafficSweep& sweep) {
-  std::set<Scheme> schemes;
+  std::set<step::Scheme> schemes;
   double most = 0;
   for (const TrafficPoint& point : sweep.points) {
     for (const auto& [scheme, volume] : point.schemes) schemes.insert(scheme);
     if (point.refused.empty()) most = std::max(most, bytes_per_token(point));
   }
   Table table{.columns = {{sweep.field, Align::kRight}}, .rows = {}};
-  for (const Scheme scheme : schemes) {
-    table.columns.push_back({std::string(name_of(kSchemeNames, scheme)), Align::kRight});
+  for (const step::Scheme scheme : schemes) {
+    table.columns.push_back({std::string(name_of(step::kSchemeNames, scheme)), Align::kRight});
   }
   for (const char* title : {"calls", "step", "tokens/s", "sent per token"}) {
     table.columns.push_back({title, Align::kRight});
@@ -79,7 +80,7 @@ std::string traffic_sweep_text(const TrafficSweep& sweep) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row.push_back(point.value);
     std::int64_t calls = 0;
-    for (const Scheme scheme : schemes) {
+    for (const step::Scheme scheme : schemes) {
       const auto volume = point.schemes.find(scheme);
       const bool none = volume == point.schemes.end();
       row.push_back(none ? "-" : format_bytes(volume->second.sent_bytes));
@@ -106,7 +107,7 @@ nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep) {
       continue;
     }
     for (const auto& [scheme, volume] : point.schemes) {
-      entry["by_scheme"][std::string(name_of(kSchemeNames, scheme))] = {
+      entry["by_scheme"][std::string(name_of(step::kSchemeNames, scheme))] = {
           {"calls", volume.count},
           {"payload_bytes", volume.payload_bytes},
           {"sent_bytes", volume.sent_bytes}};
@@ -119,4 +120,4 @@ nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep) {
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

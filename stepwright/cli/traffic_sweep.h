@@ -8,13 +8,13 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/traffic/ledger.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The traffic of a plan with one value of a field, and its step time.
 struct TrafficPoint {
   std::string value;    ///< As given.
   std::string refused;  ///< Why the plan is not legal with it; empty: it is.
-  std::map<Scheme, Volume> schemes;
+  std::map<step::Scheme, traffic::Volume> schemes;
   double step_time_s = 0;
   double tokens_per_s = 0;
 };
@@ -27,7 +27,7 @@ struct TrafficSweep {
 
 /// Reads `FIELD=VALUE,VALUE,...` with the fields and values of `predict --set`, and counts and
 /// predicts the plan with each. Fails with `kInput` for an unknown field or a bad value.
-TrafficSweep sweep_traffic(const PlannedJob& planned, const std::string& text);
+TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& text);
 
 /// A table with a row for each value, bars for the bytes of a token.
 std::string traffic_sweep_text(const TrafficSweep& sweep);
@@ -35,4 +35,4 @@ std::string traffic_sweep_text(const TrafficSweep& sweep);
 /// `sweep` of `traffic --json`.
 nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -6,27 +6,27 @@
 #include "stepwright/core/table.h"
 #include "stepwright/traffic/traffic_json.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
-std::string totals_text(const Ledger& ledger) {
+std::string totals_text(const traffic::Ledger& ledger) {
   Table table{.columns = {{"parallelism"},
                           {"calls", Align::kRight},
                           {"bytes sent", Align::kRight},
                           {"share", Align::kRight}},
               .rows = {}};
-  const auto schemes = totals(ledger);
+  const auto schemes = traffic::totals(ledger);
   double sum = 0;
   for (const auto& [scheme, volume] : schemes) sum += volume.sent_bytes;
   for (const auto& [scheme, volume] : schemes) {
-    table.rows.push_back({std::string(name_of(kSchemeNames, scheme)), format_count(volume.count),
-                          format_bytes(volume.sent_bytes),
+    table.rows.push_back({std::string(name_of(step::kSchemeNames, scheme)),
+                          format_count(volume.count), format_bytes(volume.sent_bytes),
                           sum > 0 ? format_percent(volume.sent_bytes / sum) : "-"});
   }
   return to_text(table);
 }
 
-std::string messages_text(const Ledger& ledger) {
+std::string messages_text(const traffic::Ledger& ledger) {
   Table table{.columns = {{"parallelism"},
                           {"phase"},
                           {"operation"},
@@ -36,11 +36,11 @@ std::string messages_text(const Ledger& ledger) {
                           {"calls", Align::kRight},
                           {"sent per call", Align::kRight}},
               .rows = {}};
-  for (const Message& message : ledger.messages) {
-    table.rows.push_back({std::string(name_of(kSchemeNames, message.scheme)),
-                          std::string(traffic_phase(message.phase)),
-                          std::string(name_of(kOperatorNames, message.operation)),
-                          std::string(name_of(kGroupNames, message.group)),
+  for (const traffic::Message& message : ledger.messages) {
+    table.rows.push_back({std::string(name_of(step::kSchemeNames, message.scheme)),
+                          std::string(traffic::traffic_phase(message.phase)),
+                          std::string(name_of(step::kOperatorNames, message.operation)),
+                          std::string(name_of(plan::kGroupNames, message.group)),
                           format_count(message.group_size),
                           format_bytes(static_cast<double>(message.payload_bytes)),
                           format_count(message.count), format_bytes(message.sent_bytes_per_rank)});
@@ -48,30 +48,30 @@ std::string messages_text(const Ledger& ledger) {
   return to_text(table);
 }
 
-std::vector<std::string> link_row(const LinkLoad& load) {
+std::vector<std::string> link_row(const collective::LinkLoad& load) {
   return {load.name, format_count(load.units), format_bytes(load.busiest_bytes),
           format_count(load.busiest_unit), format_bytes(load.mean_bytes)};
 }
 
 }  // namespace
 
-std::string traffic_text(const Ledger& ledger, std::optional<std::int64_t> rank) {
+std::string traffic_text(const traffic::Ledger& ledger, std::optional<std::int64_t> rank) {
   const std::string whose = rank ? fmt::format("rank {}", *rank) : "all ranks";
   if (ledger.messages.empty()) return fmt::format("No messages in a step of {}.\n", whose);
   return fmt::format("Messages of one step, {}\n\n{}\n{}", whose, totals_text(ledger),
                      messages_text(ledger));
 }
 
-std::string links_text(const LinkLoads& links) {
+std::string links_text(const collective::LinkLoads& links) {
   Table table{.columns = {{"link"},
                           {"links", Align::kRight},
                           {"busiest carries", Align::kRight},
                           {"number of it", Align::kRight},
                           {"mean carries", Align::kRight}},
               .rows = {}};
-  for (const LinkLoad& level : links.levels) table.rows.push_back(link_row(level));
+  for (const collective::LinkLoad& level : links.levels) table.rows.push_back(link_row(level));
   if (links.nics.units > 0) table.rows.push_back(link_row(links.nics));
   return "\nBytes that each link carries out in one step, of all ranks\n\n" + to_text(table);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -7,13 +7,13 @@
 #include "stepwright/traffic/ledger.h"
 #include "stepwright/traffic/links.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The text of `stepwright traffic` for a ledger: sums by scheme, then every kind of message.
 /// `rank`: whose messages they are; nothing: of all ranks.
-std::string traffic_text(const Ledger& ledger, std::optional<std::int64_t> rank);
+std::string traffic_text(const traffic::Ledger& ledger, std::optional<std::int64_t> rank);
 
 /// The text that `stepwright traffic --links` adds: the bytes that each kind of link carries.
-std::string links_text(const LinkLoads& links);
+std::string links_text(const collective::LinkLoads& links);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

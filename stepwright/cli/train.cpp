@@ -18,7 +18,7 @@
 #include "stepwright/runtime/measure/operator_times.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Seconds that the other ranks have to say what they waited for when one has failed.
@@ -43,11 +43,11 @@ std::string file_of(const std::string& text) {
 }
 
 /// The plan for ranks, which have no prices to settle an order with.
-std::string file_of_plan(PlannedJob planned) {
+std::string file_of_plan(plan::PlannedJob planned) {
   for (std::string* path : {&planned.job.conditions, &planned.job.measured}) {
     if (!path->empty()) *path = std::filesystem::absolute(*path).string();
   }
-  return file_of(plan_yaml(planned));
+  return file_of(plan::plan_yaml(planned));
 }
 
 class Train : public Command {
@@ -59,19 +59,19 @@ class Train : public Command {
                 "  stepwright train plan.yaml --hold --scale 100\n"
                 "  torchrun --no-python --nproc-per-node 4 stepwright train plan.yaml --data "
                 "tokens.bin") {
-    add_train_flags(app(), options_);
+    runtime::add_train_flags(app(), options_);
   }
 
   void run(const Console& console) override {
-    check(options_);
-    const PlannedJob given = load_plan_file(options_.plan, console);
-    const PlannedJob planned = settled_plan(given, options_.plan);
-    if (!options_.hold) check_executable(planned);
-    check_for_plan(options_, planned);
-    const std::filesystem::path program = rank_program();
-    const auto place = launched_rank();
+    runtime::check(options_);
+    const plan::PlannedJob given = load_plan_file(options_.plan, console);
+    const plan::PlannedJob planned = settled_plan(given, options_.plan);
+    if (!options_.hold) runtime::check_executable(planned);
+    runtime::check_for_plan(options_, planned);
+    const std::filesystem::path program = runtime::rank_program();
+    const auto place = runtime::launched_rank();
     if (!place || place->rank == 0) {
-      for (const std::string& file : files_to_write(options_)) check_writable(file);
+      for (const std::string& file : runtime::files_to_write(options_)) check_writable(file);
       if (!options_.checkpoint.empty()) tell_of_adapters(planned.job.model, console);
     }
     const std::int64_t ranks = planned.plan.parallel.ranks();
@@ -79,9 +79,9 @@ class Train : public Command {
     check_ranks(options_.plan, ranks, place ? place->size : wanted,
                 place ? place->launcher + " started" : "--ranks says");
     const std::vector<std::string> words = arguments(planned, planned.plan != given.plan);
-    if (place) become(program, words);
+    if (place) runtime::become(program, words);
     if (!options_.hold) check_data(planned.job);
-    const int code = run_ranks(program, words, wanted, kGrace);
+    const int code = runtime::run_ranks(program, words, wanted, kGrace);
     if (code == 0) return;
     const ErrorKind kind = code == 2   ? ErrorKind::kInput
                            : code == 3 ? ErrorKind::kUnsupported
@@ -91,34 +91,36 @@ class Train : public Command {
 
  private:
   /// Says before a run what its checkpoints will not be converted to.
-  void tell_of_adapters(const Architecture& model, const Console& console) const try {
-    if (model.adapters) check_adapter_folder(model, options_.weights_from);
+  void tell_of_adapters(const model::Architecture& model, const Console& console) const try {
+    if (model.adapters) huggingface::check_adapter_folder(model, options_.weights_from);
   } catch (const Error& error) {
     console.log.info(fmt::format(
         "`checkpoint convert --format peft` will refuse what this trains: {}", error.what()));
   }
 
   /// Says once what else every rank would say.
-  void check_data(const Job& job) const {
-    const TokenFile tokens(options_.data, token_format(options_.data, options_.data_format),
-                           job.model.vocabulary);
-    const Samples samples(tokens, job.length, options_.seed, options_.data);
+  void check_data(const plan::Job& job) const {
+    const runtime::TokenFile tokens(options_.data,
+                                    runtime::token_format(options_.data, options_.data_format),
+                                    job.model.vocabulary);
+    const runtime::Samples samples(tokens, job.length, options_.seed, options_.data);
   }
 
-  [[nodiscard]] std::vector<std::string> arguments(const PlannedJob& planned, bool found) const {
-    const Prediction prediction = predict(planned);
-    TrainOptions options = options_;
+  [[nodiscard]] std::vector<std::string> arguments(const plan::PlannedJob& planned,
+                                                   bool found) const {
+    const simulate::Prediction prediction = simulate::predict(planned);
+    runtime::TrainOptions options = options_;
     if (found) options.plan = file_of_plan(planned);
-    std::vector<std::string> words = train_arguments(options);
+    std::vector<std::string> words = runtime::train_arguments(options);
     words.insert(words.end(),
                  {"--predicted", fmt::format("{}", prediction.step_time_s() / options_.scale)});
-    words.insert(
-        words.end(),
-        {"--times", file_of(operator_times_json(prediction.program, operator_times(prediction)))});
+    words.insert(words.end(),
+                 {"--times", file_of(runtime::operator_times_json(
+                                 prediction.program, simulate::operator_times(prediction)))});
     return words;
   }
 
-  TrainOptions options_;
+  runtime::TrainOptions options_;
 };
 
 }  // namespace
@@ -127,4 +129,4 @@ std::unique_ptr<Command> train_command(CLI::App& program) {
   return std::make_unique<Train>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -12,7 +12,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/files/run_keys.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr double kMostPrice = 1e9;
@@ -38,16 +38,16 @@ TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
       ->needs(tokens);
 }
 
-std::optional<TrainingRun> TrainingRunOptions::run() const {
+std::optional<tune::TrainingRun> TrainingRunOptions::run() const {
   if (tokens_.empty()) return std::nullopt;
-  const RunKey& key = *std::ranges::find(kRunKeys, "tokens", &RunKey::key);
+  const plan::RunKey& key = *std::ranges::find(plan::kRunKeys, "tokens", &plan::RunKey::key);
   const Document tokens = Document::from(Tree::scalar(tokens_, false), "--tokens");
-  TrainingRun run{.tokens = read_run_number(tokens.root(), key),
-                  .price_per_gpu_hour = std::nullopt};
+  tune::TrainingRun run{.tokens = plan::read_run_number(tokens.root(), key),
+                        .price_per_gpu_hour = std::nullopt};
   if (!price_.empty()) {
     run.price_per_gpu_hour = number_in("--price-per-gpu-hour", price_, 0, kMostPrice);
   }
   return run;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

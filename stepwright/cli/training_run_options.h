@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// `--tokens` and `--price-per-gpu-hour`.
 class TrainingRunOptions {
@@ -17,11 +17,11 @@ class TrainingRunOptions {
   explicit TrainingRunOptions(CLI::App& app);
 
   /// The training run, which is nothing without `--tokens`. Fails with `kInput`, naming the option.
-  [[nodiscard]] std::optional<TrainingRun> run() const;
+  [[nodiscard]] std::optional<tune::TrainingRun> run() const;
 
  private:
   std::string tokens_;
   std::string price_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -39,7 +39,7 @@
 #include "stepwright/tune/two_strands.h"
 #include "stepwright/whole_run/asked_run.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr std::int64_t kMostPlans = 100'000;
@@ -78,7 +78,7 @@ class Tune : public Command {
         .add_option("--framework", framework_,
                     "Only plans that it runs, with its defaults, whatever the job names\n"
                     "(stepwright list frameworks)")
-        ->check(one_of(framework_words))
+        ->check(one_of(plan::framework_words))
         ->type_name("NAME");
     own_runs_.add_to(app());
     app().add_flag(
@@ -93,55 +93,56 @@ class Tune : public Command {
 
   void run(const Console& console) override {
     const auto start = std::chrono::steady_clock::now();
-    Job job = load_job_file(job_, console, framework_);
+    plan::Job job = load_job_file(job_, console, framework_);
     reserve_.apply(job);
     if (!plan_.empty()) check_output(plan_, job_);
     report_.check(job_);
     options_.top = static_cast<std::size_t>(top_);
     if (own_runs_.asked()) return answer_runs(job, console);
-    const std::optional<TrainingRun> run = run_.run();
-    std::optional<PlannedJob> own;
+    const std::optional<tune::TrainingRun> run = run_.run();
+    std::optional<plan::PlannedJob> own;
     if (!own_.empty()) {
       own = load_own_plan(own_, job_, job, console);
       job.use_all = true;  // as the person's plan does
     }
-    std::optional<Sweep> sweep;
-    if (!sweep_.empty()) sweep = read_sweep(job, sweep_);
-    TuneResult result = search(job, console);
-    std::optional<Against> compared;
+    std::optional<tune::Sweep> sweep;
+    if (!sweep_.empty()) sweep = tune::read_sweep(job, sweep_);
+    tune::TuneResult result = search(job, console);
+    std::optional<tune::Against> compared;
     if (own) {
-      std::optional<AttentionKernel> attention;
+      std::optional<cluster::AttentionKernel> attention;
       if (!job.attention_stated) attention = own->job.kernels.attention;
-      compared = against(result, own->plan, options_, attention);
+      compared = tune::against(result, own->plan, options_, attention);
     }
     if (sweep) {
       std::size_t value = 0;
-      tune_sweep(*sweep, [&](const Job& other) {
+      tune::tune_sweep(*sweep, [&](const plan::Job& other) {
         return search(other, console,
                       fmt::format("value {} of {}, ", ++value, sweep->points.size()));
       });
     }
     const bool details = verbose_ || json() || report_.wanted();
-    const std::vector<MemoryStep> more =
-        details ? more_memory(result, options_) : std::vector<MemoryStep>();
-    const std::optional<StrandsGain> strands = two_strands(result, options_);
+    const std::vector<tune::MemoryStep> more =
+        details ? tune::more_memory(result, options_) : std::vector<tune::MemoryStep>();
+    const std::optional<tune::StrandsGain> strands = tune::two_strands(result, options_);
     const bool fits = result.plans.front().fits;
-    const std::vector<FittingJob> helps = remedies(result, options_);
-    if (std::string note = method_note(job); !note.empty()) result.notes.push_back(std::move(note));
-    if (!helps.empty() && json()) result.notes.push_back(remedies_text(helps));
+    const std::vector<tune::FittingJob> helps = tune::remedies(result, options_);
+    if (std::string note = plan::method_note(job); !note.empty())
+      result.notes.push_back(std::move(note));
+    if (!helps.empty() && json()) result.notes.push_back(tune::remedies_text(helps));
     if (fits && !plan_.empty()) write_plan({result.job, result.plans.front().plan}, console);
-    const Plan& plan = result.plans.front().plan;
-    const Prediction best = predict({result.job, plan});
-    const std::vector<FrameworkRun> frameworks =
-        framework_runs(result.job, plan, thread_count(options_));
+    const plan::Plan& plan = result.plans.front().plan;
+    const simulate::Prediction best = simulate::predict({result.job, plan});
+    const std::vector<tune::FrameworkRun> frameworks =
+        tune::framework_runs(result.job, plan, tune::thread_count(options_));
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     nlohmann::ordered_json answer;
     if (json() || report_.wanted()) {
-      answer = tune_json(result, best, frameworks);
+      answer = tune::tune_json(result, best, frameworks);
       add_asked(answer, result, compared, sweep, run);
-      answer["more_memory"] = more_memory_json(result, more);
-      answer["two_strands"] = two_strands_json(result, strands);
+      answer["more_memory"] = tune::more_memory_json(result, more);
+      answer["two_strands"] = tune::two_strands_json(result, strands);
     }
     if (report_.wanted()) write_report(result, best, answer, sweep, console);
     if (json()) {
@@ -155,16 +156,17 @@ class Tune : public Command {
     }
     if (!fits)
       throw Error(ErrorKind::kRuntime,
-                  fmt::format("{}: {}", job_, misfit_text(result.plans.front())));
+                  fmt::format("{}: {}", job_, tune::misfit_text(result.plans.front())));
   }
 
  private:
   /// A search that finds fault with the job names its file.
-  TuneResult search(const Job& job, const Console& console, const std::string& which = "") {
+  tune::TuneResult search(const plan::Job& job, const Console& console,
+                          const std::string& which = "") {
     ProgressLine line(console.terminal);
     tell_progress(line, console, which);
     try {
-      return tune(job, options_);
+      return tune::tune(job, options_);
     } catch (const Error& error) {
       if (!error.of_input()) throw;
       fail_input(fmt::format("{}: {}", job_, error.what()), {.file = job_});
@@ -172,19 +174,19 @@ class Tune : public Command {
   }
 
   void tell_progress(ProgressLine& line, const Console& console, const std::string& which = "") {
-    options_.progress = [&line, &console, which](const TuneProgress& state) {
+    options_.progress = [&line, &console, which](const tune::TuneProgress& state) {
       line.show(which + progress_text(state), state.done, state.most);
       if (console.progress) console.progress(state);
     };
   }
 
   /// Prints what the person's own runs of the job say.
-  void answer_runs(const Job& job, const Console& console) {
+  void answer_runs(const plan::Job& job, const Console& console) {
     ProgressLine line(console.terminal);
     tell_progress(line, console);
-    const ClosedLoop loop = own_runs_.answer(job, options_);
+    const learn::ClosedLoop loop = own_runs_.answer(job, options_);
     if (json()) {
-      print_json(console.out, closed_loop_json(loop));
+      print_json(console.out, learn::closed_loop_json(loop));
     } else {
       console.out << runs_answer_text(loop);
     }
@@ -194,34 +196,37 @@ class Tune : public Command {
     if (!plan_.empty()) write_plan(loop.best->planned, console);
   }
 
-  void write_plan(const PlannedJob& planned, const Console& console) {
-    const std::string text = plan_yaml(planned);
+  void write_plan(const plan::PlannedJob& planned, const Console& console) {
+    const std::string text = plan::plan_yaml(planned);
     write_file(plan_, [&](std::ostream& out) { out << text; });
     console.log.info(fmt::format("wrote the best plan to {}", plan_));
   }
 
-  void write_report(const TuneResult& result, const Prediction& best,
-                    const nlohmann::ordered_json& answer, const std::optional<Sweep>& sweep,
+  void write_report(const tune::TuneResult& result, const simulate::Prediction& best,
+                    const nlohmann::ordered_json& answer, const std::optional<tune::Sweep>& sweep,
                     const Console& console) {
-    const SearchAgain search_again = [&](const Job& job) -> std::optional<Prediction> {
-      const TuneResult other = tune(job, {.threads = options_.threads, .top = 1});
+    const report::SearchAgain search_again =
+        [&](const plan::Job& job) -> std::optional<simulate::Prediction> {
+      const tune::TuneResult other = tune::tune(job, {.threads = options_.threads, .top = 1});
       if (!other.plans.front().fits) return std::nullopt;
-      return predict({other.job, other.plans.front().plan});
+      return simulate::predict({other.job, other.plans.front().plan});
     };
-    nlohmann::ordered_json pictures = prediction_pictures(best, search_again);
+    nlohmann::ordered_json pictures = report::prediction_pictures(best, search_again);
     pictures["name"] = plan_name(best.planned.plan, result.job);
     pictures["names"] = plan_names(result, sweep);
-    pictures["whole_run"] = asked_run_json(best, {.run = run_.run(), .idle = idle_of(result)});
+    pictures["whole_run"] =
+        whole_run::asked_run_json(best, {.run = run_.run(), .idle = whole_run::idle_of(result)});
     if (sweep) pictures["sweep_field"] = sweep->field;
-    report_.write(console, job_line(result.job), answer, pictures);
+    report_.write(console, plan::job_line(result.job), answer, pictures);
   }
 
-  static void add_asked(nlohmann::ordered_json& answer, const TuneResult& result,
-                        const std::optional<Against>& compared, const std::optional<Sweep>& sweep,
-                        const std::optional<TrainingRun>& run) {
-    if (run) add_runs(answer, result, *run);
-    if (compared) answer["against"] = against_json(result, *compared);
-    if (sweep) answer["sweep"] = sweep_json(*sweep, run);
+  static void add_asked(nlohmann::ordered_json& answer, const tune::TuneResult& result,
+                        const std::optional<tune::Against>& compared,
+                        const std::optional<tune::Sweep>& sweep,
+                        const std::optional<tune::TrainingRun>& run) {
+    if (run) whole_run::add_runs(answer, result, *run);
+    if (compared) answer["against"] = tune::against_json(result, *compared);
+    if (sweep) answer["sweep"] = tune::sweep_json(*sweep, run);
   }
 
   std::string job_;
@@ -232,7 +237,7 @@ class Tune : public Command {
   std::int64_t top_ = 10;
   bool verbose_ = false;
   TuneRuns own_runs_;
-  TuneOptions options_;
+  tune::TuneOptions options_;
   MemoryReserve reserve_{app()};
   TrainingRunOptions run_{app()};
   ReportFile report_{app()};
@@ -242,4 +247,4 @@ class Tune : public Command {
 
 std::unique_ptr<Command> tune_command(CLI::App& program) { return std::make_unique<Tune>(program); }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

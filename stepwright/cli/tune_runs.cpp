@@ -10,13 +10,13 @@
 #include "stepwright/core/table.h"
 #include "stepwright/plan/codes.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr std::int64_t kMostNext = 1000;
 
-std::vector<std::string> plan_cells(const LoopPlan& one) {
-  return {one.id, plan_code(one.planned.plan), format_time(one.expected_s),
+std::vector<std::string> plan_cells(const learn::LoopPlan& one) {
+  return {one.id, plan::plan_code(one.planned.plan), format_time(one.expected_s),
           fmt::format("{} to {}", format_time(one.low_s), format_time(one.high_s)),
           fmt::format("{:.2f}", one.p_fits)};
 }
@@ -30,7 +30,7 @@ Table plan_table() {
           .rows = {}};
 }
 
-std::string best_text(const ClosedLoop& loop) {
+std::string best_text(const learn::ClosedLoop& loop) {
   if (!loop.best) return "NONE OF THE CANDIDATES FITS IN MEMORY.\n";
   Table table = plan_table();
   table.rows.push_back(plan_cells(*loop.best));
@@ -38,11 +38,11 @@ std::string best_text(const ClosedLoop& loop) {
                      loop.best->ran ? "measured" : "not measured yet", to_text(table));
 }
 
-std::string next_text(const ClosedLoop& loop) {
+std::string next_text(const learn::ClosedLoop& loop) {
   if (loop.next.empty()) return "\nNo candidate is left to measure.\n";
   Table table = plan_table();
   table.columns.push_back({"gain", Align::kRight});
-  for (const LoopPlan& one : loop.next) {
+  for (const learn::LoopPlan& one : loop.next) {
     table.rows.push_back(plan_cells(one));
     table.rows.back().push_back(loop.measured == 0 ? "" : format_percent(one.gain));
   }
@@ -51,11 +51,11 @@ std::string next_text(const ClosedLoop& loop) {
       loop.stop ? "No measurement is expected to make the step 1 % faster: stop measuring.\n" : "");
 }
 
-std::string learned_text(const ClosedLoop& loop) {
+std::string learned_text(const learn::ClosedLoop& loop) {
   if (loop.learned.empty()) return "";
   Table table{.columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"now", Align::kRight}},
               .rows = {}};
-  for (const LearnedConstant& one : loop.learned) {
+  for (const learn::LearnedConstant& one : loop.learned) {
     table.rows.push_back({std::string(one.before.key), one.before.of,
                           fmt::format("{:.4g}", one.before.value),
                           fmt::format("{:.4g}", one.now.value)});
@@ -64,9 +64,9 @@ std::string learned_text(const ClosedLoop& loop) {
                      loop.measured, loop.out_of_memory, loop.failed, to_text(table));
 }
 
-std::string skipped_text(std::string_view what, const std::vector<SkippedRun>& skipped) {
+std::string skipped_text(std::string_view what, const std::vector<learn::SkippedRun>& skipped) {
   std::string text;
-  for (const SkippedRun& run : skipped) {
+  for (const learn::SkippedRun& run : skipped) {
     text += fmt::format("Skipped, {}, line {}: {}\n", what, run.line, run.reason);
   }
   return text;
@@ -97,21 +97,21 @@ void TuneRuns::add_to(CLI::App& command) {
   }
 }
 
-ClosedLoop TuneRuns::answer(const Job& job, const TuneOptions& options) const {
-  const OwnRuns runs = read_own_runs(load_csv(runs_), &job);
-  std::optional<OwnRuns> candidates;
-  if (!candidates_.empty()) candidates = read_own_runs(load_csv(candidates_), &job);
-  return close_loop(job, runs, candidates ? &*candidates : nullptr,
-                    {.next = static_cast<std::size_t>(next_), .tune = options});
+learn::ClosedLoop TuneRuns::answer(const plan::Job& job, const tune::TuneOptions& options) const {
+  const learn::OwnRuns runs = learn::read_own_runs(load_csv(runs_), &job);
+  std::optional<learn::OwnRuns> candidates;
+  if (!candidates_.empty()) candidates = learn::read_own_runs(load_csv(candidates_), &job);
+  return learn::close_loop(job, runs, candidates ? &*candidates : nullptr,
+                           {.next = static_cast<std::size_t>(next_), .tune = options});
 }
 
-std::string runs_answer_text(const ClosedLoop& loop) {
-  std::vector<Plan> plans;
+std::string runs_answer_text(const learn::ClosedLoop& loop) {
+  std::vector<plan::Plan> plans;
   if (loop.best) plans.push_back(loop.best->planned.plan);
-  for (const LoopPlan& one : loop.next) plans.push_back(one.planned.plan);
-  return fmt::format("{}{}\n{}{}\n{}{}", best_text(loop), next_text(loop), code_legend(plans),
+  for (const learn::LoopPlan& one : loop.next) plans.push_back(one.planned.plan);
+  return fmt::format("{}{}\n{}{}\n{}{}", best_text(loop), next_text(loop), plan::code_legend(plans),
                      learned_text(loop), skipped_text("runs", loop.skipped),
                      skipped_text("candidates", loop.skipped_candidates));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The options of `stepwright tune` that take a person's own runs of the job.
 class TuneRuns {
@@ -19,7 +19,8 @@ class TuneRuns {
   [[nodiscard]] bool asked() const { return !runs_.empty(); }
 
   /// Reads the tables and answers. Fails with `kInput` when a table cannot be read.
-  [[nodiscard]] ClosedLoop answer(const Job& job, const TuneOptions& options) const;
+  [[nodiscard]] learn::ClosedLoop answer(const plan::Job& job,
+                                         const tune::TuneOptions& options) const;
 
  private:
   std::string runs_;
@@ -28,6 +29,6 @@ class TuneRuns {
 };
 
 /// The answer for people.
-std::string runs_answer_text(const ClosedLoop& loop);
+std::string runs_answer_text(const learn::ClosedLoop& loop);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -14,7 +14,7 @@
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune_json.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr std::size_t kMostFront = 8;
@@ -23,19 +23,21 @@ constexpr std::string_view kDetails =
     "what less memory costs and more would gain, which plan is nearest for every framework, and "
     "why combinations are not legal";
 
-bool ties_simply(const TunedPlan& tuned, const TunedPlan& best) {
-  return tuned.tied && is_simpler(tuned.plan, best.plan);
+bool ties_simply(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
+  return tuned.tied && tune::is_simpler(tuned.plan, best.plan);
 }
 
-std::string mark(const TunedPlan& tuned, const TunedPlan& best) {
+std::string mark(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
   if (!tuned.fits) return "does not fit";
   return ties_simply(tuned, best) ? "tied, simpler" : tuned.tied ? "tied" : "";
 }
 
 /// What the marks of plans mean, of those that stand there.
-std::string marks_legend(const std::vector<TunedPlan>& plans) {
-  if (std::ranges::count(plans, true, &TunedPlan::tied) < 2) return "";
-  const auto simply = [&](const TunedPlan& tuned) { return ties_simply(tuned, plans.front()); };
+std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
+  if (std::ranges::count(plans, true, &tune::TunedPlan::tied) < 2) return "";
+  const auto simply = [&](const tune::TunedPlan& tuned) {
+    return ties_simply(tuned, plans.front());
+  };
   std::string text = "tied: closer to the best than the stated error; measure to tell them apart\n";
   if (std::ranges::any_of(plans, simply)) {
     text += "simpler: with fewer kinds of parallelism than the best, data not counted\n";
@@ -43,7 +45,7 @@ std::string marks_legend(const std::vector<TunedPlan>& plans) {
   return text;
 }
 
-std::string plans_text(const std::vector<TunedPlan>& plans) {
+std::string plans_text(const std::vector<tune::TunedPlan>& plans) {
   Table table{.columns = {{"#", Align::kRight},
                           {"plan"},
                           {"step", Align::kRight},
@@ -53,14 +55,14 @@ std::string plans_text(const std::vector<TunedPlan>& plans) {
               .rows = {}};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     table.rows.push_back(
-        {fmt::format("{}", i + 1), plan_code(plans[i].plan), format_time(plans[i].step_time_s),
-         format_bytes(plans[i].peak_memory_bytes), fmt::format("{:.2f}", plans[i].p_fits),
-         i == 0 ? "" : mark(plans[i], plans[0])});
+        {fmt::format("{}", i + 1), plan::plan_code(plans[i].plan),
+         format_time(plans[i].step_time_s), format_bytes(plans[i].peak_memory_bytes),
+         fmt::format("{:.2f}", plans[i].p_fits), i == 0 ? "" : mark(plans[i], plans[0])});
   }
   return to_text(table) + marks_legend(plans);
 }
 
-std::string lost_text(const std::vector<TunedPlan>& plans) {
+std::string lost_text(const std::vector<tune::TunedPlan>& plans) {
   std::string text;
   for (std::size_t i = 1; i < plans.size(); ++i) {
     text += fmt::format("{:>2}  {}\n", i + 1, plans[i].lost);
@@ -68,7 +70,7 @@ std::string lost_text(const std::vector<TunedPlan>& plans) {
   return text.empty() ? text : "\nWhy they are not the best\n" + text;
 }
 
-std::string verdict(const Alternative& alternative) {
+std::string verdict(const tune::Alternative& alternative) {
   std::string text;
   const auto add = [&](std::string_view word, const std::vector<std::string>& list) {
     if (list.empty()) return;
@@ -79,12 +81,12 @@ std::string verdict(const Alternative& alternative) {
   return text.empty() ? "As good." : text;
 }
 
-std::string alternatives_text(const TuneResult& result) {
-  const std::vector<Alternative> list = alternatives(result);
+std::string alternatives_text(const tune::TuneResult& result) {
+  const std::vector<tune::Alternative> list = tune::alternatives(result);
   if (list.empty()) return plans_text({result.plans.front()});
-  std::vector<TunedPlan> plans = {result.plans.front()};
+  std::vector<tune::TunedPlan> plans = {result.plans.front()};
   std::string verdicts;
-  for (const Alternative& alternative : list) {
+  for (const tune::Alternative& alternative : list) {
     plans.push_back(alternative.tuned);
     verdicts += fmt::format("{:>2}  {}\n", plans.size(), verdict(alternative));
   }
@@ -93,20 +95,21 @@ std::string alternatives_text(const TuneResult& result) {
 }
 
 /// The front thinned to a few points: both ends and what lies evenly between.
-std::string front_text(const std::vector<FrontPoint>& front) {
+std::string front_text(const std::vector<tune::FrontPoint>& front) {
   Table table{.columns = {{"plan"}, {"time", Align::kRight}, {"memory", Align::kRight}},
               .rows = {}};
   const std::size_t shown = std::min(front.size(), kMostFront);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t at = shown == 1 ? 0 : i * (front.size() - 1) / (shown - 1);
-    table.rows.push_back({plan_code(front[at].plan), format_time(front[at].step_time_s),
+    table.rows.push_back({plan::plan_code(front[at].plan), format_time(front[at].step_time_s),
                           format_bytes(front[at].peak_memory_bytes)});
   }
   return fmt::format("\nLess memory for more time ({} of {})\n\n{}", shown,
                      counted(static_cast<std::int64_t>(front.size()), "plan"), to_text(table));
 }
 
-std::string more_memory_text(const TuneResult& result, const std::vector<MemoryStep>& steps) {
+std::string more_memory_text(const tune::TuneResult& result,
+                             const std::vector<tune::MemoryStep>& steps) {
   if (!result.plans.front().fits) return "";
   if (steps.empty())
     return "\nNo plan near the best is faster with more risk, or with up to twice the memory.\n";
@@ -118,8 +121,8 @@ std::string more_memory_text(const TuneResult& result, const std::vector<MemoryS
                           {"P(fits)", Align::kRight}},
               .rows = {}};
   const double best_s = result.plans.front().step_time_s;
-  for (const MemoryStep& step : steps) {
-    table.rows.push_back({format_bytes(step.capacity_bytes), plan_code(step.tuned.plan),
+  for (const tune::MemoryStep& step : steps) {
+    table.rows.push_back({format_bytes(step.capacity_bytes), plan::plan_code(step.tuned.plan),
                           format_time(step.tuned.step_time_s), format_percent(step.gain_s / best_s),
                           format_bytes(step.tuned.peak_memory_bytes),
                           fmt::format("{:.2f}", step.tuned.p_fits)});
@@ -127,7 +130,8 @@ std::string more_memory_text(const TuneResult& result, const std::vector<MemoryS
   return "\nWhat more risk and more memory would gain, by plans near the best\n\n" + to_text(table);
 }
 
-std::string strands_text(const TuneResult& result, const std::optional<StrandsGain>& gain) {
+std::string strands_text(const tune::TuneResult& result,
+                         const std::optional<tune::StrandsGain>& gain) {
   if (!gain) return "";
   return fmt::format(
       "\nTwo strands (docs/strands.md) would take {} in place of {}, {} less, with {}, by a plan "
@@ -135,17 +139,17 @@ std::string strands_text(const TuneResult& result, const std::optional<StrandsGa
       "`search: {{schedule: [...], strands: [1, 2]}}` searches among them.\n",
       format_time(gain->tuned.step_time_s), format_time(result.plans.front().step_time_s),
       format_percent(gain->gain_s / result.plans.front().step_time_s),
-      format_bytes(gain->tuned.peak_memory_bytes), plan_code(gain->tuned.plan));
+      format_bytes(gain->tuned.peak_memory_bytes), plan::plan_code(gain->tuned.plan));
 }
 
-std::string gap_text(const TuneResult& result) {
+std::string gap_text(const tune::TuneResult& result) {
   if (!result.plans.front().fits) return "";
   return fmt::format("By these bounds no other plan is more than {} faster than the best.\n",
                      format_percent(result.optimality_gap));
 }
 
-std::string counts_text(const TuneResult& result) {
-  const SpaceCounts& space = result.space;
+std::string counts_text(const tune::TuneResult& result) {
+  const tune::SpaceCounts& space = result.space;
   return fmt::format(
       "\nThe answer took {}: of {} combinations of choices {} are legal; {} were estimated ({} of "
       "them fit in memory), lower bounds ruled out {}, and {} were simulated.\n{}",
@@ -154,12 +158,12 @@ std::string counts_text(const TuneResult& result) {
       format_count(space.simulated), gap_text(result));
 }
 
-std::string refusals_text(const std::vector<Refusal>& refusals) {
+std::string refusals_text(const std::vector<tune::Refusal>& refusals) {
   if (refusals.empty()) return "";
   Table table{.columns = {{"combinations", Align::kRight}, {"not legal, as"}}, .rows = {}};
   for (std::size_t i = 0; i < std::min(refusals.size(), kMostReasons); ++i) {
-    const Refusal& refusal = refusals[i];
-    const std::string mark = refusal.rule == kFrameworkRule ? "(framework) " : "";
+    const tune::Refusal& refusal = refusals[i];
+    const std::string mark = refusal.rule == tune::kFrameworkRule ? "(framework) " : "";
     table.rows.push_back({format_count(refusal.count), mark + refusal.reason});
   }
   std::string text = "\n" + to_text(table);
@@ -169,35 +173,36 @@ std::string refusals_text(const std::vector<Refusal>& refusals) {
   return text;
 }
 
-std::string baseline_text(const TuneResult& result) {
+std::string baseline_text(const tune::TuneResult& result) {
   if (!result.baseline) return "";  // A note says so.
   return fmt::format("\nThe plan by the usual rule of thumb ({}) takes {}, {:.2f} times as long.\n",
-                     plan_code(result.baseline->plan), format_time(result.baseline->step_time_s),
-                     result.speedup_over_baseline);
+                     plan::plan_code(result.baseline->plan),
+                     format_time(result.baseline->step_time_s), result.speedup_over_baseline);
 }
 
 /// "megatron-core (cudnn, 58.1 s)".
-std::string run_text(const FrameworkRun& run) {
-  return fmt::format("{} ({}, {}{})", run.framework, name_of(kAttentionKernelNames, run.attention),
+std::string run_text(const tune::FrameworkRun& run) {
+  return fmt::format("{} ({}, {}{})", run.framework,
+                     name_of(cluster::kAttentionKernelNames, run.attention),
                      format_time(run.step_time_s), run.fits ? "" : ", does not fit");
 }
 
-std::string nearest_text(const std::vector<FrameworkRun>& runs, const Plan& best) {
+std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
   std::string text;
-  for (const FrameworkRun& run : runs) {
+  for (const tune::FrameworkRun& run : runs) {
     if (run.plan == best) continue;
     text += run.plan ? fmt::format("The nearest plan that {} starts has {}.\n", run_text(run),
-                                   changes(best, *run.plan))
+                                   plan::changes(best, *run.plan))
                      : fmt::format("No plan near it runs on {}.\n", run.framework);
   }
   return text;
 }
 
 /// Who runs the best plan as it is; where nobody does, the fastest that a framework has near it.
-std::string runs_on_text(const std::vector<FrameworkRun>& runs, const Plan& best) {
+std::string runs_on_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
   std::vector<std::string> as_it_is;
-  const FrameworkRun* fastest = nullptr;
-  for (const FrameworkRun& run : runs) {
+  const tune::FrameworkRun* fastest = nullptr;
+  for (const tune::FrameworkRun& run : runs) {
     if (run.plan == best) as_it_is.push_back(run_text(run));
     const bool counts = run.plan && run.plan != best && run.fits && run.framework != "stepwright";
     if (counts && (fastest == nullptr || run.step_time_s < fastest->step_time_s)) fastest = &run;
@@ -210,19 +215,19 @@ std::string runs_on_text(const std::vector<FrameworkRun>& runs, const Plan& best
                 fmt::join(as_it_is, ", "));
   if (fastest == nullptr) return text;
   return text + fmt::format("Of those that run a plan near it {} is fastest; it has {}.\n",
-                            run_text(*fastest), changes(best, *fastest->plan));
+                            run_text(*fastest), plan::changes(best, *fastest->plan));
 }
 
 /// The plans whose codes an answer has.
-std::vector<Plan> coded_plans(const TuneResult& result, const TuneExtras& extras,
-                              const TuneDetail& detail) {
-  std::vector<Plan> plans = {result.plans.front().plan};
+std::vector<plan::Plan> coded_plans(const tune::TuneResult& result, const TuneExtras& extras,
+                                    const TuneDetail& detail) {
+  std::vector<plan::Plan> plans = {result.plans.front().plan};
   const auto add = [&](const auto& list, auto plan_of) {
     for (const auto& one : list) plans.push_back(plan_of(one));
   };
   const auto own = [](const auto& one) { return one.plan; };
   const auto tuned = [](const auto& one) { return one.tuned.plan; };
-  detail.plain_list ? add(result.plans, own) : add(alternatives(result), tuned);
+  detail.plain_list ? add(result.plans, own) : add(tune::alternatives(result), tuned);
   if (result.baseline) plans.push_back(result.baseline->plan);
   if (extras.strands) plans.push_back(extras.strands->tuned.plan);
   if (detail.verbose) {
@@ -232,10 +237,10 @@ std::vector<Plan> coded_plans(const TuneResult& result, const TuneExtras& extras
   return plans;
 }
 
-std::string warning(const TuneResult& result, const TuneExtras& extras) {
+std::string warning(const tune::TuneResult& result, const TuneExtras& extras) {
   if (!result.plans.front().fits) {
     return fmt::format("NO PLAN FITS IN MEMORY; this one needs the least.{}\n\n",
-                       extras.remedies.empty() ? "" : "\n" + remedies_text(extras.remedies));
+                       extras.remedies.empty() ? "" : "\n" + tune::remedies_text(extras.remedies));
   }
   if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
   return "";
@@ -243,7 +248,7 @@ std::string warning(const TuneResult& result, const TuneExtras& extras) {
 
 }  // namespace
 
-std::string progress_text(const TuneProgress& progress) {
+std::string progress_text(const tune::TuneProgress& progress) {
   if (progress.simulating) {
     return fmt::format("simulating: {} of at most {} plans", progress.done, progress.most);
   }
@@ -251,25 +256,25 @@ std::string progress_text(const TuneProgress& progress) {
                      progress.done, progress.most, format_count(progress.priced));
 }
 
-std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
-                      const TuneDetail& detail) {
-  Prediction answer = best;
+std::string tune_text(const tune::TuneResult& result, const simulate::Prediction& best,
+                      const TuneExtras& extras, const TuneDetail& detail) {
+  simulate::Prediction answer = best;
   answer.notes.clear();
-  std::string text =
-      warning(result, extras) + prediction_text(answer, {extras.run, idle_of(result)}) + "\n";
+  std::string text = warning(result, extras) +
+                     prediction_text(answer, {extras.run, whole_run::idle_of(result)}) + "\n";
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
-  text += "\n" + code_legend(coded_plans(result, extras, detail));
+  text += "\n" + plan::code_legend(coded_plans(result, extras, detail));
   if (detail.verbose) {
     text += front_text(result.pareto) + more_memory_text(result, extras.more_memory);
   }
-  const Plan& plan = result.plans.front().plan;
+  const plan::Plan& plan = result.plans.front().plan;
   text += strands_text(result, extras.strands) + runs_on_text(extras.frameworks, plan);
   if (detail.verbose) text += nearest_text(extras.frameworks, plan);
   text += baseline_text(result) + counts_text(result);
   if (detail.verbose) text += refusals_text(result.rejected);
-  return text + notes_text(all_notes(result, best)) +
+  return text + notes_text(tune::all_notes(result, best)) +
          (detail.verbose ? "" : "\n`--verbose` also says " + std::string(kDetails) + ".\n");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

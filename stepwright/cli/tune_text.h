@@ -12,15 +12,15 @@
 #include "stepwright/tune/tune.h"
 #include "stepwright/tune/two_strands.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The parts of an answer beside its plans.
 struct TuneExtras {
-  std::vector<MemoryStep> more_memory;
-  std::optional<StrandsGain> strands;
-  std::optional<TrainingRun> run;  ///< What the person wants to train.
-  std::vector<FittingJob> remedies;
-  std::vector<FrameworkRun> frameworks;  ///< Of the best plan.
+  std::vector<tune::MemoryStep> more_memory;
+  std::optional<tune::StrandsGain> strands;
+  std::optional<tune::TrainingRun> run;  ///< What the person wants to train.
+  std::vector<tune::FittingJob> remedies;
+  std::vector<tune::FrameworkRun> frameworks;  ///< Of the best plan.
 };
 
 /// How much `stepwright tune` prints.
@@ -35,10 +35,10 @@ struct TuneDetail {
 
 /// The text of `stepwright tune`: the best plan with its prediction, where the time goes, the
 /// alternatives and what they win and lose, who runs it, and how the search went.
-std::string tune_text(const TuneResult& result, const Prediction& best, const TuneExtras& extras,
-                      const TuneDetail& detail);
+std::string tune_text(const tune::TuneResult& result, const simulate::Prediction& best,
+                      const TuneExtras& extras, const TuneDetail& detail);
 
 /// One line that says how far a search is.
-std::string progress_text(const TuneProgress& progress);
+std::string progress_text(const tune::TuneProgress& progress);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -8,7 +8,7 @@
 
 #include "stepwright/core/table.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Rows shown of each file.
@@ -16,8 +16,8 @@ constexpr std::size_t kShownNames = 20;
 /// Kernel names are long templates.
 constexpr std::size_t kShownLetters = 60;
 
-std::vector<const UnusedByName::value_type*> longest_first(const UnusedByName& unused) {
-  std::vector<const UnusedByName::value_type*> rows;
+std::vector<const fit::UnusedByName::value_type*> longest_first(const fit::UnusedByName& unused) {
+  std::vector<const fit::UnusedByName::value_type*> rows;
   for (const auto& row : unused) rows.push_back(&row);
   std::ranges::stable_sort(rows, std::ranges::greater(),
                            [](const auto* row) { return row->second.seconds; });
@@ -64,4 +64,4 @@ nlohmann::ordered_json unused_json(const UnusedByFile& unused) {
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -6,10 +6,10 @@
 
 #include "stepwright/fit/samples/kineto_samples.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The kernels of each trace that a fit did not use.
-using UnusedByFile = std::map<std::string, UnusedByName>;
+using UnusedByFile = std::map<std::string, fit::UnusedByName>;
 
 /// A table of each file, the longest time first; empty when every kernel is a sample.
 std::string unused_text(const UnusedByFile& unused);
@@ -17,4 +17,4 @@ std::string unused_text(const UnusedByFile& unused);
 /// A list of {file, name, reason, kernels, seconds} in the same order.
 nlohmann::ordered_json unused_json(const UnusedByFile& unused);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -11,7 +11,7 @@
 #include "stepwright/cli/validation_text.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 class Validate : public Command {
@@ -34,11 +34,11 @@ class Validate : public Command {
   void run(const Console& console) override {
     options_.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     report_.check(file_);
-    const Validation validation = validate(load_csv(file_), options_);
+    const validate::Validation validation = validate::validate(load_csv(file_), options_);
     if (validation.used == 0) fail_input(unusable_text(file_, validation));
     if (report_.wanted()) write_report(validation, console);
     if (json()) {
-      print_json(console.out, validation_json(validation));
+      print_json(console.out, validate::validation_json(validation));
     } else {
       console.out << validation_text(validation);
     }
@@ -46,8 +46,8 @@ class Validate : public Command {
 
  private:
   /// A report holds at most `kMostResults`, evenly spread over the file.
-  void write_report(const Validation& validation, const Console& console) const {
-    nlohmann::ordered_json answer = validation_json(validation);
+  void write_report(const validate::Validation& validation, const Console& console) const {
+    nlohmann::ordered_json answer = validate::validation_json(validation);
     const std::size_t all = answer["results"].size();
     const std::size_t every = (all + kMostResults - 1) / kMostResults;
     if (every > 1) {
@@ -61,7 +61,7 @@ class Validate : public Command {
   static constexpr std::size_t kMostResults = 5000;
 
   std::string file_;
-  ValidationOptions options_;
+  validate::ValidationOptions options_;
   ReportFile report_{app()};
 };
 
@@ -71,4 +71,4 @@ std::unique_ptr<Command> validate_command(CLI::App& program) {
   return std::make_unique<Validate>(program);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -8,7 +8,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr std::size_t kWorst = 10;
@@ -25,7 +25,8 @@ std::vector<Column> error_columns(const std::string& first) {
           {"within 10%", Align::kRight}};
 }
 
-std::vector<std::string> error_row(const std::string& first, const ErrorStatistics& errors) {
+std::vector<std::string> error_row(const std::string& first,
+                                   const validate::ErrorStatistics& errors) {
   return {first,
           std::to_string(errors.used),
           format_percent(errors.median_abs),
@@ -35,9 +36,9 @@ std::vector<std::string> error_row(const std::string& first, const ErrorStatisti
           format_percent(errors.within_10_percent)};
 }
 
-std::string groups_text(const Validation& v) {
+std::string groups_text(const validate::Validation& v) {
   std::string text;
-  const auto groups = error_groups(v.kind);
+  const auto groups = validate::error_groups(v.kind);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     Table table{.columns = error_columns(std::string(groups[i])), .rows = {}};
     for (const auto& [word, errors] : v.groups[i]) table.rows.push_back(error_row(word, errors));
@@ -46,7 +47,7 @@ std::string groups_text(const Validation& v) {
   return text;
 }
 
-std::string skipped_text(const std::map<std::string, SkippedRows>& skipped,
+std::string skipped_text(const std::map<std::string, validate::SkippedRows>& skipped,
                          const std::string& title) {
   if (skipped.empty()) return "";
   Table table{.columns = {{title}, {"rows", Align::kRight}, {"first"}}, .rows = {}};
@@ -57,16 +58,16 @@ std::string skipped_text(const std::map<std::string, SkippedRows>& skipped,
 }
 
 /// The mean errors of operators in the middle: what each counts for, however many rows it has.
-std::string operators_text(const Validation& v) {
-  if (v.kind != TableKind::kOperatorSamples || v.errors.used == 0) return "";
+std::string operators_text(const validate::Validation& v) {
+  if (v.kind != validate::TableKind::kOperatorSamples || v.errors.used == 0) return "";
   constexpr std::size_t kOperator = 2;
   std::vector<double> means;
   for (const auto& [word, errors] : v.groups[kOperator]) means.push_back(errors.mean_abs);
   return fmt::format("\nThe median of the mean errors of {} operators is {}.\n", means.size(),
-                     format_percent(error_statistics(means).median_abs));
+                     format_percent(validate::error_statistics(means).median_abs));
 }
 
-std::string labels_text(const LabelCount& labels) {
+std::string labels_text(const validate::LabelCount& labels) {
   std::string text = fmt::format(
       "\nFits or out of memory (OOM): {} rows are predicted right, {} wrong ({} that fit are "
       "called\n"
@@ -84,7 +85,7 @@ std::string labels_text(const LabelCount& labels) {
 }
 
 /// How good the plans are that the predictions would choose.
-std::string choices_text(const Choices& choices) {
+std::string choices_text(const validate::Choices& choices) {
   if (choices.groups == 0) return "";
   return fmt::format(
       "\nOf {} groups of plans for the same job the predicted fastest is the fastest in {}.\n"
@@ -96,25 +97,25 @@ std::string choices_text(const Choices& choices) {
       choices.median_tau);
 }
 
-std::string value_text(TableKind kind, double value) {
-  const bool bytes = kind == TableKind::kMemory || kind == TableKind::kLaunches;
+std::string value_text(validate::TableKind kind, double value) {
+  const bool bytes = kind == validate::TableKind::kMemory || kind == validate::TableKind::kLaunches;
   return bytes ? format_bytes(value) : format_time(value);
 }
 
 /// The part of a bad row that a person looks for: the largest term of a run, what a sample is of.
-std::string about(const RowResult& row) {
+std::string about(const validate::RowResult& row) {
   if (!row.terms.empty()) return std::string(row.largest_term());
   return fmt::format("{}", fmt::join(row.groups.begin() + 2, row.groups.end(), ", "));
 }
 
-std::string worst_text(const Validation& v) {
-  std::vector<const RowResult*> rows;
-  for (const RowResult& row : v.results) {
+std::string worst_text(const validate::Validation& v) {
+  std::vector<const validate::RowResult*> rows;
+  for (const validate::RowResult& row : v.results) {
     if (row.measured > 0) rows.push_back(&row);
   }
   const std::size_t count = std::min(kWorst, rows.size());
   if (count == 0) return "";
-  std::ranges::stable_sort(rows, [](const RowResult* a, const RowResult* b) {
+  std::ranges::stable_sort(rows, [](const validate::RowResult* a, const validate::RowResult* b) {
     return std::abs(a->error) > std::abs(b->error);
   });
   Table table{.columns = {{"worst"},
@@ -133,9 +134,9 @@ std::string worst_text(const Validation& v) {
 
 }  // namespace
 
-std::string validation_text(const Validation& v) {
-  std::string text = fmt::format("{}: {} of {} rows are used.\n", name_of(kTableKindNames, v.kind),
-                                 v.used, v.rows);
+std::string validation_text(const validate::Validation& v) {
+  std::string text = fmt::format("{}: {} of {} rows are used.\n",
+                                 name_of(validate::kTableKindNames, v.kind), v.used, v.rows);
   text += skipped_text(v.skipped, "rows skipped because");
   text += skipped_text(v.left_out, "rows with one direction left out because");
   if (v.errors.used > 0) {
@@ -151,10 +152,10 @@ std::string validation_text(const Validation& v) {
   return text + worst_text(v);
 }
 
-std::string unusable_text(const std::string& file, const Validation& validation) {
+std::string unusable_text(const std::string& file, const validate::Validation& validation) {
   return fmt::format(
       "{}: none of its {} rows can be used{}", file, validation.rows,
       validation.skipped.empty() ? "" : ":\n" + skipped_text(validation.skipped, "skipped"));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -4,13 +4,13 @@
 
 #include "stepwright/validate/validation.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// The text of `stepwright validate`: rows used and skipped, errors in all and by group, labels of
 /// memory, and the ten worst rows with the largest term of their prediction.
-std::string validation_text(const Validation& validation);
+std::string validation_text(const validate::Validation& validation);
 
 /// Why no row of a file could be used.
-std::string unusable_text(const std::string& file, const Validation& validation);
+std::string unusable_text(const std::string& file, const validate::Validation& validation);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -13,74 +13,77 @@
 #include "stepwright/plan/words.h"
 #include "stepwright/whole_run/duration.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// Plans that are shown, beside the one with the fastest step.
 constexpr std::size_t kMostPlansByRun = 8;
 
-std::string days(double seconds) { return amount(seconds / kDayS); }
+std::string days(double seconds) { return amount(seconds / whole_run::kDayS); }
 
 /// "162 days (145 to 190)".
-std::string days_range(const WholeRun& run) {
+std::string days_range(const whole_run::WholeRun& run) {
   return fmt::format("{} days ({} to {})", days(run.time.wall_s), days(run.low_s),
                      days(run.high_s));
 }
 
-std::string cost_text(const WholeRun& run) {
+std::string cost_text(const whole_run::WholeRun& run) {
   if (!run.price_per_gpu_hour) return "";
   return fmt::format(", which cost {} ({} to {})", amount(*run.cost(run.time.wall_s)),
                      amount(*run.cost(run.low_s)), amount(*run.cost(run.high_s)));
 }
 
-std::string failures_line(const WholeRun& run) {
-  const RunProcess& process = run.process;
+std::string failures_line(const whole_run::WholeRun& run) {
+  const whole_run::RunProcess& process = run.process;
   if (process.failures_per_s == 0) return "none";
-  std::string text = fmt::format("one every {}, {} in the run; a restart takes {}",
-                                 duration_text(1 / process.failures_per_s),
-                                 amount(run.time.failures), duration_text(process.restart_s));
+  std::string text =
+      fmt::format("one every {}, {} in the run; a restart takes {}",
+                  whole_run::duration_text(1 / process.failures_per_s), amount(run.time.failures),
+                  whole_run::duration_text(process.restart_s));
   if (process.repair_s == 0) return text;
-  text += fmt::format(", a repair {}; {}", duration_text(process.repair_s),
+  text += fmt::format(", a repair {}; {}", whole_run::duration_text(process.repair_s),
                       counted(process.spare_nodes, "spare node"));
   if (run.best_spare_nodes == process.spare_nodes) return text + ", the cheapest number";
   return text + fmt::format(", {} would be cheapest", *run.best_spare_nodes);
 }
 
-std::string every_text(const WholeRun& run, std::int64_t every) {
-  return fmt::format("{} ({})", duration_text(run.interval_s(every)), counted(every, "step"));
+std::string every_text(const whole_run::WholeRun& run, std::int64_t every) {
+  return fmt::format("{} ({})", whole_run::duration_text(run.interval_s(every)),
+                     counted(every, "step"));
 }
 
-std::string checkpoints_line(const WholeRun& run) {
-  const RunProcess& process = run.process;
+std::string checkpoints_line(const whole_run::WholeRun& run) {
+  const whole_run::RunProcess& process = run.process;
   std::string text =
       fmt::format("{}, {}", format_bytes(run.checkpoint.bytes),
-                  process.write_s > 0
-                      ? fmt::format("copied to the host in {}, written in {}",
-                                    duration_text(process.copy_s), duration_text(process.write_s))
-                      : "written in " + duration_text(process.copy_s));
+                  process.write_s > 0 ? fmt::format("copied to the host in {}, written in {}",
+                                                    whole_run::duration_text(process.copy_s),
+                                                    whole_run::duration_text(process.write_s))
+                                      : "written in " + whole_run::duration_text(process.copy_s));
   if (process.checkpoint_every == process.steps) return text + ", at the end alone";
   text += fmt::format(", every {}", every_text(run, process.checkpoint_every));
   if (process.checkpoint_every == run.best_every) return text + ", which is best";
   return text + fmt::format("; best is every {}", every_text(run, run.best_every));
 }
 
-std::string loss_words(RunLoss loss) {
+std::string loss_words(whole_run::RunLoss loss) {
   switch (loss) {
-    case RunLoss::kStragglers: return "waiting for the slowest device";
-    case RunLoss::kEvaluation: return "evaluation";
-    case RunLoss::kCheckpoints: return "checkpoints";
-    case RunLoss::kRestarts: return "restarts";
-    case RunLoss::kLostWork: return "work that is lost and done again";
-    case RunLoss::kWaiting: break;
+    case whole_run::RunLoss::kStragglers: return "waiting for the slowest device";
+    case whole_run::RunLoss::kEvaluation: return "evaluation";
+    case whole_run::RunLoss::kCheckpoints: return "checkpoints";
+    case whole_run::RunLoss::kRestarts: return "restarts";
+    case whole_run::RunLoss::kLostWork: return "work that is lost and done again";
+    case whole_run::RunLoss::kWaiting: break;
   }
   return "waiting for a repair";
 }
 
-std::string misfit_line(const MemoryReport& memory) {
+std::string misfit_line(const memory::MemoryReport& memory) {
   return memory.fits() ? "" : fmt::format("memory       {}\n", memory_line(memory));
 }
 
-std::string times_text(const WholeRun& run, const std::optional<SimulatedRuns>& played) {
+std::string times_text(const whole_run::WholeRun& run,
+                       const std::optional<whole_run::SimulatedRuns>& played) {
   Table table{.columns = {{"where the time goes"},
                           {"days", Align::kRight},
                           {"share", Align::kRight},
@@ -96,16 +99,16 @@ std::string times_text(const WholeRun& run, const std::optional<SimulatedRuns>& 
     if (played) row.push_back(days(played_s));
   };
   add("steps, as predicted", run.steps_s(), run.steps_s());
-  for (std::size_t i = 0; i < kRunLosses; ++i) {
+  for (std::size_t i = 0; i < whole_run::kRunLosses; ++i) {
     const double of_played = played ? played->mean.losses_s[i] : 0;
     if (run.time.losses_s[i] == 0 && of_played == 0) continue;
-    add(loss_words(kRunLossNames[i].value), run.time.losses_s[i], of_played);
+    add(loss_words(whole_run::kRunLossNames[i].value), run.time.losses_s[i], of_played);
   }
   add("all", run.time.wall_s, played ? played->mean.wall_s : 0);
   return to_text(table);
 }
 
-std::string played_text(const SimulatedRuns& played) {
+std::string played_text(const whole_run::SimulatedRuns& played) {
   return fmt::format(
       "\n{} played event by event took {} days in the mean (standard error {}); a tenth less than "
       "{}, a tenth more than {}.\n",
@@ -113,7 +116,7 @@ std::string played_text(const SimulatedRuns& played) {
       days(played.low_s), days(played.high_s));
 }
 
-std::string assumed_text(const WholeRun& run) {
+std::string assumed_text(const whole_run::WholeRun& run) {
   if (run.assumed.empty()) return "";
   std::string text = "\nAssumed, as nobody states it (`run` in the job, or options)\n";
   for (const std::string& sentence : run.assumed) text += "- " + sentence + "\n";
@@ -121,21 +124,21 @@ std::string assumed_text(const WholeRun& run) {
 }
 
 /// The plans none of whose runs would end, by the first of them.
-std::string endless_text(const PlansByRun& comparison) {
+std::string endless_text(const whole_run::PlansByRun& comparison) {
   if (comparison.endless.empty()) return "";
   const auto& [planned, step_s, why] = comparison.endless.front();
   return fmt::format("{} left out; with {} on {}, steps of {}: {}.\n",
                      comparison.endless.size() == 1
                          ? "One plan is"
                          : fmt::format("{} plans are", comparison.endless.size()),
-                     plan_code(planned.plan), counted(planned.job.cluster.nodes, "node"),
+                     plan::plan_code(planned.plan), counted(planned.job.cluster.nodes, "node"),
                      format_time(step_s), why);
 }
 
 }  // namespace
 
-std::string whole_run_text(const Prediction& prediction, const WholeRun& run,
-                           const std::optional<SimulatedRuns>& played) {
+std::string whole_run_text(const simulate::Prediction& prediction, const whole_run::WholeRun& run,
+                           const std::optional<whole_run::SimulatedRuns>& played) {
   const auto& [job, plan] = prediction.planned;
   std::string text = fmt::format(
       "{}\n\n"
@@ -145,9 +148,9 @@ std::string whole_run_text(const Prediction& prediction, const WholeRun& run,
       "useful       {} of the time ({} to {}): {} of {}\n"
       "failures     {}\n"
       "checkpoints  {}\n\n",
-      job_line(job), plan_words(plan, job), misfit_line(prediction.memory), tokens_text(run.tokens),
-      days_range(run), amount(run.gpu_hours(run.time.wall_s)), cost_text(run),
-      format_percent(run.useful_share()), format_percent(run.useful_low),
+      plan::job_line(job), plan::plan_words(plan, job), misfit_line(prediction.memory),
+      tokens_text(run.tokens), days_range(run), amount(run.gpu_hours(run.time.wall_s)),
+      cost_text(run), format_percent(run.useful_share()), format_percent(run.useful_low),
       format_percent(run.useful_high), counted(run.process.steps, "step"),
       format_time(run.process.step_s), failures_line(run), checkpoints_line(run));
   text += times_text(run, played);
@@ -155,7 +158,7 @@ std::string whole_run_text(const Prediction& prediction, const WholeRun& run,
   return text + assumed_text(run);
 }
 
-std::string plans_by_run_text(const PlansByRun& comparison) {
+std::string plans_by_run_text(const whole_run::PlansByRun& comparison) {
   Table table{.columns = {{"plan"},
                           {"nodes", Align::kRight},
                           {"spare", Align::kRight},
@@ -163,36 +166,36 @@ std::string plans_by_run_text(const PlansByRun& comparison) {
                           {"useful", Align::kRight},
                           {"days", Align::kRight}},
               .rows = {}};
-  std::vector<Plan> plans;
+  std::vector<plan::Plan> plans;
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     if (i >= kMostPlansByRun && i != comparison.fastest_step) continue;
-    const RunCandidate& one = comparison.candidates[i];
-    const PlannedJob& planned = one.prediction.planned;
+    const whole_run::RunCandidate& one = comparison.candidates[i];
+    const plan::PlannedJob& planned = one.prediction.planned;
     plans.push_back(planned.plan);
-    table.rows.push_back({plan_code(planned.plan), format_count(planned.job.cluster.nodes),
+    table.rows.push_back({plan::plan_code(planned.plan), format_count(planned.job.cluster.nodes),
                           format_count(one.run.process.spare_nodes),
                           format_time(one.run.process.step_s),
                           format_percent(one.run.useful_share()), days(one.run.time.wall_s)});
   }
-  const RunCandidate& best = comparison.candidates.front();
-  const RunCandidate& fastest = comparison.candidates[comparison.fastest_step];
+  const whole_run::RunCandidate& best = comparison.candidates.front();
+  const whole_run::RunCandidate& fastest = comparison.candidates[comparison.fastest_step];
   const std::string verdict =
       comparison.fastest_step == 0
           ? "The fastest step is also the shortest run.\n"
           : fmt::format(
                 "The fastest step is not the shortest run: with {} a step takes {} and the run {} "
                 "days; the best run has steps of {} and takes {} days.\n",
-                plan_code(fastest.prediction.planned.plan), format_time(fastest.run.process.step_s),
-                days(fastest.run.time.wall_s), format_time(best.run.process.step_s),
-                days(best.run.time.wall_s));
+                plan::plan_code(fastest.prediction.planned.plan),
+                format_time(fastest.run.process.step_s), days(fastest.run.time.wall_s),
+                format_time(best.run.process.step_s), days(best.run.time.wall_s));
   return fmt::format("\nPlans of the job by their whole runs\n\n{}{}{}\n{}", to_text(table),
-                     verdict, endless_text(comparison), code_legend(plans));
+                     verdict, endless_text(comparison), plan::code_legend(plans));
 }
 
-std::string whole_run_line(const Prediction& prediction, const RunSettings& settings,
-                           const IdleDevices& idle) {
+std::string whole_run_line(const simulate::Prediction& prediction,
+                           const plan::RunSettings& settings, const whole_run::IdleDevices& idle) {
   try {
-    const WholeRun run = whole_run(prediction, settings, idle);
+    const whole_run::WholeRun run = whole_run::whole_run(prediction, settings, idle);
     return fmt::format("{} take {} and {} GPU-hours{}, {} of it steps; {}", tokens_text(run.tokens),
                        days_range(run), amount(run.gpu_hours(run.time.wall_s)), cost_text(run),
                        format_percent(run.useful_share()),
@@ -202,12 +205,12 @@ std::string whole_run_line(const Prediction& prediction, const RunSettings& sett
                              "checkpoints and evaluation");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
-    const TrainingRun steps{.tokens = *settings.tokens,
-                            .price_per_gpu_hour = settings.price_per_gpu_hour};
+    const tune::TrainingRun steps{.tokens = *settings.tokens,
+                                  .price_per_gpu_hour = settings.price_per_gpu_hour};
     return fmt::format(
         "{}: {}", run_words(prediction.planned.job, prediction.step_time_s(), idle.devices, steps),
         error.what());
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

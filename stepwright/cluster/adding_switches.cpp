@@ -4,7 +4,7 @@
 
 #include "stepwright/cluster/generation.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 AddingSwitches adding_switches(const Cluster& cluster) {
   const bool adds =
       generation_of(cluster.device).adding_switches &&
@@ -14,4 +14,4 @@ AddingSwitches adding_switches(const Cluster& cluster) {
   return adds ? AddingSwitches::kInsideNodes : AddingSwitches::kNone;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -4,7 +4,7 @@
 
 #include "stepwright/cluster/cluster.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// The links of a cluster whose switches add and copy.
 enum class AddingSwitches : std::uint8_t {
@@ -26,4 +26,4 @@ inline constexpr std::int64_t kAddingRanks = 8;
 /// Hopper; those of networks are not known.
 AddingSwitches adding_switches(const Cluster& cluster);
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -4,7 +4,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// How the attention core is computed: fused kernels keep no scores, `unfused` writes them out.
 enum class AttentionKernel : std::uint8_t { kUnfused, kFlash1, kFlash2, kFlash3, kCudnn };
@@ -15,4 +15,4 @@ inline constexpr Named<AttentionKernel> kAttentionKernelNames[] = {
     {AttentionKernel::kFlash3, "flash3"},
     {AttentionKernel::kCudnn, "cudnn"}};
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

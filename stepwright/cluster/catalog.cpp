@@ -5,10 +5,10 @@
 #include <string>
 
 #include "stepwright/cluster/description.h"
-#include "stepwright/cluster/embedded.h"
+#include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -43,18 +43,6 @@ Json listed_cluster(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string_view> names_of(std::span<const EmbeddedFile> files) {
-  std::vector<std::string_view> names;
-  for (const EmbeddedFile& file : files) names.push_back(file.name);
-  std::ranges::sort(names);
-  return names;
-}
-
-const EmbeddedFile* find_embedded(std::span<const EmbeddedFile> files, std::string_view name) {
-  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
-  return found == files.end() ? nullptr : &*found;
-}
-
 std::vector<std::string_view> built_in_clusters() { return names_of(embedded_clusters()); }
 std::vector<std::string_view> built_in_devices() { return names_of(embedded_devices()); }
 
@@ -81,4 +69,4 @@ Json list_clusters() {
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

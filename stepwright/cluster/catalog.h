@@ -10,7 +10,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// Names of the built-in cluster profiles, sorted.
 std::vector<std::string_view> built_in_clusters();
@@ -50,4 +50,4 @@ nlohmann::ordered_json cluster_sources(std::string_view name);
 /// peak_flops{}, levels[], sources{}}. A level's size is null where it spans all nodes.
 nlohmann::ordered_json list_clusters();
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -9,7 +9,7 @@
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 struct Generation;
 
@@ -90,4 +90,4 @@ struct Cluster {
 inline constexpr std::int64_t kMaxDevices = std::int64_t{1} << 30;
 inline constexpr int kMaxLevels = 6;
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

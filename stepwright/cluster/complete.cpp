@@ -6,7 +6,7 @@
 #include "stepwright/cluster/description.h"
 #include "stepwright/core/divide_up.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 /// The value of a key, or the mapping when it came from a profile.
@@ -185,4 +185,4 @@ Cluster complete(ClusterDescription description, Node node) {
   return cluster;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -10,7 +10,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// One entry of `network:`.
 struct NetworkLevel {
@@ -67,4 +67,4 @@ void cut_node(ClusterDescription& cluster, std::int64_t devices);
 /// Checks a description and derives the rest. Messages point at `node`, the mapping it came from.
 Cluster complete(ClusterDescription description, Node node);
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -4,10 +4,11 @@
 #include "stepwright/cluster/description.h"
 #include "stepwright/cluster/fields.h"
 #include "stepwright/cluster/generation.h"
+#include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 void read_peaks(Node node, std::map<DType, double>& peaks) {
@@ -70,4 +71,4 @@ Device built_in_device(std::string_view name) {
   return read_file(*file);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/nearest.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 void read_amount(Node node, std::string_view key, Quantity quantity, double& value) {
   if (value == 0 || node.find(key)) value = read_quantity(node.get(key), quantity, 1, kMost);
@@ -43,4 +43,4 @@ void fail_unknown(Node node, std::string_view kind, std::span<const EmbeddedFile
                         hint_of(node.text(), names), list_of(names), also));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

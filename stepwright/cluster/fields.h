@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "stepwright/cluster/embedded.h"
 #include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
 #include "stepwright/core/quantity.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// Most bytes, bytes/s or FLOP/s that a mapping may state: beyond any device, and small enough that
 /// no product overflows.
@@ -33,4 +33,4 @@ void check_keys(Node node, Place place, std::string_view version,
 [[noreturn]] void fail_unknown(Node node, std::string_view kind,
                                std::span<const EmbeddedFile> files, std::string_view also);
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "stepwright/cluster/embedded.h"
+#include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 std::vector<Generation> read_embedded() {
@@ -72,4 +72,4 @@ const Generation& generation_of_peak(double sixteen_bit_flops_per_s) {
   return generation_named(kOtherDevice);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -10,7 +10,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// What is known of the devices of one architecture, which attain alike shares of their peaks: a
 /// file in `generations/` with a source for each figure (docs/formats.md, "Generation").
@@ -79,4 +79,4 @@ double sixteen_bit_flops(const Device& device);
 const Generation& generation_of(const Device& device);
 const Generation& generation_of_peak(double sixteen_bit_flops_per_s);
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

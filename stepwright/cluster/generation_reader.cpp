@@ -3,7 +3,7 @@
 #include "stepwright/cluster/fields.h"
 #include "stepwright/cluster/generation.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 /// What is not among `kGenerationFigures`, and has a source.
@@ -71,4 +71,4 @@ Generation read_generation(Node root) {
   return read;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

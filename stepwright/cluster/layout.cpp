@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 /// Ranks in blocks of size x stride, each holding `stride` groups. Below, a position is the place
@@ -104,4 +104,4 @@ GroupLayout strided_layout(const Cluster& cluster, std::int64_t size, std::int64
   return layout;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

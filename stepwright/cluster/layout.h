@@ -6,7 +6,7 @@
 
 #include "stepwright/cluster/cluster.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// How the ranks of one collective lie over the levels of a cluster when its sister groups (the
 /// other groups of the same partition of all ranks) run at the same time. A value, comparable,
@@ -46,4 +46,4 @@ struct GroupLayout {
 /// Fails with `kInput` when size or stride is below 1 or one group exceeds the cluster.
 GroupLayout strided_layout(const Cluster& cluster, std::int64_t size, std::int64_t stride);
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -6,8 +6,9 @@
 
 #include "stepwright/cluster/description.h"
 #include "stepwright/cluster/fields.h"
+#include "stepwright/cluster/profile_files.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 constexpr int kMaxProfileDepth = 8;
@@ -199,4 +200,4 @@ ClusterDescription read_description(Node node, const std::filesystem::path& dire
   return reader.take();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "stepwright/cluster/catalog.h"
-#include "stepwright/cluster/embedded.h"
+#include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -91,4 +91,4 @@ Json cluster_sources(std::string_view name) {
   return found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

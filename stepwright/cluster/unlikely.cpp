@@ -4,7 +4,7 @@
 
 #include "stepwright/core/quantity.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 /// The least and most that a figure has anywhere.
@@ -61,4 +61,4 @@ std::vector<std::string> unlikely_figures(const Cluster& cluster) {
   return remarks.take();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -4,7 +4,7 @@
 #include "stepwright/cluster/description.h"
 #include "stepwright/cluster/generation.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -80,4 +80,4 @@ Json inline_cluster(const Cluster& cluster) {
   return mapping;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

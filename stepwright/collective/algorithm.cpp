@@ -2,7 +2,7 @@
 
 #include "stepwright/collective/definition.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 bool covers(Algorithm algorithm, Collective collective) {
   return definition_of(algorithm).covers.has(collective);
@@ -34,4 +34,4 @@ bool is_generated(Algorithm algorithm) { return definition_of(algorithm).rank !=
 
 std::string_view described(Algorithm algorithm) { return definition_of(algorithm).text; }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -8,7 +8,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The operations of a communicator whose volumes are known here.
 enum class Collective : std::uint8_t {
@@ -115,4 +115,4 @@ bool is_generated(Algorithm algorithm);
 /// The steps and bytes of an algorithm in one line.
 std::string_view described(Algorithm algorithm);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

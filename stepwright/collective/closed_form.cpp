@@ -6,7 +6,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/wire.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Times that differ by rounding only are the same: then fewer chunks are better.
@@ -28,16 +28,16 @@ double pass_s(const ClosedTerms& t, Inner inner) {
   return inner == Inner::kDirect ? bytes_s : bytes_s + (t.members - 2) * t.inside.latency_s;
 }
 
-Inner inner_for(const Cluster& cluster) {
+Inner inner_for(const cluster::Cluster& cluster) {
   const bool one_switch = levels_in_node(cluster) == 1 && !cluster.levels.front().mesh;
   return one_switch ? Inner::kDirect : Inner::kRing;
 }
 
-GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_t nodes) {
+GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, std::int32_t nodes) {
   GroupLinks links{.members = members, .nodes = nodes, .message_s = kMessageStart};
   const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
   for (std::size_t i = 0; i < node_levels; ++i) {
-    const Level& level = cluster.levels[i];
+    const cluster::Level& level = cluster.levels[i];
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (lower >= members || level.uplink_bytes_per_s <= 0) continue;
     links.inside_s_per_byte = std::max(links.inside_s_per_byte, 1 / level.uplink_bytes_per_s);
@@ -55,7 +55,7 @@ GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_
   links.lone_s_per_byte = nic > 0 ? 1 / nic : 0;
   links.rail_s_per_byte = links.lone_s_per_byte * *std::max_element(on_nic.begin(), on_nic.end());
   for (std::size_t i = node_levels; i < cluster.levels.size(); ++i) {
-    const Level& level = cluster.levels[i];
+    const cluster::Level& level = cluster.levels[i];
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (lower >= std::int64_t{cluster.devices_per_node} * nodes) continue;
     links.network_latency_s = level.latency_s;
@@ -106,4 +106,4 @@ ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links,
   return best;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

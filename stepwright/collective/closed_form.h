@@ -5,7 +5,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/collective/generate.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The links of a group of `members` ranks in each of `nodes` nodes; rates as seconds per byte,
 /// each way.
@@ -28,10 +28,10 @@ inline constexpr double kMessageStart = 1e-6;
 
 /// The links of the first ranks of a cluster, `members` in each node. Levels in a node count as
 /// one, with the rate of the slowest and the latency of the outermost one.
-GroupLinks group_links(const Cluster& cluster, std::int32_t members, std::int32_t nodes);
+GroupLinks group_links(const cluster::Cluster& cluster, std::int32_t members, std::int32_t nodes);
 
 /// How the ranks of a node pass blocks on: directly behind one switch, else round.
-Inner inner_for(const Cluster& cluster);
+Inner inner_for(const cluster::Cluster& cluster);
 
 /// Seconds of the schedule of `spec` for a full buffer of `payload_bytes`, without making it; tiers
 /// are {members, nodes}, in full duplex. `docs/collectives.md` has the formulas and how far they
@@ -58,4 +58,4 @@ ScheduleSpec with_best_chunks(ScheduleSpec spec, const GroupLinks& links, double
 /// The fastest schedule of an operation for a group of {members, nodes}, chunks chosen.
 ScheduleSpec fastest_schedule(Collective collective, const GroupLinks& links, double payload_bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -2,7 +2,7 @@
 
 #include "stepwright/collective/closed_form.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// A message of a block's chunk over one link: seconds that it keeps its ends busy, and latency.
 struct ChunkHop {
@@ -60,4 +60,4 @@ inline double end_latency(const ClosedTerms& t) { return t.members > 1 ? t.insid
 /// A ring over all ranks, of hops `within` nodes and `across`.
 double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& across);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr std::int32_t kExactRanks = 64;
@@ -64,4 +64,4 @@ std::optional<Contributions> Promise::sum(const Contributions& a, const Contribu
   return Contributions{a.place, a.ranks + b.ranks};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -5,7 +5,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The content of a piece of memory: pieces of inputs at one place of the buffer, added up.
 struct Contributions {
@@ -38,4 +38,4 @@ class Promise {
   std::uint64_t all_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

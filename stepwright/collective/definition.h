@@ -7,7 +7,7 @@
 #include "stepwright/collective/closed_terms.h"
 #include "stepwright/collective/generate.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// A set of operations.
 class Operations {
@@ -99,4 +99,4 @@ constexpr bool is_power_of_two(std::int64_t number) {
   return std::has_single_bit(static_cast<std::uint64_t>(number));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Links whose shares are this close are full together.
@@ -63,4 +63,4 @@ std::span<const double> FairShare::rates(const LinkMap& links,
   return rates_;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -6,7 +6,7 @@
 
 #include "stepwright/collective/link_map.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// Rates of flows that share links, max-min fair: none can be raised without lowering one that is
 /// no higher. By progressive filling (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2):
@@ -33,4 +33,4 @@ class FairShare {
   std::vector<double> rates_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

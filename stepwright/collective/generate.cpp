@@ -9,7 +9,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 std::int32_t chunks_of(double block_bytes, double chunk_bytes) {
   constexpr double kMost = 32;
   if (chunk_bytes <= 0) return 1;
@@ -77,4 +77,4 @@ CollectiveSchedule generate(const ScheduleSpec& spec) {
   return schedule;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -8,7 +8,7 @@
 #include "stepwright/collective/algorithm.h"
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// How the ranks of one group below the outermost tier pass blocks to each other.
 enum class Inner : std::uint8_t {
@@ -54,4 +54,4 @@ RankSchedule schedule_rank(const ScheduleSpec& spec, std::int32_t rank);
 /// The whole schedule. Throws as `schedule_frame`.
 CollectiveSchedule generate(const ScheduleSpec& spec);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

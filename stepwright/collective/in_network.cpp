@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// One chunk inside a node.
@@ -12,10 +12,11 @@ struct InsideChunk {
   double pace_s = 0;  ///< Both, as they follow each other.
 };
 
-InsideChunk inside_chunk(AddingSwitches where, const GroupLinks& links, double chunk_bytes) {
+InsideChunk inside_chunk(cluster::AddingSwitches where, const GroupLinks& links,
+                         double chunk_bytes) {
   const double m = links.members;
   if (links.members == 1) return {};
-  if (where == AddingSwitches::kBetweenNodes) {
+  if (where == cluster::AddingSwitches::kBetweenNodes) {
     const double once = (m - 1) * (links.message_s + chunk_bytes / m * links.inside_s_per_byte);
     return {once, 2 * once};
   }
@@ -25,7 +26,8 @@ InsideChunk inside_chunk(AddingSwitches where, const GroupLinks& links, double c
 
 }  // namespace
 
-double in_network_seconds(AddingSwitches where, const GroupLinks& links, double payload_bytes) {
+double in_network_seconds(cluster::AddingSwitches where, const GroupLinks& links,
+                          double payload_bytes) {
   const bool leaves = links.nodes > 1;
   const double latency =
       (links.members > 1 ? 2 * links.inside_latency_s : 0) + (leaves ? links.network_latency_s : 0);
@@ -41,4 +43,4 @@ double in_network_seconds(AddingSwitches where, const GroupLinks& links, double 
   return links.members * links.nodes == 1 ? 0 : least + latency;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -3,7 +3,7 @@
 #include "stepwright/cluster/adding_switches.h"
 #include "stepwright/collective/closed_form.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// Seconds of an all-reduce in which switches add: an assumed model, at its best, that no schedule
 /// here runs. In C chunks each rank sums 1/m of a chunk inside, sends that out once and gets the
@@ -16,6 +16,7 @@ namespace stepwright {
 ///     of a part comes to its owner, goes up once and comes to all
 ///
 /// `where` is one of these two. Switches add at line rate, and have room for what is under way.
-double in_network_seconds(AddingSwitches where, const GroupLinks& links, double payload_bytes);
+double in_network_seconds(cluster::AddingSwitches where, const GroupLinks& links,
+                          double payload_bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::collective {
 
 LeastSeconds least_seconds(Collective collective, const GroupLinks& links, double payload_bytes) {
   const double m = links.members;
@@ -20,4 +20,4 @@ LeastSeconds least_seconds(Collective collective, const GroupLinks& links, doubl
   return least;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -2,7 +2,7 @@
 
 #include "stepwright/collective/closed_form.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// Seconds that the bytes of an all-gather, a reduce-scatter or an all-reduce take on their links
 /// at the least, without starts and latencies.
@@ -19,4 +19,4 @@ struct LeastSeconds {
 /// The least seconds for a group that `links` describe. Never `any_s` > `levels_s`.
 LeastSeconds least_seconds(Collective collective, const GroupLinks& links, double payload_bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -4,11 +4,11 @@
 #include <numeric>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Ranks of one of the units that level `level` joins.
-std::int64_t lower_size(const Cluster& cluster, std::size_t level) {
+std::int64_t lower_size(const cluster::Cluster& cluster, std::size_t level) {
   return level == 0 ? 1 : cluster.levels[level - 1].size;
 }
 
@@ -29,7 +29,7 @@ LinkLoad load_of(std::string name, const std::vector<double>& bytes) {
 
 }  // namespace
 
-LinkBytes::LinkBytes(const Cluster& cluster, std::int64_t ranks)
+LinkBytes::LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks)
     : cluster_(cluster), node_levels_(static_cast<std::size_t>(levels_in_node(cluster))) {
   for (std::size_t i = 0; i < cluster.levels.size(); ++i) {
     levels_.emplace_back(units(ranks, lower_size(cluster, i)));
@@ -63,4 +63,4 @@ LinkLoads LinkBytes::loads() const {
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

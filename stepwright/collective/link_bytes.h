@@ -7,7 +7,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The bytes that links of one kind carry, one way (out of their unit).
 struct LinkLoad {
@@ -30,16 +30,16 @@ struct LinkLoads {
 /// Adds messages between ranks, which are the devices in their order, up per link.
 class LinkBytes {
  public:
-  LinkBytes(const Cluster& cluster, std::int64_t ranks);
+  LinkBytes(const cluster::Cluster& cluster, std::int64_t ranks);
 
   void add(std::int64_t from, std::int64_t to, double bytes);
   [[nodiscard]] LinkLoads loads() const;
 
  private:
-  const Cluster& cluster_;
+  const cluster::Cluster& cluster_;
   std::size_t node_levels_;
   std::vector<std::vector<double>> levels_;  ///< Per level and unit.
   std::vector<double> nics_;                 ///< Per NIC of all nodes.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

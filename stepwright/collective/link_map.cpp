@@ -4,9 +4,9 @@
 
 #include "stepwright/collective/wire.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
-LinkMap::LinkMap(const Cluster& cluster, bool full_duplex, Nodes nodes)
+LinkMap::LinkMap(const cluster::Cluster& cluster, bool full_duplex, Nodes nodes)
     : cluster_(cluster),
       full_duplex_(full_duplex),
       nodes_(nodes),
@@ -31,7 +31,7 @@ void LinkMap::add_level(LinkPath& path, std::size_t level, std::int64_t from, st
     out = standing_for(out, 1);
     in = standing_for(in, 1);
   }
-  const Level& crossed = cluster_.levels[level];
+  const cluster::Level& crossed = cluster_.levels[level];
   path.latency_s = crossed.latency_s;
   const auto number = static_cast<std::int32_t>(level);
   if (crossed.mesh) {
@@ -68,4 +68,4 @@ void LinkMap::add(LinkPath& path, Key key, double rate) {
   path.links[static_cast<std::size_t>(path.count++)] = known->second;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -8,12 +8,12 @@
 
 #include "stepwright/cluster/cluster.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The links that a message between two devices passes: ids of links in a `LinkMap`, and the
 /// latency of the outermost level that it crosses.
 struct LinkPath {
-  std::array<std::int32_t, 2 * kMaxLevels + 2> links{};
+  std::array<std::int32_t, 2 * cluster::kMaxLevels + 2> links{};
   std::int32_t count = 0;
   double latency_s = 0;
 };
@@ -29,7 +29,7 @@ class LinkMap {
   enum class Nodes : std::uint8_t { kEach, kOneForAll };
 
   /// `full_duplex`: each way has the full rate; else both ways of a link share it.
-  LinkMap(const Cluster& cluster, bool full_duplex, Nodes nodes = Nodes::kEach);
+  LinkMap(const cluster::Cluster& cluster, bool full_duplex, Nodes nodes = Nodes::kEach);
 
   /// Makes the links on the way, where they are new.
   LinkPath path(std::int64_t from, std::int64_t to);
@@ -57,7 +57,7 @@ class LinkMap {
   void add_level(LinkPath& path, std::size_t level, std::int64_t from, std::int64_t to);
   void add_nics(LinkPath& path, std::int64_t from, std::int64_t to);
 
-  const Cluster& cluster_;
+  const cluster::Cluster& cluster_;
   bool full_duplex_;
   Nodes nodes_;
   std::size_t node_levels_;
@@ -65,4 +65,4 @@ class LinkMap {
   std::vector<double> rates_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -10,7 +10,7 @@
 
 #include "stepwright/collective/schedule_form.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Order among the steps of one rank.
@@ -162,4 +162,4 @@ std::optional<Defect> disordered(const CollectiveSchedule& frame, const RankSche
   return LocalOrder(frame, rank).run();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -4,7 +4,7 @@
 
 #include "stepwright/collective/proof.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The first step that reads what is not written, or that touches a piece in no order with another
 /// step, by the rank's own channels and waits; or waits that go in a circle. Vector clocks over the
@@ -12,4 +12,4 @@ namespace stepwright {
 /// malformed.
 std::optional<Defect> disordered(const CollectiveSchedule& frame, const RankSchedule& rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

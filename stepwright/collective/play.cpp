@@ -17,7 +17,7 @@
 #include "stepwright/collective/link_map.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Flows that end this close to each other, relative to the time, end together.
@@ -32,8 +32,8 @@ struct PlayedGroup {
 
 class SchedulePlay {
  public:
-  SchedulePlay(const CollectiveSchedule& schedule, const PlayedGroup& group, const Cluster& cluster,
-               const PlaySetting& setting)
+  SchedulePlay(const CollectiveSchedule& schedule, const PlayedGroup& group,
+               const cluster::Cluster& cluster, const PlaySetting& setting)
       : schedule_(schedule),
         group_(group),
         played_(static_cast<std::int32_t>(std::ssize(schedule.ranks))),
@@ -243,14 +243,14 @@ class SchedulePlay {
   double now_ = 0;
 };
 
-void check_room(std::int64_t ranks, const Cluster& cluster) {
+void check_room(std::int64_t ranks, const cluster::Cluster& cluster) {
   if (ranks <= cluster.devices()) return;
   fail_input(
       fmt::format("a schedule of {} ranks does not fit {} devices", ranks, cluster.devices()));
 }
 
 /// One level of switches joins the nodes: every pair of them has the same links.
-bool has_one_network(const Cluster& cluster) {
+bool has_one_network(const cluster::Cluster& cluster) {
   const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
   for (std::size_t i = node_levels + 1; i < cluster.levels.size(); ++i) {
     if (cluster.levels[i - 1].size < cluster.devices()) return false;
@@ -260,20 +260,20 @@ bool has_one_network(const Cluster& cluster) {
 
 }  // namespace
 
-double play_seconds(const CollectiveSchedule& schedule, const Cluster& cluster,
+double play_seconds(const CollectiveSchedule& schedule, const cluster::Cluster& cluster,
                     const PlaySetting& setting) {
   check_room(std::ssize(schedule.ranks), cluster);
   const auto ranks = static_cast<std::int32_t>(std::ssize(schedule.ranks));
   return SchedulePlay(schedule, {ranks}, cluster, setting).run();
 }
 
-bool nodes_are_alike(const ScheduleSpec& spec, const Cluster& cluster) {
+bool nodes_are_alike(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
   if (definition_of(spec.method).across == Across::kUnlike) return false;
   return spec.tiers.size() == 2 && spec.tiers.front() == cluster.devices_per_node &&
          spec.tiers.back() <= cluster.nodes && has_one_network(cluster);
 }
 
-double play_generated(const ScheduleSpec& spec, const Cluster& cluster,
+double play_generated(const ScheduleSpec& spec, const cluster::Cluster& cluster,
                       const PlaySetting& setting) {
   if (setting.every_rank && ranks_of(spec) > kMostEveryRank) {
     fail_input(fmt::format("every rank: {} ranks, at most {} are simulated one by one",
@@ -290,4 +290,4 @@ double play_generated(const ScheduleSpec& spec, const Cluster& cluster,
   return SchedulePlay(node, {ranks_of(spec), halves}, cluster, setting).run();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

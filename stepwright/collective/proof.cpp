@@ -4,7 +4,7 @@
 #include "stepwright/collective/schedule_form.h"
 #include "stepwright/collective/symbolic_run.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 std::optional<Defect> defect_of_rank(const CollectiveSchedule& frame, const RankSchedule& schedule,
                                      std::int32_t rank, std::int32_t ranks) {
@@ -22,4 +22,4 @@ std::optional<Defect> defect_of(const CollectiveSchedule& schedule) {
   return run_symbols(schedule);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -6,7 +6,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The kinds of defects of a schedule.
 enum class DefectKind : std::uint8_t {
@@ -48,4 +48,4 @@ std::optional<Defect> defect_of(const CollectiveSchedule& schedule);
 std::optional<Defect> defect_of_rank(const CollectiveSchedule& frame, const RankSchedule& schedule,
                                      std::int32_t rank, std::int32_t ranks);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

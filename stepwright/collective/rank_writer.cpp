@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-namespace stepwright {
+namespace stepwright::collective {
 
 namespace {
 
@@ -77,4 +77,4 @@ void RankWriter::wait(StepRef step, StepRef on) {
   channel.waits.push_back({step.step, on});
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -6,7 +6,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The first piece of a run, for generators.
 PieceRun input(std::int64_t piece);
@@ -42,4 +42,4 @@ class RankWriter {
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> over_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -1,6 +1,6 @@
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer) {
   switch (buffer) {
@@ -11,4 +11,4 @@ std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer) {
   return 0;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

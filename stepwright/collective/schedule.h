@@ -5,7 +5,7 @@
 
 #include "stepwright/collective/wire.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The memory of a rank that a step touches: what the caller gave, what the caller gets, and room
 /// of the schedule's own. Inputs are never written.
@@ -95,4 +95,4 @@ struct CollectiveSchedule {
 /// Pieces of a buffer of `schedule`.
 std::int64_t pieces_of(const CollectiveSchedule& schedule, RankBuffer buffer);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

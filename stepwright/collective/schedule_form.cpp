@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr std::string_view kBufferWords[] = {"input", "output", "scratch"};
@@ -94,4 +94,4 @@ std::optional<Defect> malformed(const CollectiveSchedule& frame, const RankSched
   return ambiguous(rank, ranks);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -5,7 +5,7 @@
 
 #include "stepwright/collective/proof.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The first step of a rank that names something that does not exist, or writes to its input.
 /// `ranks`: of the schedule; the defect's rank is left open.
@@ -15,4 +15,4 @@ std::optional<Defect> malformed(const CollectiveSchedule& frame, const RankSched
 /// "piece 3 of its output".
 std::string place_text(PieceRun place);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -6,7 +6,7 @@
 
 #include "stepwright/collective/contributions.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Ranks in hand, symbols in memory.
@@ -202,4 +202,4 @@ std::optional<Defect> run_symbols(const CollectiveSchedule& schedule) {
   return SymbolicRun(schedule).run();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -4,10 +4,10 @@
 
 #include "stepwright/collective/proof.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// Runs a schedule over sets of contributions instead of numbers. A send lasts until its receive.
 /// The ranks of `schedule` are well formed and in order by themselves.
 std::optional<Defect> run_symbols(const CollectiveSchedule& schedule);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

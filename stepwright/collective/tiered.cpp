@@ -7,7 +7,7 @@
 #include "stepwright/collective/tiered_gather.h"
 #include "stepwright/collective/tiered_reduce.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 Tiered one_tier(const ScheduleSpec& spec) {
   return {.tiers = Tiers({ranks_of(spec)}), .chunks = spec.chunks};
@@ -39,4 +39,4 @@ RankSchedule tiered_rank(const Tiered& tiered, Collective collective, std::int32
   return writer.take();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

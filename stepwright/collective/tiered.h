@@ -5,7 +5,7 @@
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/tiers.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// The family that rings and their hierarchies belong to: a ring on the outermost
 /// tier, `inner` on each tier below, every block in `chunks`.
@@ -41,4 +41,4 @@ RankSchedule rank_of_tiers(const ScheduleSpec& spec, std::int32_t rank) {
   return tiered_rank(kTiers(spec), spec.collective, rank);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -1,6 +1,6 @@
 #include "stepwright/collective/tiered_gather.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// A block travels round the outermost tier first; each rank that it reaches passes it on to its
@@ -108,4 +108,4 @@ void write_tiered_gather(const Tiered& tiered, std::int32_t rank, const std::vec
   TieredGather(tiered, rank, own, writer).write();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

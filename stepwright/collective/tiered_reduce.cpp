@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// The place in scratch of the partial sums of one tier: per buffered stage, chunk and place on the
@@ -242,4 +242,4 @@ std::int32_t tiered_reduce_scratch(const Tiered& tiered) {
   return sum_regions(tiered).back().first;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

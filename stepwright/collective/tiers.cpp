@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::collective {
 
 Tiers::Tiers(std::vector<std::int32_t> sizes) : sizes_(std::move(sizes)) {
   for (const std::int32_t size : sizes_) {
@@ -17,4 +17,4 @@ std::int32_t Tiers::moved(std::int32_t rank, int level, std::int32_t by) const {
   return rank + (to - from) * stride(level);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

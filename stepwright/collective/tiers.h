@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// Ranks 0, 1, ... as a mixed-radix number: `sizes` innermost first, so that {8, 4} is four groups
 /// of eight consecutive ranks. Sizes are at least 1; at least one of them.
@@ -30,4 +30,4 @@ class Tiers {
   std::int32_t ranks_ = 1;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

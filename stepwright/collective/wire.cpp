@@ -4,7 +4,7 @@
 
 #include "stepwright/collective/definition.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Buffers that pass through the group: an all-reduce is a reduce-scatter and an all-gather.
@@ -15,19 +15,19 @@ double share_of_others(std::int64_t size) {
 }
 
 /// Members in one of the units that level `level` joins.
-std::int64_t members_below(const GroupLayout& layout, int level) {
+std::int64_t members_below(const cluster::GroupLayout& layout, int level) {
   return level == 0 ? 1 : layout.members[level - 1];
 }
 
 /// Units of `members` members that the group lies on.
-std::int64_t units(const GroupLayout& layout, std::int64_t members) {
+std::int64_t units(const cluster::GroupLayout& layout, std::int64_t members) {
   return (layout.size + members - 1) / members;
 }
 
 /// A ring over the units that level `first` joins, up to the span. The last block to arrive has
 /// taken every hop but one; the slowest of the blocks has spared an innermost hop.
 void add_ring(LevelLoads& loads, Collective collective, double payload_bytes,
-              const GroupLayout& layout, int first) {
+              const cluster::GroupLayout& layout, int first) {
   const std::int64_t places = units(layout, members_below(layout, first));
   const double stream = sent_bytes(collective, payload_bytes, places);
   std::int64_t spared = 1;
@@ -40,8 +40,8 @@ void add_ring(LevelLoads& loads, Collective collective, double payload_bytes,
 }
 
 /// The part of a group that lies in one node.
-GroupLayout part_in_node(const GroupLayout& layout, int node_levels) {
-  GroupLayout part = layout;
+cluster::GroupLayout part_in_node(const cluster::GroupLayout& layout, int node_levels) {
+  cluster::GroupLayout part = layout;
   part.size = members_in_node(layout, node_levels);
   part.span = -1;
   for (int i = 0; i < node_levels; ++i) {
@@ -50,8 +50,8 @@ GroupLayout part_in_node(const GroupLayout& layout, int node_levels) {
   return part;
 }
 
-LevelLoads two_level_loads(Collective collective, double payload_bytes, const GroupLayout& layout,
-                           int node_levels) {
+LevelLoads two_level_loads(Collective collective, double payload_bytes,
+                           const cluster::GroupLayout& layout, int node_levels) {
   LevelLoads loads{};
   add_ring(loads, collective, payload_bytes, part_in_node(layout, node_levels), 0);
   // Each rail moves its part of the buffer; together they leave a node.
@@ -59,13 +59,14 @@ LevelLoads two_level_loads(Collective collective, double payload_bytes, const Gr
   return loads;
 }
 
-LevelLoads ring_loads(Collective collective, double payload_bytes, const GroupLayout& layout) {
+LevelLoads ring_loads(Collective collective, double payload_bytes,
+                      const cluster::GroupLayout& layout) {
   LevelLoads loads{};
   add_ring(loads, collective, payload_bytes, layout, 0);
   return loads;
 }
 
-LevelLoads exchange_loads(double payload_bytes, const GroupLayout& layout) {
+LevelLoads exchange_loads(double payload_bytes, const cluster::GroupLayout& layout) {
   LevelLoads loads{};
   const double per_peer = payload_bytes / static_cast<double>(layout.size);
   for (int i = 0; i <= layout.span; ++i) {
@@ -77,7 +78,7 @@ LevelLoads exchange_loads(double payload_bytes, const GroupLayout& layout) {
   return loads;
 }
 
-LevelLoads neighbour_loads(double payload_bytes, const GroupLayout& layout) {
+LevelLoads neighbour_loads(double payload_bytes, const cluster::GroupLayout& layout) {
   LevelLoads loads{};
   for (int i = 0; i <= layout.span; ++i) loads[i].bytes = payload_bytes;
   loads[layout.span].messages = 1;
@@ -99,24 +100,24 @@ double sent_bytes(Algorithm algorithm, Collective collective, double payload_byt
   return sent(payload_bytes, static_cast<double>(form.members), static_cast<double>(form.nodes));
 }
 
-int levels_in_node(const Cluster& cluster) {
+int levels_in_node(const cluster::Cluster& cluster) {
   int levels = 0;
-  for (const Level& level : cluster.levels) {
+  for (const cluster::Level& level : cluster.levels) {
     if (level.size <= cluster.devices_per_node) ++levels;
   }
   return levels;
 }
 
-std::int64_t members_in_node(const GroupLayout& layout, int node_levels) {
+std::int64_t members_in_node(const cluster::GroupLayout& layout, int node_levels) {
   return std::max<std::int64_t>(1, members_below(layout, std::min(node_levels, layout.levels)));
 }
 
-std::int64_t nodes_of(const GroupLayout& layout, int node_levels) {
+std::int64_t nodes_of(const cluster::GroupLayout& layout, int node_levels) {
   return units(layout, members_in_node(layout, node_levels));
 }
 
 LevelLoads level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
-                       const GroupLayout& layout, int node_levels) {
+                       const cluster::GroupLayout& layout, int node_levels) {
   if (layout.span < 0) return {};
   switch (collective) {
     case Collective::kAllToAll: return exchange_loads(payload_bytes, layout);
@@ -132,11 +133,11 @@ LevelLoads level_loads(Collective collective, Algorithm algorithm, double payloa
   return two_level_loads(collective, payload_bytes, layout, node_levels);
 }
 
-GroupForm group_form(const GroupLayout& layout, int node_levels, bool inside_adds) {
+GroupForm group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds) {
   return {.ranks = layout.size,
           .members = members_in_node(layout, node_levels),
           .nodes = nodes_of(layout, node_levels),
           .inside_adds = inside_adds};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -7,7 +7,7 @@
 #include "stepwright/cluster/layout.h"
 #include "stepwright/collective/algorithm.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// Bytes that each rank sends (and receives) for a full buffer of `payload_bytes` in a group of
 /// `size`: all-reduce 2 (g-1)/g, all-gather, reduce-scatter and all-to-all (g-1)/g, point to point
@@ -29,7 +29,7 @@ struct LevelLoad {
 };
 
 /// Indexed as `Cluster::levels`; empty beyond the layout's span.
-using LevelLoads = std::array<LevelLoad, kMaxLevels>;
+using LevelLoads = std::array<LevelLoad, cluster::kMaxLevels>;
 
 /// The load per level of the library and of rings, or on two levels (`kTwoLevel`, `kHoRing`). Rings
 /// and chains leave each unit once, so that out of every unit goes what one rank sends; a block
@@ -41,22 +41,23 @@ using LevelLoads = std::array<LevelLoad, kMaxLevels>;
 /// all-reduce inside, along the rails, inside; other operations as for rings. `node_levels`:
 /// `levels_in_node` of the cluster.
 LevelLoads level_loads(Collective collective, Algorithm algorithm, double payload_bytes,
-                       const GroupLayout& layout, int node_levels = 1);
+                       const cluster::GroupLayout& layout, int node_levels = 1);
 
 /// How many of a cluster's levels lie inside a node.
-int levels_in_node(const Cluster& cluster);
+int levels_in_node(const cluster::Cluster& cluster);
 
 /// Members of the group that share a node: the rails of a two-level collective, and the ranks that
 /// can send through the node's NICs. 1 without levels inside the node.
-std::int64_t members_in_node(const GroupLayout& layout, int node_levels);
+std::int64_t members_in_node(const cluster::GroupLayout& layout, int node_levels);
 
 /// Nodes that the group lies on, rounded up.
-std::int64_t nodes_of(const GroupLayout& layout, int node_levels);
+std::int64_t nodes_of(const cluster::GroupLayout& layout, int node_levels);
 
 /// How a group lies. `inside_adds`: `adds_inside` of the cluster.
-GroupForm group_form(const GroupLayout& layout, int node_levels, bool inside_adds);
-inline GroupForm group_form(const GroupLayout& layout, const Cluster& cluster) {
-  return group_form(layout, levels_in_node(cluster), adds_inside(adding_switches(cluster)));
+GroupForm group_form(const cluster::GroupLayout& layout, int node_levels, bool inside_adds);
+inline GroupForm group_form(const cluster::GroupLayout& layout, const cluster::Cluster& cluster) {
+  return group_form(layout, levels_in_node(cluster),
+                    cluster::adds_inside(cluster::adding_switches(cluster)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -9,7 +9,7 @@
 #include "stepwright/collective_files/msccl_family.h"
 #include "stepwright/collective_files/thread_blocks.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 constexpr std::string_view kMscclLoader = "MSCCL";
@@ -31,17 +31,17 @@ void add_place(Xml& step, std::string_view side, const char* letter, std::int64_
   step.append_attribute((name + "off").c_str()) = offset;
 }
 
-void add_place(Xml& step, std::string_view side, PieceRun place) {
+void add_place(Xml& step, std::string_view side, collective::PieceRun place) {
   add_place(step, side, buffer_letter(place.buffer), std::int64_t{place.piece});
 }
 
-const char* type_word(StepKind kind) {
+const char* type_word(collective::StepKind kind) {
   switch (kind) {
-    case StepKind::kSend: return "s";
-    case StepKind::kReceive: return "r";
-    case StepKind::kReceiveReduce: return "rrc";
-    case StepKind::kCopy: return "cpy";
-    case StepKind::kReduce: break;
+    case collective::StepKind::kSend: return "s";
+    case collective::StepKind::kReceive: return "r";
+    case collective::StepKind::kReceiveReduce: return "rrc";
+    case collective::StepKind::kCopy: return "cpy";
+    case collective::StepKind::kReduce: break;
   }
   return "re";
 }
@@ -70,7 +70,7 @@ StepNumbers numbered(const std::vector<ThreadBlock>& blocks) {
 }
 
 /// Fails early where a rank is far from fitting, which would be slow to cut.
-void check_size(const CollectiveSchedule& schedule, const Landings& landings,
+void check_size(const collective::CollectiveSchedule& schedule, const Landings& landings,
                 const MscclSetting& setting) {
   std::vector<std::size_t> flows(schedule.ranks.size());
   for (const auto& [flow, unused] : landings) {
@@ -81,7 +81,7 @@ void check_size(const CollectiveSchedule& schedule, const Landings& landings,
     const auto number = static_cast<std::int32_t>(rank);
     check_room({kMscclLoader, "thread blocks", setting.most_thread_blocks}, flows[rank], number);
     std::size_t steps = 0;
-    for (const ScheduleChannel& channel : schedule.ranks[rank].channels) {
+    for (const collective::ScheduleChannel& channel : schedule.ranks[rank].channels) {
       steps += channel.steps.size();
     }
     check_room({kMscclLoader, "steps", kMostElements}, steps, number);
@@ -125,7 +125,7 @@ class BlockFile {
   }
 
   /// `on`: the step to wait for, if it exists.
-  void finish(Xml step, std::int32_t pieces, StepRef on, bool awaited) {
+  void finish(Xml step, std::int32_t pieces, collective::StepRef on, bool awaited) {
     step.append_attribute("cnt") = pieces;
     step.append_attribute("depid") = on.channel;
     step.append_attribute("deps") =
@@ -143,18 +143,19 @@ class BlockFile {
       add_place(nop, "dst", "o", -1);
       finish(nop, 0, step.after[i], false);
     }
-    const StepKind kind = step.step.kind;
+    const collective::StepKind kind = step.step.kind;
     Xml xml = started(type_word(kind));
-    if (kind == StepKind::kReceive) {
+    if (kind == collective::StepKind::kReceive) {
       add_place(xml, "src", "i", -1);
     } else {
       add_place(xml, "src", step.step.source);
     }
-    add_place(xml, "dst", kind == StepKind::kSend ? step.lands : step.step.target);
+    add_place(xml, "dst", kind == collective::StepKind::kSend ? step.lands : step.step.target);
     // The loader makes one of additions to the same place that nobody waits for, with the length of
     // the last.
-    const bool awaited = step.awaited || kind == StepKind::kReduce;
-    finish(xml, step.step.pieces, step.after.empty() ? StepRef{} : step.after.back(), awaited);
+    const bool awaited = step.awaited || kind == collective::StepKind::kReduce;
+    finish(xml, step.step.pieces, step.after.empty() ? collective::StepRef{} : step.after.back(),
+           awaited);
   }
 
   const std::vector<ThreadBlock>& blocks_;
@@ -164,8 +165,8 @@ class BlockFile {
   std::size_t written_ = 0;
 };
 
-void write_head(Xml& algo, const CollectiveSchedule& schedule, const MscclSetting& setting,
-                std::size_t channels) {
+void write_head(Xml& algo, const collective::CollectiveSchedule& schedule,
+                const MscclSetting& setting, std::size_t channels) {
   algo.append_attribute("name") = setting.name.c_str();
   algo.append_attribute("proto") = "Simple";
   algo.append_attribute("nchannels") = channels;
@@ -186,12 +187,14 @@ std::size_t channels_used(const FlowChannels& channels) {
 
 }  // namespace
 
-std::string msccl_xml(const CollectiveSchedule& schedule, const MscclSetting& setting) {
+std::string msccl_xml(const collective::CollectiveSchedule& schedule, const MscclSetting& setting) {
   const ScheduleMessages messages(schedule);
   const FlowChannels channels = flow_channels(messages.landings(), kMostChannelPeers);
   check_room({kMscclLoader, "channels", kMostChannels}, channels_used(channels), 0);
-  for (const RankBuffer buffer : {RankBuffer::kInput, RankBuffer::kOutput, RankBuffer::kScratch}) {
-    const auto pieces = static_cast<std::size_t>(pieces_of(schedule, buffer));
+  for (const collective::RankBuffer buffer :
+       {collective::RankBuffer::kInput, collective::RankBuffer::kOutput,
+        collective::RankBuffer::kScratch}) {
+    const auto pieces = static_cast<std::size_t>(collective::pieces_of(schedule, buffer));
     check_room({kMscclLoader, "pieces of a buffer", kMostBufferPieces}, pieces, 0);
   }
   check_size(schedule, messages.landings(), setting);
@@ -216,4 +219,4 @@ std::string msccl_xml(const CollectiveSchedule& schedule, const MscclSetting& se
   return text.str();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

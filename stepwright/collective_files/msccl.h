@@ -6,7 +6,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// The head of an algorithm file of MSCCL, beside its steps.
 struct MscclSetting {
@@ -27,6 +27,6 @@ struct MscclSetting {
 /// steps of a thread block, the messages of a connection and dependences. The schedule has no
 /// defect. Fails with `kUnsupported` for more thread blocks, steps, channels or pieces than its
 /// loaders have room for (`msccl_struct.h`, `msccl_parser.h` of Azure/msccl-executor-nccl).
-std::string msccl_xml(const CollectiveSchedule& schedule, const MscclSetting& setting);
+std::string msccl_xml(const collective::CollectiveSchedule& schedule, const MscclSetting& setting);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

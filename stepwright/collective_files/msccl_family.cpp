@@ -6,27 +6,27 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 constexpr std::array<const char*, 3> kBufferLetters = {"i", "o", "s"};
 
 }  // namespace
 
-std::string_view collective_word(Collective collective) {
+std::string_view collective_word(collective::Collective collective) {
   switch (collective) {
-    case Collective::kAllReduce: return "allreduce";
-    case Collective::kAllGather: return "allgather";
-    case Collective::kReduceScatter: return "reducescatter";
-    case Collective::kAllToAll: return "alltoall";
-    case Collective::kBroadcast: return "broadcast";
-    case Collective::kReduce: return "reduce";
-    case Collective::kPointToPoint: break;
+    case collective::Collective::kAllReduce: return "allreduce";
+    case collective::Collective::kAllGather: return "allgather";
+    case collective::Collective::kReduceScatter: return "reducescatter";
+    case collective::Collective::kAllToAll: return "alltoall";
+    case collective::Collective::kBroadcast: return "broadcast";
+    case collective::Collective::kReduce: return "reduce";
+    case collective::Collective::kPointToPoint: break;
   }
   fail_unsupported("neither MSCCL nor MSCCL++ has a word for this operation");
 }
 
-const char* buffer_letter(RankBuffer buffer) {
+const char* buffer_letter(collective::RankBuffer buffer) {
   return kBufferLetters[static_cast<std::size_t>(buffer)];
 }
 
@@ -37,4 +37,4 @@ void check_room(const LoaderRoom& room, std::size_t count, std::int32_t rank) {
                   count, room.what, room.loader, room.most));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -6,15 +6,15 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// The part that the files of MSCCL and MSCCL++ share: words, and loaders with fixed room.
 
 /// The word for an operation. Fails with `kUnsupported` where there is none.
-std::string_view collective_word(Collective collective);
+std::string_view collective_word(collective::Collective collective);
 
 /// The letter for a buffer: i, o or s.
-const char* buffer_letter(RankBuffer buffer);
+const char* buffer_letter(collective::RankBuffer buffer);
 
 /// A loader that has room for `most` of `what`.
 struct LoaderRoom {
@@ -26,4 +26,4 @@ struct LoaderRoom {
 /// Fails with `kUnsupported` when a rank needs more.
 void check_room(const LoaderRoom& room, std::size_t count, std::int32_t rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

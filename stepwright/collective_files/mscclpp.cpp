@@ -12,7 +12,7 @@
 #include "stepwright/collective_files/schedule_messages.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -24,7 +24,7 @@ constexpr std::string_view kMscclppLoader = "MSCCL++";
 
 /// The source from which all ranks' plans are made.
 struct PlanSource {
-  const CollectiveSchedule& schedule;
+  const collective::CollectiveSchedule& schedule;
   const MscclppSetting& setting;
   ScheduleMessages messages;
 };
@@ -84,7 +84,7 @@ class GpuPlan {
 
   void name_semaphores() {
     for (std::int32_t c = 0; c < std::ssize(own_.channels); ++c) {
-      for (const StepWait& wait : own_.channels[static_cast<std::size_t>(c)].waits) {
+      for (const collective::StepWait& wait : own_.channels[static_cast<std::size_t>(c)].waits) {
         const auto key = std::pair(wait.on.channel, c);
         semaphores_.try_emplace(key, static_cast<int>(semaphores_.size()));
         releases_[{wait.on.channel, wait.on.step}].insert(semaphores_.at(key));
@@ -94,7 +94,7 @@ class GpuPlan {
 
   /// The thread block of a channel.
   Json block(std::size_t c) {
-    const ScheduleChannel& channel = own_.channels[c];
+    const collective::ScheduleChannel& channel = own_.channels[c];
     ops_ = Json::array();
     block_channels_.clear();
     block_buffers_.clear();
@@ -156,16 +156,16 @@ class GpuPlan {
                     {"channel_type", type}});
   }
 
-  static Json run(PieceRun place, std::int32_t pieces) {
+  static Json run(collective::PieceRun place, std::int32_t pieces) {
     return {{"type", buffer_letter(place.buffer)},
             {"index", std::uint32_t{place.piece}},
             {"size", pieces}};
   }
 
-  void add_step(std::size_t c, const ScheduleStep& step) {
+  void add_step(std::size_t c, const collective::ScheduleStep& step) {
     const std::uint8_t lane = own_.channels[c].lane;
-    if (sends(step)) return add_put(lane, step);
-    if (receives(step)) {
+    if (collective::sends(step)) return add_put(lane, step);
+    if (collective::receives(step)) {
       const MessageFlow flow{lane, step.peer, rank_};
       if (source_.messages.asks(flow, received_[flow]++)) {
         settle();
@@ -173,7 +173,7 @@ class GpuPlan {
       }
       add_channel_op("wait", flow);
       unsettled_ = true;
-      if (step.kind == StepKind::kReceive) return;
+      if (step.kind == collective::StepKind::kReceive) return;
       settle();
       const Json arrived = {{"type", "s"}, {"index", rooms_[c]}, {"size", step.pieces}};
       ops_.push_back({{"name", "re"},
@@ -184,7 +184,7 @@ class GpuPlan {
     }
     settle();
     Json sources = {run(step.source, step.pieces)};
-    const bool adds = step.kind == StepKind::kReduce;
+    const bool adds = step.kind == collective::StepKind::kReduce;
     if (adds) sources.push_back(run(step.target, step.pieces));
     ops_.push_back({{"name", adds ? "re" : "copy"},
                     {"src_buff", sources},
@@ -192,16 +192,16 @@ class GpuPlan {
     unsettled_ = true;
   }
 
-  void add_put(std::uint8_t lane, const ScheduleStep& step) {
+  void add_put(std::uint8_t lane, const collective::ScheduleStep& step) {
     const MessageFlow flow{lane, rank_, step.peer};
     const std::size_t number = sent_[flow]++;
     const Landing& landing = source_.messages.landings().at(flow)[number];
-    PieceRun target = landing.step->target;
-    if (landing.step->kind == StepKind::kReceiveReduce) {
+    collective::PieceRun target = landing.step->target;
+    if (landing.step->kind == collective::StepKind::kReceiveReduce) {
       const auto rooms = arrival_rooms(schedule_, step.peer);
       target.piece = static_cast<std::uint32_t>(rooms[static_cast<std::size_t>(landing.channel)]) &
-                     kMostPieces;
-      target.buffer = RankBuffer::kScratch;
+                     collective::kMostPieces;
+      target.buffer = collective::RankBuffer::kScratch;
     }
     const std::string type = type_to(step.peer);
     if (source_.messages.asks(flow, number)) {
@@ -224,7 +224,7 @@ class GpuPlan {
   }
 
   /// The number of a peer's buffer.
-  int remote(std::int32_t peer, RankBuffer buffer) {
+  int remote(std::int32_t peer, collective::RankBuffer buffer) {
     const auto [known, added] =
         remote_ids_.try_emplace({peer, buffer}, static_cast<int>(remote_ids_.size()));
     if (added) {
@@ -236,9 +236,9 @@ class GpuPlan {
   }
 
   const PlanSource& source_;
-  const CollectiveSchedule& schedule_;
+  const collective::CollectiveSchedule& schedule_;
   std::int32_t rank_;
-  const RankSchedule& own_;
+  const collective::RankSchedule& own_;
   std::vector<std::int32_t> rooms_;
   std::map<std::string, std::vector<std::int32_t>> connected_;
   std::map<MessageFlow, ChannelId> channels_;
@@ -247,7 +247,7 @@ class GpuPlan {
   /// Semaphores from one channel to another that waits for it.
   std::map<std::pair<std::int32_t, std::int32_t>, int> semaphores_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<int>> releases_;
-  std::map<std::pair<std::int32_t, RankBuffer>, int> remote_ids_;
+  std::map<std::pair<std::int32_t, collective::RankBuffer>, int> remote_ids_;
   Json remote_ = Json::array();
   Json ops_;                ///< Of the thread block in hand, as the next three.
   bool unsettled_ = false;  ///< One thread saw, or several wrote, what others have not noticed.
@@ -257,8 +257,8 @@ class GpuPlan {
 
 }  // namespace
 
-Json mscclpp_plan(const CollectiveSchedule& schedule, const MscclppSetting& setting) {
-  if (schedule.collective == Collective::kReduce) {
+Json mscclpp_plan(const collective::CollectiveSchedule& schedule, const MscclppSetting& setting) {
+  if (schedule.collective == collective::Collective::kReduce) {
     fail_unsupported("MSCCL++ has no word for a reduction to one rank");
   }
   Json gpus = Json::array();
@@ -279,4 +279,4 @@ Json mscclpp_plan(const CollectiveSchedule& schedule, const MscclppSetting& sett
           {"gpus", gpus}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

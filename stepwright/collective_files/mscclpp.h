@@ -6,7 +6,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// The head of a plan of MSCCL++, beside its steps.
 struct MscclppSetting {
@@ -27,7 +27,7 @@ struct MscclppSetting {
 /// ordered but by signals, semaphores and nops. Throws `Error{kUnsupported}` for an operation that
 /// the format has no word for, and for more operations, channels, buffers or semaphores than its
 /// loader has room for (`src/include/execution_common.hpp` of microsoft/mscclpp).
-nlohmann::ordered_json mscclpp_plan(const CollectiveSchedule& schedule,
+nlohmann::ordered_json mscclpp_plan(const collective::CollectiveSchedule& schedule,
                                     const MscclppSetting& setting);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -13,25 +13,26 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/grid.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
-constexpr Named<Collective> kTunedCollectives[] = {{Collective::kAllReduce, "allreduce"},
-                                                   {Collective::kAllGather, "allgather"},
-                                                   {Collective::kReduceScatter, "reducescatter"}};
-constexpr Named<Protocol> kTunerProtocols[] = {{Protocol::kLowLatency, "ll"},
-                                               {Protocol::kLowLatency128, "ll128"},
-                                               {Protocol::kFull, "simple"}};
+constexpr Named<collective::Collective> kTunedCollectives[] = {
+    {collective::Collective::kAllReduce, "allreduce"},
+    {collective::Collective::kAllGather, "allgather"},
+    {collective::Collective::kReduceScatter, "reducescatter"}};
+constexpr Named<cost::Protocol> kTunerProtocols[] = {{cost::Protocol::kLowLatency, "ll"},
+                                                     {cost::Protocol::kLowLatency128, "ll128"},
+                                                     {cost::Protocol::kFull, "simple"}};
 
-std::string_view algorithm_word(Algorithm algorithm, std::int64_t nodes) {
-  const NcclNames& names = definition_of(algorithm).nccl;
+std::string_view algorithm_word(collective::Algorithm algorithm, std::int64_t nodes) {
+  const collective::NcclNames& names = collective::definition_of(algorithm).nccl;
   return nodes > 1 ? names.several_nodes : names.one_node;
 }
 
 /// One choice: its squared seconds are constant + linear bytes + quadratic bytes^2.
 struct Choice {
-  Algorithm algorithm{};
-  Protocol protocol{};
+  collective::Algorithm algorithm{};
+  cost::Protocol protocol{};
   double constant = 0;
   double linear = 0;
   double quadratic = 0;
@@ -41,14 +42,14 @@ struct Choice {
   }
 };
 
-std::vector<Choice> choices(const CollectiveCost& cost, Collective collective,
-                            const GroupLayout& layout) {
-  const OperationConstants& constants = cost.constants().of(collective);
-  const Routes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
+std::vector<Choice> choices(const cost::CollectiveCost& cost, collective::Collective collective,
+                            const cluster::GroupLayout& layout) {
+  const cost::OperationConstants& constants = cost.constants().of(collective);
+  const cost::Routes routes_of_a_byte = cost.rates().routes({collective, 1, layout});
   std::vector<Choice> list;
-  for (const Algorithm algorithm : kLibraryAlgorithms) {
+  for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
     for (const auto& [protocol, name] : kTunerProtocols) {
-      const auto times = algorithm_times(routes_of_a_byte, constants, algorithm, protocol);
+      const auto times = cost::algorithm_times(routes_of_a_byte, constants, algorithm, protocol);
       if (!times) continue;
       list.push_back({.algorithm = algorithm,
                       .protocol = protocol,
@@ -95,8 +96,9 @@ std::string one_line(std::string text) {
   return text;
 }
 
-TunerGroup group_of(const Cluster& cluster, const GroupLayout& layout, std::string name) {
-  return {.nodes = nodes_of(layout, levels_in_node(cluster)),
+TunerGroup group_of(const cluster::Cluster& cluster, const cluster::GroupLayout& layout,
+                    std::string name) {
+  return {.nodes = collective::nodes_of(layout, collective::levels_in_node(cluster)),
           .ranks = layout.size,
           .layout = layout,
           .name = std::move(name)};
@@ -117,31 +119,33 @@ void add_group(std::vector<TunerGroup>& groups, TunerGroup group) {
 
 }  // namespace
 
-std::vector<TunerGroup> node_groups(const Cluster& cluster) {
+std::vector<TunerGroup> node_groups(const cluster::Cluster& cluster) {
   std::vector<TunerGroup> groups;
   for (std::int64_t nodes = 1; nodes > 0;) {
-    const GroupLayout layout = strided_layout(cluster, nodes * cluster.devices_per_node, 1);
+    const cluster::GroupLayout layout =
+        cluster::strided_layout(cluster, nodes * cluster.devices_per_node, 1);
     add_group(groups, group_of(cluster, layout, "whole nodes"));
     nodes = nodes == cluster.nodes ? 0 : std::min(2 * nodes, cluster.nodes);
   }
   return groups;
 }
 
-std::vector<TunerGroup> plan_groups(const PlannedJob& planned) {
-  const Cluster& cluster = planned.job.cluster;
-  const auto layouts = group_layouts(cluster, Grid(planned.plan));
+std::vector<TunerGroup> plan_groups(const plan::PlannedJob& planned) {
+  const cluster::Cluster& cluster = planned.job.cluster;
+  const auto layouts = cost::group_layouts(cluster, plan::Grid(planned.plan));
   std::vector<TunerGroup> groups;
-  for (const auto& [kind, name] : kGroupNames) {
-    if (kind == GroupKind::kNone || kind == GroupKind::kPipeline) continue;
-    if (is_of_experts(kind) && !planned.job.model.experts) continue;
-    const GroupLayout& layout = layouts[static_cast<std::size_t>(kind)];
+  for (const auto& [kind, name] : plan::kGroupNames) {
+    if (kind == plan::GroupKind::kNone || kind == plan::GroupKind::kPipeline) continue;
+    if (plan::is_of_experts(kind) && !planned.job.model.experts) continue;
+    const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(kind)];
     add_group(groups, group_of(cluster, layout, std::string(name)));
   }
   return groups;
 }
 
-std::vector<TunerRange> tuner_ranges(const CollectiveCost& cost, Collective collective,
-                                     const GroupLayout& layout) {
+std::vector<TunerRange> tuner_ranges(const cost::CollectiveCost& cost,
+                                     collective::Collective collective,
+                                     const cluster::GroupLayout& layout) {
   const std::vector<Choice> list = choices(cost, collective, layout);
   std::set<std::uint64_t> sizes = {0};
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -160,7 +164,7 @@ std::vector<TunerRange> tuner_ranges(const CollectiveCost& cost, Collective coll
   return ranges;
 }
 
-std::string nccl_tuner_csv(const CollectiveCost& cost, const std::vector<TunerGroup>& groups,
+std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<TunerGroup>& groups,
                            const TunerSetting& setting) {
   // The plugin cuts lines at 255 characters; of a comment the rest would count.
   std::string text =
@@ -188,4 +192,4 @@ std::string nccl_tuner_csv(const CollectiveCost& cost, const std::vector<TunerGr
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

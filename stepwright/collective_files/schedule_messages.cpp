@@ -2,17 +2,18 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
-Landings landings_of(const CollectiveSchedule& schedule) {
+Landings landings_of(const collective::CollectiveSchedule& schedule) {
   Landings landings;
   for (std::int32_t rank = 0; rank < std::ssize(schedule.ranks); ++rank) {
-    const RankSchedule& own = schedule.ranks[static_cast<std::size_t>(rank)];
+    const collective::RankSchedule& own = schedule.ranks[static_cast<std::size_t>(rank)];
     for (std::int32_t c = 0; c < std::ssize(own.channels); ++c) {
-      const ScheduleChannel& channel = own.channels[static_cast<std::size_t>(c)];
-      for (const ScheduleStep& step : channel.steps) {
-        if (receives(step)) landings[{channel.lane, step.peer, rank}].push_back({c, &step});
+      const collective::ScheduleChannel& channel = own.channels[static_cast<std::size_t>(c)];
+      for (const collective::ScheduleStep& step : channel.steps) {
+        if (collective::receives(step))
+          landings[{channel.lane, step.peer, rank}].push_back({c, &step});
       }
     }
   }
@@ -20,20 +21,22 @@ Landings landings_of(const CollectiveSchedule& schedule) {
 }
 
 /// Adds one to each piece of output that a step of `channel` writes.
-void add_writers(const ScheduleChannel& channel, std::vector<int>& writers) {
-  for (const ScheduleStep& step : channel.steps) {
-    if (!writes(step) || step.target.buffer != RankBuffer::kOutput) continue;
+void add_writers(const collective::ScheduleChannel& channel, std::vector<int>& writers) {
+  for (const collective::ScheduleStep& step : channel.steps) {
+    if (!collective::writes(step) || step.target.buffer != collective::RankBuffer::kOutput)
+      continue;
     const auto first = writers.begin() + static_cast<std::ptrdiff_t>(step.target.piece);
     std::for_each(first, first + step.pieces, [](int& count) { ++count; });
   }
 }
 
 /// Free before the first message.
-std::vector<std::vector<bool>> outputs_written_once(const CollectiveSchedule& schedule) {
+std::vector<std::vector<bool>> outputs_written_once(
+    const collective::CollectiveSchedule& schedule) {
   std::vector<std::vector<bool>> free;
-  for (const RankSchedule& rank : schedule.ranks) {
+  for (const collective::RankSchedule& rank : schedule.ranks) {
     std::vector<int> writers(static_cast<std::size_t>(schedule.output_pieces));
-    for (const ScheduleChannel& channel : rank.channels) add_writers(channel, writers);
+    for (const collective::ScheduleChannel& channel : rank.channels) add_writers(channel, writers);
     std::vector<bool>& own = free.emplace_back();
     for (const int count : writers) own.push_back(count == 1);
   }
@@ -42,12 +45,13 @@ std::vector<std::vector<bool>> outputs_written_once(const CollectiveSchedule& sc
 
 }  // namespace
 
-ScheduleMessages::ScheduleMessages(const CollectiveSchedule& schedule)
+ScheduleMessages::ScheduleMessages(const collective::CollectiveSchedule& schedule)
     : landings_(landings_of(schedule)), written_once_(outputs_written_once(schedule)) {}
 
 bool ScheduleMessages::asks(const MessageFlow& flow, std::size_t number) const {
-  const ScheduleStep& step = *landings_.at(flow)[number].step;
-  if (number == 0 || step.kind != StepKind::kReceive || step.target.buffer != RankBuffer::kOutput) {
+  const collective::ScheduleStep& step = *landings_.at(flow)[number].step;
+  if (number == 0 || step.kind != collective::StepKind::kReceive ||
+      step.target.buffer != collective::RankBuffer::kOutput) {
     return true;
   }
   const std::vector<bool>& own = written_once_[static_cast<std::size_t>(flow.to)];
@@ -55,14 +59,17 @@ bool ScheduleMessages::asks(const MessageFlow& flow, std::size_t number) const {
   return !std::all_of(first, first + step.pieces, [](bool once) { return once; });
 }
 
-std::vector<std::int32_t> arrival_rooms(const CollectiveSchedule& schedule, std::int32_t rank) {
+std::vector<std::int32_t> arrival_rooms(const collective::CollectiveSchedule& schedule,
+                                        std::int32_t rank) {
   std::int32_t end = schedule.scratch_pieces;
   std::vector<std::int32_t> rooms;
-  for (const ScheduleChannel& channel : schedule.ranks[static_cast<std::size_t>(rank)].channels) {
+  for (const collective::ScheduleChannel& channel :
+       schedule.ranks[static_cast<std::size_t>(rank)].channels) {
     rooms.push_back(end);
     std::int32_t longest = 0;
-    for (const ScheduleStep& step : channel.steps) {
-      if (step.kind == StepKind::kReceiveReduce) longest = std::max(longest, step.pieces);
+    for (const collective::ScheduleStep& step : channel.steps) {
+      if (step.kind == collective::StepKind::kReceiveReduce)
+        longest = std::max(longest, step.pieces);
     }
     end += longest;
   }
@@ -70,4 +77,4 @@ std::vector<std::int32_t> arrival_rooms(const CollectiveSchedule& schedule, std:
   return rooms;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -7,7 +7,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// All messages of a lane from one rank to another.
 struct MessageFlow {
@@ -21,7 +21,7 @@ struct MessageFlow {
 /// The place at which a message arrives.
 struct Landing {
   std::int32_t channel = 0;  ///< Of the receiver.
-  const ScheduleStep* step = nullptr;
+  const collective::ScheduleStep* step = nullptr;
 };
 
 /// The receives of each flow, in the order of its sends.
@@ -30,7 +30,7 @@ using Landings = std::map<MessageFlow, std::vector<Landing>>;
 /// The facts of its receivers that a sender must know. Refers to the schedule.
 class ScheduleMessages {
  public:
-  explicit ScheduleMessages(const CollectiveSchedule& schedule);
+  explicit ScheduleMessages(const collective::CollectiveSchedule& schedule);
 
   [[nodiscard]] const Landings& landings() const { return landings_; }
   /// Whether message `number` of a flow waits until its receiver says that there is room: the first
@@ -45,6 +45,7 @@ class ScheduleMessages {
 
 /// Per receiving channel of a rank that adds, the first piece of scratch, behind the schedule's
 /// own, where messages come in; the last entry is the end.
-std::vector<std::int32_t> arrival_rooms(const CollectiveSchedule& schedule, std::int32_t rank);
+std::vector<std::int32_t> arrival_rooms(const collective::CollectiveSchedule& schedule,
+                                        std::int32_t rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

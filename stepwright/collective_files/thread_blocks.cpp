@@ -6,24 +6,24 @@
 #include <set>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 /// The steps of a rank, one after the other, as its channels and waits allow.
-std::vector<StepRef> in_sequence(const RankSchedule& rank) {
+std::vector<collective::StepRef> in_sequence(const collective::RankSchedule& rank) {
   std::vector<std::int32_t> done(rank.channels.size());
   std::vector<std::size_t> waited(rank.channels.size());
   const auto ready = [&](std::size_t c) {
-    const ScheduleChannel& channel = rank.channels[c];
+    const collective::ScheduleChannel& channel = rank.channels[c];
     if (done[c] == std::ssize(channel.steps)) return false;
     for (; waited[c] < channel.waits.size(); ++waited[c]) {
-      const StepWait& wait = channel.waits[waited[c]];
+      const collective::StepWait& wait = channel.waits[waited[c]];
       if (wait.step > done[c]) break;
       if (done[static_cast<std::size_t>(wait.on.channel)] <= wait.on.step) return false;
     }
     return true;
   };
-  std::vector<StepRef> sequence;
+  std::vector<collective::StepRef> sequence;
   for (bool progress = true; progress;) {
     progress = false;
     for (std::size_t c = 0; c < rank.channels.size(); ++c) {
@@ -35,15 +35,15 @@ std::vector<StepRef> in_sequence(const RankSchedule& rank) {
   return sequence;
 }
 
-PieceRun moved(PieceRun run, std::int32_t pieces) {
-  run.piece = (run.piece + static_cast<std::uint32_t>(pieces)) & kMostPieces;
+collective::PieceRun moved(collective::PieceRun run, std::int32_t pieces) {
+  run.piece = (run.piece + static_cast<std::uint32_t>(pieces)) & collective::kMostPieces;
   return run;
 }
 
 /// Per thread block, the number of its steps that are over.
 using BlockClock = std::vector<std::int32_t>;
 
-bool is_over(const BlockClock& clock, StepRef step) {
+bool is_over(const BlockClock& clock, collective::StepRef step) {
   const auto block = static_cast<std::size_t>(step.channel);
   return block < clock.size() && clock[block] > step.step;
 }
@@ -56,20 +56,22 @@ void merge(BlockClock& clock, const BlockClock& other) {
 /// The effect so far of a rank's steps on its memory.
 class TouchedPieces {
  public:
-  explicit TouchedPieces(const CollectiveSchedule& schedule) {
+  explicit TouchedPieces(const collective::CollectiveSchedule& schedule) {
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
-      buffers_[b].resize(static_cast<std::size_t>(pieces_of(schedule, static_cast<RankBuffer>(b))));
+      buffers_[b].resize(static_cast<std::size_t>(
+          collective::pieces_of(schedule, static_cast<collective::RankBuffer>(b))));
     }
   }
 
   /// The steps that must be over before `step`, which is `self`.
-  std::vector<StepRef> before(const ScheduleStep& step, StepRef self) {
+  std::vector<collective::StepRef> before(const collective::ScheduleStep& step,
+                                          collective::StepRef self) {
     earlier_.clear();
-    const bool adds_to_target = step.kind == StepKind::kReduce;
-    if (reads(step)) read(step.source, step.pieces, self);
+    const bool adds_to_target = step.kind == collective::StepKind::kReduce;
+    if (collective::reads(step)) read(step.source, step.pieces, self);
     if (adds_to_target) read(step.target, step.pieces, self);
-    if (writes(step)) write(step.target, step.pieces, self);
-    std::vector<StepRef> list;
+    if (collective::writes(step)) write(step.target, step.pieces, self);
+    std::vector<collective::StepRef> list;
     for (const auto& [block, number] : earlier_) {
       if (block != self.channel) list.push_back({block, number});
     }
@@ -78,20 +80,20 @@ class TouchedPieces {
 
  private:
   struct Piece {
-    StepRef writer;
-    std::vector<StepRef> readers;  ///< Since it was written.
+    collective::StepRef writer;
+    std::vector<collective::StepRef> readers;  ///< Since it was written.
   };
 
-  void add(StepRef step) {
+  void add(collective::StepRef step) {
     if (step.exists()) earlier_.emplace(step.channel, step.step);
   }
 
-  Piece& piece(PieceRun run, std::int32_t i) {
+  Piece& piece(collective::PieceRun run, std::int32_t i) {
     return buffers_[static_cast<std::size_t>(run.buffer)][moved(run, i).piece];
   }
 
-  void read(PieceRun run, std::int32_t pieces, StepRef self) {
-    if (run.buffer == RankBuffer::kInput) return;
+  void read(collective::PieceRun run, std::int32_t pieces, collective::StepRef self) {
+    if (run.buffer == collective::RankBuffer::kInput) return;
     for (std::int32_t i = 0; i < pieces; ++i) {
       Piece& touched = piece(run, i);
       add(touched.writer);
@@ -99,11 +101,11 @@ class TouchedPieces {
     }
   }
 
-  void write(PieceRun run, std::int32_t pieces, StepRef self) {
+  void write(collective::PieceRun run, std::int32_t pieces, collective::StepRef self) {
     for (std::int32_t i = 0; i < pieces; ++i) {
       Piece& touched = piece(run, i);
       add(touched.writer);
-      for (const StepRef reader : touched.readers) add(reader);
+      for (const collective::StepRef reader : touched.readers) add(reader);
       touched = {.writer = self, .readers = {}};
     }
   }
@@ -123,7 +125,7 @@ class BlockCutter {
         touched_(source.schedule) {}
 
   std::vector<ThreadBlock> blocks() {
-    for (const StepRef ref : in_sequence(own_)) {
+    for (const collective::StepRef ref : in_sequence(own_)) {
       const auto channel = static_cast<std::size_t>(ref.channel);
       cut(channel, own_.channels[channel].steps[static_cast<std::size_t>(ref.step)]);
     }
@@ -134,19 +136,19 @@ class BlockCutter {
   static constexpr std::size_t kNoBlock = -1;
 
   /// The steps of a flow stand in one channel, so that a thread block keeps the order of its own.
-  std::size_t block_of(std::size_t channel, const ScheduleStep& step) {
+  std::size_t block_of(std::size_t channel, const collective::ScheduleStep& step) {
     const std::uint8_t lane = own_.channels[channel].lane;
     std::size_t& last = last_block_[channel];
-    if (!sends(step) && !receives(step)) {
+    if (!collective::sends(step) && !collective::receives(step)) {
       if (last == kNoBlock) last = added({});
       return last;
     }
-    const MessageFlow flow =
-        sends(step) ? MessageFlow{lane, rank_, step.peer} : MessageFlow{lane, step.peer, rank_};
+    const MessageFlow flow = collective::sends(step) ? MessageFlow{lane, rank_, step.peer}
+                                                     : MessageFlow{lane, step.peer, rank_};
     const auto known = block_of_flow_.find(flow);
     if (known != block_of_flow_.end()) return last = known->second;
-    last = added({.send_peer = sends(step) ? step.peer : -1,
-                  .receive_peer = sends(step) ? -1 : step.peer,
+    last = added({.send_peer = collective::sends(step) ? step.peer : -1,
+                  .receive_peer = collective::sends(step) ? -1 : step.peer,
                   .channel = source_.channels.at(flow)});
     return block_of_flow_[flow] = last;
   }
@@ -157,16 +159,16 @@ class BlockCutter {
     return blocks_.size() - 1;
   }
 
-  PieceRun landing(std::size_t channel, const ScheduleStep& step) {
-    if (!sends(step)) return {};
+  collective::PieceRun landing(std::size_t channel, const collective::ScheduleStep& step) {
+    if (!collective::sends(step)) return {};
     const MessageFlow flow{own_.channels[channel].lane, rank_, step.peer};
     return source_.landings.at(flow)[sent_[flow]++].step->target;
   }
 
   /// Both ends of a message cut it alike.
-  void cut(std::size_t channel, const ScheduleStep& whole) {
+  void cut(std::size_t channel, const collective::ScheduleStep& whole) {
     const std::size_t block = block_of(channel, whole);
-    const PieceRun lands = landing(channel, whole);
+    const collective::PieceRun lands = landing(channel, whole);
     for (std::int32_t first = 0; first < whole.pieces; first += source_.most_pieces) {
       BlockStep part{.step = whole, .lands = moved(lands, first)};
       part.step.source = moved(whole.source, first);
@@ -178,13 +180,13 @@ class BlockCutter {
 
   void append(std::size_t block, BlockStep step) {
     std::vector<BlockStep>& steps = blocks_[block].steps;
-    const StepRef self{static_cast<std::int32_t>(block),
-                       static_cast<std::int32_t>(std::ssize(steps))};
+    const collective::StepRef self{static_cast<std::int32_t>(block),
+                                   static_cast<std::int32_t>(std::ssize(steps))};
     BlockClock clock = steps.empty() ? BlockClock() : clocks_[block].back();
     clock.resize(std::max(clock.size(), block + 1));
     clock[block] = self.step;
     step.after = needed(touched_.before(step.step, self), clock);
-    for (const StepRef earlier : step.after) {
+    for (const collective::StepRef earlier : step.after) {
       blocks_[static_cast<std::size_t>(earlier.channel)]
           .steps[static_cast<std::size_t>(earlier.step)]
           .awaited = true;
@@ -197,11 +199,13 @@ class BlockCutter {
   }
 
   /// The steps of `earlier` that neither the thread block's own order nor another one implies.
-  [[nodiscard]] std::vector<StepRef> needed(const std::vector<StepRef>& earlier,
-                                            const BlockClock& clock) const {
-    std::vector<StepRef> list;
-    for (const StepRef step : earlier) {
-      const auto implies = [&](StepRef other) { return is_over(clock_of(other), step); };
+  [[nodiscard]] std::vector<collective::StepRef> needed(
+      const std::vector<collective::StepRef>& earlier, const BlockClock& clock) const {
+    std::vector<collective::StepRef> list;
+    for (const collective::StepRef step : earlier) {
+      const auto implies = [&](collective::StepRef other) {
+        return is_over(clock_of(other), step);
+      };
       if (!is_over(clock, step) && std::none_of(earlier.begin(), earlier.end(), implies)) {
         list.push_back(step);
       }
@@ -210,13 +214,13 @@ class BlockCutter {
   }
 
   /// The clock of what is over when a step starts.
-  [[nodiscard]] const BlockClock& clock_of(StepRef step) const {
+  [[nodiscard]] const BlockClock& clock_of(collective::StepRef step) const {
     return clocks_[static_cast<std::size_t>(step.channel)][static_cast<std::size_t>(step.step)];
   }
 
   const BlockSource& source_;
   std::int32_t rank_;
-  const RankSchedule& own_;
+  const collective::RankSchedule& own_;
   std::vector<ThreadBlock> blocks_;
   std::map<MessageFlow, std::size_t> block_of_flow_;
   std::vector<std::size_t> last_block_;  ///< Per channel, of its latest step.
@@ -251,4 +255,4 @@ std::vector<ThreadBlock> thread_blocks(const BlockSource& source, std::int32_t r
   return BlockCutter(source, rank).blocks();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -6,15 +6,15 @@
 
 #include "stepwright/collective_files/schedule_messages.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// A step of a thread block of MSCCL.
 struct BlockStep {
-  ScheduleStep step;
-  PieceRun lands{};  ///< Of a send: where its receiver puts it.
+  collective::ScheduleStep step;
+  collective::PieceRun lands{};  ///< Of a send: where its receiver puts it.
   /// The other steps that must be over before it starts: thread blocks (as `channel`) and their
   /// steps. No other steps imply one of them.
-  std::vector<StepRef> after;
+  std::vector<collective::StepRef> after;
   bool awaited = false;  ///< A step of another thread block is `after` it.
 };
 
@@ -35,7 +35,7 @@ FlowChannels flow_channels(const Landings& landings, int most_peers);
 
 /// The source from which thread blocks are cut.
 struct BlockSource {
-  const CollectiveSchedule& schedule;
+  const collective::CollectiveSchedule& schedule;
   const Landings& landings;
   const FlowChannels& channels;
   std::int32_t most_pieces = 0;  ///< Of one step; longer ones are cut.
@@ -47,4 +47,4 @@ struct BlockSource {
 /// order cannot make anyone wait for ever.
 std::vector<ThreadBlock> thread_blocks(const BlockSource& source, std::int32_t rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

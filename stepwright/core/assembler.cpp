@@ -15,7 +15,7 @@
 namespace stepwright {
 namespace {
 
-Position place_of(const Tree& tree) { return {tree.line, tree.column}; }
+TextPosition place_of(const Tree& tree) { return {tree.line, tree.column}; }
 
 /// What a copy of a value adds to a document.
 struct Extent {
@@ -50,7 +50,7 @@ void add_absent(Tree& mapping, Tree other) {
 
 }  // namespace
 
-Position position_of(std::string_view text, std::size_t offset) {
+TextPosition position_of(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto breaks = static_cast<std::size_t>(std::ranges::count(before, '\n'));
   const std::size_t last_break = before.rfind('\n');
@@ -58,7 +58,7 @@ Position position_of(std::string_view text, std::size_t offset) {
   return {breaks + 1, before.size() - line_start + 1};
 }
 
-void fail_at(const std::string& file, Position at, std::string_view message) {
+void fail_at(const std::string& file, TextPosition at, std::string_view message) {
   if (at.line == 0) fail_input(fmt::format("{}: {}", file, message), {.file = file});
   fail_input(fmt::format("{}:{}:{}: {}", file, at.line, at.column, message),
              {.file = file,
@@ -66,7 +66,7 @@ void fail_at(const std::string& file, Position at, std::string_view message) {
               .column = static_cast<std::int64_t>(at.column)});
 }
 
-void fail_too_deep(const std::string& file, Position at) {
+void fail_too_deep(const std::string& file, TextPosition at) {
   fail_at(file, at, fmt::format("nested deeper than {} levels", kDeepestNesting));
 }
 
@@ -98,7 +98,7 @@ void Assembler::leaf(Tree value) {
   place(std::move(value));
 }
 
-void Assembler::copy(const Tree& value, Position at) {
+void Assembler::copy(const Tree& value, TextPosition at) {
   const Extent extent = extent_of(value);
   if (open_.size() + extent.levels > kDeepestNesting) fail_too_deep(file_, at);
   count_copy(extent.bytes, at);
@@ -106,7 +106,7 @@ void Assembler::copy(const Tree& value, Position at) {
   leaf(value);
 }
 
-void Assembler::count_copy(std::size_t bytes, Position at) {
+void Assembler::count_copy(std::size_t bytes, TextPosition at) {
   copied_ += bytes;
   if (copied_ <= kMostCopied) return;
   fail_at(file_, at,

@@ -23,18 +23,18 @@ inline constexpr std::size_t kMostCopied = std::size_t{16} << 20U;
 inline constexpr std::size_t kLongestKey = 240;
 
 /// A place in a file, both from 1.
-struct Position {
+struct TextPosition {
   std::size_t line = 0;
   std::size_t column = 0;
 };
 
 /// The position of a byte of a text.
-Position position_of(std::string_view text, std::size_t offset);
+TextPosition position_of(std::string_view text, std::size_t offset);
 
 /// Throws `kInput` with `file:line:column: message`.
-[[noreturn]] void fail_at(const std::string& file, Position at, std::string_view message);
+[[noreturn]] void fail_at(const std::string& file, TextPosition at, std::string_view message);
 /// Throws it for a list or mapping that is nested too deep.
-[[noreturn]] void fail_too_deep(const std::string& file, Position at);
+[[noreturn]] void fail_too_deep(const std::string& file, TextPosition at);
 
 /// Puts a tree together from the events of a parser, and refuses what no document may have: deep
 /// nesting, too many values, keys that are not text, and keys given twice.
@@ -50,7 +50,7 @@ class Assembler {
   /// Adds a scalar or null: an element, a key or a value, whichever is due.
   void leaf(Tree value);
   /// Adds a copy of a finished value, as `leaf` adds one, at the place of an alias.
-  void copy(const Tree& value, Position at);
+  void copy(const Tree& value, TextPosition at);
   /// Takes the value that follows, a mapping or a list of such, for the members that the open
   /// mapping has where it says none itself; the first of a list goes before the others.
   void merge_next() { open_.back().merge_due = true; }
@@ -69,7 +69,7 @@ class Assembler {
   };
   void place(Tree value);
   void take_merged(Tree value);
-  void count_copy(std::size_t bytes, Position at);
+  void count_copy(std::size_t bytes, TextPosition at);
   void check_key(const Tree& key) const;
   void check_duplicates(const Tree& mapping) const;
 

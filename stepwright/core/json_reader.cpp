@@ -19,7 +19,7 @@ class Places {
  public:
   explicit Places(std::string_view text) : at_(text.data()), line_start_(text.data()) {}
 
-  Position of(const char* place) {
+  TextPosition of(const char* place) {
     while (const void* found = std::memchr(at_, '\n', static_cast<std::size_t>(place - at_))) {
       at_ = line_start_ = static_cast<const char*>(found) + 1;
       ++line_;
@@ -83,7 +83,7 @@ class TreeBuilder {
   }
 
   Tree placed(Tree tree, const char* place) {
-    const Position at = places_.of(place);
+    const TextPosition at = places_.of(place);
     tree.line = static_cast<std::uint32_t>(at.line);
     tree.column = static_cast<std::uint32_t>(at.column);
     return tree;

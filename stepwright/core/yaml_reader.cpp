@@ -20,7 +20,7 @@
 namespace stepwright {
 namespace {
 
-Position place_of(const YAML::Mark& mark) {
+TextPosition place_of(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
   return {static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
 }

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr int kDeepest = 32;
@@ -95,4 +95,4 @@ std::vector<std::string> BoostedTrees::texts() const {
   return texts;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

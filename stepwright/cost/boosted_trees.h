@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// A boosted ensemble of regression trees as XGBoost fits it, evaluated by us: the base plus one
 /// leaf of each tree, summed in single precision. The saved text of a tree lists its nodes, a node
@@ -41,4 +41,4 @@ class BoostedTrees {
   std::vector<std::int32_t> roots_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

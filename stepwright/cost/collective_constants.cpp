@@ -1,6 +1,6 @@
 #include "stepwright/cost/collective_constants.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr ProtocolConstants kLow = {
@@ -44,4 +44,4 @@ const CollectiveConstants& default_collectives() {
   return kConstants;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

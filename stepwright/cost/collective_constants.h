@@ -9,12 +9,14 @@
 #include "stepwright/core/named.h"
 #include "stepwright/cost/fitted_range.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
-inline constexpr Named<Collective> kCollectiveNames[] = {
-    {Collective::kAllReduce, "all_reduce"},         {Collective::kAllGather, "all_gather"},
-    {Collective::kReduceScatter, "reduce_scatter"}, {Collective::kAllToAll, "all_to_all"},
-    {Collective::kPointToPoint, "send_recv"},
+inline constexpr Named<collective::Collective> kCollectiveNames[] = {
+    {collective::Collective::kAllReduce, "all_reduce"},
+    {collective::Collective::kAllGather, "all_gather"},
+    {collective::Collective::kReduceScatter, "reduce_scatter"},
+    {collective::Collective::kAllToAll, "all_to_all"},
+    {collective::Collective::kPointToPoint, "send_recv"},
 };
 inline constexpr int kCollectives = std::size(kCollectiveNames);
 
@@ -72,7 +74,7 @@ struct CollectiveConstants {
   /// Bytes, ranks and nodes of the messages that were fitted, by operation; empty: none were.
   std::array<std::vector<FittedRange>, kCollectives> ranges;
 
-  [[nodiscard]] const OperationConstants& of(Collective collective) const {
+  [[nodiscard]] const OperationConstants& of(collective::Collective collective) const {
     return operations[static_cast<std::size_t>(collective)];
   }
 };
@@ -88,4 +90,4 @@ inline constexpr double kDefaultSwitchShare = 0.5;
 /// fitted ones, with `network_share` of the device's generation.
 const CollectiveConstants& default_collectives();
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

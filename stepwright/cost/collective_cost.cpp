@@ -8,12 +8,12 @@
 #include "stepwright/cost/profiles/collective_profiles.h"
 #include "stepwright/cost/stated_network.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
-CollectiveCost::CollectiveCost(const Cluster& cluster)
+CollectiveCost::CollectiveCost(const cluster::Cluster& cluster)
     : CollectiveCost(cluster, of_stated_network(cluster, collectives_of(cluster))) {}
 
-CollectiveCost::CollectiveCost(const Cluster& cluster, CollectiveConstants constants)
+CollectiveCost::CollectiveCost(const cluster::Cluster& cluster, CollectiveConstants constants)
     : constants_(std::move(constants)), rates_(cluster) {
   if (!constants_.of_cluster) return;
   for (std::size_t i = 0; i < measured_.size(); ++i) {
@@ -27,8 +27,8 @@ CollectiveCost::CollectiveCost(const Cluster& cluster, CollectiveConstants const
 
 OperatorTime CollectiveCost::message(const CollectiveMessage& message) const {
   if (message.layout.span < 0) return {};
-  if (message.algorithm != Algorithm::kLibrary &&
-      settled(message.algorithm, message.collective, rates_.form(message.layout)) !=
+  if (message.algorithm != collective::Algorithm::kLibrary &&
+      collective::settled(message.algorithm, message.collective, rates_.form(message.layout)) !=
           message.algorithm) {
     return this->message({message.collective, message.payload_bytes, message.layout});
   }
@@ -40,17 +40,20 @@ OperatorTime CollectiveCost::message(const CollectiveMessage& message) const {
 
 double CollectiveCost::seconds(const CollectiveMessage& message, const Routes& routes,
                                const OperationConstants& constants) const {
-  const double alone_s = stepwright::seconds(routes, constants, message.algorithm);
+  const double alone_s = stepwright::cost::seconds(routes, constants, message.algorithm);
   if (std::isfinite(alone_s)) return alone_s;
-  if (in_library(message.algorithm, message.collective) ||
-      definition_of(message.algorithm).pattern != MessagePattern::kAsScheduled) {
-    return stepwright::seconds(routes, constants);
+  if (collective::in_library(message.algorithm, message.collective) ||
+      collective::definition_of(message.algorithm).pattern !=
+          collective::MessagePattern::kAsScheduled) {
+    return stepwright::cost::seconds(routes, constants);
   }
-  const GroupLinks links = rates_.links(message, constants);
-  const ScheduleSpec spec{message.algorithm, message.collective, {links.members, links.nodes}};
+  const collective::GroupLinks links = rates_.links(message, constants);
+  const collective::ScheduleSpec spec{
+      message.algorithm, message.collective, {links.members, links.nodes}};
   return constants.protocols.back().start_us * 1e-6 +
-         closed_seconds(with_best_chunks(spec, links, message.payload_bytes), links,
-                        message.payload_bytes);
+         collective::closed_seconds(
+             collective::with_best_chunks(spec, links, message.payload_bytes), links,
+             message.payload_bytes);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -8,7 +8,7 @@
 #include "stepwright/cost/collective_routes.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The links that a message keeps busy; messages of one class on one rank share it.
 enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
@@ -25,8 +25,8 @@ struct OperatorTime {
 /// documented default (`docs/models.md`).
 class CollectiveCost {
  public:
-  explicit CollectiveCost(const Cluster& cluster);
-  CollectiveCost(const Cluster& cluster, CollectiveConstants constants);
+  explicit CollectiveCost(const cluster::Cluster& cluster);
+  CollectiveCost(const cluster::Cluster& cluster, CollectiveConstants constants);
 
   /// One message of a full buffer; point to point: the transfer between the two neighbours that are
   /// farthest apart. A group of one takes no time. Grows with the payload. By the named algorithm
@@ -37,7 +37,7 @@ class CollectiveCost {
 
   /// Whether such messages were measured on this very cluster, so that their time needs no
   /// correction that runs on other clusters taught.
-  [[nodiscard]] bool measured_here(Collective collective, LinkClass link) const {
+  [[nodiscard]] bool measured_here(collective::Collective collective, LinkClass link) const {
     return measured_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(link)];
   }
 
@@ -56,4 +56,4 @@ class CollectiveCost {
   std::array<std::array<bool, kLinkClasses>, kCollectives> measured_{};
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -7,7 +7,7 @@
 #include "stepwright/cluster/adding_switches.h"
 #include "stepwright/collective/definition.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr double kMicro = 1e-6;
@@ -27,15 +27,15 @@ double crowded(const Routes& routes, const OperationConstants& constants) {
 
 /// A way's own constants: of the network, and with switches that add of the links inside.
 struct Way {
-  Algorithm algorithm;
+  collective::Algorithm algorithm;
   Route Routes::* route;
   double OperationConstants::* network_share;
   double OperationConstants::* switch_share = nullptr;  ///< Then by the full protocol alone.
 };
 constexpr Way kLibraryWays[] = {
-    {Algorithm::kRing, &Routes::ring, &OperationConstants::network_share},
-    {Algorithm::kTree, &Routes::tree, &OperationConstants::tree_share},
-    {Algorithm::kNvls, &Routes::switches, &OperationConstants::tree_share,
+    {collective::Algorithm::kRing, &Routes::ring, &OperationConstants::network_share},
+    {collective::Algorithm::kTree, &Routes::tree, &OperationConstants::tree_share},
+    {collective::Algorithm::kNvls, &Routes::switches, &OperationConstants::tree_share,
      &OperationConstants::switch_share}};
 
 bool exists(const Way& algorithm, const Routes& routes, const OperationConstants& constants) {
@@ -81,17 +81,17 @@ double chosen(const Way& algorithm, const Routes& routes, const OperationConstan
 
 }  // namespace
 
-LineRates::LineRates(const Cluster& cluster) {
-  const int levels = std::min(static_cast<int>(cluster.levels.size()), kMaxLevels);
+LineRates::LineRates(const cluster::Cluster& cluster) {
+  const int levels = std::min(static_cast<int>(cluster.levels.size()), cluster::kMaxLevels);
   for (int i = 0; i < levels; ++i) {
     const double uplink = cluster.levels[i].uplink_bytes_per_s;
     levels_[i] = {uplink > 0 ? 1 / uplink : 0, cluster.levels[i].latency_s};
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
     if (cluster.levels[i].mesh) levels_[i].others = cluster.levels[i].size / lower - 1;
   }
-  inside_ = std::min(levels_in_node(cluster), levels);
-  inner_ = inner_for(cluster);
-  adds_inside_ = adds_inside(adding_switches(cluster));
+  inside_ = std::min(collective::levels_in_node(cluster), levels);
+  inner_ = collective::inner_for(cluster);
+  adds_inside_ = cluster::adds_inside(cluster::adding_switches(cluster));
   const std::int64_t own =
       std::max<std::int64_t>(1, cluster.nics_per_node / cluster.devices_per_node);
   const double nic = cluster.nic_bytes_per_s * static_cast<double>(own);
@@ -102,21 +102,22 @@ LineRates::LineRates(const Cluster& cluster) {
 double LineRates::share_of_links(const CollectiveMessage& message, int level) const {
   const std::int64_t others = levels_[level].others;
   if (others == 0) return 1;
-  const GroupLayout& layout = message.layout;
+  const cluster::GroupLayout& layout = message.layout;
   const std::int64_t lower = level == 0 ? 1 : layout.members[level - 1];
-  const std::int64_t part =
-      message.collective == Collective::kPointToPoint ? 1 : (layout.members[level] - 1) / lower;
+  const std::int64_t part = message.collective == collective::Collective::kPointToPoint
+                                ? 1
+                                : (layout.members[level] - 1) / lower;
   return static_cast<double>(std::clamp<std::int64_t>(part, 1, others)) /
          static_cast<double>(others);
 }
 
 Route LineRates::route(const CollectiveMessage& message) const {
-  const GroupLayout& layout = message.layout;
-  const LevelLoads loads =
-      level_loads(message.collective, message.algorithm, message.payload_bytes, layout, inside_);
-  const double senders = message.collective == Collective::kPointToPoint
+  const cluster::GroupLayout& layout = message.layout;
+  const collective::LevelLoads loads = collective::level_loads(
+      message.collective, message.algorithm, message.payload_bytes, layout, inside_);
+  const double senders = message.collective == collective::Collective::kPointToPoint
                              ? 1
-                             : static_cast<double>(members_in_node(layout, inside_));
+                             : static_cast<double>(collective::members_in_node(layout, inside_));
   Route route;
   for (int i = 0; i <= layout.span; ++i) {
     const Link& link = levels_[i];
@@ -138,10 +139,10 @@ Route LineRates::route(const CollectiveMessage& message) const {
 /// buffer, an inner node sends to its parent and to two children in one and to a parent in the
 /// other (Sanders et al. 2009).
 void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const {
-  const GroupLayout& layout = message.layout;
-  const std::int64_t together = members_in_node(layout, inside_);
-  const std::int64_t nodes = nodes_of(layout, inside_);
-  const double sent = sent_bytes(Collective::kAllReduce, 1, layout.size);
+  const cluster::GroupLayout& layout = message.layout;
+  const std::int64_t together = collective::members_in_node(layout, inside_);
+  const std::int64_t nodes = collective::nodes_of(layout, inside_);
+  const double sent = collective::sent_bytes(collective::Collective::kAllReduce, 1, layout.size);
   routes.tree = routes.ring;
   routes.tree.exists = nodes > 1;
   routes.tree.network_s *= (nodes == 2 ? 1 : 2) / sent;
@@ -153,36 +154,37 @@ void LineRates::add_tree(Routes& routes, const CollectiveMessage& message) const
   if (nodes > 1) routes.tree.network_hops_s = 2 * ceil_log2(nodes) * levels_[layout.span].latency_s;
   routes.switches = routes.tree;
   routes.switches.inside_s = routes.ring.inside_s / sent;
-  routes.switches.exists = together >= kAddingRanks;
+  routes.switches.exists = together >= cluster::kAddingRanks;
 }
 
 /// Both levels at once. Behind a switch a chunk takes one hop inside.
 void LineRates::overlap_levels(Route& route, const CollectiveMessage& message) const {
-  const auto members = static_cast<double>(members_in_node(message.layout, inside_));
-  const auto nodes = static_cast<double>(nodes_of(message.layout, inside_));
-  const OverlappedLevels levels =
-      OverlappedLevels{message.collective, members, nodes, route.inside_s, route.network_s}
+  const auto members = static_cast<double>(collective::members_in_node(message.layout, inside_));
+  const auto nodes = static_cast<double>(collective::nodes_of(message.layout, inside_));
+  const collective::OverlappedLevels levels =
+      collective::OverlappedLevels{message.collective, members, nodes, route.inside_s,
+                                   route.network_s}
           .with_ends();
   route.inside_s = levels.inside_s;
   route.network_s = levels.network_s;
-  if (inner_ == Inner::kDirect) route.inside_hops_s /= members - 1;
+  if (inner_ == collective::Inner::kDirect) route.inside_hops_s /= members - 1;
 }
 
 Routes LineRates::routes(const CollectiveMessage& message) const {
-  const std::int64_t together = members_in_node(message.layout, inside_);
-  const MessagePattern pattern = definition_of(message.algorithm).pattern;
-  const bool at_once = pattern == MessagePattern::kLevelsAtOnce;
-  const bool in_turn = pattern == MessagePattern::kLevelsInTurn;
+  const std::int64_t together = collective::members_in_node(message.layout, inside_);
+  const collective::MessagePattern pattern = collective::definition_of(message.algorithm).pattern;
+  const bool at_once = pattern == collective::MessagePattern::kLevelsAtOnce;
+  const bool in_turn = pattern == collective::MessagePattern::kLevelsInTurn;
   Routes routes;
   routes.few_ranks = 1.0 / static_cast<double>(std::max<std::int64_t>(1, together - 1));
-  const std::int64_t nodes = nodes_of(message.layout, inside_);
-  if (nodes > 1 && message.collective != Collective::kPointToPoint) {
+  const std::int64_t nodes = collective::nodes_of(message.layout, inside_);
+  if (nodes > 1 && message.collective != collective::Collective::kPointToPoint) {
     const std::int64_t beside = at_once || in_turn ? nodes : message.layout.size;  // in one ring
     routes.crowd = std::max(1.0, static_cast<double>(beside) / kUncrowdedRanks);
   }
   routes.ring = route(message);
   routes.ring.exists = true;
-  const bool reduces = message.collective == Collective::kAllReduce;
+  const bool reduces = message.collective == collective::Collective::kAllReduce;
   if (at_once) {
     overlap_levels(routes.ring, message);
   } else if (in_turn) {
@@ -195,14 +197,14 @@ Routes LineRates::routes(const CollectiveMessage& message) const {
 
 /// A level's rate as `route` has it: inside that of a rank alone, out of a node that of each rank
 /// while all send, and of one that sends alone.
-GroupLinks LineRates::links(const CollectiveMessage& message,
-                            const OperationConstants& constants) const {
-  const GroupLayout& layout = message.layout;
-  const GroupForm form = this->form(layout);
+collective::GroupLinks LineRates::links(const CollectiveMessage& message,
+                                        const OperationConstants& constants) const {
+  const cluster::GroupLayout& layout = message.layout;
+  const collective::GroupForm form = this->form(layout);
   const ProtocolConstants& full = constants.protocols.back();
-  GroupLinks links{.members = static_cast<std::int32_t>(form.members),
-                   .nodes = static_cast<std::int32_t>(form.nodes),
-                   .message_s = kMessageStart};
+  collective::GroupLinks links{.members = static_cast<std::int32_t>(form.members),
+                               .nodes = static_cast<std::int32_t>(form.nodes),
+                               .message_s = collective::kMessageStart};
   const auto members = static_cast<double>(form.members);
   const double few = form.members > 1 ? constants.few_ranks / (members - 1) : 0;
   const double inside_rate = constants.inside_share * (1 - few) * full.rate;
@@ -228,7 +230,7 @@ GroupLinks LineRates::links(const CollectiveMessage& message,
 
 std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
                                               const OperationConstants& constants,
-                                              Algorithm algorithm, Protocol protocol) {
+                                              collective::Algorithm algorithm, Protocol protocol) {
   for (const Way& one : kLibraryWays) {
     const bool only_full = one.switch_share != nullptr && protocol != Protocol::kFull;
     if (one.algorithm != algorithm || only_full || !exists(one, routes, constants)) continue;
@@ -241,7 +243,7 @@ std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
 double protocol_seconds(const Routes& routes, const OperationConstants& constants,
                         Protocol protocol) {
   double least = INFINITY;
-  for (const Algorithm algorithm : kLibraryAlgorithms) {
+  for (const collective::Algorithm algorithm : kLibraryAlgorithms) {
     if (const auto found = algorithm_times(routes, constants, algorithm, protocol)) {
       least = std::min(least, found->squared(constants.fill));
     }
@@ -249,10 +251,11 @@ double protocol_seconds(const Routes& routes, const OperationConstants& constant
   return std::sqrt(least);
 }
 
-double seconds(const Routes& routes, const OperationConstants& constants, Algorithm algorithm) {
+double seconds(const Routes& routes, const OperationConstants& constants,
+               collective::Algorithm algorithm) {
   double least = INFINITY;
   for (const Way& one : kLibraryWays) {
-    const bool taken = algorithm == Algorithm::kLibrary || algorithm == one.algorithm;
+    const bool taken = algorithm == collective::Algorithm::kLibrary || algorithm == one.algorithm;
     if (!taken || !exists(one, routes, constants)) continue;
     least = std::min(least, chosen(one, routes, constants));
   }
@@ -265,4 +268,4 @@ bool outside(const Routes& routes, const OperationConstants& constants) {
          routes.ring.inside_s / inside_share(routes, constants);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

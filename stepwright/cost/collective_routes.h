@@ -8,7 +8,7 @@
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/collective_constants.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// One way of carrying a message at line rates: the seconds of its bytes and of its hops.
 struct Route {
@@ -31,26 +31,27 @@ struct Routes {
 
 /// A message of one operation.
 struct CollectiveMessage {
-  Collective collective{};
+  collective::Collective collective{};
   double payload_bytes = 0;  ///< The full buffer.
-  GroupLayout layout;
-  Algorithm algorithm = Algorithm::kLibrary;  ///< Covers the operation and suits the group.
+  cluster::GroupLayout layout;
+  collective::Algorithm algorithm =
+      collective::Algorithm::kLibrary;  ///< Covers the operation and suits the group.
 };
 
 /// The links of a cluster at their line rates.
 class LineRates {
  public:
-  explicit LineRates(const Cluster& cluster);
+  explicit LineRates(const cluster::Cluster& cluster);
 
   /// The routes of a message of a group of at least two.
   [[nodiscard]] Routes routes(const CollectiveMessage& message) const;
   /// How the message's group lies.
-  [[nodiscard]] GroupForm form(const GroupLayout& layout) const {
-    return group_form(layout, inside_, adds_inside_);
+  [[nodiscard]] collective::GroupForm form(const cluster::GroupLayout& layout) const {
+    return collective::group_form(layout, inside_, adds_inside_);
   }
   /// The links that a schedule in such a group has, with an operation's shares of line rates.
-  [[nodiscard]] GroupLinks links(const CollectiveMessage& message,
-                                 const OperationConstants& constants) const;
+  [[nodiscard]] collective::GroupLinks links(const CollectiveMessage& message,
+                                             const OperationConstants& constants) const;
 
  private:
   /// One level.
@@ -65,18 +66,18 @@ class LineRates {
   void overlap_levels(Route& route, const CollectiveMessage& message) const;
   void add_tree(Routes& routes, const CollectiveMessage& message) const;
 
-  std::array<Link, kMaxLevels> levels_{};
+  std::array<Link, cluster::kMaxLevels> levels_{};
   int inside_ = 0;
   bool adds_inside_ = false;
-  Inner inner_{};
+  collective::Inner inner_{};
   double nic_s_per_byte_ = 0;  ///< One device alone through its own NICs.
 };
 
 /// The ways of all-reduces, all-gathers and reduce-scatters that a library has names for: along
 /// rings, along trees of nodes (all-reduces on several of them), and by switches that add
 /// (all-reduces of whole nodes; NCCL's nvls, and nvls_tree on several).
-inline constexpr Algorithm kLibraryAlgorithms[] = {Algorithm::kRing, Algorithm::kTree,
-                                                   Algorithm::kNvls};
+inline constexpr collective::Algorithm kLibraryAlgorithms[] = {
+    collective::Algorithm::kRing, collective::Algorithm::kTree, collective::Algorithm::kNvls};
 
 /// The seconds of a message one way by one protocol: start and hops, and the transfer, which grows
 /// with the payload and is nothing without one.
@@ -94,7 +95,7 @@ struct AlgorithmTimes {
 /// alone.
 std::optional<AlgorithmTimes> algorithm_times(const Routes& routes,
                                               const OperationConstants& constants,
-                                              Algorithm algorithm, Protocol protocol);
+                                              collective::Algorithm algorithm, Protocol protocol);
 
 /// Seconds over `routes` by one protocol: the fastest route. Never falls when bytes grow.
 double protocol_seconds(const Routes& routes, const OperationConstants& constants,
@@ -104,9 +105,9 @@ double protocol_seconds(const Routes& routes, const OperationConstants& constant
 /// fastest way. Never falls when bytes grow: on one route two protocols change places once, and the
 /// later one has the smaller belief. Infinite where `routes` lack the way.
 double seconds(const Routes& routes, const OperationConstants& constants,
-               Algorithm algorithm = Algorithm::kLibrary);
+               collective::Algorithm algorithm = collective::Algorithm::kLibrary);
 
 /// Whether the network sets the pace of the ring.
 bool outside(const Routes& routes, const OperationConstants& constants);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -11,7 +11,7 @@
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 template <class Enum>
@@ -19,14 +19,15 @@ constexpr std::size_t index(Enum value) {
   return static_cast<std::size_t>(value);
 }
 
-double peak_or(const Device& device, DType type, double otherwise) {
+double peak_or(const cluster::Device& device, DType type, double otherwise) {
   const auto peak = device.peak_flops.find(type);
   return peak == device.peak_flops.end() ? otherwise : peak->second;
 }
 
 /// FLOP/s that large matrix products of a type reach.
-double matrix_flops(const Device& device, const Generation& defaults, DType type) {
-  const double wide = sixteen_bit_flops(device);
+double matrix_flops(const cluster::Device& device, const cluster::Generation& defaults,
+                    DType type) {
+  const double wide = cluster::sixteen_bit_flops(device);
   const double attained = defaults.matrix_share * wide;
   switch (type) {
     case DType::kFp16:
@@ -41,11 +42,11 @@ double matrix_flops(const Device& device, const Generation& defaults, DType type
 }
 
 /// Time of a fused attention over that of a long unmasked one at head dimension 128.
-double attention_slowdown(const Operator& op) {
-  const Shape& s = op.shape;
+double attention_slowdown(const step::Operator& op) {
+  const step::Shape& s = op.shape;
   const double all = static_cast<double>(s.queries) * static_cast<double>(s.keys);
   const double left = static_cast<double>(std::max<std::int64_t>(1, s.pairs));
-  const bool backward = is_backward(op.phase);
+  const bool backward = step::is_backward(op.phase);
   const double cut = backward ? constants::kAttentionBackwardMasked.value : 1;
   const double masked = left < all ? cut * constants::kMaskedKeys.value : 0;
   const double more = backward ? constants::kAttentionBackwardKeys.value : 0;
@@ -59,18 +60,18 @@ double attention_slowdown(const Operator& op) {
 }
 
 /// Of a precision that narrows no product attention stays as wide.
-bool has_narrow_attention(const Job& job) {
-  return job.kernels.narrow_attention && storage_type(job.precision) != job.precision;
+bool has_narrow_attention(const plan::Job& job) {
+  return job.kernels.narrow_attention && plan::storage_type(job.precision) != job.precision;
 }
 
-double grouped_slowdown(const Shape& shape) {
+double grouped_slowdown(const step::Shape& shape) {
   const double padding = constants::kGroupedPadding.value * static_cast<double>(shape.batch);
   const double rows = static_cast<double>(std::max<std::int64_t>(1, shape.rows));
   return (rows + padding) / rows / constants::kGroupedShare.value;
 }
 
-Operator in_phase_of(Operator op, Pass pass) {
-  op.phase = pass == Pass::kForward ? Phase::kForward : Phase::kDataGradient;
+step::Operator in_phase_of(step::Operator op, Pass pass) {
+  op.phase = pass == Pass::kForward ? step::Phase::kForward : step::Phase::kDataGradient;
   return op;
 }
 
@@ -79,46 +80,46 @@ bool has_two_gradients(OperatorClass what, Pass pass) {
   return what == OperatorClass::kProduct && pass == Pass::kBackward;
 }
 
-double unfused_traffic(const Operator& op) {
+double unfused_traffic(const step::Operator& op) {
   switch (op.kind) {
-    case OperatorKind::kNorm:
-      return is_backward(op.phase) ? constants::kUnfusedNormBackward.value
-                                   : constants::kUnfusedNormForward.value;
-    case OperatorKind::kRotary:
-      return is_backward(op.phase) ? constants::kUnfusedRotaryBackward.value
-                                   : constants::kUnfusedRotaryForward.value;
-    case OperatorKind::kSoftmax: return constants::kUnfusedSoftmax.value;
+    case step::OperatorKind::kNorm:
+      return step::is_backward(op.phase) ? constants::kUnfusedNormBackward.value
+                                         : constants::kUnfusedNormForward.value;
+    case step::OperatorKind::kRotary:
+      return step::is_backward(op.phase) ? constants::kUnfusedRotaryBackward.value
+                                         : constants::kUnfusedRotaryForward.value;
+    case step::OperatorKind::kSoftmax: return constants::kUnfusedSoftmax.value;
     default: return constants::kUnfusedActivation.value;
   }
 }
 
 /// Of each expert a product and a sum, in the backward two products and two sums; a copy of all.
-double expert_bias_kernels(const Operator& op) {
-  return (is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
+double expert_bias_kernels(const step::Operator& op) {
+  return (step::is_backward(op.phase) ? 4 : 2) * static_cast<double>(op.shape.batch) + 1;
 }
 
-double kernels_of(const Operator& op, bool unfused) {
-  if (op.purpose == Purpose::kExpertBias) return expert_bias_kernels(op);
-  if (op.purpose == Purpose::kDocumentLoss) return static_cast<double>(op.shape.inner);
+double kernels_of(const step::Operator& op, bool unfused) {
+  if (op.purpose == step::Purpose::kExpertBias) return expert_bias_kernels(op);
+  if (op.purpose == step::Purpose::kDocumentLoss) return static_cast<double>(op.shape.inner);
   return unfused ? constants::kUnfusedKernels.value : 1;
 }
 
-double memory_share(OperatorKind kind) {
+double memory_share(step::OperatorKind kind) {
   switch (kind) {
-    case OperatorKind::kNorm: return constants::kNormShare.value;
-    case OperatorKind::kEmbedding: return constants::kEmbeddingShare.value;
+    case step::OperatorKind::kNorm: return constants::kNormShare.value;
+    case step::OperatorKind::kEmbedding: return constants::kEmbeddingShare.value;
     default: return constants::kMemoryShare.value;
   }
 }
 
 }  // namespace
 
-double attention_share(const Generation& generation, AttentionKernel kernel) {
-  if (kernel == AttentionKernel::kUnfused) return constants::kUnfusedAttentionShare.value;
+double attention_share(const cluster::Generation& generation, cluster::AttentionKernel kernel) {
+  if (kernel == cluster::AttentionKernel::kUnfused) return constants::kUnfusedAttentionShare.value;
   return generation.attention_share[static_cast<std::size_t>(kernel)];
 }
 
-double clock_under_power(const Generation& generation, const Device& device) {
+double clock_under_power(const cluster::Generation& generation, const cluster::Device& device) {
   const double usual = generation.board_power_w;
   if (device.board_power_w <= 0 || usual <= 0) return 1;
   const double idle = constants::kIdlePower.value * usual;
@@ -126,18 +127,18 @@ double clock_under_power(const Generation& generation, const Device& device) {
   return std::pow(left, constants::kPowerExponent.value);
 }
 
-ComputeCost::ComputeCost(const Job& job)
+ComputeCost::ComputeCost(const plan::Job& job)
     : ComputeCost(job, operator_profiles_for(job.cluster.device)) {}
 
-ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const> profiles,
+ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
                          Load load)
-    : generation_(&generation_of(job.cluster.device)),
+    : generation_(&cluster::generation_of(job.cluster.device)),
       kernels_(job.kernels),
       load_(load),
       attention_speedup_(has_narrow_attention(job) ? generation_->fp8_attention_speedup : 1),
       clock_(load == Load::kRunning ? clock_under_power(*generation_, job.cluster.device) : 1),
       device_(job.cluster.device.name),
-      peaks_{sixteen_bit_flops(job.cluster.device),
+      peaks_{cluster::sixteen_bit_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s} {
   set_rates(job.cluster.device);
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
@@ -147,17 +148,18 @@ ComputeCost::ComputeCost(const Job& job, std::span<const OperatorProfile* const>
   }
 }
 
-void ComputeCost::set_rates(const Device& device) {
+void ComputeCost::set_rates(const cluster::Device& device) {
   const double attention = attention_share(*generation_, kernels_.attention);
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
     const double flops_per_s = matrix_flops(device, *generation_, type);
     rates_.matrix_s_per_flop[index(type)] = 1 / (clock_ * flops_per_s);
-    const bool wide = type != DType::kFp16 && type != DType::kBf16 && storage_type(type) == type;
+    const bool wide =
+        type != DType::kFp16 && type != DType::kBf16 && plan::storage_type(type) == type;
     narrow_speedup_[index(type)] =
         wide ? 0 : flops_per_s / (generation_->matrix_share * peaks_.flops);
     const double peak =
-        storage_type(type) == type ? peak_or(device, type, peaks_.flops) : peaks_.flops;
+        plan::storage_type(type) == type ? peak_or(device, type, peaks_.flops) : peaks_.flops;
     rates_.attention_s_per_flop[index(type)] = 1 / (clock_ * attention_speedup_ * attention * peak);
     peak_flops_[index(type)] = peak_or(device, type, 0);
   }
@@ -181,7 +183,7 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
 /// says: generations attain different shares, kernels too, and a running job less than one kernel.
 double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what,
                             const Later<OperatorEntry>& entry) const {
-  const Generation& there = *profile.generation;
+  const cluster::Generation& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
     return clock_ * attention_speedup_ * attention_share(*generation_, kernels_.attention) /
            attention_share(there, entry.get().kernel);
@@ -190,61 +192,61 @@ double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what,
   return clock_ * running * generation_->matrix_share / there.matrix_share;
 }
 
-double ComputeCost::arithmetic_s(const Operator& op) const {
-  const double work = flops(op);
+double ComputeCost::arithmetic_s(const step::Operator& op) const {
+  const double work = step::flops(op);
   switch (op.kind) {
     // F/rate + start is a rate that saturates: rate * F / (F + start * rate).
-    case OperatorKind::kLinear:
+    case step::OperatorKind::kLinear:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] + rates_.start_s;
-    case OperatorKind::kGroupedLinear:
+    case step::OperatorKind::kGroupedLinear:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) +
              rates_.start_s;
-    case OperatorKind::kAttention:
+    case step::OperatorKind::kAttention:
       return work * rates_.attention_s_per_flop[index(op.dtype)] * attention_slowdown(op) +
              rates_.start_s;
-    case OperatorKind::kScores:
-    case OperatorKind::kAttendValues:
+    case step::OperatorKind::kScores:
+    case step::OperatorKind::kAttendValues:
       return work * rates_.attention_s_per_flop[index(op.dtype)] + rates_.start_s;
-    case OperatorKind::kOrthogonalize:
+    case step::OperatorKind::kOrthogonalize:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] +
-             kOrthogonalKernels * static_cast<double>(op.shape.rows) * rates_.start_s;
-    case OperatorKind::kScan:
+             step::kOrthogonalKernels * static_cast<double>(op.shape.rows) * rates_.start_s;
+    case step::OperatorKind::kScan:
       // A decay for each element of the state leaves no products (Mamba).
-      if (op.purpose == Purpose::kMambaScan) return work * rates_.vector_s_per_flop;
+      if (op.purpose == step::Purpose::kMambaScan) return work * rates_.vector_s_per_flop;
       return work * rates_.vector_s_per_flop / constants::kScanShare.value + rates_.start_s;
     default: return work * rates_.vector_s_per_flop;
   }
 }
 
-bool ComputeCost::unfused(const Operator& op) const {
+bool ComputeCost::unfused(const step::Operator& op) const {
   switch (op.kind) {
-    case OperatorKind::kSoftmax: return !kernels_.fused_softmax;
-    case OperatorKind::kNorm: return !kernels_.fused_norm;
-    case OperatorKind::kRotary:
-      return op.purpose == Purpose::kScaledRotary ||
+    case step::OperatorKind::kSoftmax: return !kernels_.fused_softmax;
+    case step::OperatorKind::kNorm: return !kernels_.fused_norm;
+    case step::OperatorKind::kRotary:
+      return op.purpose == step::Purpose::kScaledRotary ||
              !(kernels_.fused_norm && kernels_.fused_activation);
-    case OperatorKind::kActivation:
+    case step::OperatorKind::kActivation:
       return op.gated && !(kernels_.fused_norm && kernels_.fused_activation);
     default: return false;
   }
 }
 
-double ComputeCost::kernels(const Operator& op) const { return kernels_of(op, unfused(op)); }
+double ComputeCost::kernels(const step::Operator& op) const { return kernels_of(op, unfused(op)); }
 
-double ComputeCost::default_s(const Operator& op, bool unfused) const {
-  const double bytes = memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
+double ComputeCost::default_s(const step::Operator& op, bool unfused) const {
+  const double bytes = step::memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
   const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
   return std::max(arithmetic_s(op), memory_s) + kernels_of(op, unfused) * rates_.launch_s;
 }
 
-double ComputeCost::peak_of(const Operator& op) const {
-  const bool narrow = op.kind == OperatorKind::kAttention && attention_speedup_ > 1;
+double ComputeCost::peak_of(const step::Operator& op) const {
+  const bool narrow = op.kind == step::OperatorKind::kAttention && attention_speedup_ > 1;
   const double stated = peak_flops_[index(narrow ? DType::kFp8 : op.dtype)];
   return stated > 0 ? stated : peaks_.flops;
 }
 
-double ComputeCost::floor_s(const Operator& op) const {
-  return std::max(flops(op) / peak_of(op), memory_bytes(op) * rates_.memory_s_per_byte);
+double ComputeCost::floor_s(const step::Operator& op) const {
+  return std::max(step::flops(op) / peak_of(op), step::memory_bytes(op) * rates_.memory_s_per_byte);
 }
 
 const ComputeCost::Fitted* ComputeCost::fitted(OperatorClass what, Pass pass) const {
@@ -252,7 +254,7 @@ const ComputeCost::Fitted* ComputeCost::fitted(OperatorClass what, Pass pass) co
   return fit.entry == nullptr ? nullptr : &fit;
 }
 
-double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const Operator& op) const {
+double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const step::Operator& op) const {
   const Fitted* fit = fitted(what, pass);
   if (fit == nullptr) {
     const bool unfused = what == OperatorClass::kUnfusedNorm ||
@@ -266,7 +268,7 @@ double ComputeCost::pass_seconds(OperatorClass what, Pass pass, const Operator& 
   return std::max(seconds[0] + seconds[1], pass_floor_s(what, pass, op));
 }
 
-double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const Operator& op) const {
+double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const step::Operator& op) const {
   const double one_s = floor_s(in_phase_of(op, pass));
   // What one kernel alone must move, of what a program's operators are counted with.
   if (what == OperatorClass::kLoss) return one_s;                 // one pass over the logits
@@ -278,13 +280,13 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const Operator& 
 }
 
 /// Trees know nothing of products that share a launch, and rows that routing decides are means.
-FitUse ComputeCost::use_of(const Fitted& fit, const Operator& op) const {
+FitUse ComputeCost::use_of(const Fitted& fit, const step::Operator& op) const {
   const bool product = fit.entry->get().what == OperatorClass::kProduct;
   return {peaks_, fit.speedup * (product ? narrow_speedup_[index(op.dtype)] : 1), !op.routed,
           load_ == Load::kRunning};
 }
 
-std::optional<double> ComputeCost::fitted_s(const Operator& op) const {
+std::optional<double> ComputeCost::fitted_s(const step::Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
   if (!what) return std::nullopt;
   const Pass pass = pass_of(op.phase);
@@ -294,34 +296,34 @@ std::optional<double> ComputeCost::fitted_s(const Operator& op) const {
   std::array<double, 2> seconds =
       fitted_seconds(*fit->profile, fit->entry->get(), op, use_of(*fit, op));
   if (has_two_gradients(*what, pass)) {
-    seconds = {seconds[op.phase == Phase::kWeightGradient ? 1 : 0], 0};
+    seconds = {seconds[op.phase == step::Phase::kWeightGradient ? 1 : 0], 0};
   }
   double sum = (seconds[0] + seconds[1]) / equal_parts(*what, pass);
-  if (op.kind == OperatorKind::kGroupedLinear) sum *= grouped_slowdown(op.shape);
+  if (op.kind == step::OperatorKind::kGroupedLinear) sum *= grouped_slowdown(op.shape);
   return sum;
 }
 
-double ComputeCost::unrouted_s(const Operator& op) const {
+double ComputeCost::unrouted_s(const step::Operator& op) const {
   const std::optional<double> fit_s = fitted_s(op);
   return std::max(fit_s ? *fit_s : default_s(op, unfused(op)), floor_s(op));
 }
 
-double ComputeCost::seconds(const Operator& op) const {
+double ComputeCost::seconds(const step::Operator& op) const {
   if (op.load() <= 1) return unrouted_s(op);
-  Operator busiest = op;
+  step::Operator busiest = op;
   busiest.shape.rows = std::llround(op.load() * static_cast<double>(op.shape.rows));
   return unrouted_s(busiest);
 }
 
-double ComputeCost::least_seconds(const Operator& op) const {
+double ComputeCost::least_seconds(const step::Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
   const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
-  const double work = flops(op) * op.load();
+  const double work = step::flops(op) * op.load();
   const std::size_t type = index(op.dtype);
   double least_s = 0;
   if (fit != nullptr && narrow_speedup_[type] > 0) {
     least_s = least_fitted_seconds(fit->entry->get(), work, use_of(*fit, op));
-  } else if (op.kind == OperatorKind::kAttention) {
+  } else if (op.kind == step::OperatorKind::kAttention) {
     least_s = work * rates_.attention_s_per_flop[type];
   } else {
     least_s = work * rates_.matrix_s_per_flop[type];
@@ -329,10 +331,10 @@ double ComputeCost::least_seconds(const Operator& op) const {
   return std::max(least_s, work / peak_of(op));
 }
 
-std::string ComputeCost::outside_range(const Operator& op) const {
+std::string ComputeCost::outside_range(const step::Operator& op) const {
   const std::optional<OperatorClass> what = class_of(op, kernels_);
   const Fitted* fit = what ? fitted(*what, pass_of(op.phase)) : nullptr;
-  return fit == nullptr ? std::string() : stepwright::outside_range(fit->entry->get(), op);
+  return fit == nullptr ? std::string() : stepwright::cost::outside_range(fit->entry->get(), op);
 }
 
 std::string ComputeCost::fit() const {
@@ -348,4 +350,4 @@ std::string ComputeCost::fit() const {
   return names.empty() ? "unfitted" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

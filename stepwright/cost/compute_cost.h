@@ -10,15 +10,15 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// Share of the 16-bit peak that a kernel of attention attains forward at head dimension 128.
-double attention_share(const Generation& generation, AttentionKernel kernel);
+double attention_share(const cluster::Generation& generation, cluster::AttentionKernel kernel);
 
 /// The clock that arithmetic keeps under the power limit of a device's board, over that of the
 /// best-known board of its generation: ((P - P0) / (Pg - P0))^(1/2), P0 what does not depend on the
 /// clock. 1 where the device states no limit of its own.
-double clock_under_power(const Generation& generation, const Device& device);
+double clock_under_power(const cluster::Generation& generation, const cluster::Device& device);
 
 /// Whether computations run back to back in a training step, where power lowers the clock of long
 /// products, or one kernel alone, as operator samples are taken.
@@ -31,33 +31,33 @@ enum class Load : std::uint8_t { kRunning, kIsolated };
 class ComputeCost {
  public:
   /// Prices with the built-in profiles, those of the job's device first.
-  explicit ComputeCost(const Job& job);
+  explicit ComputeCost(const plan::Job& job);
   /// Prices with these profiles in order of preference, which must outlive this; with none,
   /// unfitted.
-  ComputeCost(const Job& job, std::span<const OperatorProfile* const> profiles,
+  ComputeCost(const plan::Job& job, std::span<const OperatorProfile* const> profiles,
               Load load = Load::kRunning);
 
   /// Seconds of an operator alone. Never above the device's peaks. Routed work counts the busiest
   /// rank. `repeats` does not count.
-  [[nodiscard]] double seconds(const Operator& op) const;
+  [[nodiscard]] double seconds(const step::Operator& op) const;
 
   /// Seconds of a whole pass of a class as one measurement has it: the backward of a product is its
   /// data and its weight gradient.
-  [[nodiscard]] double pass_seconds(OperatorClass what, Pass pass, const Operator& op) const;
+  [[nodiscard]] double pass_seconds(OperatorClass what, Pass pass, const step::Operator& op) const;
 
   /// Seconds below which the device's peaks forbid any time of a pass.
-  [[nodiscard]] double pass_floor_s(OperatorClass what, Pass pass, const Operator& op) const;
+  [[nodiscard]] double pass_floor_s(OperatorClass what, Pass pass, const step::Operator& op) const;
 
   /// Kernels that the device runs for an operator.
-  [[nodiscard]] double kernels(const Operator& op) const;
+  [[nodiscard]] double kernels(const step::Operator& op) const;
 
   /// Seconds that a fused attention or a grouped product cannot go below however it is cut into
   /// shapes: its FLOPs at the best rate that its price knows.
-  [[nodiscard]] double least_seconds(const Operator& op) const;
+  [[nodiscard]] double least_seconds(const step::Operator& op) const;
 
   /// The sizes in which an operator lies outside of what its profile was fitted on ("keys 32768,
   /// fitted 1024 to 5120"); empty when inside, or when no profile prices it.
-  [[nodiscard]] std::string outside_range(const Operator& op) const;
+  [[nodiscard]] std::string outside_range(const step::Operator& op) const;
 
   /// "unfitted", or "by" the profiles that price computations, those of other devices "(scaled)".
   [[nodiscard]] std::string fit() const;
@@ -83,26 +83,26 @@ class ComputeCost {
     double speedup = 1;
   };
 
-  void set_rates(const Device& device);
+  void set_rates(const cluster::Device& device);
   [[nodiscard]] const Fitted* fitted(OperatorClass what, Pass pass) const;
   [[nodiscard]] Fitted best_fit(OperatorClass what, Pass pass,
                                 std::span<const OperatorProfile* const> profiles) const;
   [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what,
                                const Later<OperatorEntry>& entry) const;
-  [[nodiscard]] FitUse use_of(const Fitted& fit, const Operator& op) const;
-  [[nodiscard]] double unrouted_s(const Operator& op) const;
-  [[nodiscard]] std::optional<double> fitted_s(const Operator& op) const;
-  [[nodiscard]] double default_s(const Operator& op, bool unfused) const;
+  [[nodiscard]] FitUse use_of(const Fitted& fit, const step::Operator& op) const;
+  [[nodiscard]] double unrouted_s(const step::Operator& op) const;
+  [[nodiscard]] std::optional<double> fitted_s(const step::Operator& op) const;
+  [[nodiscard]] double default_s(const step::Operator& op, bool unfused) const;
   /// Whether the job's framework writes an operator as several kernels.
-  [[nodiscard]] bool unfused(const Operator& op) const;
-  [[nodiscard]] double arithmetic_s(const Operator& op) const;
+  [[nodiscard]] bool unfused(const step::Operator& op) const;
+  [[nodiscard]] double arithmetic_s(const step::Operator& op) const;
   /// FLOP/s of the type that an operator multiplies in.
-  [[nodiscard]] double peak_of(const Operator& op) const;
+  [[nodiscard]] double peak_of(const step::Operator& op) const;
   /// Seconds that no device of these peaks can go below.
-  [[nodiscard]] double floor_s(const Operator& op) const;
+  [[nodiscard]] double floor_s(const step::Operator& op) const;
 
-  const Generation* generation_;  ///< Of the device.
-  Kernels kernels_;
+  const cluster::Generation* generation_;  ///< Of the device.
+  plan::Kernels kernels_;
   Load load_;
   double attention_speedup_ = 1;  ///< Of fused attention, by its type.
   double clock_ = 1;  ///< Of a running job, over that of the generation's best-known board.
@@ -114,4 +114,4 @@ class ComputeCost {
   std::array<std::array<Fitted, kPasses>, kOperatorClasses> fitted_{};
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// A constant of the unfitted cost model. `docs/models.md` lists them all; a test compares.
 struct Constant {
@@ -140,4 +140,4 @@ inline constexpr Constant kStatedError{
 
 }  // namespace constants
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -12,51 +12,51 @@
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 /// Launches of the host for an operator, in kernels issued by the framework. Casts of a narrow
 /// product and experts of a grouped one are issued by the library that it calls.
-double launches(const Operator& op, const ComputeCost& compute) {
-  const bool narrow = op.dtype != storage_type(op.dtype);
+double launches(const step::Operator& op, const ComputeCost& compute) {
+  const bool narrow = op.dtype != plan::storage_type(op.dtype);
   const double casts =
       narrow ? constants::kProductCasts.value * constants::kLibraryLaunch.value : 0;
   switch (op.kind) {
-    case OperatorKind::kLinear: return 1 + casts;
-    case OperatorKind::kGroupedLinear:
+    case step::OperatorKind::kLinear: return 1 + casts;
+    case step::OperatorKind::kGroupedLinear:
       return 1 + casts + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
-    case OperatorKind::kAttention:
-      return is_backward(op.phase) ? constants::kAttentionBackwardKernels.value
-                                   : constants::kAttentionKernels.value;
-    case OperatorKind::kAdd:
-      if (op.purpose != Purpose::kExpertBias) return compute.kernels(op);
+    case step::OperatorKind::kAttention:
+      return step::is_backward(op.phase) ? constants::kAttentionBackwardKernels.value
+                                         : constants::kAttentionKernels.value;
+    case step::OperatorKind::kAdd:
+      if (op.purpose != step::Purpose::kExpertBias) return compute.kernels(op);
       return 1 + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
-    case OperatorKind::kTopK: return constants::kRouterKernels.value;
-    case OperatorKind::kLossLocal:
-      if (op.purpose == Purpose::kDocumentLoss) return compute.kernels(op);
+    case step::OperatorKind::kTopK: return constants::kRouterKernels.value;
+    case step::OperatorKind::kLossLocal:
+      if (op.purpose == step::Purpose::kDocumentLoss) return compute.kernels(op);
       return constants::kSortKernels.value;
-    case OperatorKind::kPermute:
-    case OperatorKind::kUnpermute:
-    case OperatorKind::kAllToAll: return constants::kSortKernels.value;
-    case OperatorKind::kOrthogonalize:
-      return kOrthogonalKernels * static_cast<double>(op.shape.rows);
+    case step::OperatorKind::kPermute:
+    case step::OperatorKind::kUnpermute:
+    case step::OperatorKind::kAllToAll: return constants::kSortKernels.value;
+    case step::OperatorKind::kOrthogonalize:
+      return step::kOrthogonalKernels * static_cast<double>(op.shape.rows);
     default: return compute.kernels(op);
   }
 }
 
 }  // namespace
 
-double cast_bytes(const Operator& op, Casts casts) {
+double cast_bytes(const step::Operator& op, plan::Casts casts) {
   const auto narrow = static_cast<double>(centibits(op.dtype)) / 800;
-  const auto stored = static_cast<double>(centibits(storage_type(op.dtype))) / 800;
+  const auto stored = static_cast<double>(centibits(plan::storage_type(op.dtype))) / 800;
   const auto rows = static_cast<double>(op.shape.rows);
   const double input = rows * static_cast<double>(op.shape.inner);
   const double gradient = rows * static_cast<double>(op.shape.columns);
   const double weight = static_cast<double>(std::max<std::int64_t>(1, op.shape.batch)) *
                         static_cast<double>(op.shape.inner) * static_cast<double>(op.shape.columns);
-  const bool weights_gradient = op.phase == Phase::kWeightGradient;
-  const bool inputs_gradient = op.phase == Phase::kDataGradient;
-  if (casts == Casts::kLibrary) {
+  const bool weights_gradient = op.phase == step::Phase::kWeightGradient;
+  const bool inputs_gradient = op.phase == step::Phase::kDataGradient;
+  if (casts == plan::Casts::kLibrary) {
     const double elements = weights_gradient ? 0 : inputs_gradient ? gradient : input;
     return elements * (stored + 2 * narrow);
   }
@@ -64,7 +64,7 @@ double cast_bytes(const Operator& op, Casts casts) {
   const double twice = 2 * stored + narrow;  // the scale first
   // By scales of the other direction, written with rows and columns changed places.
   const double across = twice / constants::kTransposedCast.value;
-  if (casts == Casts::kTensorwise) {
+  if (casts == plan::Casts::kTensorwise) {
     if (weights_gradient) return input * twice;
     return inputs_gradient ? gradient * (twice + narrow) + weight * twice
                            : (input + weight) * twice;
@@ -76,13 +76,13 @@ double cast_bytes(const Operator& op, Casts casts) {
                          : (input + weight) * once;
 }
 
-CostModel::CostModel(const Job& job) : CostModel(job, conditions_of(job)) {
+CostModel::CostModel(const plan::Job& job) : CostModel(job, conditions_of(job)) {
   if (job.conditions.empty()) return;
   fit_ += ", conditions of " + job.conditions;
   conditions_file_ = job.conditions;
 }
 
-CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
+CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
     : framework_(conditions_of(conditions, job.framework)),
       graphs_(job.kernels.cuda_graphs),
       casts_(job.kernels.casts),
@@ -93,12 +93,13 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
                        compute_.fit() == "unfitted" ? "unfitted" : "by " + compute_.fit(),
                        collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
       stated_error_(constants::kStatedError.value) {
-  device_ =
-      conditions_of(conditions, job.cluster.device.name, generation_of(job.cluster.device).name);
+  device_ = conditions_of(conditions, job.cluster.device.name,
+                          cluster::generation_of(job.cluster.device).name);
   interval_ = interval_of(conditions, job.framework, job.cluster.device);
   attention_rate_ = device_.attention_rate;
-  if (job.kernels.attention == AttentionKernel::kFlash1) attention_rate_ *= device_.flash1_rate;
-  if (job.dispatcher == Dispatcher::kOncePerNode && job.model.experts) {
+  if (job.kernels.attention == cluster::AttentionKernel::kFlash1)
+    attention_rate_ *= device_.flash1_rate;
+  if (job.dispatcher == plan::Dispatcher::kOncePerNode && job.model.experts) {
     copies_once_ = job.model.experts->top_k;
   }
   contention_ = {framework_.beside_inside, framework_.beside_network};
@@ -112,7 +113,7 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
   }
   devices_per_node_ = std::min(job.cluster.devices_per_node, job.cluster.devices());
   memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
-  node_levels_ = levels_in_node(job.cluster);
+  node_levels_ = collective::levels_in_node(job.cluster);
   const double link = job.cluster.device.host_link_bytes_per_s;
   const double memory = job.cluster.host.memory_bandwidth_bytes_per_s;
   if (link > 0) host_link_s_per_byte_ = 1 / (constants::kHostLinkShare.value * link);
@@ -120,7 +121,7 @@ CostModel::CostModel(const Job& job, const TrainingConditions& conditions)
     host_memory_s_per_byte_ =
         static_cast<double>(devices_per_node_) / (constants::kHostUpdateShare.value * memory);
   }
-  if (const std::int64_t threads = host_threads(job); threads > 0) {
+  if (const std::int64_t threads = plan::host_threads(job); threads > 0) {
     host_update_s_ = 1e-9 * constants::kHostUpdateThread.value / static_cast<double>(threads);
   }
 }
@@ -146,99 +147,105 @@ std::string CostModel::provenance() const {
 }
 
 /// The share of an operator's rate alone that the device keeps in a run.
-double CostModel::rate_of(const Operator& op) const {
+double CostModel::rate_of(const step::Operator& op) const {
   switch (op.kind) {
-    case OperatorKind::kLinear:
-    case OperatorKind::kGroupedLinear:
-      return op.dtype == storage_type(op.dtype) ? device_.product_rate
-                                                : device_.narrow_product_rate;
-    case OperatorKind::kOrthogonalize:
-    case OperatorKind::kScores:
-    case OperatorKind::kAttendValues: return device_.product_rate;
-    case OperatorKind::kAttention: return attention_rate_;
-    case OperatorKind::kNormSquare:
-    case OperatorKind::kOptimizer: return device_.memory_rate / framework_.update_passes;
+    case step::OperatorKind::kLinear:
+    case step::OperatorKind::kGroupedLinear:
+      return op.dtype == plan::storage_type(op.dtype) ? device_.product_rate
+                                                      : device_.narrow_product_rate;
+    case step::OperatorKind::kOrthogonalize:
+    case step::OperatorKind::kScores:
+    case step::OperatorKind::kAttendValues: return device_.product_rate;
+    case step::OperatorKind::kAttention: return attention_rate_;
+    case step::OperatorKind::kNormSquare:
+    case step::OperatorKind::kOptimizer: return device_.memory_rate / framework_.update_passes;
     default: return device_.memory_rate;
   }
 }
 
 /// A copy over the link to the host, bound by bytes, or an update there, by the bytes of all ranks
 /// of a node or by the threads of one, which take longer in proportion for more than its own bytes.
-double CostModel::of_host_s(const Operator& op) const {
-  if (op.kind != OperatorKind::kHostOptimizer) return memory_bytes(op) * host_link_s_per_byte_;
+double CostModel::of_host_s(const step::Operator& op) const {
+  if (op.kind != step::OperatorKind::kHostOptimizer)
+    return step::memory_bytes(op) * host_link_s_per_byte_;
   const auto bytes = static_cast<double>(op.shape.inner);
   return static_cast<double>(op.shape.rows) *
          std::max(bytes * host_memory_s_per_byte_,
                   std::max(1.0, bytes / constants::kHostUpdateBytes) * host_update_s_);
 }
 
-double CostModel::compute_s(const Operator& op) const {
-  if (is_of_host(op.kind)) return op.load() * of_host_s(op);
+double CostModel::compute_s(const step::Operator& op) const {
+  if (step::is_of_host(op.kind)) return op.load() * of_host_s(op);
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
-    return law->seconds(op.load() * flops(op), op.load() * memory_bytes(op));
+    return law->seconds(op.load() * step::flops(op), op.load() * step::memory_bytes(op));
   }
-  if (op.kind == OperatorKind::kUnpack) {
+  if (op.kind == step::OperatorKind::kUnpack) {
     const double copy_us = in_graph(graphs_, op) ? 0 : constants::kTensorCopy.value;
     const double host_s = 1e-6 * copy_us * static_cast<double>(op.shape.batch);
     return std::max(host_s, compute_.seconds(op) / rate_of(op));
   }
-  const bool product = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kGroupedLinear;
-  const bool narrow = product && op.dtype != storage_type(op.dtype);
-  const bool slower = narrow && casts_ == Casts::kRowwise && !is_backward(op.phase);
+  const bool product =
+      op.kind == step::OperatorKind::kLinear || op.kind == step::OperatorKind::kGroupedLinear;
+  const bool narrow = product && op.dtype != plan::storage_type(op.dtype);
+  const bool slower = narrow && casts_ == plan::Casts::kRowwise && !step::is_backward(op.phase);
   const double rate = rate_of(op) * (slower ? constants::kRowwiseRate.value : 1);
   return compute_.seconds(op) / rate + (narrow ? cast_s(op) : 0);
 }
 
-double CostModel::least_compute_s(const Operator& op) const {
+double CostModel::least_compute_s(const step::Operator& op) const {
   if (const ComputationLaw* law = measured_ ? measured_->find(op) : nullptr) {
-    return op.load() * flops(op) * law->s_per_flop;
+    return op.load() * step::flops(op) * law->s_per_flop;
   }
   return compute_.least_seconds(op) / rate_of(op);
 }
 
-double CostModel::cast_s(const Operator& op) const {
+double CostModel::cast_s(const step::Operator& op) const {
   const double bytes = cast_bytes(op, casts_);
   return bytes * memory_s_per_byte_ / (constants::kMemoryShare.value * device_.memory_rate);
 }
 
 /// Seconds of the host thread that issues an operator. Graphs are replayed.
-double CostModel::host_s(const Operator& op) const {
+double CostModel::host_s(const step::Operator& op) const {
   if (in_graph(graphs_, op)) return 0;
-  const double issued_us = is_communication(op.kind) ? framework_.message_us : 0;
+  const double issued_us = step::is_communication(op.kind) ? framework_.message_us : 0;
   return 1e-6 * (framework_.host_us * launches(op, compute_) + issued_us) * op.repeats;
 }
 
 /// The share of an exchange's rows that cross between nodes when a row enters each node once, where
 /// its ranks hand it on.
-double CostModel::entering_share(const Operator& op, const GroupLayout& layout) const {
-  if (copies_once_ == 0 || op.kind != OperatorKind::kAllToAll) return 1;
-  const std::int64_t nodes = nodes_of(layout, node_levels_);
+double CostModel::entering_share(const step::Operator& op,
+                                 const cluster::GroupLayout& layout) const {
+  if (copies_once_ == 0 || op.kind != step::OperatorKind::kAllToAll) return 1;
+  const std::int64_t nodes = collective::nodes_of(layout, node_levels_);
   if (nodes <= 1) return 1;
-  return distinct_of(nodes, copies_once_) / distinct_of(layout.size, copies_once_);
+  return step::distinct_of(nodes, copies_once_) / step::distinct_of(layout.size, copies_once_);
 }
 
-void CostModel::price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
-                      const Collectives& collectives, std::vector<OperatorTime>& times) const {
+void CostModel::price(const step::Template& piece,
+                      const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                      const plan::Collectives& collectives,
+                      std::vector<OperatorTime>& times) const {
   times.clear();
-  for (const Operator& op : piece.operators) times.push_back(price(op, layouts, collectives));
+  for (const step::Operator& op : piece.operators) times.push_back(price(op, layouts, collectives));
   wait_for_host(piece, layouts, times);
 }
 
-void CostModel::wait_for_host(const Template& piece,
-                              const std::array<GroupLayout, kGroupKinds>& layouts,
+void CostModel::wait_for_host(const step::Template& piece,
+                              const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                               std::vector<OperatorTime>& times) const {
   double host = 0;
   double alone = 0;  // While the device has nothing to do.
   double device = 0;
   double computation = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const Operator& op = piece.operators[i];
-    (op.purpose == Purpose::kDocumentLoss ? alone : host) += host_s(op);
-    if (op.stream == Stream::kCompute) device += times[i].seconds;
-    if (computes(op.kind)) computation += times[i].seconds;
+    const step::Operator& op = piece.operators[i];
+    (op.purpose == step::Purpose::kDocumentLoss ? alone : host) += host_s(op);
+    if (op.stream == step::Stream::kCompute) device += times[i].seconds;
+    if (step::computes(op.kind)) computation += times[i].seconds;
   }
-  if (nodes_of(layouts[static_cast<std::size_t>(GroupKind::kPipeline)], node_levels_) > 1) {
-    const auto ranks = layouts[static_cast<std::size_t>(GroupKind::kTensor)].size;
+  if (collective::nodes_of(layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
+                           node_levels_) > 1) {
+    const auto ranks = layouts[static_cast<std::size_t>(plan::GroupKind::kTensor)].size;
     const double longer = 1 + framework_.stage_wait * static_cast<double>(ranks);
     host *= longer;
     alone *= longer;
@@ -247,22 +254,24 @@ void CostModel::wait_for_host(const Template& piece,
   if (waits <= 0 || computation <= 0) return;
   const double stretch = 1 + waits / computation;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (computes(piece.operators[i].kind)) times[i].seconds *= stretch;
+    if (step::computes(piece.operators[i].kind)) times[i].seconds *= stretch;
   }
 }
 
-OperatorTime CostModel::message(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
-                                Algorithm algorithm, Scheme scheme) const {
+OperatorTime CostModel::message(step::OperatorKind kind, double payload_bytes,
+                                const cluster::GroupLayout& layout, collective::Algorithm algorithm,
+                                step::Scheme scheme) const {
   OperatorTime time = transfer(kind, payload_bytes, layout, algorithm);
   if (measured_ && layout.size > 1) {
-    time.seconds += measured_->host_overhead_s(scheme, collective_of(kind), payload_bytes);
+    time.seconds += measured_->host_overhead_s(scheme, step::collective_of(kind), payload_bytes);
   }
   return time;
 }
 
-OperatorTime CostModel::transfer(OperatorKind kind, double payload_bytes, const GroupLayout& layout,
-                                 Algorithm algorithm) const {
-  const Collective collective = collective_of(kind);
+OperatorTime CostModel::transfer(step::OperatorKind kind, double payload_bytes,
+                                 const cluster::GroupLayout& layout,
+                                 collective::Algorithm algorithm) const {
+  const collective::Collective collective = step::collective_of(kind);
   if (measured_ && layout.span < 0) return {};
   if (measured_) {
     const SocketGroup group = socket_group(layout);
@@ -277,36 +286,38 @@ OperatorTime CostModel::transfer(OperatorKind kind, double payload_bytes, const 
   return time;
 }
 
-double CostModel::payload_bytes(const Operator& op, const GroupLayout& layout) const {
+double CostModel::payload_bytes(const step::Operator& op,
+                                const cluster::GroupLayout& layout) const {
   return op.load() * entering_share(op, layout) * static_cast<double>(op.payload_bytes());
 }
 
-OperatorTime CostModel::price(const Operator& op,
-                              const std::array<GroupLayout, kGroupKinds>& layouts,
-                              const Collectives& collectives) const {
+OperatorTime CostModel::price(const step::Operator& op,
+                              const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                              const plan::Collectives& collectives) const {
   OperatorTime time;
-  if (is_communication(op.kind)) {
-    const GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
-    time = message(op.kind, payload_bytes(op, layout), layout, algorithm_of(collectives, op.scheme),
-                   op.scheme);
+  if (step::is_communication(op.kind)) {
+    const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
+    time = message(op.kind, payload_bytes(op, layout), layout,
+                   step::algorithm_of(collectives, op.scheme), op.scheme);
   } else {
     time.seconds = compute_s(op);
   }
-  if (op.kind == OperatorKind::kOptimizer) time.seconds += between_steps_s();
+  if (op.kind == step::OperatorKind::kOptimizer) time.seconds += between_steps_s();
   if (op.in_pieces) {
-    const bool expert = op.scheme == Scheme::kExpert;
+    const bool expert = op.scheme == step::Scheme::kExpert;
     time.seconds *= expert ? framework_.expert_exposed : framework_.tensor_exposed;
   }
   time.seconds *= op.repeats;
   return time;
 }
 
-std::array<GroupLayout, kGroupKinds> group_layouts(const Cluster& cluster, const Grid& grid) {
-  std::array<GroupLayout, kGroupKinds> layouts;
-  for (int kind = 0; kind < kGroupKinds; ++kind) {
-    layouts[kind] = group_layout(cluster, grid.shape(static_cast<GroupKind>(kind)));
+std::array<cluster::GroupLayout, plan::kGroupKinds> group_layouts(const cluster::Cluster& cluster,
+                                                                  const plan::Grid& grid) {
+  std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
+  for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
+    layouts[kind] = plan::group_layout(cluster, grid.shape(static_cast<plan::GroupKind>(kind)));
   }
   return layouts;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

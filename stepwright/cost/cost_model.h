@@ -14,7 +14,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// How operators of different streams of one rank slow each other down: never for nothing.
 struct Contention {
@@ -31,7 +31,7 @@ struct Contention {
 /// weights too, at every use. By rows, what a backward multiplies is laid out anew but the gradient
 /// of its first product, and its products, which do not accumulate fast, are scaled by a kernel of
 /// their own (torchao/float8/float8_ops.py, addmm_float8_unwrapped and preprocess_addmm).
-double cast_bytes(const Operator& op, Casts casts);
+double cast_bytes(const step::Operator& op, plan::Casts casts);
 
 /// Prices operators of one job on its cluster. Immutable, safe to share between threads;
 /// pricing allocates nothing. Computations follow the fitted laws of a profile (`ComputeCost`).
@@ -41,46 +41,49 @@ double cast_bytes(const Operator& op, Casts casts);
 class CostModel {
  public:
   /// Fails with `kInput` when the job's conditions or its measured profile cannot be read.
-  explicit CostModel(const Job& job);
+  explicit CostModel(const plan::Job& job);
   /// Prices with other conditions of training than the built-in ones.
-  CostModel(const Job& job, const TrainingConditions& conditions);
+  CostModel(const plan::Job& job, const TrainingConditions& conditions);
 
   /// A computation: `ComputeCost::seconds` under the conditions of training of its device.
   /// `repeats` does not count.
-  [[nodiscard]] double compute_s(const Operator& op) const;
+  [[nodiscard]] double compute_s(const step::Operator& op) const;
 
   /// `ComputeCost::least_seconds` under the same conditions.
-  [[nodiscard]] double least_compute_s(const Operator& op) const;
+  [[nodiscard]] double least_compute_s(const step::Operator& op) const;
 
   /// Prices all operators of a template into `times`, and `wait_for_host`.
-  void price(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
-             const Collectives& collectives, std::vector<OperatorTime>& times) const;
+  void price(const step::Template& piece,
+             const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+             const plan::Collectives& collectives, std::vector<OperatorTime>& times) const;
 
   /// Where the host needs longer to issue the operators of a template than the device to run its
   /// compute stream, the device waits for it: computations take as much longer.
-  void wait_for_host(const Template& piece, const std::array<GroupLayout, kGroupKinds>& layouts,
+  void wait_for_host(const step::Template& piece,
+                     const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
                      std::vector<OperatorTime>& times) const;
 
   /// One message: `CollectiveCost::message` under the conditions of training, or what was measured
   /// on the cluster, and what the host does for messages of the scheme.
-  [[nodiscard]] OperatorTime message(OperatorKind kind, double payload_bytes,
-                                     const GroupLayout& layout, Algorithm algorithm,
-                                     Scheme scheme) const;
+  [[nodiscard]] OperatorTime message(step::OperatorKind kind, double payload_bytes,
+                                     const cluster::GroupLayout& layout,
+                                     collective::Algorithm algorithm, step::Scheme scheme) const;
 
   /// Bytes of the full buffer that a communication is priced for: the busiest rank's where loads
   /// are uneven.
-  [[nodiscard]] double payload_bytes(const Operator& op, const GroupLayout& layout) const;
+  [[nodiscard]] double payload_bytes(const step::Operator& op,
+                                     const cluster::GroupLayout& layout) const;
 
   /// How a group lies on the nodes of the job.
-  [[nodiscard]] SocketGroup socket_group(const GroupLayout& layout) const {
-    return stepwright::socket_group(layout, node_levels_, devices_per_node_);
+  [[nodiscard]] SocketGroup socket_group(const cluster::GroupLayout& layout) const {
+    return stepwright::cost::socket_group(layout, node_levels_, devices_per_node_);
   }
 
   /// Any operator with its `repeats`, given the layouts of the plan's groups (indexed by GroupKind)
   /// and the algorithms of its schemes. Routed payloads count the busiest rank.
-  [[nodiscard]] OperatorTime price(const Operator& op,
-                                   const std::array<GroupLayout, kGroupKinds>& layouts,
-                                   const Collectives& collectives) const;
+  [[nodiscard]] OperatorTime price(
+      const step::Operator& op, const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+      const plan::Collectives& collectives) const;
 
   /// Between two steps, while the device is idle: part of the price of an update. Nothing where a
   /// graph holds the step, which the host launches before the last one has ended.
@@ -100,18 +103,20 @@ class CostModel {
   [[nodiscard]] const StepInterval& step_interval() const { return interval_; }
 
  private:
-  [[nodiscard]] double rate_of(const Operator& op) const;
-  [[nodiscard]] double host_s(const Operator& op) const;
-  [[nodiscard]] OperatorTime transfer(OperatorKind kind, double payload_bytes,
-                                      const GroupLayout& layout, Algorithm algorithm) const;
-  [[nodiscard]] double cast_s(const Operator& op) const;
-  [[nodiscard]] double of_host_s(const Operator& op) const;
-  [[nodiscard]] double entering_share(const Operator& op, const GroupLayout& layout) const;
+  [[nodiscard]] double rate_of(const step::Operator& op) const;
+  [[nodiscard]] double host_s(const step::Operator& op) const;
+  [[nodiscard]] OperatorTime transfer(step::OperatorKind kind, double payload_bytes,
+                                      const cluster::GroupLayout& layout,
+                                      collective::Algorithm algorithm) const;
+  [[nodiscard]] double cast_s(const step::Operator& op) const;
+  [[nodiscard]] double of_host_s(const step::Operator& op) const;
+  [[nodiscard]] double entering_share(const step::Operator& op,
+                                      const cluster::GroupLayout& layout) const;
 
   DeviceConditions device_;        ///< Of the device's generation.
   FrameworkConditions framework_;  ///< Of the job's framework.
-  CudaGraphs graphs_;
-  Casts casts_;
+  plan::CudaGraphs graphs_;
+  plan::Casts casts_;
   bool blocking_launches_ = false;
   double attention_rate_ = 1;  ///< Of the fused kernel.
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
@@ -133,6 +138,7 @@ class CostModel {
 };
 
 /// The layouts of all group kinds of a plan.
-std::array<GroupLayout, kGroupKinds> group_layouts(const Cluster& cluster, const Grid& grid);
+std::array<cluster::GroupLayout, plan::kGroupKinds> group_layouts(const cluster::Cluster& cluster,
+                                                                  const plan::Grid& grid);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -7,10 +7,10 @@
 
 #include "stepwright/core/format.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
-void widen(std::vector<FittedRange>& ranges, std::span<const Quantity> sizes) {
-  for (const Quantity& size : sizes) {
+void widen(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes) {
+  for (const NamedSize& size : sizes) {
     const auto range = std::ranges::find(ranges, size.name, &FittedRange::name);
     if (range == ranges.end()) {
       ranges.push_back({std::string(size.name), size.value, size.value});
@@ -30,10 +30,10 @@ std::vector<FittedRange> read_ranges(Node node) {
   return ranges;
 }
 
-std::string outside_range(std::span<const FittedRange> ranges, std::span<const Quantity> sizes) {
+std::string outside_range(std::span<const FittedRange> ranges, std::span<const NamedSize> sizes) {
   double farthest = 1;
   std::string words;
-  for (const Quantity& size : sizes) {
+  for (const NamedSize& size : sizes) {
     const auto range = std::ranges::find(ranges, size.name, &FittedRange::name);
     if (range == ranges.end()) continue;
     const double factor = std::max(size.value / range->high, range->low / size.value);
@@ -46,4 +46,4 @@ std::string outside_range(std::span<const FittedRange> ranges, std::span<const Q
   return words;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -7,10 +7,10 @@
 
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// A size in plain numbers, by its name.
-struct Quantity {
+struct NamedSize {
   std::string_view name;
   double value = 0;
 };
@@ -22,13 +22,13 @@ struct FittedRange {
 };
 
 /// Makes ranges hold these sizes; a size without a range gets one.
-void widen(std::vector<FittedRange>& ranges, std::span<const Quantity> sizes);
+void widen(std::vector<FittedRange>& ranges, std::span<const NamedSize> sizes);
 
 /// `{NAME: [lowest, highest], ...}` of a profile. Fails with `kInput` naming file and field.
 std::vector<FittedRange> read_ranges(Node node);
 
 /// The size that is farthest outside of its range, in words ("keys 32768, fitted 1024 to 5120");
 /// empty when all are inside or have none.
-std::string outside_range(std::span<const FittedRange> ranges, std::span<const Quantity> sizes);
+std::string outside_range(std::span<const FittedRange> ranges, std::span<const NamedSize> sizes);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

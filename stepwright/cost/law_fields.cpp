@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr double kLongestUs = 1e12;
@@ -36,4 +36,4 @@ void write_rate(nlohmann::ordered_json& json, const char* key, double seconds_of
   if (seconds_of_one > 0) json[key] = five_digits(1 / seconds_of_one);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

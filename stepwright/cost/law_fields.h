@@ -5,7 +5,7 @@
 
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// Constants of laws in files: microseconds for seconds, rates for seconds of one; a constant of 0
 /// is left out.
@@ -15,4 +15,4 @@ void write_micros(nlohmann::ordered_json& json, const char* key, double seconds)
 void write_rate(nlohmann::ordered_json& json, const char* key, double seconds_of_one);
 double five_digits(double value);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

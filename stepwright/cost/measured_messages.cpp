@@ -6,7 +6,7 @@
 
 #include "stepwright/cost/law_fields.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -115,17 +115,20 @@ double factor_of(const std::vector<ShapeCurve>& curves, const SocketGroup& group
   return from + way * (above->second - from);
 }
 
-std::optional<Algorithm> scheduled_method(Algorithm algorithm, Collective collective,
-                                          const SocketGroup& group) {
-  const Algorithm runs =
-      settled(algorithm, collective,
-              {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
-  if (runs == Algorithm::kLibrary || !in_process_group(runs, collective)) return std::nullopt;
+std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algorithm,
+                                                      collective::Collective collective,
+                                                      const SocketGroup& group) {
+  const collective::Algorithm runs =
+      collective::settled(algorithm, collective,
+                          {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
+  if (runs == collective::Algorithm::kLibrary || !collective::in_process_group(runs, collective))
+    return std::nullopt;
   return runs;
 }
 
-std::optional<OperatorTime> MeasuredMessages::time(std::optional<Algorithm> method,
-                                                   Collective collective, double payload_bytes,
+std::optional<OperatorTime> MeasuredMessages::time(std::optional<collective::Algorithm> method,
+                                                   collective::Collective collective,
+                                                   double payload_bytes,
                                                    const SocketGroup& group) const {
   if (method) {
     const auto found = schedules.find({*method, collective});
@@ -145,13 +148,13 @@ bool MeasuredMessages::any() const {
 }
 
 void read_messages(Node entry, MeasuredMessages& messages) {
-  const Collective collective = entry.get("operation").choice(kCollectiveNames);
+  const collective::Collective collective = entry.get("operation").choice(kCollectiveNames);
   const Node library = entry.get("library");
   if (library.text() == kGlooLibrary) {
     messages.gloo[static_cast<std::size_t>(collective)] = read_socket_law(entry);
     return;
   }
-  for (const auto& [method, name] : kGeneratedNames) {
+  for (const auto& [method, name] : collective::kGeneratedNames) {
     if (library.text() != name) continue;
     messages.schedules[{method, collective}] = read_schedule_law(entry);
     return;
@@ -159,7 +162,7 @@ void read_messages(Node entry, MeasuredMessages& messages) {
   library.fail_unsupported("only messages of gloo and of our schedules are modelled");
 }
 
-Json message_law_json(Collective collective, const SampledLaw<SocketLaw>& sampled) {
+Json message_law_json(collective::Collective collective, const SampledLaw<SocketLaw>& sampled) {
   const SocketLaw& law = sampled.law;
   Json json = {{"library", kGlooLibrary}, {"operation", name_of(kCollectiveNames, collective)}};
   write_micros(json, "start_us", law.start_s);
@@ -172,10 +175,10 @@ Json message_law_json(Collective collective, const SampledLaw<SocketLaw>& sample
   return json;
 }
 
-Json message_law_json(Algorithm method, Collective collective,
+Json message_law_json(collective::Algorithm method, collective::Collective collective,
                       const SampledLaw<ScheduleLaw>& sampled) {
   const ScheduleLaw& law = sampled.law;
-  Json json = {{"library", name_of(kAlgorithmNames, method)},
+  Json json = {{"library", name_of(collective::kAlgorithmNames, method)},
                {"operation", name_of(kCollectiveNames, collective)},
                {"chunk_bytes", law.chunk_bytes}};
   write_micros(json, "start_us", law.start_s);
@@ -188,4 +191,4 @@ Json message_law_json(Algorithm method, Collective collective,
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -12,7 +12,7 @@
 #include "stepwright/cost/schedule_law.h"
 #include "stepwright/cost/socket_law.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// How many times as long as by its law messages took in groups of one shape.
 struct ShapeCurve {
@@ -34,19 +34,22 @@ struct SampledLaw {
 /// The costs of messages that were sampled on the cluster itself.
 struct MeasuredMessages {
   std::array<std::optional<SampledLaw<SocketLaw>>, kCollectives> gloo;
-  std::map<std::pair<Algorithm, Collective>, SampledLaw<ScheduleLaw>> schedules;
+  std::map<std::pair<collective::Algorithm, collective::Collective>, SampledLaw<ScheduleLaw>>
+      schedules;
 
   /// A message by a schedule's method, or by c10d's Gloo. Nothing if none was sampled.
-  [[nodiscard]] std::optional<OperatorTime> time(std::optional<Algorithm> method,
-                                                 Collective collective, double payload_bytes,
+  [[nodiscard]] std::optional<OperatorTime> time(std::optional<collective::Algorithm> method,
+                                                 collective::Collective collective,
+                                                 double payload_bytes,
                                                  const SocketGroup& group) const;
   [[nodiscard]] bool any() const;
 };
 
 /// The algorithm that the process group runs as a schedule in a group whose plan names one; none
 /// where it stays with c10d's Gloo.
-std::optional<Algorithm> scheduled_method(Algorithm algorithm, Collective collective,
-                                          const SocketGroup& group);
+std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algorithm,
+                                                      collective::Collective collective,
+                                                      const SocketGroup& group);
 
 /// The word of the library in tables and files whose messages are c10d's Gloo; others are names of
 /// methods.
@@ -56,8 +59,10 @@ inline constexpr std::string_view kGlooLibrary = "gloo";
 void read_messages(Node entry, MeasuredMessages& messages);
 
 /// A law as such an entry has it; what it does not depend on is left out.
-nlohmann::ordered_json message_law_json(Collective collective, const SampledLaw<SocketLaw>& law);
-nlohmann::ordered_json message_law_json(Algorithm method, Collective collective,
+nlohmann::ordered_json message_law_json(collective::Collective collective,
+                                        const SampledLaw<SocketLaw>& law);
+nlohmann::ordered_json message_law_json(collective::Algorithm method,
+                                        collective::Collective collective,
                                         const SampledLaw<ScheduleLaw>& law);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -7,7 +7,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// Computations that follow one law: what a kernel does, and how the framework wrote it.
 enum class OperatorClass : std::uint8_t {
@@ -55,13 +55,13 @@ inline constexpr Named<Pass> kPassNames[] = {{Pass::kForward, "forward"},
 inline constexpr std::size_t kPasses = std::size(kPassNames);
 
 /// Recomputation and updates count as forward.
-constexpr Pass pass_of(Phase phase) {
-  return is_backward(phase) ? Pass::kBackward : Pass::kForward;
+constexpr Pass pass_of(step::Phase phase) {
+  return step::is_backward(phase) ? Pass::kBackward : Pass::kForward;
 }
 
 /// The class of an operator under the framework's kernels; nothing when no class was ever sampled
 /// (fused rotary embeddings, permutations, dropout, ...) or for communication.
-std::optional<OperatorClass> class_of(const Operator& op, const Kernels& kernels);
+std::optional<OperatorClass> class_of(const step::Operator& op, const plan::Kernels& kernels);
 
 /// Whether the class is a matrix product or an attention, so that arithmetic may bind it.
 constexpr bool has_arithmetic(OperatorClass what) { return what <= OperatorClass::kAttention; }
@@ -78,4 +78,4 @@ constexpr int equal_parts(OperatorClass what, Pass pass) {
   return 1;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -7,7 +7,7 @@
 
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 /// `batch` products [rows, depth] x [depth, columns].
@@ -37,7 +37,7 @@ std::array<double, 3> wave_factors(const Sizes& s, int multiprocessors) {
 }
 
 /// The products of a pass over one of the three classes of products.
-std::array<Sizes, 2> products(OperatorClass what, Pass pass, const Shape& s) {
+std::array<Sizes, 2> products(OperatorClass what, Pass pass, const step::Shape& s) {
   const bool forward = pass == Pass::kForward;
   if (what == OperatorClass::kProduct) {
     const double groups = size(s.batch);
@@ -57,9 +57,9 @@ std::array<Sizes, 2> products(OperatorClass what, Pass pass, const Shape& s) {
   return {square, narrow};
 }
 
-KernelWork product_work(const Operator& op, const Sizes& s, int multiprocessors) {
-  return {.flops = flops(op),
-          .bytes = memory_bytes(op),
+KernelWork product_work(const step::Operator& op, const Sizes& s, int multiprocessors) {
+  return {.flops = step::flops(op),
+          .bytes = step::memory_bytes(op),
           .waves = std::ranges::min(wave_factors(s, multiprocessors)),
           .depth = s.depth};
 }
@@ -67,16 +67,16 @@ KernelWork product_work(const Operator& op, const Sizes& s, int multiprocessors)
 double padded_head(std::int64_t head_dim) { return 32 * std::ceil(size(head_dim) / 32); }
 
 /// Blocks of 128 queries over all heads, in waves.
-Sizes attention_blocks(const Shape& s) {
+Sizes attention_blocks(const step::Shape& s) {
   return {.batch = size(s.batch) * size(s.heads), .rows = size(s.queries), .columns = 1};
 }
 
-KernelWork attention_work(const Operator& op, int multiprocessors) {
-  const Shape& s = op.shape;
+KernelWork attention_work(const step::Operator& op, int multiprocessors) {
+  const step::Shape& s = op.shape;
   const bool masked = size(s.pairs) < size(s.queries) * size(s.keys);
   const double padded = padded_head(s.head_dim);
-  return {.flops = flops(op) * padded / size(s.head_dim),
-          .bytes = memory_bytes(op),
+  return {.flops = step::flops(op) * padded / size(s.head_dim),
+          .bytes = step::memory_bytes(op),
           .waves = wave_factor(attention_blocks(s), 128, 1, multiprocessors),
           .depth = size(s.keys),
           .uneven_head = padded != size(s.head_dim),
@@ -85,7 +85,7 @@ KernelWork attention_work(const Operator& op, int multiprocessors) {
           .masked = masked ? size(s.queries) / size(s.pairs) : 0};
 }
 
-double rows_of(OperatorClass what, const Shape& s) {
+double rows_of(OperatorClass what, const step::Shape& s) {
   switch (what) {
     case OperatorClass::kCausalSoftmax:
     case OperatorClass::kUnfusedSoftmax:
@@ -96,7 +96,7 @@ double rows_of(OperatorClass what, const Shape& s) {
   }
 }
 
-double columns_of(OperatorClass what, const Shape& s) {
+double columns_of(OperatorClass what, const step::Shape& s) {
   switch (what) {
     case OperatorClass::kCausalSoftmax:
     case OperatorClass::kUnfusedSoftmax:
@@ -115,7 +115,7 @@ void add_waves(Features& out, const Sizes& s, int multiprocessors) {
   out.add(std::log2(tiles / multiprocessors));
 }
 
-void add_product(Features& out, const Shape& s) {
+void add_product(Features& out, const step::Shape& s) {
   const double m = size(s.rows), n = size(s.columns), k = size(s.inner);
   for (const double value :
        {m, n, k, m * n * k, m / n, n / k, m * n * k / (m * k + k * n + m * n)}) {
@@ -124,7 +124,7 @@ void add_product(Features& out, const Shape& s) {
   for (const std::int64_t number : {s.columns, s.inner, s.rows}) out.add(alignment(number));
 }
 
-void add_batched(Features& out, const Shape& s) {
+void add_batched(Features& out, const step::Shape& s) {
   const double batch = size(s.batch) * size(s.heads);
   out.add(std::log2(batch));
   out.add(size(s.keys));
@@ -134,7 +134,7 @@ void add_batched(Features& out, const Shape& s) {
   out.add(std::log2(batch * size(s.queries) * size(s.keys) * size(s.head_dim)));
 }
 
-void add_attention(Features& out, const Shape& s, int multiprocessors) {
+void add_attention(Features& out, const step::Shape& s, int multiprocessors) {
   const Sizes blocks = attention_blocks(s);
   const double padded = padded_head(s.head_dim);
   out.add(std::log2(blocks.batch));
@@ -147,7 +147,7 @@ void add_attention(Features& out, const Shape& s, int multiprocessors) {
   out.add(std::log2(blocks.batch * blocks.rows * size(s.keys) * padded));
 }
 
-void add_vector(Features& out, OperatorClass what, const Shape& s) {
+void add_vector(Features& out, OperatorClass what, const step::Shape& s) {
   if (is_optimizer(what)) {
     out.add(std::log2(size(s.rows)));
     out.add(static_cast<double>(s.batch));
@@ -205,9 +205,9 @@ constexpr std::string_view kOptimizerFeatureNames[] = {"log2_parameters", "layer
 
 }  // namespace
 
-PassWork pass_work(OperatorClass what, Pass pass, const Operator& op, int multiprocessors) {
-  Operator phased = op;
-  phased.phase = pass == Pass::kForward ? Phase::kForward : Phase::kDataGradient;
+PassWork pass_work(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors) {
+  step::Operator phased = op;
+  phased.phase = pass == Pass::kForward ? step::Phase::kForward : step::Phase::kDataGradient;
   PassWork work;
   switch (what) {
     case OperatorClass::kProduct:
@@ -224,12 +224,12 @@ PassWork pass_work(OperatorClass what, Pass pass, const Operator& op, int multip
       work.kernels[0] = attention_work(phased, multiprocessors);
       return work;
     default:
-      work.kernels[0] = {.bytes = memory_bytes(phased), .rows = rows_of(what, op.shape)};
+      work.kernels[0] = {.bytes = step::memory_bytes(phased), .rows = rows_of(what, op.shape)};
       return work;
   }
 }
 
-Features features(OperatorClass what, Pass pass, const Operator& op, int multiprocessors) {
+Features features(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors) {
   Features out;
   if (what == OperatorClass::kAttention) {
     add_attention(out, op.shape, multiprocessors);
@@ -253,8 +253,8 @@ std::span<const std::string_view> feature_names(OperatorClass what, Pass pass) {
   return kVectorNames;
 }
 
-Quantities quantities(OperatorClass what, const Operator& op) {
-  const Shape& s = op.shape;
+Quantities quantities(OperatorClass what, const step::Operator& op) {
+  const step::Shape& s = op.shape;
   if (what == OperatorClass::kProduct) {
     return {{{{"rows", size(s.rows) / size(s.batch)},
               {"columns", size(s.columns)},
@@ -272,4 +272,4 @@ Quantities quantities(OperatorClass what, const Operator& op) {
   return {{{{"rows", rows_of(what, s)}, {"columns", columns_of(what, s)}}}, 2};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -9,7 +9,7 @@
 #include "stepwright/cost/operator_class.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// One kernel of a sampled pass, as its law sees it.
 struct KernelWork {
@@ -35,7 +35,7 @@ struct PassWork {
 };
 
 /// The features that the law of a class reads. The phase of `op` does not count: `pass` says it.
-PassWork pass_work(OperatorClass what, Pass pass, const Operator& op, int multiprocessors);
+PassWork pass_work(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
 
 /// Inputs of the trees that correct a law: logarithms of sizes, alignments, tiles and waves.
 inline constexpr std::size_t kMostFeatures = 18;
@@ -46,17 +46,17 @@ struct Features {
   void add(double value) { values[count++] = static_cast<float>(value); }
   [[nodiscard]] std::span<const float> all() const { return {values.data(), count}; }
 };
-Features features(OperatorClass what, Pass pass, const Operator& op, int multiprocessors);
+Features features(OperatorClass what, Pass pass, const step::Operator& op, int multiprocessors);
 /// Their names in order.
 std::span<const std::string_view> feature_names(OperatorClass what, Pass pass);
 
 /// Sizes in plain numbers, over which a fit states its range; at most four.
 struct Quantities {
-  std::array<Quantity, 4> values{};
+  std::array<NamedSize, 4> values{};
   std::size_t count = 0;
 
-  [[nodiscard]] std::span<const Quantity> all() const { return {values.data(), count}; }
+  [[nodiscard]] std::span<const NamedSize> all() const { return {values.data(), count}; }
 };
-Quantities quantities(OperatorClass what, const Operator& op);
+Quantities quantities(OperatorClass what, const step::Operator& op);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

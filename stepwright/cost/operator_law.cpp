@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 double fourth_power(double number) { return number * number * number * number; }
@@ -34,4 +34,4 @@ std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
   return seconds;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

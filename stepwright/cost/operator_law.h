@@ -6,7 +6,7 @@
 #include "stepwright/cost/constants.h"
 #include "stepwright/cost/operator_features.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The constants of one law, of one class and pass on one device. A share is of a peak of the
 /// device, so that a law carries over to a device with other peaks.
@@ -67,4 +67,4 @@ struct DevicePeaks {
 std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
                                   const DevicePeaks& peaks, double arithmetic_speedup = 1);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -2,23 +2,25 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::cost {
 
-std::vector<PlanMessage> plan_messages(const StepProgram& program, const CostModel& cost,
-                                       const std::array<GroupLayout, kGroupKinds>& layouts,
-                                       const Collectives& collectives) {
+std::vector<PlanMessage> plan_messages(
+    const step::StepProgram& program, const CostModel& cost,
+    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+    const plan::Collectives& collectives) {
   std::vector<PlanMessage> messages;
-  for (const Template& piece : program.templates) {
-    for (const Operator& op : piece.operators) {
-      const GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
+  for (const step::Template& piece : program.templates) {
+    for (const step::Operator& op : piece.operators) {
+      const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
       // A shift is received where it is sent.
-      if (!is_communication(op.kind) || op.kind == OperatorKind::kReceive || layout.span < 0) {
+      if (!step::is_communication(op.kind) || op.kind == step::OperatorKind::kReceive ||
+          layout.span < 0) {
         continue;
       }
-      const Collective operation = collective_of(op.kind);
+      const collective::Collective operation = step::collective_of(op.kind);
       const SocketGroup group = cost.socket_group(layout);
       const PlanMessage message{
-          .method = scheduled_method(algorithm_of(collectives, op.scheme), operation, group),
+          .method = scheduled_method(step::algorithm_of(collectives, op.scheme), operation, group),
           .operation = operation,
           .group = group,
           .payload_bytes = cost.payload_bytes(op, layout)};
@@ -28,4 +30,4 @@ std::vector<PlanMessage> plan_messages(const StepProgram& program, const CostMod
   return messages;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

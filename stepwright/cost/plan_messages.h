@@ -6,12 +6,12 @@
 
 #include "stepwright/cost/cost_model.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// A message by c10d's Gloo or by a schedule, as it is sampled on the cluster itself.
 struct PlanMessage {
-  std::optional<Algorithm> method;  ///< Of a schedule; none: Gloo.
-  Collective operation{};
+  std::optional<collective::Algorithm> method;  ///< Of a schedule; none: Gloo.
+  collective::Collective operation{};
   SocketGroup group;
   double payload_bytes = 0;  ///< The full buffer.
   bool operator==(const PlanMessage&) const = default;
@@ -19,8 +19,9 @@ struct PlanMessage {
 
 /// The distinct messages of a step, in the order of its operators: what its price asks of what was
 /// measured on the cluster. Messages of one rank alone are none.
-std::vector<PlanMessage> plan_messages(const StepProgram& program, const CostModel& cost,
-                                       const std::array<GroupLayout, kGroupKinds>& layouts,
-                                       const Collectives& collectives);
+std::vector<PlanMessage> plan_messages(
+    const step::StepProgram& program, const CostModel& cost,
+    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+    const plan::Collectives& collectives);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::cost {
 
 std::size_t PriceTable::Hash::operator()(const Key& key) const {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
-  const Shape& s = key.shape;
+  const step::Shape& s = key.shape;
   std::uint64_t hash =
       static_cast<std::uint64_t>(key.kind) << 24 | static_cast<std::uint64_t>(key.phase) << 16 |
       static_cast<std::uint64_t>(key.dtype) << 8 | static_cast<std::uint64_t>(key.routed) << 1 |
@@ -19,11 +19,11 @@ std::size_t PriceTable::Hash::operator()(const Key& key) const {
   return hash;
 }
 
-double PriceTable::seconds(const Operator& op) {
+double PriceTable::seconds(const step::Operator& op) {
   const auto [entry, fresh] = known_.try_emplace(
       {op.kind, op.phase, op.dtype, op.routed, op.gated, op.load(), op.shape}, 0.0);
   if (fresh) entry->second = cost_.compute_s(op);
   return entry->second;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

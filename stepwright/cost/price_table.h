@@ -5,7 +5,7 @@
 
 #include "stepwright/cost/cost_model.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// Seconds of computations that were priced before: laws and trees take microseconds, and the same
 /// shapes come back in every plan. Not shared between threads.
@@ -15,18 +15,18 @@ class PriceTable {
   explicit PriceTable(const CostModel& cost) : cost_(cost) {}
 
   /// `CostModel::compute_s`, from the table when the operator is known.
-  double seconds(const Operator& op);
+  double seconds(const step::Operator& op);
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 
  private:
   /// The facts on which a price depends.
   struct Key {
-    OperatorKind kind{};
-    Phase phase{};
+    step::OperatorKind kind{};
+    step::Phase phase{};
     DType dtype{};
     bool routed = false, gated = false;
     double busiest = 1;
-    Shape shape{};
+    step::Shape shape{};
     bool operator==(const Key&) const = default;
   };
   struct Hash {
@@ -37,4 +37,4 @@ class PriceTable {
   std::unordered_map<Key, double, Hash> known_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -3,7 +3,7 @@
 #include "stepwright/collective/closed_form.h"
 #include "stepwright/cost/socket_law.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The cost of a collective that runs as a schedule over sockets (`process_group/`) when all sister
 /// groups run the same at the same time: a start and the schedule's closed form. The bus of a node
@@ -18,8 +18,8 @@ struct ScheduleLaw {
   bool own_nics = false;   ///< Each rank has a NIC; else those of a node share one.
 
   /// Seconds of a full buffer in a group that has ranks on several nodes, several on each.
-  [[nodiscard]] OperatorTime time(Algorithm method, Collective collective, double payload_bytes,
-                                  const SocketGroup& group) const;
+  [[nodiscard]] OperatorTime time(collective::Algorithm method, collective::Collective collective,
+                                  double payload_bytes, const SocketGroup& group) const;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

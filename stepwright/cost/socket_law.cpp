@@ -2,29 +2,33 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 double count(std::int64_t number) { return static_cast<double>(number); }
 
 /// How often each byte of the buffer goes round the ring.
-double rounds(Collective collective) { return collective == Collective::kAllGather ? 1 : 2; }
+double rounds(collective::Collective collective) {
+  return collective == collective::Collective::kAllGather ? 1 : 2;
+}
 
 }  // namespace
 
-SocketGroup socket_group(const GroupLayout& layout, int node_levels, std::int64_t devices) {
-  const std::int64_t members = members_in_node(layout, node_levels);
-  return {.nodes = nodes_of(layout, node_levels),
+SocketGroup socket_group(const cluster::GroupLayout& layout, int node_levels,
+                         std::int64_t devices) {
+  const std::int64_t members = collective::members_in_node(layout, node_levels);
+  return {.nodes = collective::nodes_of(layout, node_levels),
           .members = members,
           .groups = std::max<std::int64_t>(1, devices / members)};
 }
 
-SocketLoads socket_loads(Collective collective, double payload_bytes, const SocketGroup& group) {
+SocketLoads socket_loads(collective::Collective collective, double payload_bytes,
+                         const SocketGroup& group) {
   const double ranks = count(group.size());
   const double groups = count(group.groups);
   const double members = count(group.members);
   const bool leaves = group.nodes > 1;
-  if (collective == Collective::kAllToAll) {
+  if (collective == collective::Collective::kAllToAll) {
     return {.steps = 1,
             .hops = ranks - 1,
             .block_bytes = payload_bytes / ranks,
@@ -32,7 +36,7 @@ SocketLoads socket_loads(Collective collective, double payload_bytes, const Sock
             .network_messages = groups * members * (ranks - members),
             .network_senders = groups * members};
   }
-  const bool transfer = collective == Collective::kPointToPoint;
+  const bool transfer = collective == collective::Collective::kPointToPoint;
   const double steps = transfer ? 1 : rounds(collective) * (ranks - 1);
   const double edges = leaves || group.members == 1 ? members - 1 : members;
   return {.steps = steps,
@@ -55,4 +59,4 @@ OperatorTime SocketLaw::time(const SocketLoads& loads) const {
           leaves && network_s >= inside_s ? LinkClass::kNetwork : LinkClass::kInside};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

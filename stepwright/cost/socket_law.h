@@ -4,7 +4,7 @@
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/collective_cost.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The parts of one message of c10d's Gloo when all sister groups send at the same time. Ranks of a
 /// node meet over its loopback, one bus for all of them and both ways.
@@ -37,9 +37,10 @@ struct SocketGroup {
 };
 
 /// A layout as that, on nodes of so many devices.
-SocketGroup socket_group(const GroupLayout& layout, int node_levels, std::int64_t devices);
+SocketGroup socket_group(const cluster::GroupLayout& layout, int node_levels, std::int64_t devices);
 
-SocketLoads socket_loads(Collective collective, double payload_bytes, const SocketGroup& group);
+SocketLoads socket_loads(collective::Collective collective, double payload_bytes,
+                         const SocketGroup& group);
 
 /// The cost of such a message. A link carries the messages of all sister groups; while some are on
 /// their way through the machine it carries others. A ring has two parts of a block on their way at
@@ -61,4 +62,4 @@ struct SocketLaw {
   [[nodiscard]] OperatorTime time(const SocketLoads& loads) const;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -5,7 +5,7 @@
 #include "stepwright/cluster/layout.h"
 #include "stepwright/cost/collective_routes.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr double kMostSlowdown = 1e6;
@@ -30,14 +30,17 @@ double slowdown(const Routes& routes, OperationConstants constants, double targe
 
 }  // namespace
 
-CollectiveConstants of_stated_network(const Cluster& cluster, CollectiveConstants constants) {
+CollectiveConstants of_stated_network(const cluster::Cluster& cluster,
+                                      CollectiveConstants constants) {
   if (cluster.all_reduce_bytes_per_s == 0 || cluster.nodes == 1) return constants;
   const std::int64_t devices = cluster.devices();
-  const Routes routes = LineRates(cluster).routes(
-      {Collective::kAllReduce, kStatedBytes, strided_layout(cluster, devices, 1)});
+  const Routes routes = LineRates(cluster).routes({collective::Collective::kAllReduce, kStatedBytes,
+                                                   cluster::strided_layout(cluster, devices, 1)});
   const double target_s =
-      sent_bytes(Collective::kAllReduce, kStatedBytes, devices) / cluster.all_reduce_bytes_per_s;
-  const double slower = slowdown(routes, constants.of(Collective::kAllReduce), target_s);
+      collective::sent_bytes(collective::Collective::kAllReduce, kStatedBytes, devices) /
+      cluster.all_reduce_bytes_per_s;
+  const double slower =
+      slowdown(routes, constants.of(collective::Collective::kAllReduce), target_s);
   for (OperationConstants& operation : constants.operations) {
     if (routes.crowd > 1) {
       operation.congestion = std::log(slower) / std::log(routes.crowd);
@@ -49,4 +52,4 @@ CollectiveConstants of_stated_network(const Cluster& cluster, CollectiveConstant
   return constants;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -2,7 +2,7 @@
 
 #include "stepwright/cost/collective_constants.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The buffer of the all-reduce whose bandwidth a cluster states: large enough that bytes alone
 /// count.
@@ -12,6 +12,7 @@ inline constexpr double kStatedBytes = 1024.0 * 1024 * 1024;
 /// attain the bus bandwidth that the cluster states (none where it is faster than without), of
 /// every operation alike, as they share the network. Where nothing crowds, on two nodes, the shares
 /// of the line rate fall instead. As they are where the cluster states nothing or is one node.
-CollectiveConstants of_stated_network(const Cluster& cluster, CollectiveConstants constants);
+CollectiveConstants of_stated_network(const cluster::Cluster& cluster,
+                                      CollectiveConstants constants);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

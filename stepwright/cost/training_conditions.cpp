@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "stepwright/cluster/embedded.h"
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/yaml_writer.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The files of `cost/training/`, compiled in.
 std::span<const EmbeddedFile> embedded_conditions();
@@ -76,7 +76,7 @@ Tree intervals_tree(const StepIntervals& intervals) {
 
 TrainingConditions read_conditions(const Document& document) {
   const Node root = document.root();
-  check_version(root, "training/1");
+  plan::check_version(root, "training/1");
   root.allow_only({"stepwright", "source", "intervals", "devices", "frameworks"});
   TrainingConditions all;
   all.source = root.get("source").text();
@@ -121,7 +121,7 @@ std::string conditions_yaml(const TrainingConditions& all) {
   return write_yaml(file.set("devices", devices).set("frameworks", frameworks));
 }
 
-TrainingConditions conditions_of(const Job& job) {
+TrainingConditions conditions_of(const plan::Job& job) {
   return job.conditions.empty() ? built_in_conditions() : load_conditions(job.conditions);
 }
 
@@ -135,7 +135,7 @@ DeviceConditions conditions_of(const TrainingConditions& all, std::string_view d
   return {};
 }
 
-FrameworkConditions conditions_of(const TrainingConditions& all, const Framework& framework) {
+FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework) {
   FrameworkConditions others;
   for (const FrameworkConditions& entry : all.frameworks) {
     if (entry.framework == framework.name) return entry;
@@ -144,9 +144,9 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const Framework
   return others;
 }
 
-StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
-                         const Device& device) {
-  const std::string_view generation = generation_of(device).name;
+StepInterval interval_of(const TrainingConditions& all, const plan::Framework& framework,
+                         const cluster::Device& device) {
+  const std::string_view generation = cluster::generation_of(device).name;
   const auto of_device = [&](const DeviceConditions& entry) {
     return entry.device == device.name || (!device.variant && entry.device == generation);
   };
@@ -158,4 +158,4 @@ StepInterval interval_of(const TrainingConditions& all, const Framework& framewo
   return all.intervals.known;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

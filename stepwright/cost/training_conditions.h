@@ -7,7 +7,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The share of its rates that a generation of devices keeps in a training run, where it is hot,
 /// shares its power and its memory, over those of one operator alone. 1: all.
@@ -100,17 +100,17 @@ TrainingConditions load_conditions(const std::filesystem::path& path);
 std::string conditions_yaml(const TrainingConditions& all);
 
 /// The conditions of the job's file, or else the built-in ones. Fails as `load_conditions` does.
-TrainingConditions conditions_of(const Job& job);
+TrainingConditions conditions_of(const plan::Job& job);
 
 /// The conditions of a device, or else of its generation; rates of 1 when there are none.
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
 /// The interval of a job on a device: a known one, or one of a known generation that is no variant.
-StepInterval interval_of(const TrainingConditions& all, const Framework& framework,
-                         const Device& device);
+StepInterval interval_of(const TrainingConditions& all, const plan::Framework& framework,
+                         const cluster::Device& device);
 
 /// The conditions of a framework: its own, or else those without a name.
-FrameworkConditions conditions_of(const TrainingConditions& all, const Framework& framework);
+FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

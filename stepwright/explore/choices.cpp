@@ -13,7 +13,7 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/plan_table.h"
 
-namespace stepwright {
+namespace stepwright::explore {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,51 +31,62 @@ template <class Value>
 Json words_of(std::type_identity<Value> /*kind*/) {
   return nullptr;
 }
-Json words_of(std::type_identity<ScheduleKind> /*kind*/) {
+Json words_of(std::type_identity<schedule::ScheduleKind> /*kind*/) {
   Json list = Json::array();
-  for (const auto& [kind, name, definition] : kScheduleRows) {
-    const ScheduleTraits& traits = definition->traits;
+  for (const auto& [kind, name, definition] : schedule::kScheduleRows) {
+    const schedule::ScheduleTraits& traits = definition->traits;
     if (!traits.runs) continue;
     list.push_back({{"name", name}, {"text", definition->text}, {"chunks", traits.least_chunks}});
   }
   return list;
 }
-Json words_of(std::type_identity<Sharding> /*kind*/) {
+Json words_of(std::type_identity<plan::Sharding> /*kind*/) {
   Json list = Json::array();
-  for (const Sharding& sharding : paro_strategies()) {
-    const std::string states = sharding_word(sharding);
-    const auto* alias = std::ranges::find(kShardingAliases, states, &ShardingAlias::states);
-    const bool known = alias != std::end(kShardingAliases);
+  for (const plan::Sharding& sharding : plan::paro_strategies()) {
+    const std::string states = plan::sharding_word(sharding);
+    const auto* alias =
+        std::ranges::find(plan::kShardingAliases, states, &plan::ShardingAlias::states);
+    const bool known = alias != std::end(plan::kShardingAliases);
     list.push_back({{"name", states}, {"text", known ? alias->name : ""}});
   }
   return list;
 }
-Json words_of(std::type_identity<TensorInput> /*kind*/) { return named_words(kTensorInputNames); }
-Json words_of(std::type_identity<ContextKind> /*kind*/) { return named_words(kContextKindNames); }
-Json words_of(std::type_identity<DType> /*kind*/) { return named_words(kAccumulateNames); }
-Json words_of(std::type_identity<Algorithm> /*kind*/) { return named_words(kAlgorithmNames); }
-Json words_of(std::type_identity<Overlap> /*kind*/) { return named_words(kOverlapNames); }
-Json words_of(std::type_identity<Recompute> /*kind*/) { return named_words(kRecomputeNames); }
-Json words_of(std::type_identity<OffloadModules> /*kind*/) {
-  return named_words(kOffloadModuleNames);
+Json words_of(std::type_identity<plan::TensorInput> /*kind*/) {
+  return named_words(plan::kTensorInputNames);
+}
+Json words_of(std::type_identity<plan::ContextKind> /*kind*/) {
+  return named_words(plan::kContextKindNames);
+}
+Json words_of(std::type_identity<DType> /*kind*/) { return named_words(plan::kAccumulateNames); }
+Json words_of(std::type_identity<collective::Algorithm> /*kind*/) {
+  return named_words(collective::kAlgorithmNames);
+}
+Json words_of(std::type_identity<plan::Overlap> /*kind*/) {
+  return named_words(plan::kOverlapNames);
+}
+Json words_of(std::type_identity<plan::Recompute> /*kind*/) {
+  return named_words(plan::kRecomputeNames);
+}
+Json words_of(std::type_identity<plan::OffloadModules> /*kind*/) {
+  return named_words(plan::kOffloadModuleNames);
 }
 
 /// The kind of control that sets such a value.
 template <class Value>
 std::string_view kind_of(std::string_view place) {
   if (std::is_same_v<Value, bool>) return "flag";
-  if (std::is_same_v<Value, Overlap>) return "flags";
-  if (std::is_same_v<Value, Recompute>) return "recompute";
-  if (std::is_same_v<Value, OffloadModules>) return "several";
+  if (std::is_same_v<Value, plan::Overlap>) return "flags";
+  if (std::is_same_v<Value, plan::Recompute>) return "recompute";
+  if (std::is_same_v<Value, plan::OffloadModules>) return "several";
   if (std::is_arithmetic_v<Value>) return has_sizes(place) ? "size" : "number";
   return words_of(std::type_identity<Value>()).is_null() ? "text" : "words";
 }
 
 /// The schedules that have something which the others have not.
-Json schedules_with(bool ScheduleTraits::* trait) {
+Json schedules_with(bool schedule::ScheduleTraits::* trait) {
   Json names = Json::array();
-  for (const auto& [kind, name, definition] : kScheduleRows) {
-    const ScheduleTraits& traits = definition->traits;
+  for (const auto& [kind, name, definition] : schedule::kScheduleRows) {
+    const schedule::ScheduleTraits& traits = definition->traits;
     if (traits.runs && traits.*trait) names.push_back(name);
   }
   return names;
@@ -87,31 +98,32 @@ Json group_control() {
           {"kind", "optional"},
           {"type", "micro-batches"},
           {"help", "that a chunk takes before the next one does: as few as can be unless stated"},
-          {"schedules", schedules_with(&ScheduleTraits::groups)},
+          {"schedules", schedules_with(&schedule::ScheduleTraits::groups)},
           {"unsaid", ""}};
 }
 
 /// Where the chunks of an order that is found lie.
 Json placement_control() {
   Json words = Json::array({{{"name", ""}, {"text", "whichever is better"}}});
-  for (const auto& [kind, name] : kFoundPlacements) words.push_back({{"name", name}});
+  for (const auto& [kind, name] : schedule::kFoundPlacements) words.push_back({{"name", name}});
   return {{"place", "schedule.placement"},
           {"kind", "words"},
           {"words", std::move(words)},
-          {"schedules", schedules_with(&ScheduleTraits::found)},
+          {"schedules", schedules_with(&schedule::ScheduleTraits::found)},
           {"unsaid", ""}};
 }
 
 Json plan_controls() {
-  const Plan usual{};
+  const plan::Plan usual{};
   Json controls = Json::array();
-  each_choice([&](const auto& choice) {
-    using Value = KindOf<decltype(choice)>;
+  plan::each_choice([&](const auto& choice) {
+    using Value = plan::KindOf<decltype(choice)>;
     Json control = {{"place", choice.place}, {"kind", kind_of<Value>(choice.place)}};
     if (Json words = words_of(std::type_identity<Value>()); !words.is_null()) {
       control["words"] = std::move(words);
     }
-    if (std::is_same_v<Value, Recompute>) control["modules"] = named_words(kModuleNames);
+    if (std::is_same_v<Value, plan::Recompute>)
+      control["modules"] = named_words(plan::kModuleNames);
     // What a plan leaves to the host is in its file where it leaves anything.
     if (choice.place.starts_with("offload.")) control["unsaid"] = choice.write(choice.of(usual));
     controls.push_back(std::move(control));
@@ -128,26 +140,27 @@ Json words_control(const std::string& place, Json words) {
 
 Json job_controls() {
   Json frameworks = Json::array({{{"name", ""}, {"text", "any"}}});
-  for (const std::string& name : framework_words()) frameworks.push_back({{"name", name}});
-  Json controls = {words_control("job.framework", std::move(frameworks)),
-                   words_control("job.precision", named_words(kPrecisionNames)),
-                   words_control("job.optimizer", named_words(kOptimizerNames)),
-                   words_control("job.muon", named_words(kMuonFormNames)),
-                   words_control("job.routing", named_words(kRoutingNames)),
-                   words_control("job.dispatcher", named_words(kDispatcherNames)),
-                   {{"place", "job.imbalance"}, {"kind", "number"}},
-                   words_control("job.kernels.attention", named_words(kAttentionKernelNames)),
-                   {{"place", "job.kernels.cuda_graphs"},
-                    {"kind", "graphs"},
-                    {"words", named_words(kGraphParts)}}};
-  for (const auto& [flag, name] : kKernelFlags) {
+  for (const std::string& name : plan::framework_words()) frameworks.push_back({{"name", name}});
+  Json controls = {
+      words_control("job.framework", std::move(frameworks)),
+      words_control("job.precision", named_words(plan::kPrecisionNames)),
+      words_control("job.optimizer", named_words(plan::kOptimizerNames)),
+      words_control("job.muon", named_words(plan::kMuonFormNames)),
+      words_control("job.routing", named_words(plan::kRoutingNames)),
+      words_control("job.dispatcher", named_words(plan::kDispatcherNames)),
+      {{"place", "job.imbalance"}, {"kind", "number"}},
+      words_control("job.kernels.attention", named_words(cluster::kAttentionKernelNames)),
+      {{"place", "job.kernels.cuda_graphs"},
+       {"kind", "graphs"},
+       {"words", named_words(plan::kGraphParts)}}};
+  for (const auto& [flag, name] : plan::kKernelFlags) {
     controls.push_back({{"place", "job.kernels." + std::string(name)}, {"kind", "flag"}});
   }
   controls.push_back({{"place", "job.kernels.loss_chunks"}, {"kind", "number"}});
-  controls.push_back(words_control("job.kernels.loss_keeps", named_words(kLossKeepsNames)));
+  controls.push_back(words_control("job.kernels.loss_keeps", named_words(plan::kLossKeepsNames)));
   // Plan files have these two where the precision leaves a choice.
-  controls.push_back(words_control("job.kernels.casts", named_words(kCastNames)));
-  controls.push_back(words_control("job.kernels.masters", named_words(kMasterNames)));
+  controls.push_back(words_control("job.kernels.casts", named_words(plan::kCastNames)));
+  controls.push_back(words_control("job.kernels.masters", named_words(plan::kMasterNames)));
   controls.push_back({{"place", "job.host_threads"},
                       {"kind", "optional"},
                       {"type", "threads"},
@@ -161,10 +174,12 @@ Json job_controls() {
 /// What a person may state of the whole run, nothing of which a step depends on.
 Json run_controls() {
   Json writing = Json::array({{{"name", ""}, {"text", "not said"}}});
-  for (const auto& [kind, name] : kCheckpointWritingNames) writing.push_back({{"name", name}});
+  for (const auto& [kind, name] : plan::kCheckpointWritingNames)
+    writing.push_back({{"name", name}});
   Json controls = Json::array();
-  controls.push_back(words_control("job.run." + std::string(kCheckpointsKey), std::move(writing)));
-  for (const RunKey& key : kRunKeys) {
+  controls.push_back(
+      words_control("job.run." + std::string(plan::kCheckpointsKey), std::move(writing)));
+  for (const plan::RunKey& key : plan::kRunKeys) {
     controls.push_back({{"place", "job.run." + std::string(key.key)},
                         {"kind", "optional"},
                         {"type", key.type},
@@ -179,9 +194,9 @@ Json choices_json() {
   Json controls = job_controls();
   for (Json& control : run_controls()) controls.push_back(std::move(control));
   for (Json& control : plan_controls()) controls.push_back(std::move(control));
-  return {{"models", built_in_models()},
-          {"clusters", built_in_clusters()},
+  return {{"models", model::built_in_models()},
+          {"clusters", cluster::built_in_clusters()},
           {"controls", std::move(controls)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::explore

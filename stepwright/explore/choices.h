@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace stepwright {
+namespace stepwright::explore {
 
 /// What a person of the explorer can choose: built-in `models` and `clusters`, and `controls`, one
 /// for each choice of a plan (plan/plan_table.h) and for those of its job that change a step.
@@ -13,4 +13,4 @@ namespace stepwright {
 /// for a choice that is left out.
 nlohmann::ordered_json choices_json();
 
-}  // namespace stepwright
+}  // namespace stepwright::explore

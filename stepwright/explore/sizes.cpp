@@ -7,15 +7,15 @@
 
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::explore {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Sizes = std::vector<std::int64_t>;
 
 /// Chunks of a position, as many as the layers allow.
-Sizes chunk_sizes(const PlannedJob& planned) {
-  const ScheduleTraits& traits = traits_of(planned.plan.schedule.kind);
+Sizes chunk_sizes(const plan::PlannedJob& planned) {
+  const schedule::ScheduleTraits& traits = schedule::traits_of(planned.plan.schedule.kind);
   const std::int64_t pipeline = std::max<std::int64_t>(1, planned.plan.parallel.pipeline);
   const std::int64_t most = std::min(traits.most_chunks, planned.job.model.layers / pipeline);
   Sizes sizes;
@@ -24,35 +24,40 @@ Sizes chunk_sizes(const PlannedJob& planned) {
 }
 
 /// Sharding groups; only the whole where the degrees are not legal, or no state is split in groups.
-Sizes groups(const PlannedJob& planned, Sizes (*legal)(const Plan& plan)) {
-  const auto broken = broken_rule(planned.job, planned.plan);
-  const bool cannot = broken && *broken < Rule::kShardingStrategy;
-  if (cannot || !planned.plan.sharding.uses(Spread::kInner)) return {1};
+Sizes groups(const plan::PlannedJob& planned, Sizes (*legal)(const plan::Plan& plan)) {
+  const auto broken = plan::broken_rule(planned.job, planned.plan);
+  const bool cannot = broken && *broken < plan::Rule::kShardingStrategy;
+  if (cannot || !planned.plan.sharding.uses(plan::Spread::kInner)) return {1};
   return legal(planned.plan);
 }
 
 struct SizedChoice {
   std::string_view place;
-  Sizes (*sizes)(const PlannedJob& planned);
+  Sizes (*sizes)(const plan::PlannedJob& planned);
 };
 constexpr SizedChoice kSized[] = {
-    {"parallel.tensor", [](const PlannedJob& p) { return legal_tensor_sizes(p.job); }},
-    {"parallel.pipeline", [](const PlannedJob& p) { return legal_pipeline_sizes(p.job); }},
-    {"parallel.context", [](const PlannedJob& p) { return legal_context_sizes(p.job); }},
-    {"parallel.expert", [](const PlannedJob& p) { return legal_expert_sizes(p.job); }},
+    {"parallel.tensor", [](const plan::PlannedJob& p) { return plan::legal_tensor_sizes(p.job); }},
+    {"parallel.pipeline",
+     [](const plan::PlannedJob& p) { return plan::legal_pipeline_sizes(p.job); }},
+    {"parallel.context",
+     [](const plan::PlannedJob& p) { return plan::legal_context_sizes(p.job); }},
+    {"parallel.expert", [](const plan::PlannedJob& p) { return plan::legal_expert_sizes(p.job); }},
     {"parallel.expert_tensor",
-     [](const PlannedJob& p) { return legal_expert_tensor_sizes(p.job); }},
-    {"parallel.data", [](const PlannedJob& p) { return divisors(p.job.sequences); }},
+     [](const plan::PlannedJob& p) { return plan::legal_expert_tensor_sizes(p.job); }},
+    {"parallel.data", [](const plan::PlannedJob& p) { return plan::divisors(p.job.sequences); }},
     {"micro_batch",
-     [](const PlannedJob& p) { return legal_micro_batches(p.job, p.plan.parallel.data); }},
+     [](const plan::PlannedJob& p) {
+       return plan::legal_micro_batches(p.job, p.plan.parallel.data);
+     }},
     {"schedule.chunks", chunk_sizes},
     {"schedule.strands",
-     [](const PlannedJob& p) {
-       return traits_of(p.plan.schedule.kind).pairs ? Sizes{1, 2} : Sizes{1};
+     [](const plan::PlannedJob& p) {
+       return schedule::traits_of(p.plan.schedule.kind).pairs ? Sizes{1, 2} : Sizes{1};
      }},
-    {"sharding.group", [](const PlannedJob& p) { return groups(p, legal_sharding_groups); }},
-    {"sharding.expert_group", [](const PlannedJob& p) {
-       return p.job.model.experts ? groups(p, legal_expert_groups) : Sizes{1};
+    {"sharding.group",
+     [](const plan::PlannedJob& p) { return groups(p, plan::legal_sharding_groups); }},
+    {"sharding.expert_group", [](const plan::PlannedJob& p) {
+       return p.job.model.experts ? groups(p, plan::legal_expert_groups) : Sizes{1};
      }}};
 
 }  // namespace
@@ -61,8 +66,8 @@ bool has_sizes(std::string_view place) {
   return std::ranges::find(kSized, place, &SizedChoice::place) != std::end(kSized);
 }
 
-Json sizes_json(const PlannedJob& planned) {
-  const Cluster& cluster = planned.job.cluster;
+Json sizes_json(const plan::PlannedJob& planned) {
+  const cluster::Cluster& cluster = planned.job.cluster;
   Json json = {{"devices", cluster.devices()},
                {"devices_per_node", cluster.devices_per_node},
                {"nodes", cluster.nodes}};
@@ -70,4 +75,4 @@ Json sizes_json(const PlannedJob& planned) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::explore

@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::explore {
 
 /// Whether the number at a place of plan files ("schedule.chunks") is one of few.
 bool has_sizes(std::string_view place);
@@ -13,6 +13,6 @@ bool has_sizes(std::string_view place);
 /// Those numbers by their place: the sizes that each can take while the rest of the plan stays, by
 /// the rules that look at it alone, ascending. And the `devices`, `devices_per_node` and `nodes`
 /// there are.
-nlohmann::ordered_json sizes_json(const PlannedJob& planned);
+nlohmann::ordered_json sizes_json(const plan::PlannedJob& planned);
 
-}  // namespace stepwright
+}  // namespace stepwright::explore

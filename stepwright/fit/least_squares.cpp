@@ -5,7 +5,7 @@
 #include <unsupported/Eigen/LevenbergMarquardt>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr double kDifference = 1e-6;  ///< Of a parameter, for the derivative.
@@ -84,4 +84,4 @@ double huber(double residual) {
   return size <= 1 ? residual : std::copysign(std::sqrt(2 * size - 1), residual);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

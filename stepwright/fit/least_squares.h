@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <functional>
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Parameters within limits, judged by residuals.
 struct LeastSquares {
@@ -28,4 +28,4 @@ double soft_l1(double residual);
 /// of the residual up to 1, and |residual| - 1/2 above (Huber 1964).
 double huber(double residual);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::fit {
 
 double middle_of(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -11,4 +11,4 @@ double middle_of(std::vector<double> values) {
   return *middle;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

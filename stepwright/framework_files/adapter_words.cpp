@@ -15,7 +15,7 @@
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/plan/files/read_adapters.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kAllLinear = "all-linear";
@@ -26,9 +26,9 @@ constexpr std::string_view kFieldOfAdapters = "job.adapters";
 /// `c_proj` is the product behind attention and behind the MLP of GPT-2.
 struct ModuleName {
   std::string_view name;
-  std::initializer_list<AdapterTarget> targets;
+  std::initializer_list<model::AdapterTarget> targets;
 };
-using enum AdapterTarget;
+using enum model::AdapterTarget;
 constexpr ModuleName kModules[] = {
     {"q_proj", {kQuery}},
     {"k_proj", {kKey}},
@@ -107,24 +107,25 @@ std::int64_t layers_matched(const std::string& expression, std::string_view name
 
 /// What a module that is known by name has of the targets of a model: one that holds queries, keys
 /// and values is not in a model of latent attention.
-AdapterTargets known_targets(const ModuleName& known, const AdapterTargets& possible) {
-  AdapterTargets targets;
-  for (const AdapterTarget target : known.targets) targets.set(place_of(target));
-  const std::size_t key = place_of(kKey);
-  return targets[key] && !possible[key] ? AdapterTargets() : targets & possible;
+model::AdapterTargets known_targets(const ModuleName& known,
+                                    const model::AdapterTargets& possible) {
+  model::AdapterTargets targets;
+  for (const model::AdapterTarget target : known.targets) targets.set(model::place_of(target));
+  const std::size_t key = model::place_of(kKey);
+  return targets[key] && !possible[key] ? model::AdapterTargets() : targets & possible;
 }
 
 /// The targets that an expression names in some layers; whether it leaves some of these out.
 struct Matched {
-  AdapterTargets targets;
+  model::AdapterTargets targets;
   bool some_layers = false;
 };
 
-Matched matched_targets(const std::string& expression, const Architecture& model,
-                        const AdapterTargets& possible) {
+Matched matched_targets(const std::string& expression, const model::Architecture& model,
+                        const model::AdapterTargets& possible) {
   Matched matched;
   for (const ModuleName& known : kModules) {
-    const AdapterTargets here = known_targets(known, possible);
+    const model::AdapterTargets here = known_targets(known, possible);
     if (here.none() || (here & ~matched.targets).none()) continue;
     const std::int64_t layers = layers_matched(expression, known.name, model.layers);
     if (layers == 0) continue;
@@ -140,43 +141,45 @@ bool means_all(std::string_view module) {
 
 /// Whether all that stands behind the mixers is experts, which are parameters and no modules in
 /// transformers 5 (modeling_qwen3_moe.py, modeling_mixtral.py, modeling_gpt_oss.py).
-bool experts_alone(const Architecture& model) {
+bool experts_alone(const model::Architecture& model) {
   if (!model.experts || model.experts->shared_ffn > 0) return false;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    if (model.layer_class(layer).feed_forward == FeedForward::kDense) return false;
+    if (model.layer_class(layer).feed_forward == model::FeedForward::kDense) return false;
   }
   return true;
 }
 
-bool adapts_all(const Architecture& model) {
-  return model.adapters->targets == possible_targets(model);
+bool adapts_all(const model::Architecture& model) {
+  return model.adapters->targets == model::possible_targets(model);
 }
 
 /// Whether a module of transformers is a product that others have apart, which has one A then.
-bool is_fused(std::string_view module, const Architecture& model) {
+bool is_fused(std::string_view module, const model::Architecture& model) {
   static constexpr std::string_view kFused[] = {"qkv_proj", "query_key_value", "c_attn", "Wqkv"};
   const std::string_view last = module.substr(module.rfind('.') + 1);
   return std::ranges::find(kFused, last) != std::end(kFused) ||
          (last == "gate_up_proj" && !model.experts);
 }
 
-AdapterTargets targets_of_module(std::string_view module, const AdapterTargets& possible) {
+model::AdapterTargets targets_of_module(std::string_view module,
+                                        const model::AdapterTargets& possible) {
   if (means_all(module)) return possible;
   // Of GPT-2's two.
   if (module.ends_with("attn.c_proj")) return targets_of_module("o_proj", possible);
   if (module.ends_with("mlp.c_proj")) return targets_of_module("down_proj", possible);
   const std::string_view last = module.substr(module.rfind('.') + 1);
-  AdapterTargets targets;
+  model::AdapterTargets targets;
   for (const ModuleName& known : kModules) {
     if (known.name == last) targets |= known_targets(known, possible);
   }
   return targets;
 }
 
-const AdapterTargets kFeedForwardTargets = AdapterTargets()
-                                               .set(place_of(AdapterTarget::kGate))
-                                               .set(place_of(AdapterTarget::kUp))
-                                               .set(place_of(AdapterTarget::kFc2));
+const model::AdapterTargets kFeedForwardTargets =
+    model::AdapterTargets()
+        .set(model::place_of(model::AdapterTarget::kGate))
+        .set(model::place_of(model::AdapterTarget::kUp))
+        .set(model::place_of(model::AdapterTarget::kFc2));
 
 void list_module(const std::string& module, const std::string& file, const char* why,
                  ImportReport& report) {
@@ -221,12 +224,12 @@ AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
   return words;
 }
 
-void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
+void take_adapters(const AdapterWords& words, const std::string& file, plan::Job& job,
                    ImportReport& report) {
-  const AdapterTargets possible = possible_targets(job.model);
-  AdapterTargets targets;
+  const model::AdapterTargets possible = model::possible_targets(job.model);
+  model::AdapterTargets targets;
   for (const std::string& module : words.modules) {
-    AdapterTargets here = targets_of_module(module, possible);
+    model::AdapterTargets here = targets_of_module(module, possible);
     if (is_expression(module)) {
       const Matched matched = matched_targets(module, job.model, possible);
       here = matched.targets;
@@ -254,13 +257,14 @@ void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
     adapters.set("joined", true);
   }
   Tree list = Tree::flow_sequence();
-  for (const auto& [target, name] : kAdapterTargetNames) {
-    if (targets[place_of(target)]) list.add(name);
+  for (const auto& [target, name] : model::kAdapterTargetNames) {
+    if (targets[model::place_of(target)]) list.add(name);
   }
   adapters.set("targets", list);
-  if (words.base != DType::kBf16) adapters.set("base", name_of(kAdapterBaseNames, words.base));
+  if (words.base != DType::kBf16)
+    adapters.set("base", name_of(model::kAdapterBaseNames, words.base));
   const Document document = Document::from(Tree::mapping().set("adapters", adapters), file);
-  read_training(document.root(), job);
+  plan::read_training(document.root(), job);
 }
 
 void leave_adapters_out(ImportReport& report) {
@@ -275,7 +279,7 @@ void leave_adapters_out(ImportReport& report) {
                 [](const ReadSetting& one) { return one.field.starts_with(kFieldOfAdapters); });
 }
 
-std::vector<std::string> megatron_modules(const Architecture& model) {
+std::vector<std::string> megatron_modules(const model::Architecture& model) {
   std::vector<std::string> names;
   for (const ModuleName& known : kModules) {
     if (!known.name.starts_with("linear_")) continue;
@@ -285,18 +289,18 @@ std::vector<std::string> megatron_modules(const Architecture& model) {
   return names;
 }
 
-std::vector<std::string> listed_megatron_modules(const Architecture& model) {
+std::vector<std::string> listed_megatron_modules(const model::Architecture& model) {
   if (adapts_all(model)) return {std::string(kAllLinear)};
   return megatron_modules(model);
 }
 
-AdaptedModules transformers_modules(const Architecture& model) {
+huggingface::AdaptedModules transformers_modules(const model::Architecture& model) {
   const bool listed = model.adapters->joined || experts_alone(model);
   if (adapts_all(model) && !listed) return {.modules = {std::string(kAllLinear)}};
   try {
-    return adapted_modules(model, family_of(model));
+    return huggingface::adapted_modules(model, huggingface::family_of(model));
   } catch (const Error&) {
-    AdaptedModules like_llama;
+    huggingface::AdaptedModules like_llama;
     constexpr std::size_t kOneByOne = 11;  // Llama's and those of latent attention.
     for (const ModuleName& known : std::span(kModules).first(kOneByOne)) {
       if (known_targets(known, model.adapters->targets).none()) continue;
@@ -306,4 +310,4 @@ AdaptedModules transformers_modules(const Architecture& model) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

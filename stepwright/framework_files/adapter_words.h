@@ -11,7 +11,7 @@
 #include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Adapters as the words of a program say them, before the model is known.
 struct AdapterWords {
@@ -62,21 +62,21 @@ DType read_adapter_base(const Fields& fields, std::string_view bits);
 /// Puts adapters into the model of a job, whose precision and framework are set; modules that no
 /// adapter of a job stands beside are listed as not read. Fails with `kInput`, naming the file,
 /// where the model has none of the modules, and on a rank that is wider than one of them.
-void take_adapters(const AdapterWords& words, const std::string& file, Job& job,
+void take_adapters(const AdapterWords& words, const std::string& file, plan::Job& job,
                    ImportReport& report);
 
 /// Lists what was read of adapters as not read: all weights are trained in the plan.
 void leave_adapters_out(ImportReport& report);
 
 /// The names of the modules of Megatron-Core that adapters of a model stand beside.
-std::vector<std::string> megatron_modules(const Architecture& model);
+std::vector<std::string> megatron_modules(const model::Architecture& model);
 
 /// The same as a list: `all-linear` where that is all that the model has.
-std::vector<std::string> listed_megatron_modules(const Architecture& model);
+std::vector<std::string> listed_megatron_modules(const model::Architecture& model);
 
 /// The modules and parameters of transformers that adapters of a model stand beside: `all-linear`
 /// where that is all that it has as modules, else those of its family (`family_of`), and those of
 /// Llama where none has all of the model.
-AdaptedModules transformers_modules(const Architecture& model);
+huggingface::AdaptedModules transformers_modules(const model::Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/plan/files/read_adapters.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -16,15 +16,15 @@ constexpr std::string_view kMark = "# stepwright: ";
 
 }  // namespace
 
-std::string code_notes(const PlannedJob& planned, bool recomputes) {
-  const Job& job = planned.job;
-  const std::string form = job.optimizer == Optimizer::kMuon
-                               ? fmt::format(", muon: {}", name_of(kMuonFormNames, job.muon))
+std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
+  const plan::Job& job = planned.job;
+  const std::string form = job.optimizer == plan::Optimizer::kMuon
+                               ? fmt::format(", muon: {}", name_of(plan::kMuonFormNames, job.muon))
                                : "";
   Json rest = Json::object();
   if (recomputes) rest[kRecomputes] = true;
   if (planned.plan.offload.moves_inputs()) rest[kMovesInputs] = true;
-  write_training(rest, job);
+  plan::write_training(rest, job);
   std::string parts;
   for (const auto& [key, value] : rest.items()) {
     parts += fmt::format(", {}: {}", key, value.dump());
@@ -32,8 +32,8 @@ std::string code_notes(const PlannedJob& planned, bool recomputes) {
   return fmt::format(
       "# the training code does the rest:\n"
       "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}{}}}\n",
-      kMark, planned.plan.micro_batch, micro_batches(job, planned.plan), job.sequences, job.length,
-      name_of(kOptimizerNames, job.optimizer), form, parts);
+      kMark, planned.plan.micro_batch, plan::micro_batches(job, planned.plan), job.sequences,
+      job.length, name_of(plan::kOptimizerNames, job.optimizer), form, parts);
 }
 
 void read_code_notes(const SourceFile& file, Draft& draft) {
@@ -54,11 +54,11 @@ void read_code_notes(const SourceFile& file, Draft& draft) {
   draft.micro_batches = fields.size("micro_batches");
   draft.sequences = fields.size("sequences");
   draft.length = fields.size("length");
-  draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
-  draft.muon = fields.choice("muon", kMuonFormNames, draft.muon);
-  if (fields.flag(kRecomputes, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
+  draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
+  draft.muon = fields.choice("muon", plan::kMuonFormNames, draft.muon);
+  if (fields.flag(kRecomputes, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   if (fields.flag(kMovesInputs, false)) draft.plan.offload.move_inputs();
   draft.trained = Document::from(node.placed_tree(), document.name());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

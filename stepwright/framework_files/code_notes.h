@@ -4,7 +4,7 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The key under which training code recomputes each layer (huggingface/transformers
 /// src/transformers/training_args.py).
@@ -15,9 +15,9 @@ inline constexpr const char* kMovesInputs = "activation_offloading";
 
 /// A comment line with what a file has no key for and the training code must do: micro-batch,
 /// batch, optimizer, what is trained, and (`recomputes`) its recomputation.
-std::string code_notes(const PlannedJob& planned, bool recomputes);
+std::string code_notes(const plan::PlannedJob& planned, bool recomputes);
 
 /// Reads that line, if the file has it; else notes what is taken in its place.
 void read_code_notes(const SourceFile& file, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

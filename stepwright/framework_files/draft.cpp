@@ -19,7 +19,7 @@
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -64,7 +64,8 @@ std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string&
   const bool both = draft.ranks && draft.nodes == nodes && *draft.ranks % nodes == 0;
   const std::int64_t used = both ? *draft.ranks / nodes : said;
   if (used == 0) return std::nullopt;
-  return used < load_cluster(profile, 1).devices_per_node ? std::optional(used) : std::nullopt;
+  return used < cluster::load_cluster(profile, 1).devices_per_node ? std::optional(used)
+                                                                   : std::nullopt;
 }
 
 /// How large the cluster is, as a job writes it.
@@ -87,7 +88,7 @@ std::string extent(Draft& draft, const std::string& profile,
   return "nodes: 1";
 }
 
-Cluster cluster_of(Draft& draft, const Given& given) {
+cluster::Cluster cluster_of(Draft& draft, const Given& given) {
   std::string mapping = given.cluster;
   if (mapping.front() != '{') {
     const std::size_t colon = mapping.rfind(':');
@@ -105,7 +106,7 @@ Cluster cluster_of(Draft& draft, const Given& given) {
     fail_input("--nodes goes with the name of a profile: --cluster states its own");
   }
   const Document document = option_document("cluster", mapping);
-  return read_cluster(document.root().get("cluster"), std::filesystem::current_path());
+  return cluster::read_cluster(document.root().get("cluster"), std::filesystem::current_path());
 }
 
 /// What says a name that a script leaves open.
@@ -126,7 +127,7 @@ std::string missing_scripts(const Draft& draft) {
   return text;
 }
 
-Architecture settled_model(Draft& draft, const Given& given, const std::string& file) {
+model::Architecture settled_model(Draft& draft, const Given& given, const std::string& file) {
   if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
   if (!given.known_model) {
     if (draft.model) return *draft.model;
@@ -140,23 +141,23 @@ Architecture settled_model(Draft& draft, const Given& given, const std::string& 
     fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,
                            missing_scripts(draft)));
   }
-  const Architecture& model = *given.known_model;
+  const model::Architecture& model = *given.known_model;
   if (!draft.model) return model;
-  const std::vector<std::string> apart = differences(*draft.model, model);
+  const std::vector<std::string> apart = huggingface::differences(*draft.model, model);
   if (!apart.empty()) {
     fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
                            fmt::join(apart, "; ")));
   }
-  return trained_like(model, *draft.model);
+  return model::trained_like(model, *draft.model);
 }
 
 /// Under its own name where it is a built-in one.
-void name_model(Architecture& model, std::vector<std::string>& notes) {
-  if (const auto own = built_in_model(model.name)) return;
-  for (const std::string_view name : built_in_models()) {
-    const Architecture known = built_in_model(name).value();
-    if (!differences(model, known).empty()) continue;
-    model = trained_like(known, model);
+void name_model(model::Architecture& model, std::vector<std::string>& notes) {
+  if (const auto own = model::built_in_model(model.name)) return;
+  for (const std::string_view name : model::built_in_models()) {
+    const model::Architecture known = model::built_in_model(name).value();
+    if (!huggingface::differences(model, known).empty()) continue;
+    model = model::trained_like(known, model);
     notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
     return;
   }
@@ -170,7 +171,7 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
   settle(draft.length, batch.length, file, "--batch", "tokens of a sequence");
   if (sequences_given) draft.assume("job.batch.sequences", "given by --batch");
   if (length_given) draft.assume("job.batch.length", "given by --batch");
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   const std::int64_t ways = plan.parallel.data * draft.micro_batches.value_or(1);
   if (draft.open_micro_batch && draft.sequences && draft.micro_batches &&
       *draft.sequences % ways == 0) {
@@ -214,7 +215,8 @@ void Draft::leave_out(UnreadSetting setting, std::string why) {
 Given with_model(Given given) {
   if (given.model.empty() || given.known_model) return given;
   const Document document = option_document("model", given.model);
-  given.known_model = read_model(document.root().get("model"), std::filesystem::current_path());
+  given.known_model =
+      model::read_model(document.root().get("model"), std::filesystem::current_path());
   return given;
 }
 
@@ -248,7 +250,7 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
     fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
                            draft.cluster.devices()));
   }
-  Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = draft.plan.parallel;
   const std::int64_t inner = degrees.tensor * degrees.context * degrees.pipeline;
   if (draft.cluster.devices() % inner != 0) {
     fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
@@ -263,33 +265,35 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
 namespace {
 
 /// A file may list modules for all models that it serves.
-void keep_held_modules(Draft& draft, const Architecture& model) {
-  OffloadModules& there = draft.plan.offload.activations;
-  const OffloadModules listed = there;
-  there = held_modules(model, listed);
-  for (const std::string_view name : offload_words(listed.without(there))) {
+void keep_held_modules(Draft& draft, const model::Architecture& model) {
+  plan::OffloadModules& there = draft.plan.offload.activations;
+  const plan::OffloadModules listed = there;
+  there = plan::held_modules(model, listed);
+  for (const std::string_view name : plan::offload_words(listed.without(there))) {
     draft.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
   }
-  Recompute& recompute = draft.plan.recompute;
-  if (recompute.kind != RecomputeKind::kModules) return;
-  const ModuleSet held = held_modules(model, recompute.modules);
-  for (const std::string_view name : module_words(recompute.modules.without(held))) {
+  plan::Recompute& recompute = draft.plan.recompute;
+  if (recompute.kind != plan::RecomputeKind::kModules) return;
+  const plan::ModuleSet held = plan::held_modules(model, recompute.modules);
+  for (const std::string_view name : plan::module_words(recompute.modules.without(held))) {
     draft.notes.push_back(
         fmt::format("Recomputation of {} was left out, as the model has none.", name));
   }
-  recompute = held.empty() ? Recompute() : Recompute{recompute.kind, recompute.every, held};
+  recompute =
+      held.empty() ? plan::Recompute() : plan::Recompute{recompute.kind, recompute.every, held};
 }
 
-void take_overlap(const Job& job, Plan& plan) {
+void take_overlap(const plan::Job& job, plan::Plan& plan) {
   const bool tensor = plan.overlap.tensor;
-  plan.overlap = default_overlap(job, plan);
+  plan.overlap = plan::default_overlap(job, plan);
   plan.overlap.tensor = plan.overlap.tensor || tensor;
-  if (plan.sequence_parallel) plan.tensor_input = default_tensor_input(job);
+  if (plan.sequence_parallel) plan.tensor_input = plan::default_tensor_input(job);
 }
 
 /// Experts share their states in as many groups as the rest, where nothing else is said.
-void group_experts(Plan& plan, const Architecture& model, std::optional<std::int64_t> own) {
-  if (!model.experts || !plan.sharding.uses(Spread::kInner)) return;
+void group_experts(plan::Plan& plan, const model::Architecture& model,
+                   std::optional<std::int64_t> own) {
+  if (!model.experts || !plan.sharding.uses(plan::Spread::kInner)) return;
   if (own) {
     plan.sharding.expert_group = *own;
     return;
@@ -300,7 +304,7 @@ void group_experts(Plan& plan, const Architecture& model, std::optional<std::int
 }
 
 /// Beside adapters all else is frozen anyway.
-void take_frozen(const Draft& draft, Architecture& model) {
+void take_frozen(const Draft& draft, model::Architecture& model) {
   if (!draft.frozen || draft.adapters) return;
   model.frozen = *draft.frozen;
   model.frozen.encoder = model.frozen.encoder && model.encoder;
@@ -308,11 +312,11 @@ void take_frozen(const Draft& draft, Architecture& model) {
 }
 
 /// Adapters that nothing covers are left out of a plan that something covers without them.
-void keep_covered_adapters(Job& job, Draft& draft) {
-  if (!illegal(job, draft.plan)) return;
-  const std::optional<Adapters> adapters = job.model.adapters;
+void keep_covered_adapters(plan::Job& job, Draft& draft) {
+  if (!plan::illegal(job, draft.plan)) return;
+  const std::optional<model::Adapters> adapters = job.model.adapters;
   job.model.adapters.reset();
-  if (illegal(job, draft.plan)) {
+  if (plan::illegal(job, draft.plan)) {
     job.model.adapters = adapters;
   } else {
     leave_adapters_out(draft.report);
@@ -321,8 +325,8 @@ void keep_covered_adapters(Job& job, Draft& draft) {
 
 }  // namespace
 
-PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
-  Job job;
+plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
+  plan::Job job;
   job.model = settled_model(draft, given, file);
   name_model(job.model, draft.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
@@ -336,7 +340,7 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.host_threads = draft.host_threads;
   job.dispatcher = draft.dispatcher;
   job.framework = draft.framework;
-  job.kernels = default_kernels(job.framework, job.cluster.device);
+  job.kernels = plan::default_kernels(job.framework, job.cluster.device);
   job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
   if (draft.loss) {
     job.kernels.loss_chunks = draft.loss->chunks;
@@ -349,35 +353,35 @@ PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
   job.attention_stated = draft.attention.has_value();
   if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);
   take_frozen(draft, job.model);
-  if (draft.trained) read_training(draft.trained->root(), job);
+  if (draft.trained) plan::read_training(draft.trained->root(), job);
   keep_held_modules(draft, job.model);
   take_documents(read_given_batch(given.batch), job, draft);
   group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (job.model.adapters && draft.plan.sequence_parallel) {
-    draft.plan.tensor_input = draft.tensor_input.value_or(default_tensor_input(job));
+    draft.plan.tensor_input = draft.tensor_input.value_or(plan::default_tensor_input(job));
   }
-  if (draft.framework_gradients) draft.plan.accumulate = default_gradients(job, draft.plan);
+  if (draft.framework_gradients) draft.plan.accumulate = plan::default_gradients(job, draft.plan);
   job.notes = draft.notes;
   if (draft.adapters) keep_covered_adapters(job, draft);
   return {.job = std::move(job), .plan = draft.plan};
 }
 
-PlannedJob started(PlannedJob planned) {
-  planned.plan = FrameworkLaw(planned.job.framework)
-                     .with_buckets(planned.job, canonical(planned.plan, planned.job));
+plan::PlannedJob started(plan::PlannedJob planned) {
+  planned.plan = plan::FrameworkLaw(planned.job.framework)
+                     .with_buckets(planned.job, plan::canonical(planned.plan, planned.job));
   return planned;
 }
 
-std::optional<Rejected> refusal_of(const Draft& draft, const PlannedJob& planned) {
-  const auto broken = illegal(planned.job, planned.plan);
+std::optional<plan::Rejected> refusal_of(const Draft& draft, const plan::PlannedJob& planned) {
+  const auto broken = plan::illegal(planned.job, planned.plan);
   return broken ? broken : draft.refused;
 }
 
-PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
-  PlannedJob planned = drafted(draft, given, file);
-  if (const auto refused = refusal_of(draft, planned)) fail_refused(*refused, file);
+plan::PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
+  plan::PlannedJob planned = drafted(draft, given, file);
+  if (const auto refused = refusal_of(draft, planned)) plan::fail_refused(*refused, file);
   return started(std::move(planned));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

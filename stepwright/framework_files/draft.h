@@ -14,7 +14,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The facts that a person adds to files which do not say everything, or in the place of theirs.
 struct Given {
@@ -30,8 +30,8 @@ struct Given {
   /// `SEQUENCES`, `SEQUENCESxLENGTH`, or a mapping as in a job, also with lengths of documents.
   std::string batch;
   /// The model in place of the words above, where it is known already.
-  std::optional<Architecture> known_model;
-  std::optional<Cluster> known_cluster;
+  std::optional<model::Architecture> known_model;
+  std::optional<cluster::Cluster> known_cluster;
 };
 
 /// A text that a person gave, and the name under which messages speak of it.
@@ -58,7 +58,7 @@ inline bool is_shell_script(const SourceFile& file) {
 
 /// How a program packs documents.
 struct PackingWords {
-  Packing packing;
+  packing::Packing packing;
   bool batch_of_documents = false;  ///< Its batch counts documents, not packed sequences.
   /// Documents are joined and cut where a sequence is full: it is one, however long they are.
   bool joined = false;
@@ -67,20 +67,20 @@ struct PackingWords {
 /// How files take the loss: `Kernels::loss_chunks` and `Kernels::loss_keeps`.
 struct LossWords {
   std::int64_t chunks = 1;
-  LossKeeps keeps = LossKeeps::kLogits;
+  plan::LossKeeps keeps = plan::LossKeeps::kLogits;
 };
 /// linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py: gradients in the
 /// forward, of chunks of a size that follows from the model's.
-inline constexpr LossWords kLigerLoss{0, LossKeeps::kGradients};
+inline constexpr LossWords kLigerLoss{0, plan::LossKeeps::kGradients};
 /// apple/ml-cross-entropy cut_cross_entropy/cce.py.
-inline constexpr LossWords kCutLoss{1, LossKeeps::kSums};
+inline constexpr LossWords kCutLoss{1, plan::LossKeeps::kSums};
 
 /// The plan and job as the files of a framework say them, before what they leave open is settled.
 struct Draft {
-  Framework framework;
+  plan::Framework framework;
   std::string source;   ///< The file that is read, under its name in messages.
   std::string program;  ///< The training program that a command starts, where one is named.
-  std::optional<Architecture> model;
+  std::optional<model::Architecture> model;
   /// Whether layers of the model have experts, also where only the one that a person gives says it.
   bool routed = false;
   std::string unknown_model;  ///< The name of one that is not built in.
@@ -93,24 +93,26 @@ struct Draft {
   std::optional<std::int64_t> micro_batches;    ///< Of one step and data rank.
   bool open_micro_batch = false;  ///< It follows from the batch, where that is possible.
   DType precision = DType::kBf16;
-  Optimizer optimizer = Optimizer::kAdamW;
-  MuonForm muon = MuonForm::kDuplicated;
+  plan::Optimizer optimizer = plan::Optimizer::kAdamW;
+  plan::MuonForm muon = plan::MuonForm::kDuplicated;
   std::optional<std::int64_t> host_threads;  ///< As `Job::host_threads`.
   std::optional<AdapterWords> adapters;
-  std::optional<Frozen> frozen;     ///< Where files say what is not trained, beside adapters.
-  std::optional<Document> trained;  ///< Adapters and frozen parts as a job says them.
-  std::optional<TensorInput> tensor_input;  ///< What adapters keep under sequence parallelism.
-  std::optional<PackingWords> packing;      ///< Where a person says how long documents are.
-  Dispatcher dispatcher = Dispatcher::kAllToAll;
-  std::optional<AttentionKernel> attention;
+  std::optional<model::Frozen> frozen;  ///< Where files say what is not trained, beside adapters.
+  std::optional<Document> trained;      ///< Adapters and frozen parts as a job says them.
+  std::optional<plan::TensorInput>
+      tensor_input;                     ///< What adapters keep under sequence parallelism.
+  std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
+  plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
+  std::optional<cluster::AttentionKernel> attention;
   bool fused_cross_entropy = false;
   std::optional<LossWords> loss;
-  std::vector<std::pair<bool Kernels::*, bool>> kernels;  ///< That files switch on or off.
-  std::optional<Masters> masters;  ///< Where the type of parameters says what updates compute with.
-  CudaGraphs cuda_graphs;
-  Cluster cluster;            ///< Once `settle_ranks` has run.
+  std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;  ///< That files switch on or off.
+  std::optional<plan::Masters>
+      masters;  ///< Where the type of parameters says what updates compute with.
+  plan::CudaGraphs cuda_graphs;
+  cluster::Cluster cluster;   ///< Once `settle_ranks` has run.
   bool given_extent = false;  ///< Whether a person said how large it is; with `cluster`.
-  Plan plan;                  ///< Its data degree, too; `finish` groups experts as the rest.
+  plan::Plan plan;            ///< Its data degree, too; `finish` groups experts as the rest.
   /// Ranks that share the states of experts, where that is no part of the rest's.
   std::optional<std::int64_t> expert_group;
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
@@ -127,7 +129,7 @@ struct Draft {
   ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
   std::vector<std::string> notes;    ///< What was assumed, for people.
   /// Why the framework itself would not start it, though the plan is legal.
-  std::optional<Rejected> refused;
+  std::optional<plan::Rejected> refused;
 
   /// Where `on`, Liger's kernel stands for the head and its loss.
   void take_liger(bool on) {
@@ -163,17 +165,17 @@ Document with_settings(Document document, const Given& given);
 /// The plan with its job as the files say it, legal or not; adapters that nothing covers are left
 /// out of a plan that is legal without them, and said. Fails with `kInput` where model or
 /// batch are not said, or said twice in different words.
-PlannedJob drafted(Draft& draft, const Given& given, const std::string& file);
+plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& file);
 
 /// A legal one in its canonical form, with the buckets that its framework gives it.
-PlannedJob started(PlannedJob planned);
+plan::PlannedJob started(plan::PlannedJob planned);
 
 /// Why a plan of a draft would not start.
-std::optional<Rejected> refusal_of(const Draft& draft, const PlannedJob& planned);
+std::optional<plan::Rejected> refusal_of(const Draft& draft, const plan::PlannedJob& planned);
 
 /// The plan with its job, legal and canonical. Fails with `kInput` where model or batch are not
 /// said or said twice in different words, and with the reason of a refusal when the plan is not
 /// legal.
-PlannedJob finish(Draft& draft, const Given& given, const std::string& file);
+plan::PlannedJob finish(Draft& draft, const Given& given, const std::string& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 Fields Fields::section(std::string_view key) const {
   static const Document kEmpty = Document::from(Tree::mapping(), "nothing");
@@ -33,4 +33,4 @@ std::vector<std::string> words_in(Node node) {
   return words;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

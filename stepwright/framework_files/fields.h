@@ -12,7 +12,7 @@
 
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Largest number that a size in a file of a framework may have.
 inline constexpr std::int64_t kMostOfField = std::int64_t{1} << 40;
@@ -80,4 +80,4 @@ class Fields {
 /// `kInput`.
 std::vector<std::string> words_in(Node node);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -13,7 +13,7 @@
 #include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 [[noreturn]] void fail_batch(const std::string& text) {
@@ -29,16 +29,16 @@ GivenBatch read_batch_mapping(const std::string& text) {
   node.allow_only({"sequences", "length", "lengths", "packing"});
   GivenBatch batch;
   if (const auto given = node.find("sequences")) {
-    batch.sequences = given->integer(1, kMostElements);
+    batch.sequences = given->integer(1, plan::kMostElements);
   }
-  if (const auto given = node.find("length")) batch.length = given->integer(1, kMostElements);
+  if (const auto given = node.find("length")) batch.length = given->integer(1, plan::kMostElements);
   if (node.find("lengths") || node.find("packing")) batch.documents = std::move(document);
   return batch;
 }
 
 /// Sequences into which a step's documents are packed, in whole micro-batches of all ranks.
-std::int64_t packed_sequences_of(const Job& job, const Plan& plan) {
-  const double each = total_count(job.documents->packs.documents);
+std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
+  const double each = packing::total_count(job.documents->packs.documents);
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   const auto needed =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(job.sequences) / each));
@@ -68,7 +68,7 @@ GivenBatch read_given_batch(const std::string& text) {
   const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
   if (!whole) fail_batch(text);
   for (const auto& value : {batch.sequences, batch.length}) {
-    if (value && (*value < 1 || *value > kMostElements)) fail_batch(text);
+    if (value && (*value < 1 || *value > plan::kMostElements)) fail_batch(text);
   }
   return batch;
 }
@@ -83,17 +83,19 @@ void take_packing(const Fields& fields, std::string_view flag, const PackingWord
                   const Given& given, Draft& draft) {
   if (packs_documents(fields, flag, given)) {
     draft.packing = words;
-    if (Packing& own = draft.packing->packing; own.kind != PackingKind::kFirstFit) {
+    if (packing::Packing& own = draft.packing->packing;
+        own.kind != packing::PackingKind::kFirstFit) {
       own.order = {};
       own.group = 0;
     }
     static_cast<void>(fields.find(flag));
   } else if (read_given_batch(given.batch).documents && !draft.packing) {
-    draft.packing = {.packing = {.pad_to = PadTo::kLongest, .too_long = words.packing.too_long}};
+    draft.packing = {
+        .packing = {.pad_to = packing::PadTo::kLongest, .too_long = words.packing.too_long}};
   }
 }
 
-void take_documents(const GivenBatch& batch, Job& job, Draft& draft) {
+void take_documents(const GivenBatch& batch, plan::Job& job, Draft& draft) {
   if (!batch.documents) return;
   const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
   if (draft.packing && draft.packing->joined && !own_packing) {
@@ -103,9 +105,9 @@ void take_documents(const GivenBatch& batch, Job& job, Draft& draft) {
         "however long documents are.");
     return;
   }
-  const Packing unsaid = draft.packing ? draft.packing->packing : Packing{};
-  job.documents = read_document_batch(batch.documents->root().get("batch"), job.length,
-                                      std::filesystem::current_path(), unsaid);
+  const packing::Packing unsaid = draft.packing ? draft.packing->packing : packing::Packing{};
+  job.documents = plan::read_document_batch(batch.documents->root().get("batch"), job.length,
+                                            std::filesystem::current_path(), unsaid);
   draft.assume("job.batch.lengths", "given by --batch");
   if (!draft.packing || !draft.packing->batch_of_documents) return;
   const std::int64_t documents = job.sequences;
@@ -115,4 +117,4 @@ void take_documents(const GivenBatch& batch, Job& job, Draft& draft) {
                            format_count(documents), format_count(job.length)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// An option whose value may be a mapping as in a job.
 Document option_document(std::string_view key, const std::string& value);
@@ -35,6 +35,6 @@ void take_packing(const Fields& fields, std::string_view flag, const PackingWord
 
 /// Puts the documents that a person gives into a job whose batch and plan are settled, packed as
 /// the files say.
-void take_documents(const GivenBatch& batch, Job& job, Draft& draft);
+void take_documents(const GivenBatch& batch, plan::Job& job, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -4,7 +4,7 @@
 
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -15,7 +15,7 @@ Json line_json(std::uint32_t line) { return line > 0 ? Json(line) : Json(nullptr
 
 Json import_json(const ImportedPlan& imported) {
   const ImportReport& report = imported.report;
-  Json json{{"plan", plan_json(imported.planned)},
+  Json json{{"plan", plan::plan_json(imported.planned)},
             {"from", imported.target},
             {"read", Json::array()},
             {"assumed", Json::array()},
@@ -42,4 +42,4 @@ Json import_json(const ImportedPlan& imported) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

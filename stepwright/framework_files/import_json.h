@@ -4,9 +4,9 @@
 
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// `plan`, `read`, `assumed`, `not_read` and `notes`, as docs/formats.md says.
 nlohmann::ordered_json import_json(const ImportedPlan& imported);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

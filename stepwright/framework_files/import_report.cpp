@@ -13,7 +13,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -112,10 +112,10 @@ std::string text_of(const Json& value) {
 }
 
 /// What a plan file says, in its order, the job last: places and values.
-std::vector<std::pair<std::string, std::string>> fields_of(const PlannedJob& planned) {
+std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJob& planned) {
   static constexpr std::string_view kOfJob[] = {"model",     "cluster",   "batch",
                                                 "precision", "optimizer", "dispatcher"};
-  const Json file = plan_json(planned);
+  const Json file = plan::plan_json(planned);
   std::vector<std::pair<std::string, std::string>> found;
   const auto add = [&](const std::string& place, const Json& value) {
     if (!value.is_object() || place == "job.cluster" || place == "job.model") {
@@ -178,7 +178,7 @@ void list_settings(const Fields& fields, const std::string& file,
   if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");
 }
 
-void settle_report(const PlannedJob& planned, ImportReport& report) {
+void settle_report(const plan::PlannedJob& planned, ImportReport& report) {
   std::map<std::string, std::string> reasons;
   for (const AssumedField& one : report.assumed) reasons[one.field] = one.why;
   report.assumed.clear();
@@ -217,4 +217,4 @@ void check_all_read(const ImportReport& report) {
                          fmt::join(open, ", ")));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Whether a setting that a plan does not take can change time, memory or messages of a step.
 enum class Matters : std::uint8_t { kNo, kMaybe, kYes };
@@ -78,9 +78,9 @@ void list_settings(const Fields& fields, const std::string& file,
 
 /// Completes a report with what the plan says and no file does: `report.assumed` has reasons of
 /// some, the others are defaults of the job's framework.
-void settle_report(const PlannedJob& planned, ImportReport& report);
+void settle_report(const plan::PlannedJob& planned, ImportReport& report);
 
 /// Fails with `kInput` where a setting that was not read matters, or may, naming each.
 void check_all_read(const ImportReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

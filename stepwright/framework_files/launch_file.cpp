@@ -20,7 +20,7 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 20;
@@ -178,8 +178,9 @@ std::vector<std::string> words_of(bool (*is)(const LaunchTarget&)) {
 }
 
 /// The framework for which a target writes: its own, in the release that is asked for.
-Framework framework_for(const LaunchTarget& target, const Job& job, const std::string& release) {
-  Framework framework = job.framework;
+plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
+                              const std::string& release) {
+  plan::Framework framework = job.framework;
   if (!target.framework.empty() && framework.name != target.framework) {
     framework = {.name = std::string(target.framework), .version = ""};
   }
@@ -190,37 +191,39 @@ Framework framework_for(const LaunchTarget& target, const Job& job, const std::s
 
 /// Names the variant of the framework that the target's program is, if that runs the plan: beside
 /// other files than its own, as a JSON of DeepSpeed, its program may run more.
-void take_variant(const LaunchTarget& target, PlannedJob& planned) {
-  Framework framework = planned.job.framework;
+void take_variant(const LaunchTarget& target, plan::PlannedJob& planned) {
+  plan::Framework framework = planned.job.framework;
   if (target.variant.empty() || framework.name != target.framework) return;
   framework.variant = target.variant;
-  if (not_run(framework, planned.job, planned.plan).empty()) planned.job.framework = framework;
+  if (plan::not_run(framework, planned.job, planned.plan).empty())
+    planned.job.framework = framework;
 }
 
-std::string nearest_text(const Framework& framework, const PlannedJob& planned) {
-  const auto nearest = nearest_run(framework, planned.job, planned.plan);
+std::string nearest_text(const plan::Framework& framework, const plan::PlannedJob& planned) {
+  const auto nearest = plan::nearest_run(framework, planned.job, planned.plan);
   if (!nearest) return "no plan near runs there";
   return fmt::format("the nearest plan that it runs has {}",
-                     changes(canonical(planned.plan, planned.job), *nearest));
+                     plan::changes(plan::canonical(planned.plan, planned.job), *nearest));
 }
 
 /// Why the framework does not run the plan; empty: it does.
-std::vector<std::string> not_run_reasons(const Framework& framework, const PlannedJob& planned) {
+std::vector<std::string> not_run_reasons(const plan::Framework& framework,
+                                         const plan::PlannedJob& planned) {
   std::vector<std::string> reasons;
   if (framework.name.empty()) return reasons;
-  for (const NotRun& what : not_run(framework, planned.job, planned.plan)) {
+  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
     // Each framework brings its own; which one is said once the file is read back.
-    if (what.ability != Ability::kAttention) reasons.push_back(what.message);
+    if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
   }
   return reasons;
 }
 
 /// Changes the plan to the nearest that the framework runs, or refuses it.
-void settle_runs(const Framework& framework, PlannedJob& planned, bool take_nearest,
+void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bool take_nearest,
                  std::vector<std::string>& notes) {
   const std::vector<std::string> reasons = not_run_reasons(framework, planned);
   if (reasons.empty()) return;
-  const auto nearest = nearest_run(framework, planned.job, planned.plan);
+  const auto nearest = plan::nearest_run(framework, planned.job, planned.plan);
   if (!take_nearest || !nearest) {
     fail_unsupported(fmt::format("{}; {}{}", fmt::join(reasons, "; "),
                                  nearest_text(framework, planned),
@@ -228,13 +231,13 @@ void settle_runs(const Framework& framework, PlannedJob& planned, bool take_near
   }
   notes.push_back(fmt::format("Written is the nearest plan that {} runs; it has {}.",
                               framework.variant.empty() ? framework.name : framework.variant,
-                              changes(canonical(planned.plan, planned.job), *nearest)));
+                              plan::changes(plan::canonical(planned.plan, planned.job), *nearest)));
   planned.plan = *nearest;
 }
 
 /// Algorithms that no environment tells apart are refused, or left to the library. What a file
 /// cannot set is said.
-void settle_environment(const LaunchTarget& target, PlannedJob& planned, bool take_nearest,
+void settle_environment(const LaunchTarget& target, plan::PlannedJob& planned, bool take_nearest,
                         std::vector<std::string>& notes) {
   std::vector<EnvironmentSetting> settings;
   try {
@@ -253,7 +256,7 @@ void settle_environment(const LaunchTarget& target, PlannedJob& planned, bool ta
   }
 }
 
-std::vector<std::string> header_of(const LaunchTarget& target, const PlannedJob& planned,
+std::vector<std::string> header_of(const LaunchTarget& target, const plan::PlannedJob& planned,
                                    const std::vector<std::string>& notes) {
   std::vector<std::string> lines = {
       fmt::format("{}, written by stepwright", target.about),
@@ -275,7 +278,7 @@ std::vector<std::string> import_words() {
   return words_of([](const LaunchTarget& target) { return target.read != nullptr; });
 }
 
-Framework target_framework(std::string_view word, const std::string& release) {
+plan::Framework target_framework(std::string_view word, const std::string& release) {
   const LaunchTarget& target = target_of(word);
   if (target.framework.empty()) return {};
   return {.name = std::string(target.framework),
@@ -283,20 +286,20 @@ Framework target_framework(std::string_view word, const std::string& release) {
           .variant = std::string(target.variant)};
 }
 
-LaunchFile export_plan(std::string_view word, PlannedJob planned, const std::string& release,
+LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const std::string& release,
                        bool nearest, std::string_view where) try {
   const LaunchTarget& target = target_of(word);
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
-  const bool narrow = planned.job.kernels.masters == Masters::kNone;
-  planned.job.kernels = started_kernels(planned.job);
-  if (narrow && planned.job.kernels.masters != Masters::kNone) {
+  const bool narrow = planned.job.kernels.masters == plan::Masters::kNone;
+  planned.job.kernels = plan::started_kernels(planned.job);
+  if (narrow && planned.job.kernels.masters != plan::Masters::kNone) {
     file.notes.emplace_back(
         "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "
         "they do in fp32.");
   }
   settle_runs(planned.job.framework, planned, nearest, file.notes);
-  planned.plan = canonical(planned.plan, planned.job);
+  planned.plan = plan::canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
     settle_read_back(target, planned, nearest, file.notes);
@@ -375,7 +378,7 @@ ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> f
                         .report = {},
                         .refused = {}};
   imported.refused = refusal_of(draft, imported.planned);
-  if (imported.refused && !as_it_is) fail_refused(*imported.refused, name);
+  if (imported.refused && !as_it_is) plan::fail_refused(*imported.refused, name);
   if (!imported.refused) {
     imported.planned = started(std::move(imported.planned));
     take_variant(target, imported.planned);
@@ -407,4 +410,4 @@ std::string read_text_file(const std::filesystem::path& path) {
   return std::move(file.text);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -11,12 +11,12 @@
 #include "stepwright/framework_files/target.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A file that starts a job, or the part of it that a framework reads.
 struct LaunchFile {
   std::string text;
-  PlannedJob started;              ///< What the file starts, with the framework's kernels.
+  plan::PlannedJob started;        ///< What the file starts, with the framework's kernels.
   std::vector<std::string> notes;  ///< What it assumes and what it does not say, for people.
 };
 
@@ -25,22 +25,24 @@ std::vector<std::string> export_words();
 std::vector<std::string> import_words();
 
 /// The framework that a target writes for, in a release; without a name for a launcher of any.
-Framework target_framework(std::string_view target, const std::string& release);
+plan::Framework target_framework(std::string_view target, const std::string& release);
 
 /// Writes the file of a target. `release` is of its framework; empty: the job's, else the newest.
 /// What reading the file back would change is a note where it is overlap, buckets or collectives.
 /// Fails with `kUnsupported` where the framework does not run the plan, or the file cannot say it,
 /// naming each property and the nearest plan that it runs; with `nearest` that plan is written
 /// instead, and a note says so. `where` opens the messages.
-LaunchFile export_plan(std::string_view target, PlannedJob planned, const std::string& release,
-                       bool nearest = false, std::string_view where = "plan");
+LaunchFile export_plan(std::string_view target, plan::PlannedJob planned,
+                       const std::string& release, bool nearest = false,
+                       std::string_view where = "plan");
 
 /// A plan made of files, and what became of each of their settings.
 struct ImportedPlan {
   std::string target;  ///< Whose files they are.
-  PlannedJob planned;
+  plan::PlannedJob planned;
   ImportReport report;
-  std::optional<Rejected> refused;  ///< Why it would not start; the plan is then as files say it.
+  std::optional<plan::Rejected>
+      refused;  ///< Why it would not start; the plan is then as files say it.
 };
 
 /// The plan that files of a target describe; without a target their content says whose they are.
@@ -53,4 +55,4 @@ ImportedPlan import_sources(std::string_view target, std::span<const SourceFile>
 /// run (megatron/stated.h). Fails with `kInput` when it is missing, larger or no UTF-8.
 std::string read_text_file(const std::filesystem::path& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

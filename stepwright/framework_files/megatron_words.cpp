@@ -12,7 +12,7 @@
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/syntax/references.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Sorts the settings of a file.
@@ -85,7 +85,7 @@ void lay(Tree& under, const Tree& over) {
 }
 
 /// The sizes of a model as Megatron's arguments say them.
-Tree fields_of(const Architecture& model) {
+Tree fields_of(const model::Architecture& model) {
   Tree fields = Tree::mapping();
   add_model_fields(fields, model);
   fields.set("vocab_size", model.vocabulary);
@@ -116,7 +116,8 @@ Tree megatron_tree(Node root, std::span<const MegatronPlace> places) {
 void read_megatron_text(const MegatronText& text, const Fields& root,
                         std::span<const KnownSetting> known, const Given& given, Draft& draft,
                         const std::string& file) {
-  const std::optional<Architecture> base = given.known_model ? given.known_model : draft.model;
+  const std::optional<model::Architecture> base =
+      given.known_model ? given.known_model : draft.model;
   // Sizes of a file that names its model go over those of that one.
   const bool named = base && (draft.model || text.said.find("num_layers") == nullptr);
   const Tree sizes = named ? fields_of(*base) : Tree::mapping();
@@ -153,4 +154,4 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
                                report.not_read.end());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

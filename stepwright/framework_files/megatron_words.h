@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 // Configurations of other programs that carry the fields of Megatron-Core.
 
@@ -38,4 +38,4 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
                         std::span<const KnownSetting> known, const Given& given, Draft& draft,
                         const std::string& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

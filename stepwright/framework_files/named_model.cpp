@@ -10,7 +10,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Ids of models that were trained further from a built-in one and kept its sizes: how they begin,
@@ -46,7 +46,7 @@ constexpr SameSizes kSameSizes[] = {{"qwen2.5-coder-", "qwen2.5-"},
 
 /// The built-in model of an id, itself or one whose sizes it has.
 std::optional<std::string_view> model_of_id(std::string_view last) {
-  if (const auto own = built_in_of_id(fmt::format("hub/{}", last))) return own;
+  if (const auto own = model::built_in_of_id(fmt::format("hub/{}", last))) return own;
   std::string small(last);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
   // A copy of the weights in another type has the same sizes: unsloth/DeepSeek-V3-0324-BF16,
@@ -58,8 +58,9 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
     if (!small.starts_with(head)) continue;
     const std::string rest = small.substr(head.size());
     if (!but.empty() && rest.starts_with(but)) continue;
-    if (const auto known = built_in_of_id(fmt::format("hub/{}{}", like, rest))) return known;
-    if (!like.ends_with('-') && rest.empty()) return built_in_of_id(fmt::format("hub/{}", like));
+    if (const auto known = model::built_in_of_id(fmt::format("hub/{}{}", like, rest))) return known;
+    if (!like.ends_with('-') && rest.empty())
+      return model::built_in_of_id(fmt::format("hub/{}", like));
   }
   return std::nullopt;
 }
@@ -101,7 +102,7 @@ bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
     draft.unknown_model = printable(id);
     return false;
   }
-  draft.model = built_in_model(*known);
+  draft.model = model::built_in_model(*known);
   draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
   // Those of Gemma 3 but the smallest see images.
   if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {
@@ -110,10 +111,10 @@ bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
   return true;
 }
 
-std::string model_folder(const Job& job) {
-  const std::optional<Architecture> known = built_in_model(job.model_name);
+std::string model_folder(const plan::Job& job) {
+  const std::optional<model::Architecture> known = model::built_in_model(job.model_name);
   const bool same = known && *known == job.model;
   return same ? fmt::format("./models/{}", job.model_name) : "./model";
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

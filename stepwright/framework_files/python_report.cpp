@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Whether a value stands at a dotted path.
@@ -84,4 +84,4 @@ void list_python_unread(const PythonConfig& config, const Document& document,
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/syntax/python_config.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Lists values of a Python file that are no literals, unless `document` has another in their
 /// place. `fields`: what is known under the last part of a name. Fails with `kInput` where one of
@@ -16,4 +16,4 @@ void list_python_unread(const PythonConfig& config, const Document& document,
                         std::span<const KnownSetting> known, ImportReport& report,
                         std::span<const KnownSetting> fields = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

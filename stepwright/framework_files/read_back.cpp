@@ -12,22 +12,24 @@
 #include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/laws/repair.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
-std::string plain_batch(const Job& job) { return fmt::format("{}x{}", job.sequences, job.length); }
+std::string plain_batch(const plan::Job& job) {
+  return fmt::format("{}x{}", job.sequences, job.length);
+}
 
 /// The batch of a job; how long its documents are, and not how they are packed.
-std::string batch_text(const Job& job) {
+std::string batch_text(const plan::Job& job) {
   if (!job.documents) return plain_batch(job);
   nlohmann::ordered_json batch = {{"sequences", job.sequences}, {"length", job.length}};
-  write_document_batch(batch, *job.documents);
+  plan::write_document_batch(batch, *job.documents);
   batch.erase("packing");
   return batch.dump();
 }
 
-PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
-  const Job& job = planned.job;
+plan::PlannedJob read_back(const LaunchTarget& target, const plan::PlannedJob& planned) {
+  const plan::Job& job = planned.job;
   Given given;
   given.known_cluster = job.cluster;
   given.batch = batch_text(job);
@@ -35,7 +37,7 @@ PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
   Draft draft;
   draft.framework = job.framework;
   // What is trained of it must be said, like all else that a plan chooses.
-  Architecture whole = job.model;
+  model::Architecture whole = job.model;
   whole.adapters.reset();
   whole.frozen = {};
   given.known_model = whole;
@@ -46,7 +48,7 @@ PlannedJob read_back(const LaunchTarget& target, const PlannedJob& planned) {
 }
 
 /// The plan as the target's file can say it: one that cannot be read back cannot be said.
-PlannedJob sayable(const LaunchTarget& target, const PlannedJob& planned) {
+plan::PlannedJob sayable(const LaunchTarget& target, const plan::PlannedJob& planned) {
   try {
     return read_back(target, planned);
   } catch (const Error& error) {
@@ -57,7 +59,7 @@ PlannedJob sayable(const LaunchTarget& target, const PlannedJob& planned) {
 
 /// The plan with the choices of another that a file need not say: of two plans, all but what
 /// changes no result.
-Plan with_soft_choices(Plan plan, const Plan& soft) {
+plan::Plan with_soft_choices(plan::Plan plan, const plan::Plan& soft) {
   plan.overlap = soft.overlap;
   plan.gradient_bucket = soft.gradient_bucket;
   plan.parameter_bucket = soft.parameter_bucket;
@@ -66,8 +68,9 @@ Plan with_soft_choices(Plan plan, const Plan& soft) {
 }
 
 /// "precision bf16 becomes fp32" of what a job lost.
-std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Job& to) {
-  std::vector<std::string> lost = differences(to.model, from.model);
+std::vector<std::string> lost_of_job(const plan::Job& from, const plan::Plan& plan,
+                                     const plan::Job& to) {
+  std::vector<std::string> lost = huggingface::differences(to.model, from.model);
   const auto compare = [&](std::string_view field, auto before, auto after) {
     if (before != after) lost.push_back(fmt::format("{} {} becomes {}", field, before, after));
   };
@@ -76,8 +79,8 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
     compare("model.multi_token_weight", from.model.multi_token_weight, to.model.multi_token_weight);
   }
   compare("dropout", from.model.dropout, to.model.dropout);
-  const std::optional<Adapters>& before = from.model.adapters;
-  const std::optional<Adapters>& after = to.model.adapters;
+  const std::optional<model::Adapters>& before = from.model.adapters;
+  const std::optional<model::Adapters>& after = to.model.adapters;
   if (before && after && before->joined != after->joined) {
     compare("adapters.joined", before->joined, after->joined);
   } else if (before != after) {
@@ -88,18 +91,18 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
     lost.emplace_back(to.model.frozen.any() ? "frozen parts become others"
                                             : "frozen parts (they are trained there)");
   }
-  compare("precision", name_of(kPrecisionNames, from.precision),
-          name_of(kPrecisionNames, to.precision));
+  compare("precision", name_of(plan::kPrecisionNames, from.precision),
+          name_of(plan::kPrecisionNames, to.precision));
   if (plan.parallel.expert * plan.parallel.expert_tensor > 1) {
-    compare("dispatcher", name_of(kDispatcherNames, from.dispatcher),
-            name_of(kDispatcherNames, to.dispatcher));
+    compare("dispatcher", name_of(plan::kDispatcherNames, from.dispatcher),
+            name_of(plan::kDispatcherNames, to.dispatcher));
   }
-  const auto plain = [](const Job& job) {
-    return job.optimizer == Optimizer::kAdam || job.optimizer == Optimizer::kAdamW;
+  const auto plain = [](const plan::Job& job) {
+    return job.optimizer == plan::Optimizer::kAdam || job.optimizer == plan::Optimizer::kAdamW;
   };
   if (!plain(from) || !plain(to)) {
-    compare("optimizer", name_of(kOptimizerNames, from.optimizer),
-            name_of(kOptimizerNames, to.optimizer));
+    compare("optimizer", name_of(plan::kOptimizerNames, from.optimizer),
+            name_of(plan::kOptimizerNames, to.optimizer));
   }
   compare("batch.sequences", from.sequences, to.sequences);
   compare("batch.length", from.length, to.length);
@@ -108,31 +111,32 @@ std::vector<std::string> lost_of_job(const Job& from, const Plan& plan, const Jo
 
 /// Notes what a file says of packing otherwise, or that it says nothing.
 template <class Compare>
-void note_packing(const Packing& from, const std::optional<DocumentBatch>& to, Compare compare,
-                  std::vector<std::string>& notes) {
+void note_packing(const packing::Packing& from, const std::optional<plan::DocumentBatch>& to,
+                  Compare compare, std::vector<std::string>& notes) {
   if (!to) {
     notes.push_back(fmt::format(
         "The file does not say how documents are packed (here {}, padded to {}): set that beside "
         "its data.",
-        name_of(kPackingKindNames, from.kind), name_of(kPadToNames, from.pad_to)));
+        name_of(packing::kPackingKindNames, from.kind),
+        name_of(packing::kPadToNames, from.pad_to)));
     return;
   }
-  const Packing& there = to->packing;
-  compare("batch.packing.kind", name_of(kPackingKindNames, from.kind),
-          name_of(kPackingKindNames, there.kind));
-  if (from.kind == PackingKind::kFirstFit && there.kind == from.kind) {
-    compare("batch.packing.order", name_of(kPackingOrderNames, from.order),
-            name_of(kPackingOrderNames, there.order));
+  const packing::Packing& there = to->packing;
+  compare("batch.packing.kind", name_of(packing::kPackingKindNames, from.kind),
+          name_of(packing::kPackingKindNames, there.kind));
+  if (from.kind == packing::PackingKind::kFirstFit && there.kind == from.kind) {
+    compare("batch.packing.order", name_of(packing::kPackingOrderNames, from.order),
+            name_of(packing::kPackingOrderNames, there.order));
     compare("batch.packing.group", std::to_string(from.group), std::to_string(there.group));
   }
   compare("batch.packing.masks", from.masks ? "true" : "false", there.masks ? "true" : "false");
-  compare("batch.packing.pad_to", name_of(kPadToNames, from.pad_to),
-          name_of(kPadToNames, there.pad_to));
-  compare("batch.packing.too_long", name_of(kTooLongNames, from.too_long),
-          name_of(kTooLongNames, there.too_long));
+  compare("batch.packing.pad_to", name_of(packing::kPadToNames, from.pad_to),
+          name_of(packing::kPadToNames, there.pad_to));
+  compare("batch.packing.too_long", name_of(packing::kTooLongNames, from.too_long),
+          name_of(packing::kTooLongNames, there.too_long));
 }
 
-void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
+void note_job(const plan::Job& from, const plan::Job& to, std::vector<std::string>& notes) {
   const auto compare = [&](std::string_view field, std::string_view before,
                            std::string_view after) {
     if (before == after) return;
@@ -141,31 +145,32 @@ void note_job(const Job& from, const Job& to, std::vector<std::string>& notes) {
                     "{0}={1}` says what a step takes there.",
                     field, after, before));
   };
-  compare("optimizer", name_of(kOptimizerNames, from.optimizer),
-          name_of(kOptimizerNames, to.optimizer));
-  if (from.optimizer == Optimizer::kMuon) {
-    compare("muon", name_of(kMuonFormNames, from.muon), name_of(kMuonFormNames, to.muon));
+  compare("optimizer", name_of(plan::kOptimizerNames, from.optimizer),
+          name_of(plan::kOptimizerNames, to.optimizer));
+  if (from.optimizer == plan::Optimizer::kMuon) {
+    compare("muon", name_of(plan::kMuonFormNames, from.muon),
+            name_of(plan::kMuonFormNames, to.muon));
   }
   if (from.documents) note_packing(from.documents->packing, to.documents, compare, notes);
-  compare("kernels.masters", name_of(kMasterNames, from.kernels.masters),
-          name_of(kMasterNames, to.kernels.masters));
-  compare("kernels.attention", name_of(kAttentionKernelNames, from.kernels.attention),
-          name_of(kAttentionKernelNames, to.kernels.attention));
+  compare("kernels.masters", name_of(plan::kMasterNames, from.kernels.masters),
+          name_of(plan::kMasterNames, to.kernels.masters));
+  compare("kernels.attention", name_of(cluster::kAttentionKernelNames, from.kernels.attention),
+          name_of(cluster::kAttentionKernelNames, to.kernels.attention));
 }
 
 }  // namespace
 
-void settle_read_back(const LaunchTarget& target, PlannedJob& planned, bool nearest,
+void settle_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
                       std::vector<std::string>& notes) {
-  PlannedJob back = sayable(target, planned);
+  plan::PlannedJob back = sayable(target, planned);
   const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);
   if (!lost.empty()) {
     fail_unsupported(
         fmt::format("{}: its files cannot say: {}", target.word, fmt::join(lost, "; ")));
   }
-  const Plan held = canonical(with_soft_choices(back.plan, planned.plan), planned.job);
+  const plan::Plan held = plan::canonical(with_soft_choices(back.plan, planned.plan), planned.job);
   if (held != planned.plan) {
-    const std::string what = changes(planned.plan, held);
+    const std::string what = plan::changes(planned.plan, held);
     if (!nearest) {
       fail_unsupported(
           fmt::format("{}: its files cannot say this plan; the nearest has {}", target.word, what));
@@ -176,11 +181,11 @@ void settle_read_back(const LaunchTarget& target, PlannedJob& planned, bool near
     back = sayable(target, planned);
   }
   if (back.plan != planned.plan) {
-    notes.push_back(fmt::format("What runs there has {}.", changes(planned.plan, back.plan)));
+    notes.push_back(fmt::format("What runs there has {}.", plan::changes(planned.plan, back.plan)));
   }
   note_job(planned.job, back.job, notes);
   planned.job.muon = back.job.muon;
   planned.job.kernels.masters = back.job.kernels.masters;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -12,7 +12,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/syntax/references.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::ptrdiff_t kMostSettingParts = 20;
@@ -101,4 +101,4 @@ Document read_setting_words(std::span<const SourceFile> files, const SettingProg
   return with_settings(Document::from(std::move(settings), command.file), own);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A program whose arguments are words `a.b=value`.
 struct SettingProgram {
@@ -27,4 +27,4 @@ struct SettingProgram {
 Document read_setting_words(std::span<const SourceFile> files, const SettingProgram& program,
                             const Given& given, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

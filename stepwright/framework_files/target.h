@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A program for which plans are written and, mostly, read back.
 struct LaunchTarget {
@@ -22,7 +22,8 @@ struct LaunchTarget {
   /// what that runs: search, answers, nearest plans and exports read the same table.
   std::string_view variant = {};
   /// Writes a plan that the framework runs; nothing for a target that is only read.
-  std::string (*write)(const PlannedJob& planned, const std::vector<std::string>& header) = nullptr;
+  std::string (*write)(const plan::PlannedJob& planned,
+                       const std::vector<std::string>& header) = nullptr;
   /// Reads files; nothing for a target that is only written.
   void (*read)(std::span<const SourceFile> files, const Given& given, Draft& draft) = nullptr;
   /// Whether a file is of this program, by its content; the first of the table that says so has it.
@@ -34,4 +35,4 @@ struct LaunchTarget {
 /// All targets, in the order in which they are listed.
 std::span<const LaunchTarget> launch_targets();
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -23,7 +23,7 @@
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/framework_files/torchtune/torchtune.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr LaunchTarget kTargets[] = {
@@ -237,4 +237,4 @@ constexpr LaunchTarget kTargets[] = {
 
 std::span<const LaunchTarget> launch_targets() { return kTargets; }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

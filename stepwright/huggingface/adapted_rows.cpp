@@ -4,17 +4,18 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 /// The rows of one copy of a parameter.
-std::vector<AdaptedRows> rows_of_copy(const Adapters& adapters, const Parameter& weight,
-                                      const AdaptedWeight& entry) {
+std::vector<AdaptedRows> rows_of_copy(const model::Adapters& adapters,
+                                      const model::Parameter& weight,
+                                      const model::AdaptedWeight& entry) {
   std::vector<AdaptedRows> list;
   AdaptedRows next;
   for (std::size_t part = 0; part < entry.parts.size(); ++part) {
     next.count = weight.fused[0] > 0 ? weight.fused[part] : part == 0 ? weight.rows : 0;
-    const auto target = target_of(entry, weight, part);
+    const auto target = model::target_of(entry, weight, part);
     if (target && adapters.has(*target)) {
       list.push_back(next);
       next.up += next.count;
@@ -27,8 +28,9 @@ std::vector<AdaptedRows> rows_of_copy(const Adapters& adapters, const Parameter&
 
 }  // namespace
 
-std::vector<AdaptedRows> adapted_rows(const Adapters& adapters, const Parameter& weight,
-                                      const AdaptedWeight& entry) {
+std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
+                                      const model::Parameter& weight,
+                                      const model::AdaptedWeight& entry) {
   const std::vector<AdaptedRows> one = rows_of_copy(adapters, weight, entry);
   std::int64_t up = 0;
   for (const AdaptedRows& rows : one) up += rows.count;
@@ -46,14 +48,15 @@ std::vector<AdaptedRows> adapted_rows(const Adapters& adapters, const Parameter&
   return all;
 }
 
-std::map<std::string, WithAdapters, std::less<>> adapted_weights(const Architecture& model) {
+std::map<std::string, WithAdapters, std::less<>> adapted_weights(const model::Architecture& model) {
   std::map<std::string, WithAdapters, std::less<>> all;
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
-    const std::vector<Parameter> parameters = layer_parameters(model, model.layer_class(layer));
-    for (const Parameter& weight : parameters) {
-      const AdaptedWeight* entry = adapted_weight(weight.name);
+    const std::vector<model::Parameter> parameters =
+        model::layer_parameters(model, model.layer_class(layer));
+    for (const model::Parameter& weight : parameters) {
+      const model::AdaptedWeight* entry = model::adapted_weight(weight.name);
       if (entry == nullptr) continue;
-      if (std::ranges::find(parameters, entry->down, &Parameter::name) == parameters.end())
+      if (std::ranges::find(parameters, entry->down, &model::Parameter::name) == parameters.end())
         continue;
       const std::string prefix = fmt::format("layers.{}.", layer);
       all.emplace(prefix + std::string(weight.name),
@@ -64,4 +67,4 @@ std::map<std::string, WithAdapters, std::less<>> adapted_weights(const Architect
   return all;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

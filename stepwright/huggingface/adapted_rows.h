@@ -9,7 +9,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// Rows of a weight with an adapter beside them: what is added to row `begin + i` is the scale of
 /// the adapters times row `up + i` of B times the rows of A from `down` on, as many as the rank.
@@ -22,8 +22,9 @@ struct AdaptedRows {
 
 /// Those of a parameter, part after part; of routed experts one expert after the other, as all
 /// three stand.
-std::vector<AdaptedRows> adapted_rows(const Adapters& adapters, const Parameter& weight,
-                                      const AdaptedWeight& entry);
+std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
+                                      const model::Parameter& weight,
+                                      const model::AdaptedWeight& entry);
 
 /// A weight that has adapters beside it, and the names of its A and B.
 struct WithAdapters {
@@ -33,6 +34,6 @@ struct WithAdapters {
 
 /// Those of a model that has adapters, by the weight's name in checkpoints
 /// ("layers.3.attention.qkv").
-std::map<std::string, WithAdapters, std::less<>> adapted_weights(const Architecture& model);
+std::map<std::string, WithAdapters, std::less<>> adapted_weights(const model::Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/adapted_rows.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 constexpr std::string_view kWeight = ".weight";
@@ -35,7 +35,8 @@ std::vector<RowRun> rows_of_up(const ForeignTensor& tensor, const WithAdapters& 
 
 class AdapterWriter {
  public:
-  AdapterWriter(const Architecture& model, const Family& family) : model_(model), family_(family) {}
+  AdapterWriter(const model::Architecture& model, const Family& family)
+      : model_(model), family_(family) {}
 
   [[nodiscard]] std::vector<AdapterTensors> tensors() const {
     std::vector<AdapterTensors> list;
@@ -93,7 +94,7 @@ class AdapterWriter {
                     .up = std::move(up)});
   }
 
-  const Architecture& model_;
+  const model::Architecture& model_;
   const Family& family_;
 };
 
@@ -119,13 +120,14 @@ void add_once(std::vector<std::string>& list, std::string name) {
 
 }  // namespace
 
-std::vector<AdapterTensors> adapter_tensors(const Architecture& model, const Family& family) {
+std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model,
+                                            const Family& family) {
   return AdapterWriter(model, family).tensors();
 }
 
 /// By as much of their names as tells them from modules without adapters: GPT-2 has a c_proj in
 /// attention and one in the MLP.
-AdaptedModules adapted_modules(const Architecture& model, const Family& family) {
+AdaptedModules adapted_modules(const model::Architecture& model, const Family& family) {
   const auto weights = adapted_weights(model);
   AdaptedModules found;
   std::vector<std::string> adapted;  // Each name with two of its parts,
@@ -149,10 +151,10 @@ AdaptedModules adapted_modules(const Architecture& model, const Family& family) 
   return found;
 }
 
-nlohmann::ordered_json adapter_config(const Architecture& model, const Family& family,
+nlohmann::ordered_json adapter_config(const model::Architecture& model, const Family& family,
                                       const std::vector<AdapterTensors>& tensors,
                                       const std::string& base) {
-  const Adapters& adapters = *model.adapters;
+  const model::Adapters& adapters = *model.adapters;
   std::vector<std::string> modules = adapted_modules(model, family).modules;
   std::ranges::sort(modules);
   nlohmann::ordered_json config = {
@@ -173,4 +175,4 @@ nlohmann::ordered_json adapter_config(const Architecture& model, const Family& f
   return config;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

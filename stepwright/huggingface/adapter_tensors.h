@@ -6,7 +6,7 @@
 
 #include "stepwright/huggingface/tensors.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// The A and the B of an adapter in a folder of peft, as rows of our parameters.
 struct AdapterTensors {
@@ -19,7 +19,7 @@ struct AdapterTensors {
 /// parts of a fused product share an A and have tensors of their own, each has a copy of it. Fails
 /// with `kUnsupported` where a tensor holds parts whose adapters are apart, or rows beside which
 /// none stands, and where the experts of a layer are one tensor.
-std::vector<AdapterTensors> adapter_tensors(const Architecture& model, const Family& family);
+std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model, const Family& family);
 
 /// What a model's adapters stand beside in the family's files, each once: modules by the last part
 /// of their names ("q_proj"; with the one before it where others end so, too), and parameters that
@@ -28,12 +28,12 @@ struct AdaptedModules {
   std::vector<std::string> modules;
   std::vector<std::string> parameters;
 };
-AdaptedModules adapted_modules(const Architecture& model, const Family& family);
+AdaptedModules adapted_modules(const model::Architecture& model, const Family& family);
 
 /// `adapter_config.json` of them (huggingface/peft src/peft/tuners/lora/config.py); `base`, if it
 /// is not empty, is where the model is.
-nlohmann::ordered_json adapter_config(const Architecture& model, const Family& family,
+nlohmann::ordered_json adapter_config(const model::Architecture& model, const Family& family,
                                       const std::vector<AdapterTensors>& tensors,
                                       const std::string& base = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -12,24 +12,25 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Named<Activation> kActivationWords[] = {{Activation::kSilu, "silu"},
-                                                  {Activation::kGelu, "gelu"},
-                                                  {Activation::kGeluTanh, "gelu_new"},
-                                                  {Activation::kRelu, "relu"},
-                                                  {Activation::kSquaredRelu, "relu2"},
-                                                  // As gpt-oss calls it, beside its own clamps.
-                                                  {Activation::kClampedSwiglu, "silu"}};
+constexpr Named<model::Activation> kActivationWords[] = {
+    {model::Activation::kSilu, "silu"},
+    {model::Activation::kGelu, "gelu"},
+    {model::Activation::kGeluTanh, "gelu_new"},
+    {model::Activation::kRelu, "relu"},
+    {model::Activation::kSquaredRelu, "relu2"},
+    // As gpt-oss calls it, beside its own clamps.
+    {model::Activation::kClampedSwiglu, "silu"}};
 
 /// Keys of `yarn` and of lists of factors.
-void add_stretch(Json& json, const RotaryScaling& scaling) {
+void add_stretch(Json& json, const model::RotaryScaling& scaling) {
   json["original_max_position_embeddings"] = scaling.original_positions;
   if (scaling.attention_factor > 0) json["attention_factor"] = scaling.attention_factor;
-  if (scaling.kind == RotaryScalingKind::kLongRope) {
+  if (scaling.kind == model::RotaryScalingKind::kLongRope) {
     json["short_factor"] = scaling.short_factors;
     json["long_factor"] = scaling.long_factors;
     return;
@@ -43,13 +44,15 @@ void add_stretch(Json& json, const RotaryScaling& scaling) {
   if (!scaling.rounded) json["truncate"] = false;
 }
 
-Json scaling_of(const Architecture& model) {
+Json scaling_of(const model::Architecture& model) {
   if (!model.rotary_scaling) return nullptr;
-  const RotaryScaling& scaling = *model.rotary_scaling;
-  Json json{{"rope_type", name_of(kRotaryScalingNames, scaling.kind)}, {"factor", scaling.factor}};
-  if (scaling.kind == RotaryScalingKind::kYarn || scaling.kind == RotaryScalingKind::kLongRope) {
+  const model::RotaryScaling& scaling = *model.rotary_scaling;
+  Json json{{"rope_type", name_of(model::kRotaryScalingNames, scaling.kind)},
+            {"factor", scaling.factor}};
+  if (scaling.kind == model::RotaryScalingKind::kYarn ||
+      scaling.kind == model::RotaryScalingKind::kLongRope) {
     add_stretch(json, scaling);
-  } else if (scaling.kind == RotaryScalingKind::kLlama3) {
+  } else if (scaling.kind == model::RotaryScalingKind::kLlama3) {
     json["low_freq_factor"] = scaling.low_frequency;
     json["high_freq_factor"] = scaling.high_frequency;
     json["original_max_position_embeddings"] = scaling.original_positions;
@@ -57,7 +60,7 @@ Json scaling_of(const Architecture& model) {
   return json;
 }
 
-void add_sizes(Json& json, const Architecture& model) {
+void add_sizes(Json& json, const model::Architecture& model) {
   json["num_hidden_layers"] = model.layers;
   json["hidden_size"] = model.hidden;
   json["num_attention_heads"] = model.heads;
@@ -68,8 +71,8 @@ void add_sizes(Json& json, const Architecture& model) {
 }
 
 /// Sliding windows as lists of layer types, which Mistral's first versions do not have.
-void add_windows(Json& json, const Architecture& model, const Family& family) {
-  const std::vector<std::int64_t> windows = windows_of(model);
+void add_windows(Json& json, const model::Architecture& model, const Family& family) {
+  const std::vector<std::int64_t> windows = model::windows_of(model);
   const std::int64_t window = windows.empty() ? 0 : std::ranges::max(windows);
   if (window == 0) {
     json["sliding_window"] = nullptr;
@@ -84,9 +87,9 @@ void add_windows(Json& json, const Architecture& model, const Family& family) {
   }
 }
 
-void add_experts(Json& json, const Architecture& model, const Family& family) {
+void add_experts(Json& json, const model::Architecture& model, const Family& family) {
   if (!model.experts) return;
-  const Experts& experts = *model.experts;
+  const model::Experts& experts = *model.experts;
   json["num_experts_per_tok"] = experts.top_k;
   if (family.model_type == "mixtral" || family.model_type == "gpt_oss") {
     json["num_local_experts"] = experts.count;
@@ -98,13 +101,13 @@ void add_experts(Json& json, const Architecture& model, const Family& family) {
   json["norm_topk_prob"] = experts.normalize_top_k;
   if (model.ffn == 0) json["intermediate_size"] = experts.ffn;
   json["mlp_only_layers"] = Json::array();
-  const std::vector<std::uint8_t> is_dense = dense_layers_of(model);
+  const std::vector<std::uint8_t> is_dense = model::dense_layers_of(model);
   for (std::size_t i = 0; i < is_dense.size(); ++i) {
     if (is_dense[i] != 0) json["mlp_only_layers"].push_back(i);
   }
 }
 
-Json llama_config(const Architecture& model, const Family& family) {
+Json llama_config(const model::Architecture& model, const Family& family) {
   Json json;
   add_sizes(json, model);
   json["num_key_value_heads"] = model.kv_heads;
@@ -121,7 +124,7 @@ Json llama_config(const Architecture& model, const Family& family) {
   return json;
 }
 
-Json gpt2_config(const Architecture& model) {
+Json gpt2_config(const model::Architecture& model) {
   return {{"n_layer", model.layers},
           {"n_embd", model.hidden},
           {"n_head", model.heads},
@@ -135,7 +138,7 @@ Json gpt2_config(const Architecture& model) {
           {"attn_pdrop", 0.0}};
 }
 
-Json gpt_neox_config(const Architecture& model) {
+Json gpt_neox_config(const model::Architecture& model) {
   Json json;
   add_sizes(json, model);
   json["layer_norm_eps"] = model.norm_epsilon;
@@ -150,11 +153,12 @@ Json gpt_neox_config(const Architecture& model) {
 }
 
 /// The differences that reading the family's file back would show; nothing where it cannot be read.
-std::optional<std::vector<std::string>> lost_in(const Architecture& model, const Family& family) {
+std::optional<std::vector<std::string>> lost_in(const model::Architecture& model,
+                                                const Family& family) {
   try {
     const Json json = family_config(model, family);
     const Document document = Document::parse(json.dump(), "config.json");
-    return differences(read_config(document), model);
+    return differences(model::read_config(document), model);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -162,7 +166,7 @@ std::optional<std::vector<std::string>> lost_in(const Architecture& model, const
 
 }  // namespace
 
-Json family_config(const Architecture& model, const Family& family) {
+Json family_config(const model::Architecture& model, const Family& family) {
   Json json{{"model_type", family.model_type}, {"architectures", {family.model_class}}};
   if (family.model_type == "gpt2") {
     json.update(gpt2_config(model));
@@ -177,7 +181,7 @@ Json family_config(const Architecture& model, const Family& family) {
   return json;
 }
 
-const Family& family_of(const Architecture& model) {
+const Family& family_of(const model::Architecture& model) {
   const Family* nearest = nullptr;
   std::vector<std::string> least;
   for (const Family& family : weight_families()) {
@@ -198,4 +202,4 @@ const Family& family_of(const Architecture& model) {
                                                  nearest->model_type, fmt::join(least, "; "))));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

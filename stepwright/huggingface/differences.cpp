@@ -8,22 +8,23 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 /// The fields that decide parameters and results, but for multi-token layers, of which a step says
 /// whether it has them.
-nlohmann::ordered_json essence(Architecture model) {
+nlohmann::ordered_json essence(model::Architecture model) {
   model.name.clear();
   model.dropout = 0;
   model.multi_token_layers = 0;
   model.count_multi_token = false;
-  model.multi_token_weight = Architecture{}.multi_token_weight;
-  if (model.position != Position::kLearned) model.positions = 0;
-  if (!has_shared_width(model)) model.ffn = 0;
+  model.multi_token_weight = model::Architecture{}.multi_token_weight;
+  if (model.position != model::Position::kLearned) model.positions = 0;
+  if (!model::has_shared_width(model)) model.ffn = 0;
   // Corrected scores are sigmoids, whether a model says so or not (arXiv 2412.19437, 2.1.2).
-  if (model.experts && model.experts->correction_bias) model.experts->scoring = Scoring::kSigmoid;
-  return inline_model(model);
+  if (model.experts && model.experts->correction_bias)
+    model.experts->scoring = model::Scoring::kSigmoid;
+  return model::inline_model(model);
 }
 
 std::string text(const nlohmann::ordered_json& json, const std::string& key) {
@@ -33,7 +34,8 @@ std::string text(const nlohmann::ordered_json& json, const std::string& key) {
 
 }  // namespace
 
-std::vector<std::string> differences(const Architecture& theirs, const Architecture& ours) {
+std::vector<std::string> differences(const model::Architecture& theirs,
+                                     const model::Architecture& ours) {
   const auto a = essence(theirs);
   const auto b = essence(ours);
   std::set<std::string> keys;
@@ -48,4 +50,4 @@ std::vector<std::string> differences(const Architecture& theirs, const Architect
   return found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

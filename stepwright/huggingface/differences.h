@@ -5,11 +5,12 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// The differences of two models in parameters or results, one phrase each ("norm_epsilon: 1e-05,
 /// here 1e-06"). Names and dropout do not count, nor the longest sequence where no table depends on
 /// it.
-std::vector<std::string> differences(const Architecture& theirs, const Architecture& ours);
+std::vector<std::string> differences(const model::Architecture& theirs,
+                                     const model::Architecture& ours);
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

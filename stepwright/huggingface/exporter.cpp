@@ -23,13 +23,13 @@
 #include "stepwright/huggingface/weights.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// The family of a base, or the first that has all of the model.
-Family family_beside(const fs::path& base, const Architecture& model) {
+Family family_beside(const fs::path& base, const model::Architecture& model) {
   return base.empty() ? family_of(model) : checked_family(base, model);
 }
 
@@ -52,7 +52,7 @@ class Exporter {
     stored_ = *stored;
     type_ = options.type.value_or(stored_);
     check_form(checkpoint);
-    for (const IndexedFile& file : reader_.index().files) reader_.verify(file);
+    for (const checkpoint::IndexedFile& file : reader_.index().files) reader_.verify(file);
   }
 
   void write(const fs::path& out) {
@@ -123,17 +123,18 @@ class Exporter {
   }
 
   /// A model that states no longest sequence gets that of its training, which files must state.
-  static Architecture model_of(const ShardReader& reader) {
-    const CheckpointRun& run = reader.index().run;
-    const Document plan =
-        Document::parse(run.plan, (reader.directory() / kIndexName).string() + ": plan");
-    Architecture model = read_plan(plan, reader.directory()).job.model;
+  static model::Architecture model_of(const checkpoint::ShardReader& reader) {
+    const checkpoint::CheckpointRun& run = reader.index().run;
+    const Document plan = Document::parse(
+        run.plan, (reader.directory() / checkpoint::kIndexName).string() + ": plan");
+    model::Architecture model = plan::read_plan(plan, reader.directory()).job.model;
     if (model.positions == 0) model.positions = run.length;
     return model;
   }
 
   [[nodiscard]] std::int64_t bytes_of(const ForeignTensor& tensor) const {
-    return tensor.row_count() * tensor.columns * element_bytes(name_of(kSafetensorsTypes, type_));
+    return tensor.row_count() * tensor.columns *
+           checkpoint::element_bytes(name_of(kSafetensorsTypes, type_));
   }
 
   [[nodiscard]] std::vector<OutFile> divided(std::vector<ForeignTensor> tensors) const {
@@ -155,14 +156,14 @@ class Exporter {
   }
 
   void write_file(const fs::path& path, const OutFile& out) {
-    std::vector<StoredTensor> entries;
+    std::vector<checkpoint::StoredTensor> entries;
     for (const ForeignTensor& tensor : out.tensors) {
       entries.push_back({.name = tensor.name,
                          .dtype = std::string(name_of(kSafetensorsTypes, type_)),
                          .shape = tensor.shape()});
     }
-    DurableFile file(path);
-    file.write(safetensors_header(entries, {{"format", "pt"}}));
+    checkpoint::DurableFile file(path);
+    file.write(checkpoint::safetensors_header(entries, {{"format", "pt"}}));
     for (const ForeignTensor& tensor : out.tensors) {
       for (const ForeignTensor& block : blocks_of(tensor)) file.write(numbers_of(block));
     }
@@ -171,15 +172,15 @@ class Exporter {
 
   /// The elements of a tensor's runs, one after the other, as the checkpoint holds them.
   std::vector<std::byte> held_of(const ForeignTensor& tensor) {
-    const IndexedTensor& own = indexed(tensor);
-    std::vector<Piece> pieces;
+    const checkpoint::IndexedTensor& own = indexed(tensor);
+    std::vector<checkpoint::Piece> pieces;
     for (const RowRun& run : tensor.rows) {
-      add_run(pieces, run.begin * tensor.columns, run.count * tensor.columns);
+      checkpoint::add_run(pieces, run.begin * tensor.columns, run.count * tensor.columns);
     }
     const std::int64_t elements = tensor.row_count() * tensor.columns;
     std::vector<std::byte> held(
-        static_cast<std::size_t>(elements * element_bytes(reader_.index().dtype)));
-    reader_.read(own, kWeightsState, pieces, held);
+        static_cast<std::size_t>(elements * checkpoint::element_bytes(reader_.index().dtype)));
+    reader_.read(own, checkpoint::kWeightsState, pieces, held);
     return held;
   }
 
@@ -293,8 +294,8 @@ class Exporter {
     return bytes;
   }
 
-  [[nodiscard]] const IndexedTensor& indexed(const ForeignTensor& tensor) const {
-    const IndexedTensor* own = reader_.find(tensor.own);
+  [[nodiscard]] const checkpoint::IndexedTensor& indexed(const ForeignTensor& tensor) const {
+    const checkpoint::IndexedTensor* own = reader_.find(tensor.own);
     if (own == nullptr) {
       fail_input(fmt::format("{}: has no parameter '{}', which its plan's model has",
                              reader_.directory().string(), tensor.own));
@@ -309,7 +310,7 @@ class Exporter {
   }
 
   static void write_text(const fs::path& path, const nlohmann::ordered_json& json) {
-    DurableFile file(path);
+    checkpoint::DurableFile file(path);
     file.write(json.dump(2) + "\n");
     file.finish();
   }
@@ -326,8 +327,8 @@ class Exporter {
   }
 
   ExportOptions options_;
-  ShardReader reader_;
-  Architecture model_;
+  checkpoint::ShardReader reader_;
+  model::Architecture model_;
   NumberType stored_{};
   NumberType type_{};
   std::map<std::string, WithAdapters, std::less<>> adapted_;  ///< Where they are merged,
@@ -336,7 +337,7 @@ class Exporter {
 
 }  // namespace
 
-void check_adapter_folder(const Architecture& model, const fs::path& base) {
+void check_adapter_folder(const model::Architecture& model, const fs::path& base) {
   adapter_tensors(model, family_beside(base, model));
 }
 
@@ -365,4 +366,4 @@ void export_huggingface(const fs::path& checkpoint, const fs::path& out,
   if (error) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", out.string(), error.message()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -7,7 +7,7 @@
 #include "stepwright/huggingface/numbers.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// What is written: all weights of a model that was trained whole; those of the base with what was
 /// trained of them and what adapters add; or adapters alone as a folder of peft.
@@ -35,6 +35,6 @@ void export_huggingface(const std::filesystem::path& checkpoint, const std::file
 
 /// Fails as `export_huggingface` will with the adapters of a model beside weights of a base, if
 /// they have no place in a folder of peft. `base` may be empty.
-void check_adapter_folder(const Architecture& model, const std::filesystem::path& base);
+void check_adapter_folder(const model::Architecture& model, const std::filesystem::path& base);
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -1,6 +1,6 @@
 #include "stepwright/huggingface/families.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 std::vector<Family> joined() {
@@ -25,4 +25,4 @@ const Family* find_family(std::string_view model_type) {
   return nullptr;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// How a parameter of ours stands in files of transformers. Ours are rows x columns, output x
 /// input; fused ones hold part after part (`Parameter::fused`): queries, keys, values; gates, ups;
@@ -109,4 +109,4 @@ std::span<const Family> state_weights();
 /// The family of a `model_type`; null when it is not among them.
 const Family* find_family(std::string_view model_type);
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -2,7 +2,7 @@
 // for each matrix of each expert.
 #include "stepwright/huggingface/families.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 /// What most of them share.
@@ -280,4 +280,4 @@ constexpr Family kExpertFamilies[] = {
 
 std::span<const Family> expert_weights() { return kExpertFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -1,7 +1,7 @@
 // Names of weights like GPT-2's, by transformers 4 and 5.
 #include "stepwright/huggingface/families.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 constexpr ParameterNames kGpt2[] = {
@@ -316,4 +316,4 @@ constexpr Family kGptFamilies[] = {
 
 std::span<const Family> gpt_weights() { return kGptFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

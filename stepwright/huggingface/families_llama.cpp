@@ -1,7 +1,7 @@
 // Names of weights like Llama's, by transformers 4 and 5.
 #include "stepwright/huggingface/families.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 constexpr ParameterNames kLlamaOwn[] = {
@@ -198,4 +198,4 @@ constexpr Family kLlamaFamilies[] = {
 
 std::span<const Family> llama_weights() { return kLlamaFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

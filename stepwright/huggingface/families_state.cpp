@@ -1,7 +1,7 @@
 // Names of weights of models whose mixers carry a state, by transformers 5.
 #include "stepwright/huggingface/families.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 /// Of layers that are one mixer or one feed-forward behind one norm (Mamba, Nemotron-H).
@@ -240,4 +240,4 @@ constexpr Family kStateFamilies[] = {
 
 std::span<const Family> state_weights() { return kStateFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 template <class Value>
@@ -96,4 +96,4 @@ void append_numbers(std::vector<std::byte>& bytes, NumberType type,
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -9,7 +9,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// Types of floating-point numbers that files of weights hold.
 enum class NumberType : std::uint8_t { kF64, kF32, kF16, kBf16 };
@@ -47,4 +47,4 @@ void read_numbers(const NumberRun& run, std::span<double> out);
 void append_numbers(std::vector<std::byte>& bytes, NumberType type,
                     std::span<const double> numbers);
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

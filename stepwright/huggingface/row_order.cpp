@@ -9,7 +9,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 /// Rows of ours that stand one below the other.
@@ -31,15 +31,15 @@ bool is_of_indexer(std::string_view own) {
 }
 
 /// The rows that a position turns in part `part` of a parameter.
-Turned turned_rows(const Architecture& model, std::string_view own, std::size_t part) {
-  if (model.position != Position::kRope) return {};
+Turned turned_rows(const model::Architecture& model, std::string_view own, std::size_t part) {
+  if (model.position != model::Position::kRope) return {};
   const bool of_latent = model.latent.has_value();
   const std::int64_t pairs = model.rotary_pairs();
   const auto is_one_of = [own](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, own) != names.end();
   };
   if (of_latent) {
-    const LatentAttention& latent = *model.latent;
+    const model::LatentAttention& latent = *model.latent;
     if (is_one_of({"attention.q", "attention.q_up"})) {
       return {model.head_dim, latent.nope_head_dim, pairs};
     }
@@ -108,7 +108,7 @@ std::size_t names_in(const ParameterNames& names) {
 }
 
 /// The parts of a parameter: those that are fused in it, else as many equal ones as it has names.
-std::vector<Rows> parts_of(const Parameter& parameter, std::size_t names) {
+std::vector<Rows> parts_of(const model::Parameter& parameter, std::size_t names) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t rows : parameter.fused) {
     if (rows > 0) counts.push_back(rows);
@@ -139,7 +139,7 @@ std::vector<std::size_t> parts_in(const ParameterNames& names, std::size_t tenso
 }
 
 /// Into how many groups, one behind the other, the parts of a tensor are dealt.
-std::int64_t groups_of(const Architecture& model, Storage storage, std::string_view own) {
+std::int64_t groups_of(const model::Architecture& model, Storage storage, std::string_view own) {
   switch (storage) {
     case Storage::kByHead: return model.heads;
     case Storage::kByGroup:
@@ -149,7 +149,7 @@ std::int64_t groups_of(const Architecture& model, Storage storage, std::string_v
   }
 }
 
-void check_dealt(const Architecture& model, std::string_view own, const Rows& part,
+void check_dealt(const model::Architecture& model, std::string_view own, const Rows& part,
                  std::int64_t groups) {
   const bool of_heads = own.starts_with("attention.");
   const std::int64_t unit = of_heads ? groups * model.head_dim : groups;
@@ -160,8 +160,9 @@ void check_dealt(const Architecture& model, std::string_view own, const Rows& pa
 
 }  // namespace
 
-std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, const Family& family,
-                                              const Parameter& parameter,
+std::vector<std::vector<RowRun>> ordered_rows(const model::Architecture& model,
+                                              const Family& family,
+                                              const model::Parameter& parameter,
                                               const ParameterNames& names) {
   const std::vector<Rows> parts = parts_of(parameter, names_in(names));
   std::vector<std::vector<RowRun>> tensors;
@@ -191,4 +192,4 @@ std::vector<std::vector<RowRun>> ordered_rows(const Architecture& model, const F
   return tensors;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

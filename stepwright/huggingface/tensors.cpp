@@ -6,7 +6,7 @@
 #include "stepwright/huggingface/row_order.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 /// What a storage makes of a parameter's copies.
@@ -45,11 +45,11 @@ Layout layout_of(Storage storage) {
 /// Writes the tensors of a model's parameters, one after the other.
 class Writer {
  public:
-  Writer(const Architecture& model, const Family& family) : model_(model), family_(family) {}
+  Writer(const model::Architecture& model, const Family& family) : model_(model), family_(family) {}
 
   void add(const std::string& prefix, std::int64_t layer,
-           const std::vector<Parameter>& parameters) {
-    for (const Parameter& parameter : parameters) {
+           const std::vector<model::Parameter>& parameters) {
+    for (const model::Parameter& parameter : parameters) {
       add(prefix + std::string(parameter.name), layer, parameter);
     }
   }
@@ -74,10 +74,10 @@ class Writer {
     fail(own);
   }
 
-  void add(const std::string& own, std::int64_t layer, const Parameter& parameter) {
+  void add(const std::string& own, std::int64_t layer, const model::Parameter& parameter) {
     const ParameterNames& names = names_of(parameter.name);
     const Layout layout = layout_of(names.storage);
-    Parameter copy = parameter;
+    model::Parameter copy = parameter;
     if (layout.heads) {
       copy.rows = model_.head_dim;
       copy.copies = parameter.rows / model_.head_dim;
@@ -128,7 +128,7 @@ class Writer {
     }
   }
 
-  const Architecture& model_;
+  const model::Architecture& model_;
   const Family& family_;
   std::vector<ForeignTensor> tensors_;
 };
@@ -164,17 +164,17 @@ std::int64_t ForeignTensor::index_of(std::int64_t row, std::int64_t column) cons
 
 std::int64_t ForeignTensor::column_stride() const { return transposed ? row_count() / blocks : 1; }
 
-std::vector<ForeignTensor> foreign_tensors(const Architecture& given, const Family& family) {
-  Architecture model = given;
+std::vector<ForeignTensor> foreign_tensors(const model::Architecture& given, const Family& family) {
+  model::Architecture model = given;
   model.adapters.reset();  // they have a folder of their own
   Writer writer(model, family);
-  writer.add("", 0, embedding_parameters(model));
+  writer.add("", 0, model::embedding_parameters(model));
   for (std::int64_t layer = 0; layer < model.layers; ++layer) {
     writer.add(fmt::format("layers.{}.", layer), layer,
-               layer_parameters(model, model.layer_class(layer)));
+               model::layer_parameters(model, model.layer_class(layer)));
   }
-  writer.add("", 0, head_parameters(model));
+  writer.add("", 0, model::head_parameters(model));
   return writer.take();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -7,7 +7,7 @@
 #include "stepwright/huggingface/families.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// Rows of one of our parameters; those of experts stand one after the other.
 struct RowRun {
@@ -41,6 +41,6 @@ struct ForeignTensor {
 /// The tensors of a model in the files of a family, parameter after parameter. Each row of each of
 /// our parameters is in exactly one. Fails with `kUnsupported` for parameters, or parts of them,
 /// that the family has no name for.
-std::vector<ForeignTensor> foreign_tensors(const Architecture& model, const Family& family);
+std::vector<ForeignTensor> foreign_tensors(const model::Architecture& model, const Family& family);
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -16,7 +16,7 @@
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 namespace fs = std::filesystem;
@@ -48,10 +48,10 @@ std::set<std::string> indexed_files(const fs::path& path) {
 }
 
 /// The configuration of adapters that the model has, and nothing beyond plain LoRA.
-void check_adapters(const Document& config, const Architecture& model) {
+void check_adapters(const Document& config, const model::Architecture& model) {
   const Node root = config.root();
   if (!model.adapters) fail_input(fmt::format("{}: the plan's job has no adapters", config.name()));
-  const Adapters& adapters = *model.adapters;
+  const model::Adapters& adapters = *model.adapters;
   if (const Node kind = root.get("peft_type"); kind.text() != "LORA") {
     kind.fail_unsupported("is read where it is LORA");
   }
@@ -115,10 +115,10 @@ Family weights_family(const Document& config) {
   return own;
 }
 
-Family checked_family(const fs::path& directory, const Architecture& model) {
+Family checked_family(const fs::path& directory, const model::Architecture& model) {
   const Document config = Document::load(directory / "config.json");
   Family family = weights_family(config);
-  const std::vector<std::string> differ = differences(read_config(config), model);
+  const std::vector<std::string> differ = differences(model::read_config(config), model);
   if (!differ.empty()) {
     fail_input(fmt::format("{}: describes another model than the plan: {}", config.name(),
                            fmt::join(differ, "; ")));
@@ -126,7 +126,8 @@ Family checked_family(const fs::path& directory, const Architecture& model) {
   return family;
 }
 
-HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architecture& model) {
+HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory,
+                                       const model::Architecture& model) {
   const Family family = checked_family(directory, model);
   Places places;
   for (ForeignTensor& tensor : foreign_tensors(model, family)) {
@@ -134,13 +135,13 @@ HuggingFaceWeights::HuggingFaceWeights(const fs::path& directory, const Architec
     tensors_.push_back({std::move(tensor)});
   }
   open(directory);
-  for (const SafetensorsFile& file : files_) take(file, family, places);
+  for (const checkpoint::SafetensorsFile& file : files_) take(file, family, places);
   check_found(directory);
   add_parts();
 }
 
 HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const fs::path& base,
-                                                const Architecture& model) {
+                                                const model::Architecture& model) {
   check_adapters(Document::load(directory / "adapter_config.json"), model);
   const Family family = checked_family(base, model);
   HuggingFaceWeights weights;
@@ -173,7 +174,7 @@ void HuggingFaceWeights::open(const fs::path& directory) {
   }
 }
 
-void HuggingFaceWeights::take(const SafetensorsFile& file, const Family& family,
+void HuggingFaceWeights::take(const checkpoint::SafetensorsFile& file, const Family& family,
                               const Places& places) {
   const std::string where = file.path().string();
   const std::string_view head =
@@ -257,4 +258,4 @@ void HuggingFaceWeights::read(std::string_view own, std::int64_t begin,
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

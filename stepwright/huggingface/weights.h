@@ -16,7 +16,7 @@
 #include "stepwright/huggingface/tensors.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::huggingface {
 
 /// The family of the weights beside a `config.json`. Fails with `kUnsupported`, naming the known
 /// ones, for a family without names and for the text part of a multimodal model.
@@ -24,7 +24,7 @@ Family weights_family(const Document& config);
 
 /// The same of a directory whose `config.json` describes this model; fails with `kInput` where it
 /// describes another.
-Family checked_family(const std::filesystem::path& directory, const Architecture& model);
+Family checked_family(const std::filesystem::path& directory, const model::Architecture& model);
 
 /// The weights of a Hugging Face directory (`config.json` with `model.safetensors`, or with an
 /// index of several), as parameters of ours. Files are mapped: only what is read is loaded.
@@ -34,14 +34,15 @@ class HuggingFaceWeights {
   /// when the directory's config.json describes another model, a tensor is missing, has another
   /// shape or belongs to nothing, or a file is damaged; with `kUnsupported` for a family without
   /// names (`weight_families`) and for numbers of other types than fp64, fp32, fp16 and bf16.
-  HuggingFaceWeights(const std::filesystem::path& directory, const Architecture& model);
+  HuggingFaceWeights(const std::filesystem::path& directory, const model::Architecture& model);
 
   /// Opens the adapters of a folder of peft (`adapter_config.json` with
   /// `adapter_model.safetensors`) beside weights of the directory `base`. Fails as above, with
   /// `kInput` where the model has no adapters or others than the folder, with `kUnsupported` for
   /// what is no plain LoRA and for parts that share an A.
   static HuggingFaceWeights adapters(const std::filesystem::path& directory,
-                                     const std::filesystem::path& base, const Architecture& model);
+                                     const std::filesystem::path& base,
+                                     const model::Architecture& model);
 
   /// The elements of one of our parameters, flattened as in checkpoints, from `begin` on.
   void read(std::string_view own, std::int64_t begin, std::span<double> out) const;
@@ -65,13 +66,13 @@ class HuggingFaceWeights {
   using Places = std::map<std::string, std::size_t, std::less<>>;
 
   void open(const std::filesystem::path& directory);
-  void take(const SafetensorsFile& file, const Family& family, const Places& places);
+  void take(const checkpoint::SafetensorsFile& file, const Family& family, const Places& places);
   void check_found(const std::filesystem::path& directory) const;
   void add_parts();
 
-  std::deque<SafetensorsFile> files_;
+  std::deque<checkpoint::SafetensorsFile> files_;
   std::vector<Opened> tensors_;
   std::map<std::string, std::vector<Part>, std::less<>> parts_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

@@ -5,19 +5,20 @@
 
 #include "stepwright/simulate/price/step_load.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
-double hidden_seconds(const LinkSeconds& collectives, const Contention& contention) {
+double hidden_seconds(const LinkSeconds& collectives, const cost::Contention& contention) {
   double now_s = 0;
   double hidden_s = 0;
   while (now_s < std::ranges::max(collectives)) {
     double next_s = std::numeric_limits<double>::infinity();
     double slow = 1;
-    for (int link = 0; link < kLinkClasses; ++link) {
+    for (int link = 0; link < cost::kLinkClasses; ++link) {
       const double ends_s = collectives[static_cast<std::size_t>(link)];
       if (ends_s <= now_s) continue;
       next_s = std::min(next_s, ends_s);
-      slow = std::max(slow, slow_down_beside(static_cast<LinkClass>(link), contention));
+      slow = std::max(slow,
+                      simulate::slow_down_beside(static_cast<cost::LinkClass>(link), contention));
     }
     hidden_s += (next_s - now_s) / slow;
     now_s = next_s;
@@ -26,9 +27,9 @@ double hidden_seconds(const LinkSeconds& collectives, const Contention& contenti
 }
 
 double block_seconds(const LinkSeconds& collectives, double compute_s,
-                     const Contention& contention) {
+                     const cost::Contention& contention) {
   const double hidden_s = hidden_seconds(collectives, contention);
   return std::ranges::max(collectives) + std::max(0.0, compute_s - hidden_s);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -6,7 +6,7 @@
 
 #include "stepwright/cost/cost_model.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// Operators that run together, with a barrier behind: at most one collective of each link class,
 /// and computation of both strands that neither needs its result nor makes what it sends.
@@ -19,14 +19,14 @@ struct Block {
 };
 
 /// Seconds of collectives by link class; 0: none.
-using LinkSeconds = std::array<double, kLinkClasses>;
+using LinkSeconds = std::array<double, cost::kLinkClasses>;
 
 /// How much computation, in its seconds alone, runs while collectives last that start together: it
 /// is as many times slower as the slowest factor beside it says.
-double hidden_seconds(const LinkSeconds& collectives, const Contention& contention);
+double hidden_seconds(const LinkSeconds& collectives, const cost::Contention& contention);
 
 /// Seconds of a block of these collectives and so much computation, all of which start together.
 double block_seconds(const LinkSeconds& collectives, double compute_s,
-                     const Contention& contention);
+                     const cost::Contention& contention);
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

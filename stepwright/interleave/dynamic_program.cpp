@@ -5,7 +5,7 @@
 
 #include "stepwright/simulate/price/step_load.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 /// Adds to a block what lies between two states of a strand.
@@ -52,14 +52,14 @@ std::vector<Block> joined(const std::vector<Block>& blocks) {
 }  // namespace
 
 DynamicProgram::DynamicProgram(const StrandStates& forward, const StrandStates& backward,
-                               const Contention& contention)
+                               const cost::Contention& contention)
     : forward_(forward),
       backward_(backward),
       contention_(contention),
       exposed_s_(forward.size() * backward.size(), kUnreached),
       origins_(exposed_s_.size()) {
-  for (const LinkClass link : {LinkClass::kInside, LinkClass::kNetwork}) {
-    lost_[static_cast<std::size_t>(link)] = 1 - 1 / slow_down_beside(link, contention);
+  for (const cost::LinkClass link : {cost::LinkClass::kInside, cost::LinkClass::kNetwork}) {
+    lost_[static_cast<std::size_t>(link)] = 1 - 1 / simulate::slow_down_beside(link, contention);
   }
 }
 
@@ -84,7 +84,7 @@ double DynamicProgram::still_exposed_s(std::size_t forward, std::size_t backward
   const Remaining& other = backward_.remaining(backward);
   const double compute_s = one.compute_s + other.compute_s;
   double most_s = 0;
-  for (std::size_t link = 1; link < kLinkClasses; ++link) {
+  for (std::size_t link = 1; link < cost::kLinkClasses; ++link) {
     const double messages_s = one.messages_s[link] + other.messages_s[link];
     most_s = std::max({most_s, messages_s - compute_s, messages_s * lost_[link]});
   }
@@ -179,4 +179,4 @@ Block DynamicProgram::block(std::size_t to) const {
   return std::move(writer.block);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

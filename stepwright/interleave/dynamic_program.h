@@ -6,7 +6,7 @@
 
 #include "stepwright/interleave/strand_states.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// Exposed seconds of what cannot be reached.
 inline constexpr double kUnreached = std::numeric_limits<double>::infinity();
@@ -18,7 +18,7 @@ class DynamicProgram {
  public:
   /// All but the contention outlive this.
   DynamicProgram(const StrandStates& forward, const StrandStates& backward,
-                 const Contention& contention);
+                 const cost::Contention& contention);
 
   /// The exposed seconds that every sequence has at least.
   [[nodiscard]] double least_exposed_s() const { return still_exposed_s(0, 0); }
@@ -56,11 +56,11 @@ class DynamicProgram {
 
   const StrandStates& forward_;
   const StrandStates& backward_;
-  Contention contention_;
+  cost::Contention contention_;
   LinkSeconds lost_{};  ///< Computation that a second of messages costs.
   std::vector<double> exposed_s_;
   std::vector<Origin> origins_;
   std::vector<Sent> open_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

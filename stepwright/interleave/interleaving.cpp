@@ -10,7 +10,7 @@
 #include "stepwright/interleave/pair_memory.h"
 #include "stepwright/interleave/pair_template.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 /// Bounds and sums add the same terms in different orders.
@@ -43,7 +43,7 @@ Strand rotated(const Strand& forward, std::size_t start) {
 }
 
 /// Seconds that reductions save which run beside the weight gradient of the product before them.
-double own_overlap_s(const Strand& backward, const Contention& contention) {
+double own_overlap_s(const Strand& backward, const cost::Contention& contention) {
   double saved_s = 0;
   for (const StrandOperator& op : backward) {
     if (!op.is_collective() || op.after.empty()) continue;
@@ -169,4 +169,4 @@ Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -10,7 +10,7 @@
 #include "stepwright/interleave/block.h"
 #include "stepwright/interleave/strand.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// Two strands interleaved operator by operator. Seconds of one layer pair.
 struct Interleaving {
@@ -29,7 +29,7 @@ struct Interleaving {
 
 struct InterleaveOptions {
   /// Factors on computation beside a collective; 1: a block takes as long as the longer of both.
-  Contention contention;
+  cost::Contention contention;
   /// Whether the forward list may start at any of its operators, those before it being the next
   /// layer's: the steady state of many layers.
   bool rotate = true;
@@ -45,4 +45,4 @@ struct InterleaveOptions {
 /// `kUnsupported` when a strand has more than 64 operators.
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -41,4 +41,4 @@ Json interleaving_json(const StrandPair& pair, const Interleaving& interleaving)
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -4,9 +4,9 @@
 
 #include "stepwright/interleave/interleaving.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// The answer of `stepwright interleave --json` (`docs/formats.md`) for a pair and its plan.
 nlohmann::ordered_json interleaving_json(const StrandPair& pair, const Interleaving& interleaving);
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -12,90 +12,90 @@
 #include "stepwright/core/error.h"
 #include "stepwright/step/layer.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 /// The use of an operator of a template, as far as its id depends on it.
 enum class Use : std::uint8_t { kCompute, kWeightGradient, kEnter, kLeave };
 
-Use use_of(const Operator& op) {
-  if (op.kind == OperatorKind::kAllGather) return Use::kEnter;
-  if (op.kind == OperatorKind::kReduceScatter || op.kind == OperatorKind::kAllReduce) {
+Use use_of(const step::Operator& op) {
+  if (op.kind == step::OperatorKind::kAllGather) return Use::kEnter;
+  if (op.kind == step::OperatorKind::kReduceScatter || op.kind == step::OperatorKind::kAllReduce) {
     return Use::kLeave;
   }
-  return op.phase == Phase::kWeightGradient ? Use::kWeightGradient : Use::kCompute;
+  return op.phase == step::Phase::kWeightGradient ? Use::kWeightGradient : Use::kCompute;
 }
 
 /// The ids of what a part does, in a forward and in a backward; empty: it is not there.
 struct StrandRole {
-  LayerPart part;
+  step::LayerPart part;
   Use use;
   std::string_view forward;
   std::string_view backward;
 };
 
 constexpr StrandRole kRoles[] = {
-    {LayerPart::kAttentionNorm, Use::kCompute, "f1", "b18"},
-    {LayerPart::kQkv, Use::kEnter, "f2", "ag_attn_again"},
-    {LayerPart::kQkv, Use::kCompute, "f3", "b15"},
-    {LayerPart::kQkv, Use::kWeightGradient, "", "b16"},
-    {LayerPart::kQkv, Use::kLeave, "", "b17"},
-    {LayerPart::kAttentionOutput, Use::kEnter, "", "b11"},
-    {LayerPart::kAttentionOutput, Use::kCompute, "f5", "b12"},
-    {LayerPart::kAttentionOutput, Use::kWeightGradient, "", "b13"},
-    {LayerPart::kAttentionOutput, Use::kLeave, "f6", ""},
-    {LayerPart::kAttentionDropout, Use::kCompute, "f7", "b10"},
-    {LayerPart::kAttentionResidual, Use::kCompute, "f7", "b10"},
-    {LayerPart::kFc1, Use::kEnter, "f9", "ag_mlp_again"},
-    {LayerPart::kFc1, Use::kCompute, "f10", "b6"},
-    {LayerPart::kFc1, Use::kWeightGradient, "", "b7"},
-    {LayerPart::kFc1, Use::kLeave, "", "b8"},
-    {LayerPart::kMlpActivation, Use::kCompute, "f11", "b5"},
-    {LayerPart::kFc2, Use::kEnter, "", "b2"},
-    {LayerPart::kFc2, Use::kCompute, "f12", "b3"},
-    {LayerPart::kFc2, Use::kWeightGradient, "", "b4"},
-    {LayerPart::kFc2, Use::kLeave, "f13", ""},
-    {LayerPart::kRouter, Use::kCompute, "m2", "q11"},
-    {LayerPart::kRouter, Use::kWeightGradient, "", "q12"},
-    {LayerPart::kTopK, Use::kCompute, "m2", "q11"},
-    {LayerPart::kLatentIn, Use::kCompute, "m3", "q10"},
-    {LayerPart::kLatentIn, Use::kWeightGradient, "", "q12"},
-    {LayerPart::kPermute, Use::kCompute, "m3", "q2"},
-    {LayerPart::kExpertCounts, Use::kEnter, "m4", ""},
-    {LayerPart::kDispatch, Use::kCompute, "m4", "q9"},
-    {LayerPart::kGateWeights, Use::kCompute, "m4", "q9"},
-    {LayerPart::kSort, Use::kCompute, "m5", "q4"},
-    {LayerPart::kExpertFc1, Use::kCompute, "m6", "q7"},
-    {LayerPart::kExpertFc1, Use::kWeightGradient, "", "q8"},
-    {LayerPart::kExpertActivation, Use::kCompute, "m7", "q6"},
-    {LayerPart::kExpertFc2, Use::kCompute, "m8", "q4"},
-    {LayerPart::kExpertBias, Use::kCompute, "m8", "q4"},
-    {LayerPart::kExpertFc2, Use::kWeightGradient, "", "q5"},
-    {LayerPart::kUnsort, Use::kCompute, "m8", "q7"},
-    {LayerPart::kCombine, Use::kCompute, "m9", "q3"},
-    {LayerPart::kUnpermute, Use::kCompute, "m10", "q10"},
-    {LayerPart::kGateWeightsGradient, Use::kCompute, "", "q4"},
-    {LayerPart::kLatentOut, Use::kCompute, "m10", "q2"},
-    {LayerPart::kLatentOut, Use::kWeightGradient, "", "q5"},
-    {LayerPart::kExpertSum, Use::kCompute, "m11", "q13"},
-    {LayerPart::kSharedFc1, Use::kEnter, "s_ag", "ag_shared_again"},
-    {LayerPart::kSharedFc1, Use::kCompute, "s_fc1", "s_fc1_bwd"},
-    {LayerPart::kSharedFc1, Use::kWeightGradient, "", "s_fc1_wgrad"},
-    {LayerPart::kSharedFc1, Use::kLeave, "", "s_rs_bwd"},
-    {LayerPart::kSharedActivation, Use::kCompute, "s_swiglu", "s_swiglu_bwd"},
-    {LayerPart::kSharedFc2, Use::kEnter, "", "s_ag_bwd"},
-    {LayerPart::kSharedFc2, Use::kCompute, "s_fc2", "s_fc2_bwd"},
-    {LayerPart::kSharedFc2, Use::kWeightGradient, "", "s_fc2_wgrad"},
-    {LayerPart::kSharedFc2, Use::kLeave, "s_rs", ""},
-    {LayerPart::kSharedGate, Use::kCompute, "s_gate", "s_gate_bwd"},
-    {LayerPart::kSharedGate, Use::kWeightGradient, "", "s_gate_wgrad"}};
+    {step::LayerPart::kAttentionNorm, Use::kCompute, "f1", "b18"},
+    {step::LayerPart::kQkv, Use::kEnter, "f2", "ag_attn_again"},
+    {step::LayerPart::kQkv, Use::kCompute, "f3", "b15"},
+    {step::LayerPart::kQkv, Use::kWeightGradient, "", "b16"},
+    {step::LayerPart::kQkv, Use::kLeave, "", "b17"},
+    {step::LayerPart::kAttentionOutput, Use::kEnter, "", "b11"},
+    {step::LayerPart::kAttentionOutput, Use::kCompute, "f5", "b12"},
+    {step::LayerPart::kAttentionOutput, Use::kWeightGradient, "", "b13"},
+    {step::LayerPart::kAttentionOutput, Use::kLeave, "f6", ""},
+    {step::LayerPart::kAttentionDropout, Use::kCompute, "f7", "b10"},
+    {step::LayerPart::kAttentionResidual, Use::kCompute, "f7", "b10"},
+    {step::LayerPart::kFc1, Use::kEnter, "f9", "ag_mlp_again"},
+    {step::LayerPart::kFc1, Use::kCompute, "f10", "b6"},
+    {step::LayerPart::kFc1, Use::kWeightGradient, "", "b7"},
+    {step::LayerPart::kFc1, Use::kLeave, "", "b8"},
+    {step::LayerPart::kMlpActivation, Use::kCompute, "f11", "b5"},
+    {step::LayerPart::kFc2, Use::kEnter, "", "b2"},
+    {step::LayerPart::kFc2, Use::kCompute, "f12", "b3"},
+    {step::LayerPart::kFc2, Use::kWeightGradient, "", "b4"},
+    {step::LayerPart::kFc2, Use::kLeave, "f13", ""},
+    {step::LayerPart::kRouter, Use::kCompute, "m2", "q11"},
+    {step::LayerPart::kRouter, Use::kWeightGradient, "", "q12"},
+    {step::LayerPart::kTopK, Use::kCompute, "m2", "q11"},
+    {step::LayerPart::kLatentIn, Use::kCompute, "m3", "q10"},
+    {step::LayerPart::kLatentIn, Use::kWeightGradient, "", "q12"},
+    {step::LayerPart::kPermute, Use::kCompute, "m3", "q2"},
+    {step::LayerPart::kExpertCounts, Use::kEnter, "m4", ""},
+    {step::LayerPart::kDispatch, Use::kCompute, "m4", "q9"},
+    {step::LayerPart::kGateWeights, Use::kCompute, "m4", "q9"},
+    {step::LayerPart::kSort, Use::kCompute, "m5", "q4"},
+    {step::LayerPart::kExpertFc1, Use::kCompute, "m6", "q7"},
+    {step::LayerPart::kExpertFc1, Use::kWeightGradient, "", "q8"},
+    {step::LayerPart::kExpertActivation, Use::kCompute, "m7", "q6"},
+    {step::LayerPart::kExpertFc2, Use::kCompute, "m8", "q4"},
+    {step::LayerPart::kExpertBias, Use::kCompute, "m8", "q4"},
+    {step::LayerPart::kExpertFc2, Use::kWeightGradient, "", "q5"},
+    {step::LayerPart::kUnsort, Use::kCompute, "m8", "q7"},
+    {step::LayerPart::kCombine, Use::kCompute, "m9", "q3"},
+    {step::LayerPart::kUnpermute, Use::kCompute, "m10", "q10"},
+    {step::LayerPart::kGateWeightsGradient, Use::kCompute, "", "q4"},
+    {step::LayerPart::kLatentOut, Use::kCompute, "m10", "q2"},
+    {step::LayerPart::kLatentOut, Use::kWeightGradient, "", "q5"},
+    {step::LayerPart::kExpertSum, Use::kCompute, "m11", "q13"},
+    {step::LayerPart::kSharedFc1, Use::kEnter, "s_ag", "ag_shared_again"},
+    {step::LayerPart::kSharedFc1, Use::kCompute, "s_fc1", "s_fc1_bwd"},
+    {step::LayerPart::kSharedFc1, Use::kWeightGradient, "", "s_fc1_wgrad"},
+    {step::LayerPart::kSharedFc1, Use::kLeave, "", "s_rs_bwd"},
+    {step::LayerPart::kSharedActivation, Use::kCompute, "s_swiglu", "s_swiglu_bwd"},
+    {step::LayerPart::kSharedFc2, Use::kEnter, "", "s_ag_bwd"},
+    {step::LayerPart::kSharedFc2, Use::kCompute, "s_fc2", "s_fc2_bwd"},
+    {step::LayerPart::kSharedFc2, Use::kWeightGradient, "", "s_fc2_wgrad"},
+    {step::LayerPart::kSharedFc2, Use::kLeave, "s_rs", ""},
+    {step::LayerPart::kSharedGate, Use::kCompute, "s_gate", "s_gate_bwd"},
+    {step::LayerPart::kSharedGate, Use::kWeightGradient, "", "s_gate_wgrad"}};
 /// What has other ids in a layer without experts and in one with.
-constexpr StrandRole kDenseRoles[] = {{LayerPart::kMlpNorm, Use::kCompute, "f8", "b9"},
-                                      {LayerPart::kMlpDropout, Use::kCompute, "f14", "b1"},
-                                      {LayerPart::kMlpResidual, Use::kCompute, "f14", "b1"}};
-constexpr StrandRole kExpertRoles[] = {{LayerPart::kMlpNorm, Use::kCompute, "m1", "q13"},
-                                       {LayerPart::kMlpDropout, Use::kCompute, "m11", "q1"},
-                                       {LayerPart::kMlpResidual, Use::kCompute, "m11", "q1"}};
+constexpr StrandRole kDenseRoles[] = {{step::LayerPart::kMlpNorm, Use::kCompute, "f8", "b9"},
+                                      {step::LayerPart::kMlpDropout, Use::kCompute, "f14", "b1"},
+                                      {step::LayerPart::kMlpResidual, Use::kCompute, "f14", "b1"}};
+constexpr StrandRole kExpertRoles[] = {{step::LayerPart::kMlpNorm, Use::kCompute, "m1", "q13"},
+                                       {step::LayerPart::kMlpDropout, Use::kCompute, "m11", "q1"},
+                                       {step::LayerPart::kMlpResidual, Use::kCompute, "m11", "q1"}};
 
 [[noreturn]] void fail_unlisted(std::string_view what) {
   throw Error(ErrorKind::kUnsupported,
@@ -106,17 +106,17 @@ constexpr StrandRole kExpertRoles[] = {{LayerPart::kMlpNorm, Use::kCompute, "m1"
 constexpr std::string_view kAgain = "re_";
 
 /// "mlp.fc1", "mlp.fc1, data gradient", "reduce_scatter of mlp.fc2".
-std::string what_is(const Operator& op) {
-  if (is_communication(op.kind)) {
-    return fmt::format("{} of {}", name_of(kOperatorNames, op.kind), op.name);
+std::string what_is(const step::Operator& op) {
+  if (step::is_communication(op.kind)) {
+    return fmt::format("{} of {}", name_of(step::kOperatorNames, op.kind), op.name);
   }
-  if (op.phase == Phase::kDataGradient) return fmt::format("{}, data gradient", op.name);
-  if (op.phase == Phase::kWeightGradient) return fmt::format("{}, weight gradient", op.name);
-  return op.phase == Phase::kRecompute ? fmt::format("{}, computed again", op.name)
-                                       : std::string(op.name);
+  if (op.phase == step::Phase::kDataGradient) return fmt::format("{}, data gradient", op.name);
+  if (op.phase == step::Phase::kWeightGradient) return fmt::format("{}, weight gradient", op.name);
+  return op.phase == step::Phase::kRecompute ? fmt::format("{}, computed again", op.name)
+                                             : std::string(op.name);
 }
 
-void add_what(StrandOperator& out, const Operator& op) {
+void add_what(StrandOperator& out, const step::Operator& op) {
   const std::string what = what_is(op);
   if (out.what.find(what) != std::string::npos) return;
   out.what += out.what.empty() ? what : " and " + what;
@@ -125,7 +125,7 @@ void add_what(StrandOperator& out, const Operator& op) {
 /// Collects operators of a template under their ids.
 class StrandWriter {
  public:
-  StrandWriter(const Template& piece, std::span<const OperatorTime> times)
+  StrandWriter(const step::Template& piece, std::span<const cost::OperatorTime> times)
       : piece_(piece), times_(times), ids_(piece.operators.size()) {}
 
   /// An operator that the program need not have: the gradient of a residual addition.
@@ -138,7 +138,7 @@ class StrandWriter {
     ids_[op] = at;
     out.operators.push_back(static_cast<std::int32_t>(op));
     add_what(out, piece_.operators[op]);
-    const bool message = is_communication(piece_.operators[op].kind);
+    const bool message = step::is_communication(piece_.operators[op].kind);
     auto& [compute_s, message_s] = seconds_[at];
     (message ? message_s : compute_s) += times_[op].seconds;
     out.seconds = std::max(compute_s, message_s);
@@ -196,8 +196,8 @@ class StrandWriter {
     return entry->second;
   }
 
-  const Template& piece_;
-  std::span<const OperatorTime> times_;
+  const step::Template& piece_;
+  std::span<const cost::OperatorTime> times_;
   std::vector<std::size_t> ids_;  ///< By operator of the template.
   Strand strand_;
   std::map<std::size_t, std::pair<double, double>> seconds_;  ///< Of computation, of messages.
@@ -218,21 +218,21 @@ class LayerIds {
   LayerIds(bool experts, std::int64_t context)
       : roles_(experts ? kExpertRoles : kDenseRoles), context_(context) {}
 
-  [[nodiscard]] std::string forward(const Operator& op, RingEntries& ring) const {
+  [[nodiscard]] std::string forward(const step::Operator& op, RingEntries& ring) const {
     if (const auto id = listed(op, &StrandRole::forward)) return std::string(*id);
-    if (op.part == LayerPart::kRotary && context_ > 1) return "f3";
+    if (op.part == step::LayerPart::kRotary && context_ > 1) return "f3";
     if (const auto number = entry_of(op, ring)) return core("f4", *number);
-    if (!is_of_attention(op.part)) fail_unlisted(op);
+    if (!step::is_of_attention(op.part)) fail_unlisted(op);
     return core("f4", context_);
   }
 
-  [[nodiscard]] std::string backward(const Operator& op, RingEntries& ring) const {
+  [[nodiscard]] std::string backward(const step::Operator& op, RingEntries& ring) const {
     if (const auto id = listed(op, &StrandRole::backward)) return std::string(*id);
     if (const auto number = entry_of(op, ring)) return core("b14", *number);
-    if (op.part == LayerPart::kKeyValuesGradient) {
-      return core("b14", is_communication(op.kind) ? ++ring.gradients + 1 : context_ + 1);
+    if (op.part == step::LayerPart::kKeyValuesGradient) {
+      return core("b14", step::is_communication(op.kind) ? ++ring.gradients + 1 : context_ + 1);
     }
-    if (!is_of_attention(op.part)) fail_unlisted(op);
+    if (!step::is_of_attention(op.part)) fail_unlisted(op);
     return core("b14", context_ + 1);
   }
 
@@ -241,10 +241,10 @@ class LayerIds {
   [[nodiscard]] std::string middle() const { return std::string(roles_[0].backward); }
 
  private:
-  [[noreturn]] static void fail_unlisted(const Operator& op) {
-    stepwright::fail_unlisted(fmt::format("the operator '{}'", op.name));
+  [[noreturn]] static void fail_unlisted(const step::Operator& op) {
+    interleave::fail_unlisted(fmt::format("the operator '{}'", op.name));
   }
-  [[nodiscard]] std::optional<std::string_view> listed(const Operator& op,
+  [[nodiscard]] std::optional<std::string_view> listed(const step::Operator& op,
                                                        std::string_view StrandRole::* id) const {
     for (const std::span<const StrandRole> roles : {roles_, std::span<const StrandRole>(kRoles)}) {
       for (const StrandRole& role : roles) {
@@ -255,9 +255,9 @@ class LayerIds {
     return std::nullopt;
   }
   /// Which entry of a ring a block of attention or a message beside it is in.
-  static std::optional<std::int64_t> entry_of(const Operator& op, RingEntries& ring) {
-    if (op.part == LayerPart::kKeyValues) return ++ring.messages;
-    if (op.part == LayerPart::kAttentionCore) return ++ring.blocks;
+  static std::optional<std::int64_t> entry_of(const step::Operator& op, RingEntries& ring) {
+    if (op.part == step::LayerPart::kKeyValues) return ++ring.messages;
+    if (op.part == step::LayerPart::kAttentionCore) return ++ring.blocks;
     return std::nullopt;
   }
   /// Attention between its projections: as many entries as a ring has.
@@ -269,7 +269,7 @@ class LayerIds {
   std::int64_t context_;
 };
 
-Strand forward_strand(const Template& piece, std::span<const OperatorTime> times,
+Strand forward_strand(const step::Template& piece, std::span<const cost::OperatorTime> times,
                       const LayerIds& ids) {
   StrandWriter writer(piece, times);
   RingEntries ring;
@@ -294,46 +294,47 @@ Strand chained_again(Strand strand) {
   return strand;
 }
 
-Strand backward_strand(const Template& piece, std::span<const OperatorTime> times,
+Strand backward_strand(const step::Template& piece, std::span<const cost::OperatorTime> times,
                        const LayerIds& ids) {
   StrandWriter writer(piece, times);
   writer.open(ids.first());
   RingEntries again;
   RingEntries ring;
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-    const Operator& op = piece.operators[i];
-    if (op.phase == Phase::kRecompute) {
+    const step::Operator& op = piece.operators[i];
+    if (op.phase == step::Phase::kRecompute) {
       writer.add(i, std::string(kAgain) + ids.forward(op, again));
       continue;
     }
     writer.add(i, ids.backward(op, ring));
-    if (op.part == LayerPart::kMlpNorm) writer.open("b10");
+    if (op.part == step::LayerPart::kMlpNorm) writer.open("b10");
   }
   writer.put_behind("b10", ids.middle());
   writer.put_first(ids.first());
   return chained_again(writer.strand());
 }
 
-void check_listed(const Job& job, const Plan& plan, std::int64_t layer) {
+void check_listed(const plan::Job& job, const plan::Plan& plan, std::int64_t layer) {
   if (layer < 0 || layer >= job.model.layers) {
     throw Error(ErrorKind::kInput,
                 fmt::format("--layer {}: must be from 0 to {}", layer, job.model.layers - 1));
   }
-  if (plan.parallel.context > 1 && plan.context_kind != ContextKind::kRing) {
+  if (plan.parallel.context > 1 && plan.context_kind != plan::ContextKind::kRing) {
     fail_unlisted("context parallelism that is no ring");
   }
 }
 
 /// What a plan recomputes of a layer of the model.
-LayerRecompute recompute_of(const Job& job, const Plan& plan, std::int64_t layer) {
+plan::LayerRecompute recompute_of(const plan::Job& job, const plan::Plan& plan,
+                                  std::int64_t layer) {
   std::int64_t chunk = 0;
-  for (const std::int64_t layers : chunk_layers(job, plan)) {
+  for (const std::int64_t layers : plan::chunk_layers(job, plan)) {
     if (layer < layers) break;
     layer -= layers;
     ++chunk;
   }
-  const std::int64_t position = placement_of(plan).holder(chunk).position;
-  return layer_recompute(recompute_at(plan.recompute, position), layer);
+  const std::int64_t position = plan::placement_of(plan).holder(chunk).position;
+  return plan::layer_recompute(plan::recompute_at(plan.recompute, position), layer);
 }
 
 void set_seconds(Node node, Strand& strand) {
@@ -351,15 +352,16 @@ void set_seconds(Node node, Strand& strand) {
 
 }  // namespace
 
-LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& cost,
-                           std::int64_t layer) {
+LayerStrands layer_strands(const plan::Job& job, const plan::Plan& plan,
+                           const cost::CostModel& cost, std::int64_t layer) {
   check_listed(job, plan, layer);
-  const LayerClass which = job.model.layer_class(layer);
+  const model::LayerClass which = job.model.layer_class(layer);
   LayerStrands out;
-  out.templates = build_layer(make_setting(job, plan), which, recompute_of(job, plan, layer));
+  out.templates =
+      step::build_layer(step::make_setting(job, plan), which, recompute_of(job, plan, layer));
   const LayerIds ids(which.has_experts(), plan.parallel.context);
-  const auto layouts = group_layouts(job.cluster, Grid(plan));
-  std::vector<OperatorTime> times;
+  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
+  std::vector<cost::OperatorTime> times;
   cost.price(out.templates.forward, layouts, plan.collectives, times);
   out.pair.forward = forward_strand(out.templates.forward, times, ids);
   cost.price(out.templates.backward, layouts, plan.collectives, times);
@@ -373,4 +375,4 @@ void read_times(Node node, StrandPair& pair) {
   set_seconds(node.get("backward"), pair.backward);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

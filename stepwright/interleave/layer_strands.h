@@ -8,12 +8,12 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/layer.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// The two strands of a layer and the templates that they are of.
 struct LayerStrands {
   StrandPair pair;
-  BlockPair templates;
+  step::BlockPair templates;
 };
 
 /// The operators of one layer of a plan, forward and backward, from the templates of its step, with
@@ -23,11 +23,11 @@ struct LayerStrands {
 /// additions b1 and b10 take no time where there is no dropout. `layer` from 0. Fails with `kInput`
 /// when there is no such layer, with `kUnsupported` for what has no list of operators: context
 /// parallelism but in a ring, parallel branches.
-LayerStrands layer_strands(const Job& job, const Plan& plan, const CostModel& cost,
-                           std::int64_t layer);
+LayerStrands layer_strands(const plan::Job& job, const plan::Plan& plan,
+                           const cost::CostModel& cost, std::int64_t layer);
 
 /// Replaces all seconds by those of `{"forward": {"f1": s, ...}, "backward": {"b1": s, ...}}`.
 /// Fails with `kInput` when an operator is missing or unknown, or a time is not above zero.
 void read_times(Node node, StrandPair& pair);
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

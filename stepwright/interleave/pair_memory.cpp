@@ -6,12 +6,12 @@
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/step/pair.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 /// The operators of both templates by the ids of the strands.
-std::map<std::string, PairOrder> operators_by_id(const LayerStrands& strands) {
-  std::map<std::string, PairOrder> operators;
+std::map<std::string, step::PairOrder> operators_by_id(const LayerStrands& strands) {
+  std::map<std::string, step::PairOrder> operators;
   for (const StrandOperator& op : strands.pair.forward) operators[op.id] = op.operators;
   const auto count = static_cast<std::int32_t>(strands.templates.forward.operators.size());
   for (const StrandOperator& op : strands.pair.backward) {
@@ -20,9 +20,9 @@ std::map<std::string, PairOrder> operators_by_id(const LayerStrands& strands) {
   return operators;
 }
 
-PairOrder order_of(const LayerStrands& strands, const std::vector<Block>& blocks) {
+step::PairOrder order_of(const LayerStrands& strands, const std::vector<Block>& blocks) {
   const auto operators = operators_by_id(strands);
-  PairOrder order;
+  step::PairOrder order;
   for (const Block& block : blocks) {
     for (const auto* list : {&block.communication, &block.backward, &block.forward}) {
       for (std::string id : *list) {
@@ -40,10 +40,10 @@ PairOrder order_of(const LayerStrands& strands, const std::vector<Block>& blocks
 
 double pair_extra_bytes(const LayerStrands& strands, const std::vector<Block>& blocks,
                         double imbalance) {
-  const Template pair = pair_template(strands.templates.forward, strands.templates.backward,
-                                      order_of(strands, blocks));
-  const Footprint walked = footprint(pair, imbalance);
-  return walked.peak_bytes - walked.input_bytes - total_bytes(walked.restored);
+  const step::Template pair = step::pair_template(
+      strands.templates.forward, strands.templates.backward, order_of(strands, blocks));
+  const memory::Footprint walked = memory::footprint(pair, imbalance);
+  return walked.peak_bytes - walked.input_bytes - memory::total_bytes(walked.restored);
 }
 
 std::vector<Block> serial_blocks(const StrandPair& pair) {
@@ -63,4 +63,4 @@ std::vector<Block> serial_blocks(const StrandPair& pair) {
   return blocks;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -5,7 +5,7 @@
 
 #include "stepwright/simulate/timeline/alone.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 /// Writes operators of both strands into one template.
@@ -26,10 +26,10 @@ class PairTemplate {
       piece_.edges.push_back(placed_.at((*strand)[other].id));
     }
     placed_[id] = static_cast<std::int32_t>(piece_.operators.size());
-    const bool inside = op->link == LinkClass::kInside;
-    Operator out;
-    out.kind = op->is_collective() ? OperatorKind::kAllGather : OperatorKind::kLinear;
-    if (op->is_collective()) out.stream = inside ? Stream::kTensor : Stream::kExpert;
+    const bool inside = op->link == cost::LinkClass::kInside;
+    step::Operator out;
+    out.kind = op->is_collective() ? step::OperatorKind::kAllGather : step::OperatorKind::kLinear;
+    if (op->is_collective()) out.stream = inside ? step::Stream::kTensor : step::Stream::kExpert;
     out.after = {first, static_cast<std::int32_t>(op->after.size() + (opens ? 1 : 0))};
     piece_.operators.push_back(out);
     times_.push_back({.seconds = op->seconds, .link = op->link});
@@ -40,23 +40,23 @@ class PairTemplate {
     return operators_.at(id).first == forward_;
   }
 
-  [[nodiscard]] double play(const Contention& contention) const {
-    return run_alone(piece_, times_, contention).duration_s;
+  [[nodiscard]] double play(const cost::Contention& contention) const {
+    return simulate::run_alone(piece_, times_, contention).duration_s;
   }
 
  private:
   const Strand* forward_;
   std::map<std::string, std::pair<const Strand*, const StrandOperator*>> operators_;
   std::map<std::string, std::int32_t> placed_;
-  Template piece_;
-  std::vector<OperatorTime> times_;
+  step::Template piece_;
+  std::vector<cost::OperatorTime> times_;
   std::int32_t before_ = -1;  ///< The last computation of the blocks before.
 };
 
 }  // namespace
 
 double event_seconds(const StrandPair& pair, const std::vector<Block>& blocks,
-                     const Contention& contention) {
+                     const cost::Contention& contention) {
   PairTemplate piece(pair);
   for (const Block& block : blocks) {
     const bool sends_forward =
@@ -70,4 +70,4 @@ double event_seconds(const StrandPair& pair, const std::vector<Block>& blocks,
   return piece.play(contention);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

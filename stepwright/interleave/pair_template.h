@@ -4,7 +4,7 @@
 
 #include "stepwright/interleave/interleaving.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// The blocks of an interleaved pair as one template, its computations on the compute stream and
 /// each collective on the stream of its link, in the order of the blocks, played alone with events
@@ -12,6 +12,6 @@ namespace stepwright {
 /// ended, and only what reads their result waits for them. Inside a block the strand that sends
 /// computes last. Seconds.
 double event_seconds(const StrandPair& pair, const std::vector<Block>& blocks,
-                     const Contention& contention);
+                     const cost::Contention& contention);
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

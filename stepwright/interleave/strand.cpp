@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 std::vector<OperatorSet> ancestors(const Strand& strand) {
   std::vector<OperatorSet> all;
@@ -32,4 +32,4 @@ std::vector<OperatorSet> order_ideals(const Strand& strand) {
   return ideals;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

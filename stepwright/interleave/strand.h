@@ -7,19 +7,19 @@
 
 #include "stepwright/cost/collective_cost.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// An operator of one micro-batch in one layer and direction: a computation, or a collective.
 struct StrandOperator {
-  std::string id;                     ///< As in `docs/strands.md`: f1 ..., b1 ...
-  std::string what = {};              ///< For people: "all_gather of attention.qkv".
-  LinkClass link = LinkClass::kNone;  ///< Of a collective; kNone: a computation.
-  double seconds = 0;                 ///< Alone.
+  std::string id;                                 ///< As in `docs/strands.md`: f1 ..., b1 ...
+  std::string what = {};                          ///< For people: "all_gather of attention.qkv".
+  cost::LinkClass link = cost::LinkClass::kNone;  ///< Of a collective; kNone: a computation.
+  double seconds = 0;                             ///< Alone.
   std::vector<std::size_t> after;  ///< Places in the list that it depends on, all before its own.
   bool weight_gradient = false;
   std::vector<std::int32_t> operators;  ///< Of its template, in their order there.
 
-  [[nodiscard]] bool is_collective() const { return link != LinkClass::kNone; }
+  [[nodiscard]] bool is_collective() const { return link != cost::LinkClass::kNone; }
 };
 
 /// Operators in an order that respects their dependences.
@@ -45,4 +45,4 @@ std::vector<OperatorSet> ancestors(const Strand& strand);
 /// states that a strand can be in.
 std::vector<OperatorSet> order_ideals(const Strand& strand);
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -4,7 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
@@ -64,4 +64,4 @@ std::vector<Extension> StrandStates::extend(std::size_t from,
   return found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

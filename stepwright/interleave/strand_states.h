@@ -7,7 +7,7 @@
 #include "stepwright/interleave/block.h"
 #include "stepwright/interleave/strand.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// The work that a strand still has to do, in seconds.
 struct Remaining {
@@ -65,4 +65,4 @@ class StrandStates {
   std::vector<std::vector<Extension>> extensions_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

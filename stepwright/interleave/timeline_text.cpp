@@ -7,17 +7,17 @@
 #include <map>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 struct TimelineRow {
   std::string_view name;
-  LinkClass link;
+  cost::LinkClass link;
   char fill;
 };
-constexpr TimelineRow kTimelineRows[] = {{"computation", LinkClass::kNone, '-'},
-                                         {"node's links", LinkClass::kInside, '='},
-                                         {"network", LinkClass::kNetwork, '='}};
+constexpr TimelineRow kTimelineRows[] = {{"computation", cost::LinkClass::kNone, '-'},
+                                         {"node's links", cost::LinkClass::kInside, '='},
+                                         {"network", cost::LinkClass::kNetwork, '='}};
 constexpr std::size_t kNameColumns = 13;
 
 /// The content of a row in a block: its ids, and for which share of the block.
@@ -29,7 +29,7 @@ using BlockCells = std::array<Cell, std::size(kTimelineRows)>;
 
 class CellWriter {
  public:
-  CellWriter(const StrandPair& pair, const Contention& contention) : contention_(contention) {
+  CellWriter(const StrandPair& pair, const cost::Contention& contention) : contention_(contention) {
     for (const Strand* strand : {&pair.forward, &pair.backward}) {
       for (const StrandOperator& op : *strand) operators_[op.id] = &op;
     }
@@ -56,7 +56,7 @@ class CellWriter {
   }
 
  private:
-  const Contention& contention_;
+  const cost::Contention& contention_;
   std::map<std::string, const StrandOperator*> operators_;
 };
 
@@ -78,7 +78,7 @@ std::string drawn(const Cell& cell, std::size_t width, char fill) {
 }  // namespace
 
 std::string timeline_text(const StrandPair& pair, const Interleaving& interleaving,
-                          const Contention& contention, std::size_t columns) {
+                          const cost::Contention& contention, std::size_t columns) {
   const CellWriter writer(pair, contention);
   std::array<bool, std::size(kTimelineRows)> used{true};
   for (const Strand* strand : {&pair.forward, &pair.backward}) {
@@ -113,4 +113,4 @@ std::string timeline_text(const StrandPair& pair, const Interleaving& interleavi
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

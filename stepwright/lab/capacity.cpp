@@ -17,7 +17,7 @@
 #include "stepwright/lab/namespaces.h"
 #include "stepwright/lab/topology.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -153,4 +153,4 @@ BusyLinks busy_links(const LabSpec& spec, double seconds) {
   return busy;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -2,7 +2,7 @@
 
 #include "stepwright/lab/spec.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// The payload that TCP on this machine carries in all, in bytes/s: two nodes joined as in a lab
 /// but not shaped, in packets as those of shaped links, busy both ways for `seconds` on every core.
@@ -20,4 +20,4 @@ struct BusyLinks {
 /// the next node, and over the bus of each node. Fails as `Lab` does.
 BusyLinks busy_links(const LabSpec& spec, double seconds);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

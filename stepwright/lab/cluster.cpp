@@ -5,20 +5,20 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/lab/spec.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 /// One way, TCP between two processes of one machine; docs/emulation.md says how it was measured.
 constexpr double kInsideLatency = 25e-6;
 constexpr double kNicLatency = 30e-6;
 
-ClusterDescription description_of(const LabSpec& spec) {
-  ClusterDescription cluster{.name = spec.name,
-                             .device = spec.device,
-                             .nodes = spec.nodes,
-                             .devices_per_node = spec.ranks_per_node,
-                             .nics_per_node = spec.nics_per_node(),
-                             .nic_bytes_per_s = spec.nic.rate_bytes_per_s};
+cluster::ClusterDescription description_of(const LabSpec& spec) {
+  cluster::ClusterDescription cluster{.name = spec.name,
+                                      .device = spec.device,
+                                      .nodes = spec.nodes,
+                                      .devices_per_node = spec.ranks_per_node,
+                                      .nics_per_node = spec.nics_per_node(),
+                                      .nic_bytes_per_s = spec.nic.rate_bytes_per_s};
   cluster.network.push_back({.name = "network", .latency_s = kNicLatency});
   if (spec.ranks_per_node > 1) {
     const double share = spec.inside.rate_bytes_per_s / static_cast<double>(spec.ranks_per_node);
@@ -32,16 +32,16 @@ ClusterDescription description_of(const LabSpec& spec) {
 
 }  // namespace
 
-Cluster lab_cluster(const LabSpec& spec) {
+cluster::Cluster lab_cluster(const LabSpec& spec) {
   const Document document = Document::from(Tree::mapping(), spec.name);
-  return complete(description_of(spec), document.root());
+  return cluster::complete(description_of(spec), document.root());
 }
 
 nlohmann::ordered_json lab_profile(const LabSpec& spec) {
   nlohmann::ordered_json profile = {{"stepwright", "cluster/1"}};
-  profile.update(inline_cluster(lab_cluster(spec)));
+  profile.update(cluster::inline_cluster(lab_cluster(spec)));
   profile["source"] = "an emulated cluster; nominal rates of its lab file";
   return profile;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/lab/missing.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 Lab::Lab(LabSpec spec) : spec_(std::move(spec)), namespaces_(spec_) {
   run_for_lab(shaping_commands(spec_, namespaces_.lab()));
@@ -30,4 +30,4 @@ RunResult Lab::run(std::span<const CommandLine> commands, const RunOptions& opti
   return run_ranks(ranks, spec_.ranks_per_node, options);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -9,7 +9,7 @@
 #include "stepwright/lab/spec.h"
 #include "stepwright/lab/topology.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// An emulated cluster: nodes as network namespaces whose links are held to the rates of the spec.
 /// Nothing outside of its own namespaces is touched, and they go with this object.
@@ -38,4 +38,4 @@ class Lab {
   Namespaces namespaces_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-namespace stepwright {
+namespace stepwright::lab {
 
 void LinePrefix::add(std::string_view piece, std::ostream& out) {
   for (std::size_t end = piece.find('\n'); end != std::string_view::npos; end = piece.find('\n')) {
@@ -19,4 +19,4 @@ void LinePrefix::finish(std::ostream& out) {
   pending_.clear();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

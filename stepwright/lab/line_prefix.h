@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// Text that comes in pieces, written as whole lines that begin with a prefix. A line of more than
 /// `kLongestLine` bytes is cut there.
@@ -25,4 +25,4 @@ class LinePrefix {
   std::string pending_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -10,7 +10,7 @@
 #include "stepwright/lab/tool.h"
 #include "stepwright/lab/warden.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 /// A feature of the kernel and a command that needs it.
@@ -78,4 +78,4 @@ void run_for_lab(std::span<const CommandLine> commands) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

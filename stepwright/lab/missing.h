@@ -6,7 +6,7 @@
 #include "stepwright/core/lack.h"
 #include "stepwright/lab/topology.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// The things that this machine lacks for a lab: rights, programs, features of the kernel; empty
 /// when nothing.
@@ -16,4 +16,4 @@ std::vector<Lack> missing_for_lab();
 /// or with `kRuntime` when it lacks nothing.
 void run_for_lab(std::span<const CommandLine> commands);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

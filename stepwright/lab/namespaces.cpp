@@ -11,7 +11,7 @@
 #include "stepwright/lab/tool.h"
 #include "stepwright/lab/topology.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 /// The path at which `ip netns` keeps a name.
@@ -63,4 +63,4 @@ std::vector<std::string> clean_dead_labs() {
   return left;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -5,7 +5,7 @@
 
 #include "stepwright/lab/spec.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// The network namespaces of a lab and their links, not yet shaped, under a name that no other lab
 /// has. They go with this object.
@@ -30,4 +30,4 @@ class Namespaces {
 /// it themselves) and returns their names. Those of living processes stay.
 std::vector<std::string> clean_dead_labs();
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

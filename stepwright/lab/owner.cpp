@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 constexpr std::string_view kPrefix = "stepwright-";
@@ -57,4 +57,4 @@ std::optional<Owner> owner_of(std::string_view name) {
   return Owner{.pid = static_cast<pid_t>(*pid), .start = *start};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// A process, told from later ones with the same number by when it began.
 struct Owner {
@@ -26,4 +26,4 @@ std::string lab_name(const Owner& owner, int number);
 /// Who owns a namespace, by its name; nothing when it is none of a lab.
 std::optional<Owner> owner_of(std::string_view name);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

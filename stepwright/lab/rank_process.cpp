@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 /// Texts as a program gets them; the texts must outlive them.
@@ -107,4 +107,4 @@ pid_t start_rank(const Warden& warden, const RankStart& start) {
   return process;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

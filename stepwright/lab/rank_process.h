@@ -8,7 +8,7 @@
 #include "stepwright/lab/topology.h"
 #include "stepwright/lab/warden.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// A program to be started in a network namespace, in a process group of its own, with an empty
 /// standard input.
@@ -24,4 +24,4 @@ struct RankStart {
 /// be run says so on its standard error and ends with 127.
 pid_t start_rank(const Warden& warden, const RankStart& start);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -11,7 +11,7 @@
 #include <optional>
 #include <ostream>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -128,4 +128,4 @@ RunResult run_ranks(std::span<const RankStart> ranks, std::int64_t ranks_per_nod
   return run.finish();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

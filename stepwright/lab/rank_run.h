@@ -8,7 +8,7 @@
 
 #include "stepwright/lab/running_rank.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// How ranks are run.
 struct RunOptions {
@@ -35,4 +35,4 @@ struct RunResult {
 RunResult run_ranks(std::span<const RankStart> ranks, std::int64_t ranks_per_node,
                     const RunOptions& options);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

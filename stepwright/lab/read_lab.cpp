@@ -9,7 +9,7 @@
 #include "stepwright/core/quantity.h"
 #include "stepwright/lab/spec.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 constexpr Named<NicOwner> kNicOwnerNames[] = {{NicOwner::kNode, "node"}, {NicOwner::kRank, "rank"}};
@@ -47,12 +47,12 @@ ShapedLink read_inside(Node node) {
   return read_link(node);
 }
 
-Device read_lab_device(Node node) {
-  Device device;
+cluster::Device read_lab_device(Node node) {
+  cluster::Device device;
   if (const auto stated = node.find("device")) {
-    read_device(*stated, device);
+    cluster::read_device(*stated, device);
   } else {
-    device = built_in_device("a100-sxm-80g");
+    device = cluster::built_in_device("a100-sxm-80g");
   }
   return device;
 }
@@ -82,4 +82,4 @@ LabSpec load_lab(const std::filesystem::path& path) {
   return read_lab(document.root());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

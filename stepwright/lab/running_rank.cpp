@@ -12,7 +12,7 @@
 #include <ostream>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::lab {
 
 std::string describe(const RankEnd& end) {
   const std::string who = fmt::format("rank {} on node {}", end.rank, end.node);
@@ -65,4 +65,4 @@ void RunningRank::wait(double seconds) {
   if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -7,7 +7,7 @@
 #include "stepwright/lab/line_prefix.h"
 #include "stepwright/lab/rank_process.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// How a rank ended.
 struct RankEnd {
@@ -58,4 +58,4 @@ class RunningRank {
   Descriptor exit_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::lab {
 
 ShapedLink shaped_link(double rate_bytes_per_s) {
   // Timers come up to 100 us late; half as long for a packet lets the bucket hold several.
@@ -25,4 +25,4 @@ double LabSpec::shaped_bytes_per_s() const {
   return static_cast<double>(nodes) * per_node;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -8,7 +8,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// A link that a token bucket holds to a rate. Headers count: TCP's payload gets
 /// (packet - 52) / (packet + 14) of it.
@@ -35,8 +35,8 @@ struct LabSpec {
   std::int64_t ranks_per_node = 1;
   ShapedLink nic;  ///< One NIC, each way.
   NicOwner nic_of = NicOwner::kNode;
-  ShapedLink inside;  ///< The bus that all ranks of a node share, both ways together.
-  Device device;      ///< What a rank stands for in predictions.
+  ShapedLink inside;       ///< The bus that all ranks of a node share, both ways together.
+  cluster::Device device;  ///< What a rank stands for in predictions.
 
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   [[nodiscard]] std::int64_t nics_per_node() const {
@@ -61,9 +61,9 @@ LabSpec read_lab(Node node);
 LabSpec load_lab(const std::filesystem::path& path);
 
 /// The lab as a cluster, with nominal rates: a rank sends its share of the node's bus.
-Cluster lab_cluster(const LabSpec& spec);
+cluster::Cluster lab_cluster(const LabSpec& spec);
 
 /// The same as a cluster file, which `cluster: {profile: FILE}` of a job reads.
 nlohmann::ordered_json lab_profile(const LabSpec& spec);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

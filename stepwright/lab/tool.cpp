@@ -16,7 +16,7 @@
 #include "stepwright/core/descriptor.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 /// The standard input, output and error of a spawned program.
@@ -96,4 +96,4 @@ void run_all(std::span<const CommandLine> commands) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

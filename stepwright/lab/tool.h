@@ -6,7 +6,7 @@
 
 #include "stepwright/lab/topology.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// Runs a program of the machine (`ip`, `tc`) to its end, without a shell and without input.
 /// Nothing when it did what it should; otherwise what it said, or that it cannot be found.
@@ -15,4 +15,4 @@ std::optional<std::string> complaint_of(const CommandLine& command);
 /// Runs programs one after the other. Fails with `kRuntime`, naming the command and what it said.
 void run_all(std::span<const CommandLine> commands);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 std::string bridge_name(std::int64_t rail) { return fmt::format("rail{}", rail); }
@@ -143,4 +143,4 @@ std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::in
           {"STEPWRIGHT_LAB_ADDRESSES", addresses}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

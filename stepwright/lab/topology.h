@@ -7,7 +7,7 @@
 
 #include "stepwright/lab/spec.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 // How a lab named `L` is built. Nothing here touches the machine.
 //
@@ -44,4 +44,4 @@ CommandLine shape_command(const std::string& network, const std::string& device,
 /// every rank's, with commas).
 std::map<std::string, std::string> rank_environment(const LabSpec& spec, std::int64_t rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -10,7 +10,7 @@
 
 #include <cerrno>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 /// Reaps what others leave behind, until nobody holds the other end of the pipe any more.
@@ -57,4 +57,4 @@ pid_t Warden::fork_inside() const {
 
 void Warden::kill_all() const { ::kill(process_, SIGKILL); }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

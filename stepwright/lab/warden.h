@@ -4,7 +4,7 @@
 
 #include "stepwright/core/descriptor.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// The first process of a process namespace. When it ends, the kernel kills all others in it,
 /// whatever they did to get away; and it ends when this object goes or when the process that made
@@ -32,4 +32,4 @@ class Warden {
   pid_t process_ = -1;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -17,7 +17,7 @@
 #include "stepwright/learn/timed_plans.h"
 #include "stepwright/validate/validation.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 constexpr int kGaussNewtonRounds = 3;
@@ -38,7 +38,7 @@ constexpr Freedom kFreedoms[] = {
 
 class Calibrator {
  public:
-  Calibrator(OwnRuns runs, const TrainingConditions& start, int threads)
+  Calibrator(OwnRuns runs, const cost::TrainingConditions& start, int threads)
       : runs_(std::move(runs)), learnable_(start, jobs_of(runs_.plans)), threads_(threads) {}
 
   Calibration calibrate() {
@@ -122,7 +122,7 @@ class Calibrator {
       worst = row;
     }
     if (worst < 0) return false;
-    const double middle = middle_of(std::move(errors));
+    const double middle = fit::middle_of(std::move(errors));
     if (farthest <= std::log1p(kOutlierError) || farthest <= kOutlierTimes * middle) return false;
     const double times = std::exp(left_out_error(worst));
     steps_.trust[worst] = 0;
@@ -142,7 +142,8 @@ class Calibrator {
   /// The logarithms rounded to the digits that a file keeps.
   [[nodiscard]] Eigen::VectorXd rounded(Eigen::VectorXd logarithms) const {
     for (Eigen::Index k = 0; k < logarithms.size(); ++k) {
-      if (logarithms[k] != learnable_.prior().mean[k]) logarithms[k] = kept_digits(logarithms[k]);
+      if (logarithms[k] != learnable_.prior().mean[k])
+        logarithms[k] = fit::kept_digits(logarithms[k]);
     }
     return logarithms;
   }
@@ -158,12 +159,12 @@ class Calibrator {
     out_.held_out = statistics(&CalibrationRun::held_out_error);
   }
 
-  [[nodiscard]] ErrorStatistics statistics(double CalibrationRun::* of) const {
+  [[nodiscard]] validate::ErrorStatistics statistics(double CalibrationRun::* of) const {
     std::vector<double> errors;
     for (const CalibrationRun& run : out_.runs) {
       if (run.outlier.empty()) errors.push_back(run.*of);
     }
-    return error_statistics(errors);
+    return validate::error_statistics(errors);
   }
 
   void finish() {
@@ -173,7 +174,7 @@ class Calibrator {
       out_.constants.push_back(
           {before.key, before.of, before.value, learnable_.constant(k, logarithms[k]).value});
     }
-    for (const PlannedJob& planned : runs_.plans) {
+    for (const plan::PlannedJob& planned : runs_.plans) {
       add_name(out_.devices, planned.job.cluster.device.name);
       add_name(out_.frameworks, planned.job.framework.name);
     }
@@ -213,8 +214,8 @@ void check_any(const OwnRuns& runs) {
 
 }  // namespace
 
-Calibration calibrate(const CsvTable& table, const TrainingConditions& start, int threads) {
-  if (table_kind(table) != TableKind::kTrainingRuns) {
+Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& start, int threads) {
+  if (validate::table_kind(table) != validate::TableKind::kTrainingRuns) {
     fail_input(
         fmt::format("{}: is no table of training runs (columns model, measured_metric, "
                     "measured_value)",
@@ -225,4 +226,4 @@ Calibration calibrate(const CsvTable& table, const TrainingConditions& start, in
   return Calibrator(std::move(runs), start, threads).calibrate();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -9,7 +9,7 @@
 #include "stepwright/cost/training_conditions.h"
 #include "stepwright/validate/error_table.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 
 /// A constant before and after.
 struct CalibratedConstant {
@@ -45,8 +45,8 @@ struct Calibration {
   std::vector<CalibratedConstant> constants;
   std::vector<CalibrationRun> runs;  ///< In file order.
   std::vector<SkippedRun> skipped;
-  ErrorStatistics built_in, fitted, held_out;  ///< Of the runs that count.
-  TrainingConditions conditions;               ///< `start` with the calibrated entries.
+  validate::ErrorStatistics built_in, fitted, held_out;  ///< Of the runs that count.
+  cost::TrainingConditions conditions;                   ///< `start` with the calibrated entries.
 };
 
 /// Fits the conditions of the runs' devices and frameworks to their steps: the posterior of
@@ -56,6 +56,6 @@ struct Calibration {
 /// is never worse. Runs that are off what all others say, by much more than these are, do not
 /// count; at most every fourth. The table has the columns of training runs (docs/formats.md). Fails
 /// with `kInput`, naming lines, when no run can be predicted.
-Calibration calibrate(const CsvTable& table, const TrainingConditions& start, int threads);
+Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& start, int threads);
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

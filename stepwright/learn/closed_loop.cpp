@@ -14,7 +14,7 @@
 #include "stepwright/learn/timed_plans.h"
 #include "stepwright/memory/memory.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 constexpr int kLearningRounds = 3;
@@ -27,15 +27,16 @@ constexpr double kWorthOfStart = 0.01;
 constexpr double kEighty = 1.2816;
 
 /// Accounted peak, with what uneven experts need, as a share of the capacity.
-double share_of(const PlannedJob& planned) {
-  const MemoryReport report = memory_report(planned.job, build_program(planned.job, planned.plan));
+double share_of(const plan::PlannedJob& planned) {
+  const memory::MemoryReport report =
+      memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
   return report.needed_bytes() / report.capacity_bytes;
 }
 
 /// A plan and all that runs said of it.
 struct Known {
   std::string id;
-  PlannedJob planned;
+  plan::PlannedJob planned;
   double share = 0;
   bool candidate = false;
   bool failed = false;              ///< It did not start, for whatever reason.
@@ -49,9 +50,13 @@ struct PlanPosterior {
 
 class Loop {
  public:
-  Loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates, const LoopOptions& options)
-      : job_(job), runs_(runs), options_(options), memory_(memory_error_model(job.framework)) {
-    threads_ = thread_count(options.tune);
+  Loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
+       const LoopOptions& options)
+      : job_(job),
+        runs_(runs),
+        options_(options),
+        memory_(memory::memory_error_model(job.framework)) {
+    threads_ = tune::thread_count(options.tune);
     for (std::size_t i = 0; i < runs.runs.size(); ++i) add_run(runs.runs[i], runs.plans[i]);
     if (candidates != nullptr) add_candidates(*candidates);
     set_shares(0);
@@ -73,18 +78,18 @@ class Loop {
   }
 
  private:
-  Known& plan_of(const std::string& id, const PlannedJob& planned) {
-    const auto [place, fresh] = index_.try_emplace(plan_text(planned.plan), plans_.size());
+  Known& plan_of(const std::string& id, const plan::PlannedJob& planned) {
+    const auto [place, fresh] = index_.try_emplace(plan::plan_text(planned.plan), plans_.size());
     if (fresh) plans_.push_back({.id = id, .planned = planned});
     return plans_[place->second];
   }
 
-  void add_run(const OwnRun& run, const PlannedJob& planned) {
+  void add_run(const OwnRun& run, const plan::PlannedJob& planned) {
     Known& plan = plan_of(run.id, planned);
     if (run.seconds > 0) {
       plan.log_seconds.push_back(std::log(run.seconds));
       weights_.push_back(run.trust);
-      step_plan_.push_back(index_.at(plan_text(planned.plan)));
+      step_plan_.push_back(index_.at(plan::plan_text(planned.plan)));
     }
     plan.failed = plan.failed || run.outcome == RunOutcome::kOutOfMemory ||
                   run.outcome == RunOutcome::kFailed;
@@ -110,19 +115,19 @@ class Loop {
     }
   }
 
-  [[nodiscard]] std::vector<PlannedJob> planned() const {
-    std::vector<PlannedJob> list;
+  [[nodiscard]] std::vector<plan::PlannedJob> planned() const {
+    std::vector<plan::PlannedJob> list;
     for (const Known& plan : plans_) list.push_back(plan.planned);
     return list;
   }
 
   /// The constants after the runs, by a few rounds around what the last one says.
   void learn_start() {
-    std::vector<const Job*> jobs = {&job_};
+    std::vector<const plan::Job*> jobs = {&job_};
     for (const Known& plan : plans_) jobs.push_back(&plan.planned.job);
-    learnable_.emplace(conditions_of(job_), jobs);
+    learnable_.emplace(cost::conditions_of(job_), jobs);
     posterior_ = learnable_->prior();
-    std::vector<PlannedJob> ran;
+    std::vector<plan::PlannedJob> ran;
     for (const std::size_t plan : step_plan_) ran.push_back(plans_[plan].planned);
     if (ran.empty()) return;
     std::map<std::size_t, std::size_t> seen;
@@ -145,17 +150,17 @@ class Loop {
 
   /// The plans that a search finds under what the runs teach.
   void find_candidates() {
-    Job job = job_;
-    if (const double confidence = fit_confidence(job_); confidence > 0) {
+    plan::Job job = job_;
+    if (const double confidence = memory::fit_confidence(job_); confidence > 0) {
       job.objective.memory_reserve = std::max(0.0, 1 - memory_.share_at(confidence));
     }
-    const TrainingConditions conditions = learnable_->at(posterior_.mean, "own runs");
-    TuneOptions options = options_.tune;
+    const cost::TrainingConditions conditions = learnable_->at(posterior_.mean, "own runs");
+    tune::TuneOptions options = options_.tune;
     options.conditions = &conditions;
-    TuneResult result = tune(job, options);
+    tune::TuneResult result = tune::tune(job, options);
     result.job.objective = job_.objective;
     const std::size_t first = plans_.size();
-    for (const TunedPlan& found : result.simulated) {
+    for (const tune::TunedPlan& found : result.simulated) {
       if (plans_.size() >= first + kMostFound) break;
       plan_of({}, {result.job, found.plan}).candidate = true;
     }
@@ -187,9 +192,9 @@ class Loop {
   [[nodiscard]] bool fits(std::size_t plan) const {
     const Known& one = plans_[plan];
     if (!one.log_seconds.empty() || one.failed) return !one.log_seconds.empty();
-    const double confidence = fit_confidence(job_);
+    const double confidence = memory::fit_confidence(job_);
     return confidence > 0 ? p_fits(plan) >= confidence
-                          : one.share * capacity_bytes(job_) <= usable_bytes(job_);
+                          : one.share * memory::capacity_bytes(job_) <= memory::usable_bytes(job_);
   }
 
   [[nodiscard]] LoopPlan loop_plan(std::size_t index) const {
@@ -230,7 +235,7 @@ class Loop {
   /// The expected gain of measuring a plan when the best so far is `best`.
   [[nodiscard]] static double worth(double mean, double deviation, double p_fits, double best) {
     const double z = (best - mean) / deviation;
-    const double improvement = deviation * (z * normal_cdf(z) + normal_density(z));
+    const double improvement = deviation * (z * memory::normal_cdf(z) + memory::normal_density(z));
     return p_fits * improvement - (1 - p_fits) * kWorthOfStart;
   }
 
@@ -284,7 +289,7 @@ class Loop {
     }
   }
 
-  const Job& job_;
+  const plan::Job& job_;
   const OwnRuns& runs_;
   LoopOptions options_;
   int threads_ = 1;
@@ -301,7 +306,7 @@ class Loop {
 
 }  // namespace
 
-ClosedLoop close_loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates,
+ClosedLoop close_loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
                       const LoopOptions& options) {
   ClosedLoop out = Loop(job, runs, candidates, options).run(candidates == nullptr);
   for (const OwnRun& run : runs.runs) {
@@ -314,4 +319,4 @@ ClosedLoop close_loop(const Job& job, const OwnRuns& runs, const OwnRuns* candid
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -9,12 +9,12 @@
 #include "stepwright/learn/run_table.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 
 /// A plan as it is believed to run after a person's own runs.
 struct LoopPlan {
   std::string id;  ///< Of its row; empty: a plan of the search.
-  PlannedJob planned;
+  plan::PlannedJob planned;
   double expected_s = 0;
   double low_s = 0;  ///< Bounds of 80 %.
   double high_s = 0;
@@ -43,7 +43,7 @@ struct ClosedLoop {
 
 struct LoopOptions {
   std::size_t next = 1;
-  TuneOptions tune;
+  tune::TuneOptions tune;
 };
 
 /// The posterior of a job after runs of it, and what to measure next. Before any run it is the
@@ -58,10 +58,10 @@ struct LoopOptions {
 ///
 /// Candidates are the rows of a table, or, without one, the plans that a search finds with the
 /// conditions and the memory that the runs teach. Fails with `kInput` when no candidate has a plan.
-ClosedLoop close_loop(const Job& job, const OwnRuns& runs, const OwnRuns* candidates,
+ClosedLoop close_loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
                       const LoopOptions& options);
 
 /// The answer of `stepwright tune --runs --json` (docs/formats.md).
 nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop);
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -3,7 +3,7 @@
 #include "stepwright/learn/closed_loop.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 using LoopJson = nlohmann::ordered_json;
@@ -11,7 +11,7 @@ using LoopJson = nlohmann::ordered_json;
 LoopJson plan_entry(const LoopPlan& one) {
   LoopJson entry;
   if (one.id.empty()) {
-    entry["plan"] = plan_json(one.planned);
+    entry["plan"] = plan::plan_json(one.planned);
   } else {
     entry["id"] = one.id;
   }
@@ -62,4 +62,4 @@ nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop) {
           {"skipped_candidates", skipped_list(loop.skipped_candidates)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

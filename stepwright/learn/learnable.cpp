@@ -5,52 +5,53 @@
 
 #include "stepwright/cluster/generation.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 /// A key that runs may move. Widths: no narrower than the root mean square over frameworks and over
 /// generations of what a fit with their rows moves the logarithm by (docs/accuracy.md, "What runs
 /// may move"); wider for `network_rate`, which is of a cluster more than of its devices.
 struct Key {
-  double DeviceConditions::* of_device = nullptr;
-  double FrameworkConditions::* of_framework = nullptr;
+  double cost::DeviceConditions::* of_device = nullptr;
+  double cost::FrameworkConditions::* of_framework = nullptr;
   double width = 0;  ///< Deviation of the logarithm of (value - offset).
   double least = 0.1;
   double most = 2;
   double offset = 0;
 };
 
-constexpr Key of_device(double DeviceConditions::* value, double width) {
+constexpr Key of_device(double cost::DeviceConditions::* value, double width) {
   return {.of_device = value, .width = width};
 }
-constexpr Key of_framework(double FrameworkConditions::* value, double width, double least,
+constexpr Key of_framework(double cost::FrameworkConditions::* value, double width, double least,
                            double most, double offset = 0) {
   return {.of_framework = value, .width = width, .least = least, .most = most, .offset = offset};
 }
 
-constexpr Key kKeys[] = {of_device(&DeviceConditions::product_rate, 0.17),
-                         of_device(&DeviceConditions::narrow_product_rate, 0.15),
-                         of_device(&DeviceConditions::attention_rate, 0.17),
-                         of_device(&DeviceConditions::memory_rate, 0.14),
-                         of_device(&DeviceConditions::inside_rate, 0.13),
-                         of_device(&DeviceConditions::network_rate, 0.20),
-                         of_framework(&FrameworkConditions::host_us, 0.6, 0.01, 1e4),
-                         of_framework(&FrameworkConditions::step_ms, 1.4, 0.01, 1e5),
-                         of_framework(&FrameworkConditions::update_passes, 0.4, 1, 100, 0.9),
-                         of_framework(&FrameworkConditions::message_us, 0.6, 0.01, 1e6),
-                         of_framework(&FrameworkConditions::stage_wait, 1.2, 0.01, 100),
-                         of_framework(&FrameworkConditions::beside_inside, 0.3, 1.01, 10, 1),
-                         of_framework(&FrameworkConditions::beside_network, 0.3, 1.01, 10, 1),
-                         of_framework(&FrameworkConditions::tensor_exposed, 0.3, 0.05, 1),
-                         of_framework(&FrameworkConditions::expert_exposed, 0.3, 0.05, 1)};
+constexpr Key kKeys[] = {of_device(&cost::DeviceConditions::product_rate, 0.17),
+                         of_device(&cost::DeviceConditions::narrow_product_rate, 0.15),
+                         of_device(&cost::DeviceConditions::attention_rate, 0.17),
+                         of_device(&cost::DeviceConditions::memory_rate, 0.14),
+                         of_device(&cost::DeviceConditions::inside_rate, 0.13),
+                         of_device(&cost::DeviceConditions::network_rate, 0.20),
+                         of_framework(&cost::FrameworkConditions::host_us, 0.6, 0.01, 1e4),
+                         of_framework(&cost::FrameworkConditions::step_ms, 1.4, 0.01, 1e5),
+                         of_framework(&cost::FrameworkConditions::update_passes, 0.4, 1, 100, 0.9),
+                         of_framework(&cost::FrameworkConditions::message_us, 0.6, 0.01, 1e6),
+                         of_framework(&cost::FrameworkConditions::stage_wait, 1.2, 0.01, 100),
+                         of_framework(&cost::FrameworkConditions::beside_inside, 0.3, 1.01, 10, 1),
+                         of_framework(&cost::FrameworkConditions::beside_network, 0.3, 1.01, 10, 1),
+                         of_framework(&cost::FrameworkConditions::tensor_exposed, 0.3, 0.05, 1),
+                         of_framework(&cost::FrameworkConditions::expert_exposed, 0.3, 0.05, 1)};
 
 std::string_view name_of(const Key& key) {
   if (key.of_device == nullptr) {
-    return std::ranges::find(kFrameworkFields, key.of_framework,
-                             &ConditionField<FrameworkConditions>::value)
+    return std::ranges::find(cost::kFrameworkFields, key.of_framework,
+                             &cost::ConditionField<cost::FrameworkConditions>::value)
         ->key;
   }
-  return std::ranges::find(kDeviceFields, key.of_device, &ConditionField<DeviceConditions>::value)
+  return std::ranges::find(cost::kDeviceFields, key.of_device,
+                           &cost::ConditionField<cost::DeviceConditions>::value)
       ->key;
 }
 
@@ -79,17 +80,19 @@ std::size_t place_of(const std::vector<Entry>& entries, std::string Entry::* nam
 
 }  // namespace
 
-Learnable::Learnable(const TrainingConditions& start, std::span<const Job* const> jobs)
+Learnable::Learnable(const cost::TrainingConditions& start, std::span<const plan::Job* const> jobs)
     : start_(start) {
-  for (const Job* job : jobs) {
-    const Device& device = job->cluster.device;
-    if (place_of(devices_, &DeviceConditions::device, device.name) == devices_.size()) {
-      devices_.push_back(conditions_of(start, device.name, generation_of(device).name));
+  for (const plan::Job* job : jobs) {
+    const cluster::Device& device = job->cluster.device;
+    if (place_of(devices_, &cost::DeviceConditions::device, device.name) == devices_.size()) {
+      devices_.push_back(
+          cost::conditions_of(start, device.name, cluster::generation_of(device).name));
       devices_.back().device = device.name;
     }
     const std::string& framework = job->framework.name;
-    if (place_of(frameworks_, &FrameworkConditions::framework, framework) == frameworks_.size()) {
-      frameworks_.push_back(conditions_of(start, job->framework));
+    if (place_of(frameworks_, &cost::FrameworkConditions::framework, framework) ==
+        frameworks_.size()) {
+      frameworks_.push_back(cost::conditions_of(start, job->framework));
       frameworks_.back().framework = framework;
     }
   }
@@ -104,7 +107,7 @@ void Learnable::add_places() {
       places_.push_back({key, i, {name_of(one), devices_[i].device, devices_[i].*one.of_device}});
     }
     for (std::size_t i = 0; one.of_framework != nullptr && i < frameworks_.size(); ++i) {
-      const FrameworkConditions& entry = frameworks_[i];
+      const cost::FrameworkConditions& entry = frameworks_[i];
       places_.push_back({key, i, {name_of(one), entry.framework, entry.*one.of_framework}});
     }
   }
@@ -142,20 +145,22 @@ bool Learnable::of_device(Eigen::Index index) const {
   return key_at(places_[static_cast<std::size_t>(index)].key).of_device != nullptr;
 }
 
-bool Learnable::concerns(Eigen::Index index, const Job& job) const {
+bool Learnable::concerns(Eigen::Index index, const plan::Job& job) const {
   const std::string& of = before(index).of;
   const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
-  if (key.of_framework == &FrameworkConditions::expert_exposed && !job.model.experts) return false;
-  const bool narrow = storage_type(job.precision) != job.precision;
-  if (key.of_device == &DeviceConditions::narrow_product_rate && !narrow) return false;
+  if (key.of_framework == &cost::FrameworkConditions::expert_exposed && !job.model.experts)
+    return false;
+  const bool narrow = plan::storage_type(job.precision) != job.precision;
+  if (key.of_device == &cost::DeviceConditions::narrow_product_rate && !narrow) return false;
   return of == (of_device(index) ? job.cluster.device.name : job.framework.name);
 }
 
-TrainingConditions Learnable::at(const Eigen::VectorXd& logarithms, std::string source) const {
-  TrainingConditions all = start_;
+cost::TrainingConditions Learnable::at(const Eigen::VectorXd& logarithms,
+                                       std::string source) const {
+  cost::TrainingConditions all = start_;
   all.source = std::move(source);
-  std::vector<DeviceConditions> devices = devices_;
-  std::vector<FrameworkConditions> frameworks = frameworks_;
+  std::vector<cost::DeviceConditions> devices = devices_;
+  std::vector<cost::FrameworkConditions> frameworks = frameworks_;
   for (Eigen::Index i = 0; i < size(); ++i) {
     const Place& place = places_[static_cast<std::size_t>(i)];
     const Key& key = key_at(place.key);
@@ -166,13 +171,13 @@ TrainingConditions Learnable::at(const Eigen::VectorXd& logarithms, std::string 
       frameworks[place.entry].*key.of_framework = value;
     }
   }
-  for (const DeviceConditions& entry : devices) {
-    replace(all.devices, entry, &DeviceConditions::device);
+  for (const cost::DeviceConditions& entry : devices) {
+    replace(all.devices, entry, &cost::DeviceConditions::device);
   }
-  for (const FrameworkConditions& entry : frameworks) {
-    replace(all.frameworks, entry, &FrameworkConditions::framework);
+  for (const cost::FrameworkConditions& entry : frameworks) {
+    replace(all.frameworks, entry, &cost::FrameworkConditions::framework);
   }
   return all;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -10,7 +10,7 @@
 #include "stepwright/learn/posterior.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 
 /// A constant of the conditions of training, of one device or of one framework.
 struct LearnableConstant {
@@ -26,20 +26,21 @@ struct LearnableConstant {
 /// cluster, and so do all rates of devices.
 class Learnable {
  public:
-  Learnable(const TrainingConditions& start, std::span<const Job* const> jobs);
+  Learnable(const cost::TrainingConditions& start, std::span<const plan::Job* const> jobs);
 
   [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(places_.size()); }
   [[nodiscard]] const Distribution& prior() const { return prior_; }
   /// The conditions before any run.
-  [[nodiscard]] const TrainingConditions& start() const { return start_; }
+  [[nodiscard]] const cost::TrainingConditions& start() const { return start_; }
   /// The constants at these logarithms, and before.
   [[nodiscard]] LearnableConstant constant(Eigen::Index index, double logarithm) const;
   [[nodiscard]] const LearnableConstant& before(Eigen::Index index) const;
   [[nodiscard]] bool of_device(Eigen::Index index) const;
   /// Whether a job's steps can depend on a constant.
-  [[nodiscard]] bool concerns(Eigen::Index index, const Job& job) const;
+  [[nodiscard]] bool concerns(Eigen::Index index, const plan::Job& job) const;
   /// All conditions, with the entries of these places at these logarithms.
-  [[nodiscard]] TrainingConditions at(const Eigen::VectorXd& logarithms, std::string source) const;
+  [[nodiscard]] cost::TrainingConditions at(const Eigen::VectorXd& logarithms,
+                                            std::string source) const;
 
  private:
   struct Place {
@@ -50,11 +51,11 @@ class Learnable {
   void add_places();
   void set_prior();
 
-  TrainingConditions start_;
-  std::vector<DeviceConditions> devices_;
-  std::vector<FrameworkConditions> frameworks_;
+  cost::TrainingConditions start_;
+  std::vector<cost::DeviceConditions> devices_;
+  std::vector<cost::FrameworkConditions> frameworks_;
   std::vector<Place> places_;
   Distribution prior_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 /// Points of the common part, up to four deviations either way.
@@ -16,12 +16,12 @@ constexpr int kBisections = 60;
 
 }  // namespace
 
-MemoryPosterior::MemoryPosterior(const MemoryErrorModel& error_model) {
+MemoryPosterior::MemoryPosterior(const memory::MemoryErrorModel& error_model) {
   const double half = error_model.deviation / std::sqrt(2);
   for (int i = 0; i < kPoints; ++i) {
     const double z = kFarthest * (2.0 * i / (kPoints - 1) - 1);
     cases_.push_back({.mean = error_model.mean + half * z, .deviation = half});
-    weights_.push_back(normal_density(z));
+    weights_.push_back(memory::normal_density(z));
   }
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (double& weight : weights_) weight /= sum;
@@ -30,7 +30,7 @@ MemoryPosterior::MemoryPosterior(const MemoryErrorModel& error_model) {
 void MemoryPosterior::observe(double share, bool fitted) {
   double sum = 0;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
-    const double fits = stepwright::fit_probability(share, cases_[i]);
+    const double fits = stepwright::memory::fit_probability(share, cases_[i]);
     weights_[i] *= fitted ? fits : 1 - fits;
     sum += weights_[i];
   }
@@ -40,7 +40,7 @@ void MemoryPosterior::observe(double share, bool fitted) {
 double MemoryPosterior::fit_probability(double share) const {
   double sum = 0;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
-    sum += weights_[i] * stepwright::fit_probability(share, cases_[i]);
+    sum += weights_[i] * stepwright::memory::fit_probability(share, cases_[i]);
   }
   return sum;
 }
@@ -55,4 +55,4 @@ double MemoryPosterior::share_at(double probability) const {
   return low;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

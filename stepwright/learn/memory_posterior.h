@@ -4,14 +4,14 @@
 
 #include "stepwright/memory/fit_probability.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 
 /// The posterior of the memory of one person's job: how far its runs are from the account. Half of
 /// the variance of `MemoryErrorModel` is common to all plans of the job and learned from its runs,
 /// half is of each plan.
 class MemoryPosterior {
  public:
-  explicit MemoryPosterior(const MemoryErrorModel& error_model);
+  explicit MemoryPosterior(const memory::MemoryErrorModel& error_model);
 
   /// A run whose accounted peak is this share of the capacity fitted, or ran out of memory.
   void observe(double share, bool fitted);
@@ -23,8 +23,8 @@ class MemoryPosterior {
   [[nodiscard]] double share_at(double probability) const;
 
  private:
-  std::vector<MemoryErrorModel> cases_;  ///< What the job's common part may be ...
-  std::vector<double> weights_;          ///< ... and how probable each is; they sum to 1.
+  std::vector<memory::MemoryErrorModel> cases_;  ///< What the job's common part may be ...
+  std::vector<double> weights_;                  ///< ... and how probable each is; they sum to 1.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

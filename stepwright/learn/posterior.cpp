@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 constexpr double kFreedom = 30;  ///< Degrees, of Student's distribution.
@@ -59,4 +59,4 @@ Eigen::VectorXd deviations(const Distribution& distribution, const LinearTimes& 
       .sqrt();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-namespace stepwright {
+namespace stepwright::learn {
 
 /// The distribution of the logarithms of some constants: a normal distribution, cut off at limits.
 struct Distribution {
@@ -50,4 +50,4 @@ Distribution learned(const Distribution& prior, const LinearTimes& times,
 /// Deviation of the logarithm of the seconds of each plan: of the constants and of the plan.
 Eigen::VectorXd deviations(const Distribution& distribution, const LinearTimes& times);
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

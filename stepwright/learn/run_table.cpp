@@ -9,15 +9,15 @@
 #include "stepwright/validate/rows/metric.h"
 #include "stepwright/validate/rows/row_plan.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
-std::string told(const Skipped& skipped) {
+std::string told(const validate::Skipped& skipped) {
   return skipped.reason + (skipped.detail.empty() ? "" : ": " + skipped.detail);
 }
 
 /// Fills in what a row leaves empty and its job says.
-void complete(RunRow& row, const Job& job) {
+void complete(validate::RunRow& row, const plan::Job& job) {
   const auto set = [](auto& value, auto known) {
     if (!value) value = known;
   };
@@ -36,7 +36,7 @@ std::string other_job(std::string_view what, std::int64_t has, std::int64_t want
 }
 
 /// In what the job of a row contradicts the one that it should be; empty: in nothing.
-std::string contradiction(const Job& own, const Job& job) {
+std::string contradiction(const plan::Job& own, const plan::Job& job) {
   for (const std::string& found : {other_job("sequences", own.sequences, job.sequences),
                                    other_job("length", own.length, job.length),
                                    other_job("layers", own.model.layers, job.model.layers),
@@ -46,32 +46,35 @@ std::string contradiction(const Job& own, const Job& job) {
   return {};
 }
 
-std::variant<RunOutcome, Skipped> outcome_of(const RunRow& row) {
+std::variant<RunOutcome, validate::Skipped> outcome_of(const validate::RunRow& row) {
   if (row.outcome.empty()) return row.measured ? RunOutcome::kOk : RunOutcome::kOpen;
   for (const auto& [outcome, name] : kRunOutcomeNames) {
     if (row.outcome == name) return outcome;
   }
-  return Skipped{fmt::format("column outcome: '{}' is not ok, oom or failed", row.outcome)};
+  return validate::Skipped{
+      fmt::format("column outcome: '{}' is not ok, oom or failed", row.outcome)};
 }
 
 /// A row as a run with its plan.
-std::variant<std::pair<OwnRun, PlannedJob>, Skipped> own_run(const CsvTable& table,
-                                                             const CsvRow& cells, const Job* of) {
-  auto read = read_run_row(table, cells);
-  if (const auto* skipped = std::get_if<Skipped>(&read)) return *skipped;
-  auto& row = std::get<RunRow>(read);
+std::variant<std::pair<OwnRun, plan::PlannedJob>, validate::Skipped> own_run(const CsvTable& table,
+                                                                             const CsvRow& cells,
+                                                                             const plan::Job* of) {
+  auto read = validate::read_run_row(table, cells);
+  if (const auto* skipped = std::get_if<validate::Skipped>(&read)) return *skipped;
+  auto& row = std::get<validate::RunRow>(read);
   if (of != nullptr) complete(row, *of);
   const auto outcome = outcome_of(row);
-  if (const auto* skipped = std::get_if<Skipped>(&outcome)) return *skipped;
-  if (row.trust.value_or(1) > 1) return Skipped{"column trust: above 1"};
+  if (const auto* skipped = std::get_if<validate::Skipped>(&outcome)) return *skipped;
+  if (row.trust.value_or(1) > 1) return validate::Skipped{"column trust: above 1"};
   if (of != nullptr && *row.gpus != of->cluster.devices()) {
-    return Skipped{other_job("devices", *row.gpus, of->cluster.devices())};
+    return validate::Skipped{other_job("devices", *row.gpus, of->cluster.devices())};
   }
-  auto made = row_plan(row, of);
-  if (const auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
-  PlannedJob& planned = std::get<RowPlan>(made).planned;
+  auto made = validate::row_plan(row, of);
+  if (const auto* skipped = std::get_if<validate::Skipped>(&made)) return *skipped;
+  plan::PlannedJob& planned = std::get<validate::RowPlan>(made).planned;
   if (of != nullptr) {
-    if (std::string found = contradiction(planned.job, *of); !found.empty()) return Skipped{found};
+    if (std::string found = contradiction(planned.job, *of); !found.empty())
+      return validate::Skipped{found};
     planned.job.objective = of->objective;
   }
   OwnRun run{.line = row.line,
@@ -79,8 +82,8 @@ std::variant<std::pair<OwnRun, PlannedJob>, Skipped> own_run(const CsvTable& tab
              .outcome = std::get<RunOutcome>(outcome),
              .trust = row.trust.value_or(1)};
   if (run.outcome == RunOutcome::kOk && row.measured) {
-    const auto measured = measured_step_s(row, planned.job);
-    if (const auto* skipped = std::get_if<Skipped>(&measured)) return *skipped;
+    const auto measured = validate::measured_step_s(row, planned.job);
+    if (const auto* skipped = std::get_if<validate::Skipped>(&measured)) return *skipped;
     run.seconds = std::get<double>(measured);
   }
   return std::pair(std::move(run), std::move(planned));
@@ -88,15 +91,15 @@ std::variant<std::pair<OwnRun, PlannedJob>, Skipped> own_run(const CsvTable& tab
 
 }  // namespace
 
-OwnRuns read_own_runs(const CsvTable& table, const Job* of) {
+OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of) {
   OwnRuns all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
   for (const CsvRow& cells : table.rows) {
     auto made = own_run(table, cells, of);
-    if (const auto* skipped = std::get_if<Skipped>(&made)) {
+    if (const auto* skipped = std::get_if<validate::Skipped>(&made)) {
       all.skipped.push_back({cells.line, told(*skipped)});
       continue;
     }
-    auto& [run, planned] = std::get<std::pair<OwnRun, PlannedJob>>(made);
+    auto& [run, planned] = std::get<std::pair<OwnRun, plan::PlannedJob>>(made);
     all.runs.push_back(std::move(run));
     all.plans.push_back(std::move(planned));
   }
@@ -116,10 +119,10 @@ OwnRuns only_measured(OwnRuns runs) {
   return kept;
 }
 
-std::vector<const Job*> jobs_of(const std::vector<PlannedJob>& plans) {
-  std::vector<const Job*> jobs;
-  for (const PlannedJob& planned : plans) jobs.push_back(&planned.job);
+std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans) {
+  std::vector<const plan::Job*> jobs;
+  for (const plan::PlannedJob& planned : plans) jobs.push_back(&planned.job);
   return jobs;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

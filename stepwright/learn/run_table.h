@@ -9,7 +9,7 @@
 #include "stepwright/learn/calibration.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 
 /// The outcome of a run: its column `outcome`.
 enum class RunOutcome : std::uint8_t {
@@ -34,19 +34,19 @@ struct OwnRun {
 struct OwnRuns {
   std::string table;
   std::vector<OwnRun> runs;  ///< In file order, as `plans`.
-  std::vector<PlannedJob> plans;
+  std::vector<plan::PlannedJob> plans;
   std::vector<SkippedRun> skipped;
 };
 
 /// Reads the rows of a table of training runs that have a plan. With `of`, rows are of that job:
 /// what they leave empty is its, and rows that contradict its model, devices, batch or length are
 /// skipped.
-OwnRuns read_own_runs(const CsvTable& table, const Job* of);
+OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of);
 
 /// The runs that went through and whose step was measured; the others are skipped.
 OwnRuns only_measured(OwnRuns runs);
 
 /// The jobs of some plans.
-std::vector<const Job*> jobs_of(const std::vector<PlannedJob>& plans);
+std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans);
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -7,7 +7,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/simulate/timeline/simulation.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 /// The step of a logarithm for the derivative: rates move little, times of hosts much.
@@ -22,20 +22,20 @@ double moved_by(const Learnable& learnable, Eigen::Index index, double around) {
 
 }  // namespace
 
-double step_s(const PlannedJob& planned, const TrainingConditions& conditions) {
-  const CostModel cost(planned.job, conditions);
-  const StepProgram program = build_program(planned.job, planned.plan);
-  const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
-  return simulate(program, cost, layouts, planned.plan).step_time_s;
+double step_s(const plan::PlannedJob& planned, const cost::TrainingConditions& conditions) {
+  const cost::CostModel cost(planned.job, conditions);
+  const step::StepProgram program = step::build_program(planned.job, planned.plan);
+  const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
+  return simulate::simulate(program, cost, layouts, planned.plan).step_time_s;
 }
 
-LinearTimes linear_times(std::span<const PlannedJob> plans, const Learnable& learnable,
+LinearTimes linear_times(std::span<const plan::PlannedJob> plans, const Learnable& learnable,
                          const Eigen::VectorXd& around, int threads) {
   const Eigen::Index rows = std::ssize(plans);
   LinearTimes times{.around = around,
                     .seconds = Eigen::VectorXd::Zero(rows),
                     .slopes = Eigen::MatrixXd::Zero(rows, learnable.size())};
-  const TrainingConditions base = learnable.at(around, "base");
+  const cost::TrainingConditions base = learnable.at(around, "base");
   parallel_for(threads, plans.size(), [&](std::size_t i) {
     const auto row = static_cast<Eigen::Index>(i);
     times.seconds[row] = std::log(step_s(plans[i], base));
@@ -51,4 +51,4 @@ LinearTimes linear_times(std::span<const PlannedJob> plans, const Learnable& lea
   return times;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::learn

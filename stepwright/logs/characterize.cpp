@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 std::vector<OperationVolume> volumes(const Log& log) {
   std::map<std::pair<LogOperation, std::int64_t>, OperationVolume> rows;
@@ -59,4 +59,4 @@ Characterization characterize(const Log& log, std::optional<double> knee_bytes) 
           .sources = log.sources};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -10,7 +10,7 @@
 #include "stepwright/logs/log.h"
 #include "stepwright/logs/routed_traffic.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Calls of one operation in groups of one size, of all ranks in the log.
 struct OperationVolume {
@@ -54,4 +54,4 @@ struct Characterization {
 /// Characterizes a log; `knee_bytes` stands for knees that the log has no times for.
 Characterization characterize(const Log& log, std::optional<double> knee_bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -1,7 +1,7 @@
 #include "stepwright/logs/characterize_json.h"
 
 #include <nlohmann/json.hpp>
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using LogJson = nlohmann::ordered_json;
@@ -133,4 +133,4 @@ LogJson characterize_json(const Characterization& of) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 
 #include "stepwright/logs/characterize.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The answer of `stepwright characterize --json` (docs/formats.md).
 nlohmann::ordered_json characterize_json(const Characterization& of);
@@ -16,4 +16,4 @@ nlohmann::ordered_json below_knee_json(const std::vector<SmallCalls>& calls);
 /// The outcome of each file, for both.
 nlohmann::ordered_json sources_json(const std::vector<LogSource>& sources);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::int64_t kFewBytes = 64;  ///< Norms, losses, counts.
@@ -103,4 +103,4 @@ std::vector<CommunicatorRole> communicator_roles(const Log& log) {
   return roles;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -7,7 +7,7 @@
 
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The messages in one group of ranks, of all ranks in the log.
 struct CommunicatorRole {
@@ -25,4 +25,4 @@ struct CommunicatorRole {
 /// what the pattern of operations and sizes suggests, not what the log says.
 std::vector<CommunicatorRole> communicator_roles(const Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

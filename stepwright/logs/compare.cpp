@@ -7,18 +7,18 @@
 #include <tuple>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 std::string where(const CommunicatorKey& key) {
-  return fmt::format("rank {}, group {}, channel {}", key.rank, name_of(kGroupNames, key.group),
-                     key.channel);
+  return fmt::format("rank {}, group {}, channel {}", key.rank,
+                     name_of(plan::kGroupNames, key.group), key.channel);
 }
 
 /// The calls whose payload is data, as they were executed.
 class DataCalls {
  public:
-  explicit DataCalls(const StepProgram& program) {
+  explicit DataCalls(const step::StepProgram& program) {
     for (const GroupCall& call : data_calls(program)) {
       const double bound = static_cast<double>(call.payload_bytes) * program.imbalance;
       rows_[call] = {.call = call, .bound_bytes = bound};
@@ -44,11 +44,12 @@ class DataCalls {
     for (const auto& [call, row] : rows_) {
       if (row.calls > 0) result.routed.push_back(row);
       const std::int64_t predicted = row.calls * call.payload_bytes;
-      if (call.operation != OperatorKind::kAllToAll || predicted == row.executed_bytes) continue;
+      if (call.operation != step::OperatorKind::kAllToAll || predicted == row.executed_bytes)
+        continue;
       result.differences.push_back(
           fmt::format("all ranks: {} of {}, {}: predicted {} bytes in all; executed {}",
-                      name_of(kOperatorNames, call.operation), call.name,
-                      name_of(kPhaseNames, call.phase), predicted, row.executed_bytes));
+                      name_of(step::kOperatorNames, call.operation), call.name,
+                      name_of(step::kPhaseNames, call.phase), predicted, row.executed_bytes));
     }
   }
 
@@ -74,10 +75,11 @@ void compare_lists(const CommunicatorKey& key, const std::vector<GroupCall>& pla
       fmt::format("{}: predicted {} calls; executed {}", where(key), expected, executed.size()));
 }
 
-using Row = std::tuple<OperatorKind, Scheme, Phase, GroupKind, std::int64_t>;
+using Row =
+    std::tuple<step::OperatorKind, step::Scheme, step::Phase, plan::GroupKind, std::int64_t>;
 
-Phase ledger_phase(Phase phase) {
-  return phase == Phase::kWeightGradient ? Phase::kDataGradient : phase;
+step::Phase ledger_phase(step::Phase phase) {
+  return phase == step::Phase::kWeightGradient ? step::Phase::kDataGradient : phase;
 }
 
 std::map<Row, std::int64_t> counts_of(const Calls& calls) {
@@ -93,14 +95,15 @@ std::map<Row, std::int64_t> counts_of(const Calls& calls) {
 
 std::string text_of(const Row& row) {
   const auto& [operation, scheme, phase, group, bytes] = row;
-  return fmt::format("{}, {}, {}, group {}, {} bytes", name_of(kOperatorNames, operation),
-                     name_of(kSchemeNames, scheme), name_of(kPhaseNames, phase),
-                     name_of(kGroupNames, group), bytes);
+  return fmt::format("{}, {}, {}, group {}, {} bytes", name_of(step::kOperatorNames, operation),
+                     name_of(step::kSchemeNames, scheme), name_of(step::kPhaseNames, phase),
+                     name_of(plan::kGroupNames, group), bytes);
 }
 
-void compare_sums(const Ledger& predicted, const ExecutedLedger& executed, Comparison& result) {
+void compare_sums(const traffic::Ledger& predicted, const ExecutedLedger& executed,
+                  Comparison& result) {
   std::map<Row, std::int64_t> left = counts_of(executed.calls);
-  for (const Message& message : predicted.messages) {
+  for (const traffic::Message& message : predicted.messages) {
     const Row row{message.operation, message.scheme, message.phase, message.group,
                   message.payload_bytes};
     const std::int64_t expected = message.count * executed.steps;
@@ -117,7 +120,7 @@ void compare_sums(const Ledger& predicted, const ExecutedLedger& executed, Compa
 }
 
 /// The executed calls with predicted payloads where payloads are data.
-Calls with_predicted_data(const StepProgram& program, const Calls& planned, Calls executed,
+Calls with_predicted_data(const step::StepProgram& program, const Calls& planned, Calls executed,
                           Comparison& result) {
   DataCalls data(program);
   for (auto& [key, list] : executed) {
@@ -132,7 +135,7 @@ Calls with_predicted_data(const StepProgram& program, const Calls& planned, Call
 
 }  // namespace
 
-Comparison compare_ledgers(const StepProgram& program, const Grid& grid,
+Comparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
                            const ExecutedLedger& executed) {
   Comparison result;
   if (program.ranks != executed.ranks) {
@@ -152,10 +155,11 @@ Comparison compare_ledgers(const StepProgram& program, const Grid& grid,
     };
     compare_lists(key, find(planned), find(made), executed.steps, result);
   }
-  compare_sums(ledger(program, std::nullopt, grid), {executed.ranks, executed.steps, made}, result);
+  compare_sums(traffic::ledger(program, std::nullopt, grid), {executed.ranks, executed.steps, made},
+               result);
   result.communicators = std::ssize(keys);
   for (const auto& [key, list] : planned) result.calls += std::ssize(list) * executed.steps;
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

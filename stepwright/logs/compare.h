@@ -6,7 +6,7 @@
 #include "stepwright/logs/ledger_file.h"
 #include "stepwright/traffic/ledger.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Calls whose payload is data (`data_calls`): how many rows a rank's experts get is the router's.
 struct RoutedCalls {
@@ -30,7 +30,7 @@ struct Comparison {
 /// communicators, and the sums with the ledger that `stepwright traffic` prints. Of calls whose
 /// payload is data only the sum has to be the predicted one, and only of exchanges: other messages
 /// are padded to the largest rank.
-Comparison compare_ledgers(const StepProgram& program, const Grid& grid,
+Comparison compare_ledgers(const step::StepProgram& program, const plan::Grid& grid,
                            const ExecutedLedger& executed);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/logs/files/json_scanner.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 bool holds(std::string_view text, std::string_view word) {
@@ -89,4 +89,4 @@ LogFormat recognise_log(ByteSource& bytes) {
       bytes.name()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

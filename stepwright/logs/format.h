@@ -3,10 +3,10 @@
 #include "stepwright/logs/files/byte_source.h"
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Which program wrote a file, by its content. Fails with `kInput`, saying what is read, when none
 /// is known to write so.
 LogFormat recognise_log(ByteSource& bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -7,7 +7,7 @@
 
 #include "stepwright/logs/transfer_times.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using KindOfCall = std::pair<LogOperation, std::int64_t>;
@@ -118,4 +118,4 @@ Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
   return batching;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

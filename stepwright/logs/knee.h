@@ -6,7 +6,7 @@
 
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The line time = latency + payload / rate through the calls of one operation in groups of one
 /// size, as the log timed them.
@@ -49,4 +49,4 @@ struct Batching {
 Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,
                      std::optional<double> knee_bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

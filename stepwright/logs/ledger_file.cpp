@@ -2,16 +2,16 @@
 
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 50;
 
 void read_call(Node node, std::vector<GroupCall>& list) {
   node.allow_only({"operation", "scheme", "phase", "name", "payload_bytes", "count"});
-  const GroupCall call{.operation = node.get("operation").choice(kOperatorNames),
-                       .scheme = node.get("scheme").choice(kSchemeNames),
-                       .phase = node.get("phase").choice(kPhaseNames),
+  const GroupCall call{.operation = node.get("operation").choice(step::kOperatorNames),
+                       .scheme = node.get("scheme").choice(step::kSchemeNames),
+                       .phase = node.get("phase").choice(step::kPhaseNames),
                        .name = node.get("name").text(),
                        .payload_bytes = node.get("payload_bytes").integer(0, kMost)};
   list.insert(list.end(), static_cast<std::size_t>(node.get("count").integer(1, 1'000'000'000)),
@@ -21,7 +21,7 @@ void read_call(Node node, std::vector<GroupCall>& list) {
 void read_communicator(Node node, ExecutedLedger& ledger) {
   node.allow_only({"rank", "group", "channel", "members", "scheduled", "calls"});
   const CommunicatorKey key{.rank = node.get("rank").integer(0, ledger.ranks - 1),
-                            .group = node.get("group").choice(kGroupNames),
+                            .group = node.get("group").choice(plan::kGroupNames),
                             .channel = node.get("channel").text()};
   std::vector<GroupCall>& list = ledger.calls[key];
   const Node calls = node.get("calls");
@@ -45,4 +45,4 @@ ExecutedLedger load_ledger(const std::filesystem::path& path) {
   return ledger;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -4,7 +4,7 @@
 
 #include "stepwright/logs/planned_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The messages of a training run.
 struct ExecutedLedger {
@@ -16,4 +16,4 @@ struct ExecutedLedger {
 /// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput`.
 ExecutedLedger load_ledger(const std::filesystem::path& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -9,7 +9,7 @@
 #include "stepwright/logs/record.h"
 #include "stepwright/logs/record_list.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Programs whose logs are read.
 enum class LogFormat : std::uint8_t {
@@ -112,4 +112,4 @@ struct Log {
   }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

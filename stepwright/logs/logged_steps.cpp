@@ -10,7 +10,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/logs/steps.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 /// A record in the plan's terms.
@@ -262,7 +262,7 @@ class StepFinder {
     double buckets = 0;
     for (const auto& [payload, size] : sizes) {
       const auto count = static_cast<double>(size.count);
-      if (size.scheme == Scheme::kData && !size.routed) {
+      if (size.scheme == step::Scheme::kData && !size.routed) {
         left.data_bytes += count * static_cast<double>(payload);
         buckets += count;
       } else {
@@ -310,4 +310,4 @@ LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
   return logged;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

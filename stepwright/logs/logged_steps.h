@@ -9,7 +9,7 @@
 #include "stepwright/logs/log.h"
 #include "stepwright/logs/planned_step.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Equal calls of a rank in some steps.
 struct LoggedSize {
@@ -36,4 +36,4 @@ LoggedSteps logged_steps(const Log& log, std::span<const std::size_t> records,
                          std::span<const double> transfers, const PlannedStep& planned,
                          std::int64_t micro_batches);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -14,14 +14,14 @@
 #include "stepwright/logs/transfer_times.h"
 #include "stepwright/logs/verdict.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 // FSDP2 pads each parameter to a multiple of the ranks in its first dimension, others each bucket.
 constexpr double kMostPadding = 0.02;
 constexpr std::int64_t kWidestElement = 8;
 
-using RowKey = std::tuple<Scheme, LogOperation, std::string, std::int64_t, std::int64_t>;
+using RowKey = std::tuple<step::Scheme, LogOperation, std::string, std::int64_t, std::int64_t>;
 
 /// Bytes by which padding for so many ranks may enlarge a message.
 std::int64_t slack_of(std::int64_t payload_bytes, std::int64_t ranks) {
@@ -62,7 +62,7 @@ class KindMatch {
   void match_buckets(LogComparison& result) {
     std::int64_t planned_bytes = 0, logged_bytes = 0, planned_calls = 0, logged_calls = 0;
     for (const auto& [payload, row] : sizes_) {
-      if (row.scheme != Scheme::kData) continue;
+      if (row.scheme != step::Scheme::kData) continue;
       planned_bytes += payload * row.predicted_left;
       logged_bytes += payload * row.logged_left;
       planned_calls += row.predicted_left;
@@ -73,7 +73,7 @@ class KindMatch {
       return;
     }
     for (auto& [payload, row] : sizes_) {
-      if (row.scheme == Scheme::kData) row.predicted_left = row.logged_left = 0;
+      if (row.scheme == step::Scheme::kData) row.predicted_left = row.logged_left = 0;
     }
     add_remark(result, fmt::format("{} of data parallelism: the same bytes in {} instead of {}, as "
                                    "gradient buckets are of another size.",
@@ -146,7 +146,7 @@ class KindMatch {
 
  private:
   struct Sizes {
-    Scheme scheme = Scheme::kNone;
+    step::Scheme scheme = step::Scheme::kNone;
     bool routed = false;
     bool beside = false;
     bool report = false;
@@ -158,14 +158,14 @@ class KindMatch {
 
   /// Gives schemes to logged calls that the plan does not have: what it sends in that group.
   void give_schemes(const PlannedStep& planned) {
-    Scheme scheme = Scheme::kNone;
-    if (is_point_to_point(kind_.operation)) scheme = Scheme::kPipeline;
+    step::Scheme scheme = step::Scheme::kNone;
+    if (is_point_to_point(kind_.operation)) scheme = step::Scheme::kPipeline;
     if (const auto group = planned.groups.find(kind_.members); group != planned.groups.end()) {
       scheme = group->second.scheme;
     }
     bool beside = false;
     for (const auto& [payload, row] : sizes_) {
-      if (row.predicted == 0 || row.scheme == Scheme::kControl) continue;
+      if (row.predicted == 0 || row.scheme == step::Scheme::kControl) continue;
       scheme = row.scheme;
       beside = beside || row.beside;
     }
@@ -195,7 +195,7 @@ class KindMatch {
   void match_padded() {
     for (auto& [planned_payload, planned] : sizes_) {
       const std::int64_t most = planned_payload + slack_of(planned_payload, kind_.size);
-      if (planned.scheme != Scheme::kData) continue;
+      if (planned.scheme != step::Scheme::kData) continue;
       for (auto& [payload, row] : sizes_) {
         if (payload > planned_payload && payload <= most) match_pair(planned, row);
       }
@@ -212,7 +212,7 @@ class KindMatch {
   void match_small(std::int64_t most_bytes) {
     if (kind_.operation != LogOperation::kAllReduce) return;
     for (auto& [planned_payload, planned] : sizes_) {
-      if (planned_payload > kScalarBytes || planned.scheme != Scheme::kControl) continue;
+      if (planned_payload > kScalarBytes || planned.scheme != step::Scheme::kControl) continue;
       for (auto& [payload, row] : sizes_) {
         if (payload > 0 && payload <= most_bytes) match_pair(planned, row);
       }
@@ -239,7 +239,7 @@ class KindMatch {
 
 class LogMatcher {
  public:
-  LogMatcher(const StepProgram& program, const Grid& grid, const Log& log)
+  LogMatcher(const step::StepProgram& program, const plan::Grid& grid, const Log& log)
       : program_(program), grid_(grid), log_(log), transfers_(transfer_times(log)) {}
 
   LogComparison compare() {
@@ -411,8 +411,8 @@ class LogMatcher {
     }
   }
 
-  const StepProgram& program_;
-  const Grid& grid_;
+  const step::StepProgram& program_;
+  const plan::Grid& grid_;
   const Log& log_;
   std::vector<double> transfers_;
   LogComparison result_;
@@ -423,8 +423,9 @@ class LogMatcher {
 
 }  // namespace
 
-LogComparison compare_log(const StepProgram& program, const Grid& grid, const Log& log) {
+LogComparison compare_log(const step::StepProgram& program, const plan::Grid& grid,
+                          const Log& log) {
   return LogMatcher(program, grid, log).compare();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -7,12 +7,12 @@
 #include "stepwright/logs/log.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Equal calls of a step as the plan says them beside those of a log: over all ranks and steps that
 /// the log holds.
 struct MatchedCalls {
-  Scheme scheme{};
+  step::Scheme scheme{};
   LogOperation operation{};
   std::string group;  ///< Kind of group; of calls outside of all groups their ranks.
   std::int64_t group_size = 0;
@@ -48,6 +48,6 @@ struct LogComparison {
 /// longest repetition. Payloads that are data (`data_calls`) are matched by count; messages of data
 /// parallelism also by the sum of their bytes, since frameworks cut buckets where they like, and
 /// with what padding adds. A log of another number of ranks, or of several runs, is named as such.
-LogComparison compare_log(const StepProgram& program, const Grid& grid, const Log& log);
+LogComparison compare_log(const step::StepProgram& program, const plan::Grid& grid, const Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

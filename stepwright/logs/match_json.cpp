@@ -7,13 +7,13 @@
 #include "stepwright/logs/characterize_json.h"
 #include "stepwright/logs/transfer_times.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using MatchJson = nlohmann::ordered_json;
 
 MatchJson call_json(const MatchedCalls& row) {
-  return {{"scheme", name_of(kSchemeNames, row.scheme)},
+  return {{"scheme", name_of(step::kSchemeNames, row.scheme)},
           {"operation", name_of(kLogOperationNames, row.operation)},
           {"group", row.group},
           {"group_size", row.group_size}};
@@ -68,7 +68,7 @@ MatchJson sizes_json(const LogComparison& comparison) {
 }  // namespace
 
 std::vector<SchemeSum> by_scheme(const LogComparison& comparison) {
-  std::map<std::tuple<Scheme, LogOperation, std::string, std::int64_t>, SchemeSum> sums;
+  std::map<std::tuple<step::Scheme, LogOperation, std::string, std::int64_t>, SchemeSum> sums;
   for (const MatchedCalls& row : comparison.rows) {
     SchemeSum& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
     sum.calls.scheme = row.scheme;
@@ -108,4 +108,4 @@ MatchJson match_json(const LogComparison& comparison, const Log& log) {
           {"sources", sources_json(log.sources)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

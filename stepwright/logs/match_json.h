@@ -4,7 +4,7 @@
 
 #include "stepwright/logs/match.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The keys of `stepwright compare --json` that any log has (docs/formats.md).
 nlohmann::ordered_json match_json(const LogComparison& comparison, const Log& log);
@@ -17,4 +17,4 @@ struct SchemeSum {
 };
 std::vector<SchemeSum> by_scheme(const LogComparison& comparison);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -2,35 +2,36 @@
 
 #include <fmt/format.h>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
-GroupCall call_of(const Operator& op) {
+GroupCall call_of(const step::Operator& op) {
   return {op.kind, op.scheme, op.phase, std::string(op.name), op.payload_bytes()};
 }
 
-void add_template(Calls& calls, const Template& piece, std::int64_t rank, const Grid& grid) {
-  for (const Operator& op : piece.operators) {
-    if (!is_communication(op.kind) || grid.members(op.group, rank).size() < 2) continue;
-    std::vector<GroupCall>& list = calls[{rank, op.group, std::string(channel_of(op))}];
+void add_template(Calls& calls, const step::Template& piece, std::int64_t rank,
+                  const plan::Grid& grid) {
+  for (const step::Operator& op : piece.operators) {
+    if (!step::is_communication(op.kind) || grid.members(op.group, rank).size() < 2) continue;
+    std::vector<GroupCall>& list = calls[{rank, op.group, std::string(step::channel_of(op))}];
     list.insert(list.end(), static_cast<std::size_t>(op.repeats), call_of(op));
   }
 }
 
 }  // namespace
 
-void add_planned_calls(Calls& calls, const StepProgram& program, const Grid& grid,
+void add_planned_calls(Calls& calls, const step::StepProgram& program, const plan::Grid& grid,
                        std::int64_t rank) {
   const auto position = static_cast<std::size_t>(grid.coordinates(rank).pipeline);
-  const Stage& stage = program.stages[position];
-  for (const Slot& slot : stage.schedule) {
-    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+  const step::Stage& stage = program.stages[position];
+  for (const step::Slot& slot : stage.schedule) {
+    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
       add_template(calls, program.templates[static_cast<std::size_t>(item.which)], rank, grid);
     }
   }
 }
 
-Calls planned_calls(const StepProgram& program, const Grid& grid) {
+Calls planned_calls(const step::StepProgram& program, const plan::Grid& grid) {
   Calls calls;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     add_planned_calls(calls, program, grid, rank);
@@ -38,20 +39,20 @@ Calls planned_calls(const StepProgram& program, const Grid& grid) {
   return calls;
 }
 
-std::set<GroupCall> data_calls(const StepProgram& program) {
+std::set<GroupCall> data_calls(const step::StepProgram& program) {
   std::set<GroupCall> calls;
   if (program.even_routing) return calls;
-  for (const Template& piece : program.templates) {
-    for (const Operator& op : piece.operators) {
-      if (is_communication(op.kind) && op.routed) calls.insert(call_of(op));
+  for (const step::Template& piece : program.templates) {
+    for (const step::Operator& op : piece.operators) {
+      if (step::is_communication(op.kind) && op.routed) calls.insert(call_of(op));
     }
   }
   return calls;
 }
 
 std::string text_of(const GroupCall& call) {
-  return fmt::format("{} of {}, {}, {} bytes", name_of(kOperatorNames, call.operation), call.name,
-                     name_of(kPhaseNames, call.phase), call.payload_bytes);
+  return fmt::format("{} of {}, {}, {} bytes", name_of(step::kOperatorNames, call.operation),
+                     call.name, name_of(step::kPhaseNames, call.phase), call.payload_bytes);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

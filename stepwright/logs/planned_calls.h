@@ -9,13 +9,13 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// One call of a process group.
 struct GroupCall {
-  OperatorKind operation{};
-  Scheme scheme{};
-  Phase phase{};
+  step::OperatorKind operation{};
+  step::Scheme scheme{};
+  step::Phase phase{};
   std::string name;
   std::int64_t payload_bytes = 0;
   auto operator<=>(const GroupCall&) const = default;
@@ -24,7 +24,7 @@ struct GroupCall {
 /// A communicator as one rank sees it.
 struct CommunicatorKey {
   std::int64_t rank = 0;
-  GroupKind group{};
+  plan::GroupKind group{};
   std::string channel;  ///< `channel_of`.
   auto operator<=>(const CommunicatorKey&) const = default;
 };
@@ -33,16 +33,16 @@ struct CommunicatorKey {
 using Calls = std::map<CommunicatorKey, std::vector<GroupCall>>;
 
 /// The calls that every rank of a program makes in one step.
-Calls planned_calls(const StepProgram& program, const Grid& grid);
+Calls planned_calls(const step::StepProgram& program, const plan::Grid& grid);
 /// Adds the planned calls of one rank.
-void add_planned_calls(Calls& calls, const StepProgram& program, const Grid& grid,
+void add_planned_calls(Calls& calls, const step::StepProgram& program, const plan::Grid& grid,
                        std::int64_t rank);
 
 /// The calls among them whose payload is data: routed ones, unless every rank gets exactly the
 /// mean.
-std::set<GroupCall> data_calls(const StepProgram& program);
+std::set<GroupCall> data_calls(const step::StepProgram& program);
 
 /// "all_gather of parameters, forward, 4096 bytes".
 std::string text_of(const GroupCall& call);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

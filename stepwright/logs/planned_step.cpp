@@ -6,17 +6,17 @@
 
 #include "stepwright/logs/planned_calls.h"
 
-namespace stepwright {
-std::vector<LogOperation> logged_as(OperatorKind kind) {
+namespace stepwright::logs {
+std::vector<LogOperation> logged_as(step::OperatorKind kind) {
   switch (kind) {
-    case OperatorKind::kAllReduce: return {LogOperation::kAllReduce};
-    case OperatorKind::kAllGather: return {LogOperation::kAllGather};
-    case OperatorKind::kReduceScatter: return {LogOperation::kReduceScatter};
-    case OperatorKind::kAllToAll: return {LogOperation::kAllToAll};
-    case OperatorKind::kShift: return {LogOperation::kSend, LogOperation::kReceive};
-    case OperatorKind::kSend: return {LogOperation::kSend};
-    case OperatorKind::kReceive: return {LogOperation::kReceive};
-    case OperatorKind::kBroadcast: return {LogOperation::kBroadcast};
+    case step::OperatorKind::kAllReduce: return {LogOperation::kAllReduce};
+    case step::OperatorKind::kAllGather: return {LogOperation::kAllGather};
+    case step::OperatorKind::kReduceScatter: return {LogOperation::kReduceScatter};
+    case step::OperatorKind::kAllToAll: return {LogOperation::kAllToAll};
+    case step::OperatorKind::kShift: return {LogOperation::kSend, LogOperation::kReceive};
+    case step::OperatorKind::kSend: return {LogOperation::kSend};
+    case step::OperatorKind::kReceive: return {LogOperation::kReceive};
+    case step::OperatorKind::kBroadcast: return {LogOperation::kBroadcast};
     default: return {};
   }
 }
@@ -39,11 +39,12 @@ std::int64_t PlannedStep::count(const CallKind& kind, std::int64_t payload_bytes
 bool PlannedStep::sums_scalars(const CallKind& kind) const {
   const auto sizes = calls.find(kind);
   return sizes != calls.end() && std::ranges::any_of(sizes->second, [](const auto& size) {
-           return size.second.scheme == Scheme::kControl;
+           return size.second.scheme == step::Scheme::kControl;
          });
 }
 
-PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int64_t rank) {
+PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& grid,
+                         std::int64_t rank) {
   Calls calls;
   add_planned_calls(calls, program, grid, rank);
   const std::set<GroupCall> routed = data_calls(program);
@@ -52,36 +53,37 @@ PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int6
     std::vector<std::int64_t> members = grid.members(key.group, rank);
     std::ranges::sort(members);
     PlannedGroup& group = step.groups[members];
-    if (group.name.empty()) group.name = name_of(kGroupNames, key.group);
+    if (group.name.empty()) group.name = name_of(plan::kGroupNames, key.group);
     for (const GroupCall& call : list) {
-      if (group.scheme == Scheme::kNone || group.scheme == Scheme::kControl) {
+      if (group.scheme == step::Scheme::kNone || group.scheme == step::Scheme::kControl) {
         group.scheme = call.scheme;
-        group.name = name_of(kGroupNames, key.group);
+        group.name = name_of(plan::kGroupNames, key.group);
       }
       for (const LogOperation operation : logged_as(call.operation)) {
         CallKind kind{.operation = operation};
         if (!is_point_to_point(operation)) kind.members = members;
         kind.size = std::ssize(kind.members);
         PlannedSize& size = step.calls[kind][call.payload_bytes];
-        const bool beside = key.channel != name_of(kStreamNames, Stream::kCompute);
+        const bool beside = key.channel != name_of(step::kStreamNames, step::Stream::kCompute);
         size.beside = beside && (size.count == 0 || size.beside);
         if (size.count++ == 0) size.scheme = call.scheme;
-        size.report = call.scheme == Scheme::kControl && call.name == "loss";
+        size.report = call.scheme == step::Scheme::kControl && call.name == "loss";
         size.routed = size.routed || routed.contains(call);
       }
     }
   }
   // The world before groups of experts: in a dense model those are the same ranks by chance.
-  std::vector<GroupKind> kinds = {GroupKind::kWorld};
-  for (const auto& [kind, name] : kGroupNames) kinds.push_back(kind);
-  for (const GroupKind kind : kinds) {
+  std::vector<plan::GroupKind> kinds = {plan::GroupKind::kWorld};
+  for (const auto& [kind, name] : plan::kGroupNames) kinds.push_back(kind);
+  for (const plan::GroupKind kind : kinds) {
     std::vector<std::int64_t> members = grid.members(kind, rank);
     std::ranges::sort(members);
     if (members.size() < 2) continue;
-    step.groups.try_emplace(std::move(members),
-                            PlannedGroup{std::string(name_of(kGroupNames, kind)), Scheme::kNone});
+    step.groups.try_emplace(
+        std::move(members),
+        PlannedGroup{std::string(name_of(plan::kGroupNames, kind)), step::Scheme::kNone});
   }
   return step;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -9,7 +9,7 @@
 #include "stepwright/logs/record.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Calls that could stand for each other but for their size: an operation of a group. Sends and
 /// receives have no group: programs send the same message in a group of two or of all.
@@ -22,7 +22,7 @@ struct CallKind {
 
 /// The calls that a log has for an operator: a shift is a send and a receive. None for
 /// computations.
-std::vector<LogOperation> logged_as(OperatorKind kind);
+std::vector<LogOperation> logged_as(step::OperatorKind kind);
 
 /// Most bytes of a norm, a loss or a count.
 inline constexpr std::int64_t kScalarBytes = 64;
@@ -31,7 +31,7 @@ inline constexpr std::int64_t kMostNormBytes = 16 * 1024;
 
 /// Equal calls of a step.
 struct PlannedSize {
-  Scheme scheme{};
+  step::Scheme scheme{};
   std::int64_t count = 0;
   bool routed = false;  ///< The payload is a mean (`data_calls`).
   bool report = false;  ///< Says the loss to all ranks, which runs may leave out.
@@ -40,8 +40,8 @@ struct PlannedSize {
 
 /// A group of a rank in the plan.
 struct PlannedGroup {
-  std::string name;  ///< Of its kind.
-  Scheme scheme{};   ///< Of what the plan sends in it; kNone: nothing.
+  std::string name;       ///< Of its kind.
+  step::Scheme scheme{};  ///< Of what the plan sends in it; kNone: nothing.
 };
 
 /// The messages of one rank in a step, in the words of logs: a shift is a send and a receive.
@@ -55,6 +55,7 @@ struct PlannedStep {
   /// Whether a norm, a loss or a count is summed in calls of that kind.
   [[nodiscard]] bool sums_scalars(const CallKind& kind) const;
 };
-PlannedStep planned_step(const StepProgram& program, const Grid& grid, std::int64_t rank);
+PlannedStep planned_step(const step::StepProgram& program, const plan::Grid& grid,
+                         std::int64_t rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

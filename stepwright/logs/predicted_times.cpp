@@ -6,24 +6,24 @@
 
 #include "stepwright/logs/planned_step.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 /// Rows know their group by the members' number: several kinds of groups may have the same members.
-using CallSize = std::tuple<Scheme, LogOperation, std::int64_t, std::int64_t>;
+using CallSize = std::tuple<step::Scheme, LogOperation, std::int64_t, std::int64_t>;
 
 struct MeanTime {
   double seconds = 0;
   std::int64_t calls = 0;
 };
 
-std::map<CallSize, MeanTime> times_by_size(const StepProgram& program, const Grid& grid,
+std::map<CallSize, MeanTime> times_by_size(const step::StepProgram& program, const plan::Grid& grid,
                                            std::span<const std::vector<double>> times) {
   std::map<CallSize, MeanTime> found;
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
-    const std::vector<Operator>& operators = program.templates[i].operators;
+    const std::vector<step::Operator>& operators = program.templates[i].operators;
     for (std::size_t j = 0; j < operators.size(); ++j) {
-      const Operator& op = operators[j];
+      const step::Operator& op = operators[j];
       for (const LogOperation operation : logged_as(op.kind)) {
         const std::int64_t size = is_point_to_point(operation) ? 0 : grid.size(op.group);
         MeanTime& time = found[{op.scheme, operation, size, op.payload_bytes()}];
@@ -37,8 +37,8 @@ std::map<CallSize, MeanTime> times_by_size(const StepProgram& program, const Gri
 
 }  // namespace
 
-void add_predicted_times(LogComparison& comparison, const StepProgram& program, const Grid& grid,
-                         std::span<const std::vector<double>> times) {
+void add_predicted_times(LogComparison& comparison, const step::StepProgram& program,
+                         const plan::Grid& grid, std::span<const std::vector<double>> times) {
   const std::map<CallSize, MeanTime> found = times_by_size(program, grid, times);
   for (MatchedCalls& row : comparison.rows) {
     const auto time = found.find({row.scheme, row.operation, row.group_size, row.payload_bytes});
@@ -61,4 +61,4 @@ std::optional<double> logged_step_s(const Log& log) {
   return *middle;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -18,7 +18,7 @@
 #include "stepwright/logs/readers/nccl_tests.h"
 #include "stepwright/logs/readers/nccl_text.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 /// Takes out calls with which the bytes of a log would pass any number that a job can send, so that
@@ -105,4 +105,4 @@ void give_group_size(Log& log, std::int64_t ranks) {
   });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

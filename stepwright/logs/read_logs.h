@@ -9,7 +9,7 @@
 #include "stepwright/logs/log.h"
 #include "stepwright/logs/readers/kineto_trace.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Reads files of any of the formats, each recognised by its content, into one log. Fails with
 /// `kInput`, naming file and place, when one is damaged or of no known format.
@@ -27,4 +27,4 @@ Log read_host_traces(std::span<const std::string> files,
 /// part; a note of each file says so.
 void give_group_size(Log& log, std::int64_t ranks);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The operation of a call of a communication library, whoever logged it.
 enum class LogOperation : std::uint8_t {
@@ -63,4 +63,4 @@ struct LogRecord {
   std::uint8_t element_bytes = 0;  ///< 0: unknown.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

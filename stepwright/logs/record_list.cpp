@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 std::uint32_t RecordList::kind_of(const LogRecord& record) {
   const Said said{record.rank,      record.payload_bytes, record.logged_bytes, record.peer,
@@ -53,4 +53,4 @@ void RecordList::set_times(std::size_t i, const LogRecord& record) {
   times_[i] = times;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -8,7 +8,7 @@
 
 #include "stepwright/logs/record.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Calls that are equal but for their lines and times.
 struct EqualCalls {
@@ -119,4 +119,4 @@ class RecordList {
   std::map<Said, std::uint32_t> numbers_;  ///< Of kinds; none are known after they changed.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

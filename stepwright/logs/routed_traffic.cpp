@@ -10,7 +10,7 @@
 
 #include "stepwright/logs/steps.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 /// The place of an exchange: the n-th of a step in its group.
@@ -208,4 +208,4 @@ class RoutedTrafficReader {
 
 RoutedTraffic routed_traffic(const Log& log) { return RoutedTrafficReader(log).read(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

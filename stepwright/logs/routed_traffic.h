@@ -6,7 +6,7 @@
 
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The split of a log's bytes into what a plan can know beforehand and how the rest moves: rows
 /// that a router sends to experts, where the log says the parts of its all-to-alls. Shares of two
@@ -30,4 +30,4 @@ struct RoutedTraffic {
 /// their all-to-alls.
 RoutedTraffic routed_traffic(const Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

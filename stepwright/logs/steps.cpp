@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 /// The longest end of a list that has a period of at most half its length: Knuth, Morris and
@@ -42,4 +42,4 @@ Repetition find_repetition(std::span<const std::int32_t> calls) {
   return best;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

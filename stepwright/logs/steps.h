@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The repetition of a list of calls: `repeats` times `period` calls from `first` on.
 struct Repetition {
@@ -19,4 +19,4 @@ struct Repetition {
 /// periods are counted from the end: what comes before is an incomplete one or the start of a job.
 Repetition find_repetition(std::span<const std::int32_t> calls);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using CallOfGroup = std::tuple<LogOperation, std::vector<std::int64_t>, std::int64_t, std::int64_t>;
@@ -54,4 +54,4 @@ double bus_rate(LogOperation operation, std::int64_t group_size, double payload_
   return factor * payload_bytes / seconds;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

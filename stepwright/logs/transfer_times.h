@@ -4,7 +4,7 @@
 
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The time that each record's collective took the last rank to come: the shortest of all ranks'
 /// durations of the same call, the n-th of its kind in its group. What is more is waiting. A call
@@ -17,4 +17,4 @@ std::vector<double> transfer_times(const Log& log);
 double bus_rate(LogOperation operation, std::int64_t group_size, double payload_bytes,
                 double seconds);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -12,12 +12,12 @@
 #include "stepwright/core/format.h"
 #include "stepwright/logs/planned_step.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 /// The rest of one operation in the groups of one scheme.
 struct LeftOver {
-  Scheme scheme{};
+  step::Scheme scheme{};
   LogOperation operation{};
   std::string group;
   std::int64_t group_size = 0;
@@ -33,7 +33,7 @@ struct LeftOver {
 };
 
 std::vector<LeftOver> left_over(const std::vector<MatchedCalls>& rows) {
-  std::map<std::tuple<Scheme, LogOperation, std::string, std::int64_t>, LeftOver> sums;
+  std::map<std::tuple<step::Scheme, LogOperation, std::string, std::int64_t>, LeftOver> sums;
   for (const MatchedCalls& row : rows) {
     LeftOver& sum = sums[{row.scheme, row.operation, row.group, row.group_size}];
     sum.scheme = row.scheme;
@@ -140,10 +140,10 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
   }
   if (left.group == "of no scheme")
     return "ranks that are no group of the plan, as with other parallel degrees";
-  if (left.scheme == Scheme::kData) {
+  if (left.scheme == step::Scheme::kData) {
     if (std::string reason = data_reason(left, all); !reason.empty()) return reason;
   }
-  if (left.scheme == Scheme::kTensor) {
+  if (left.scheme == step::Scheme::kTensor) {
     if (std::string reason = tensor_reason(left, all); !reason.empty()) return reason;
   }
   const double ratio = left.predicted_bytes > 0 ? left.logged_bytes / left.predicted_bytes : 0;
@@ -157,10 +157,10 @@ std::string reason_of(const LeftOver& left, const std::vector<LeftOver>& all) {
 /// "all_reduce of tensor parallelism among 2 ranks (group tensor)".
 std::string subject_of(const LeftOver& left) {
   std::string scheme;
-  if (left.scheme == Scheme::kControl) {
+  if (left.scheme == step::Scheme::kControl) {
     scheme = " of norms, losses and counts";
-  } else if (left.scheme != Scheme::kNone) {
-    scheme = fmt::format(" of {} parallelism", name_of(kSchemeNames, left.scheme));
+  } else if (left.scheme != step::Scheme::kNone) {
+    scheme = fmt::format(" of {} parallelism", name_of(step::kSchemeNames, left.scheme));
   }
   const std::string ranks =
       left.group_size > 0 ? fmt::format(" among {} ranks", left.group_size) : "";
@@ -183,14 +183,14 @@ std::string apart_text(const LeftOver& left) {
 }
 
 /// How a plan says that such messages run beside nothing.
-std::string_view key_of_overlap(Scheme scheme, LogOperation operation) {
+std::string_view key_of_overlap(step::Scheme scheme, LogOperation operation) {
   switch (scheme) {
-    case Scheme::kData:
+    case step::Scheme::kData:
       return operation == LogOperation::kAllGather ? "overlap.parameters=false"
                                                    : "overlap.gradients=false";
-    case Scheme::kTensor: return "overlap.tensor_gradients=false";
-    case Scheme::kContext: return "overlap.context=false";
-    case Scheme::kExpert: return "overlap.expert=false";
+    case step::Scheme::kTensor: return "overlap.tensor_gradients=false";
+    case step::Scheme::kContext: return "overlap.context=false";
+    case step::Scheme::kExpert: return "overlap.expert=false";
     default: return "overlap.pipeline=false";
   }
 }
@@ -220,7 +220,8 @@ std::vector<std::string> explain_differences(const std::vector<MatchedCalls>& ro
 
 std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows) {
   constexpr double kExposed = 0.8;
-  std::map<std::pair<Scheme, LogOperation>, std::pair<double, double>> seconds;  // all, exposed
+  std::map<std::pair<step::Scheme, LogOperation>, std::pair<double, double>>
+      seconds;  // all, exposed
   for (const MatchedCalls& row : rows) {
     if (!row.beside || row.timed == 0) continue;
     auto& [all_s, exposed_s] = seconds[{row.scheme, row.operation}];
@@ -236,10 +237,10 @@ std::vector<std::string> missing_overlap(const std::vector<MatchedCalls>& rows) 
         "are exposed. Either they do not overlap, or ranks wait for each other; {} in the plan "
         "says "
         "that they do not overlap.",
-        name_of(kLogOperationNames, kind.second), name_of(kSchemeNames, kind.first),
+        name_of(kLogOperationNames, kind.second), name_of(step::kSchemeNames, kind.first),
         format_time(exposed_s), format_time(all_s), key_of_overlap(kind.first, kind.second)));
   }
   return lines;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

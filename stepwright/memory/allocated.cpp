@@ -9,22 +9,22 @@
 #include "stepwright/memory/slots.h"
 #include "stepwright/plan/grid.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 /// The chunks of a stage of which no micro-batch is between its forward and the end of its
 /// backward: what their modules still hold is nothing that the program keeps.
 class IdleChunks {
  public:
-  explicit IdleChunks(const Stage& stage) : stage_(stage), in_flight_(stage.chunks.size()) {}
+  explicit IdleChunks(const step::Stage& stage) : stage_(stage), in_flight_(stage.chunks.size()) {}
 
   /// How many there are during a slot.
-  std::int64_t during(const Slot& slot) {
-    const Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
-    if (sequence.direction == Direction::kForward) ++of(sequence.chunk);
+  std::int64_t during(const step::Slot& slot) {
+    const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+    if (sequence.direction == schedule::Direction::kForward) ++of(sequence.chunk);
     const auto idle = std::ranges::count(in_flight_, 0);
-    if (sequence.direction == Direction::kBackward ||
-        sequence.direction == Direction::kWeightGradient) {
+    if (sequence.direction == schedule::Direction::kBackward ||
+        sequence.direction == schedule::Direction::kWeightGradient) {
       --of(sequence.chunk);
     }
     if (sequence.beside >= 0) --of(sequence.beside);
@@ -34,7 +34,7 @@ class IdleChunks {
  private:
   std::int64_t& of(std::int32_t chunk) { return in_flight_[static_cast<std::size_t>(chunk)]; }
 
-  const Stage& stage_;
+  const step::Stage& stage_;
   std::vector<std::int64_t> in_flight_;
 };
 
@@ -43,14 +43,14 @@ class IdleChunks {
 class FreshWalk {
  public:
   /// `whole_first_stage`: the model's first chunk is not cut.
-  FreshWalk(const StepProgram& program, const Stage& stage, std::span<const Footprint> footprints,
-            bool whole_first_stage)
+  FreshWalk(const step::StepProgram& program, const step::Stage& stage,
+            std::span<const Footprint> footprints, bool whole_first_stage)
       : stage_(stage), there_(stage.chunks.size()), of_chunk_(stage.chunks.size()) {
     for (std::int32_t chunk = 0; whole_first_stage && chunk < std::ssize(stage.chunks); ++chunk) {
       if (program.placement.holds_embedding({stage.position, chunk})) whole_chunk_ = chunk;
     }
     double all = 0;
-    for (const Sequence& sequence : stage.sequences) {
+    for (const step::Sequence& sequence : stage.sequences) {
       double& most = of_chunk(sequence.chunk);
       most = std::max(most, reduced_elements(program, sequence));
     }
@@ -59,7 +59,7 @@ class FreshWalk {
       const double share = all > 0 ? elements / all : 1.0 / static_cast<double>(of_chunk_.size());
       elements = share * static_cast<double>(stage.states.gradients);
     }
-    for (const Sequence& sequence : stage.sequences) {
+    for (const step::Sequence& sequence : stage.sequences) {
       const FreshGradients first{of_chunk(sequence.chunk), true};
       later_.push_back(sequence_footprint(program, sequence, footprints, {0, true}));
       first_.push_back(sequence_footprint(program, sequence, footprints, first));
@@ -67,15 +67,16 @@ class FreshWalk {
   }
 
   /// Tensors and gradients at the largest moment of the next slot.
-  double during(const Slot& slot) {
+  double during(const step::Slot& slot) {
     const auto which = static_cast<std::size_t>(slot.sequence);
-    const Sequence& sequence = stage_.sequences[which];
+    const step::Sequence& sequence = stage_.sequences[which];
     if (sequence.chunk != whole_chunk_) return run(which);
-    if (sequence.direction == Direction::kDataGradient) {
+    if (sequence.direction == schedule::Direction::kDataGradient) {
       waiting_.push_back(which);
       return total_bytes(alive_) + present_;
     }
-    if (sequence.direction != Direction::kWeightGradient || waiting_.empty()) return run(which);
+    if (sequence.direction != schedule::Direction::kWeightGradient || waiting_.empty())
+      return run(which);
     const std::size_t data = waiting_.front();
     waiting_.pop_front();
     const double before = run(data);
@@ -84,15 +85,15 @@ class FreshWalk {
 
  private:
   double run(std::size_t which) {
-    const Sequence& sequence = stage_.sequences[which];
+    const step::Sequence& sequence = stage_.sequences[which];
     const auto chunk = static_cast<std::size_t>(sequence.chunk);
-    const bool backward = sequence.direction == Direction::kBackward ||
-                          sequence.direction == Direction::kWeightGradient;
+    const bool backward = sequence.direction == schedule::Direction::kBackward ||
+                          sequence.direction == schedule::Direction::kWeightGradient;
     const bool makes = backward && there_[chunk] == 0;
     const SequenceFootprint& own = makes ? first_[which] : later_[which];
     const double bytes =
         total_bytes(alive_) + own.peak_bytes + present_ + (makes ? own.fresh_bytes : 0);
-    for (int i = 0; i < kTensorKinds; ++i) alive_[i] += own.left[i];
+    for (int i = 0; i < step::kTensorKinds; ++i) alive_[i] += own.left[i];
     if (makes) {
       there_[chunk] = 1;
       present_ += of_chunk_[chunk];
@@ -102,7 +103,7 @@ class FreshWalk {
 
   double& of_chunk(std::int32_t chunk) { return of_chunk_[static_cast<std::size_t>(chunk)]; }
 
-  const Stage& stage_;
+  const step::Stage& stage_;
   std::vector<char> there_;
   std::vector<double> of_chunk_;
   std::int32_t whole_chunk_ = -1;    ///< That is not cut.
@@ -112,20 +113,20 @@ class FreshWalk {
   double present_ = 0;
 };
 
-double states_without_gradients(const Stage& stage) {
-  const States& states = stage.states;
+double states_without_gradients(const step::Stage& stage) {
+  const step::States& states = stage.states;
   return static_cast<double>(states.parameters + states.optimizer + states.others.bytes());
 }
 
 /// States between two steps where what was gathered is let go of and gradients have been reduced:
 /// the shards alone.
-double resting_states(const StepProgram& program, const Stage& stage) {
-  const States& states = stage.states;
-  const auto ranks = [&](GroupKind kind) {
+double resting_states(const step::StepProgram& program, const step::Stage& stage) {
+  const step::States& states = stage.states;
+  const auto ranks = [&](plan::GroupKind kind) {
     return static_cast<double>(program.group_sizes[static_cast<std::size_t>(kind)]);
   };
-  const double inner = ranks(GroupKind::kShardInner);
-  const double shards = inner > 1 ? inner : ranks(GroupKind::kDataContext);
+  const double inner = ranks(plan::GroupKind::kShardInner);
+  const double shards = inner > 1 ? inner : ranks(plan::GroupKind::kDataContext);
   const auto elements = static_cast<double>(stage.dense_parameters);
   const double wide = elements * static_cast<double>(size_bytes(DType::kFp32, 1));
   auto parameters = static_cast<double>(states.parameters);
@@ -137,17 +138,17 @@ double resting_states(const StepProgram& program, const Stage& stage) {
   return parameters + gradients + static_cast<double>(states.optimizer + states.others.bytes());
 }
 
-double fresh_peak(const StepProgram& program, const Stage& stage, const HeldBytes& held,
+double fresh_peak(const step::StepProgram& program, const step::Stage& stage, const HeldBytes& held,
                   std::span<const Footprint> footprints) {
   const double always = states_without_gradients(stage) + held.always + held.in_passes;
   FreshWalk walk(program, stage, footprints, held.whole_first_stage);
   double peak = 0;
-  for (const Slot& slot : stage.schedule) peak = std::max(peak, always + walk.during(slot));
+  for (const step::Slot& slot : stage.schedule) peak = std::max(peak, always + walk.during(slot));
   return peak;
 }
 
-AllocatedMemory allocated_of(const Job& job, const StepProgram& program, const Stage& stage,
-                             std::span<const Footprint> footprints) {
+AllocatedMemory allocated_of(const plan::Job& job, const step::StepProgram& program,
+                             const step::Stage& stage, std::span<const Footprint> footprints) {
   const HeldBytes held = held_bytes(job, program, stage);
   const double states =
       states_without_gradients(stage) + static_cast<double>(stage.states.gradients);
@@ -161,7 +162,7 @@ AllocatedMemory allocated_of(const Job& job, const StepProgram& program, const S
   }
   double peak = after_step;
   IdleChunks idle(stage);
-  walk_slots(program, stage, footprints, [&](const Slot& slot, const SlotTensors& tensors) {
+  walk_slots(program, stage, footprints, [&](const step::Slot& slot, const SlotTensors& tensors) {
     peak = std::max(peak, states + held.always + held.in_passes + total_bytes(tensors.during) +
                               kept_input * static_cast<double>(idle.during(slot)));
   });
@@ -170,14 +171,15 @@ AllocatedMemory allocated_of(const Job& job, const StepProgram& program, const S
 
 }  // namespace
 
-std::vector<AllocatedMemory> allocated_memory(const Job& job, const StepProgram& program) {
+std::vector<AllocatedMemory> allocated_memory(const plan::Job& job,
+                                              const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
   std::vector<AllocatedMemory> stages;
   stages.reserve(program.stages.size());
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     stages.push_back(allocated_of(job, program, stage, footprints));
   }
   return stages;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

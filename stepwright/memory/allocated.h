@@ -5,7 +5,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// The memory of a pipeline position as PyTorch's allocator counts it: model states, tensors of the
 /// step and what the framework holds beside them (`held_bytes`), without the context of the device,
@@ -16,6 +16,7 @@ struct AllocatedMemory {
 };
 
 /// Of every position, from the second step on.
-std::vector<AllocatedMemory> allocated_memory(const Job& job, const StepProgram& program);
+std::vector<AllocatedMemory> allocated_memory(const plan::Job& job,
+                                              const step::StepProgram& program);
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -7,7 +7,7 @@
 
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 /// 651 runs of which it is known whether they fitted, and 62 peaks.
@@ -19,11 +19,11 @@ constexpr MemoryErrorModel kOfOthers{.mean = 0.02, .deviation = 0.15};
 
 }  // namespace
 
-MemoryErrorModel memory_error_model(const Framework& framework) {
-  switch (framework_defaults(framework).memory.evidence) {
-    case MemoryEvidence::kLabels: return kOfLabels;
-    case MemoryEvidence::kPeaks: return kOfPeaks;
-    case MemoryEvidence::kNone: break;
+MemoryErrorModel memory_error_model(const plan::Framework& framework) {
+  switch (plan::framework_defaults(framework).memory.evidence) {
+    case plan::MemoryEvidence::kLabels: return kOfLabels;
+    case plan::MemoryEvidence::kPeaks: return kOfPeaks;
+    case plan::MemoryEvidence::kNone: break;
   }
   return kOfOthers;
 }
@@ -57,4 +57,4 @@ double normal_quantile(double probability) {
   return 0.5 * (low + high);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -4,7 +4,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// How far the memory that a run needs is from the account, for one kind of stack: the logarithm of
 /// needed over accounted bytes is normal, but for a few runs of which nothing can be said.
@@ -16,7 +16,7 @@ struct MemoryErrorModel {
 /// The error model of a job's framework: one of those whose runs ran out of memory or not before
 /// somebody's eyes, one whose peaks are known, or another. Fitted by `tools/accuracy/fit_memory.py`
 /// (docs/accuracy.md).
-MemoryErrorModel memory_error_model(const Framework& framework);
+MemoryErrorModel memory_error_model(const plan::Framework& framework);
 
 /// Share of the runs that the account says nothing of: labels that no model explains.
 inline constexpr double kUnexplainedRuns = 0.02;
@@ -32,4 +32,4 @@ double normal_cdf(double x);
 double normal_density(double x);
 double normal_quantile(double probability);
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -7,7 +7,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 constexpr double kKiB = 1024;
@@ -31,27 +31,28 @@ constexpr double kBatchBytesPerToken = 28;
 
 /// Calls `take` with each template of a stage and each operator in it.
 template <class Take>
-void for_each_operator(const StepProgram& program, const Stage& stage, const Take& take) {
-  for (const Sequence& sequence : stage.sequences) {
-    for (const Item& item : sequence.items) {
-      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
-      for (const Operator& op : piece.operators) take(piece, op);
+void for_each_operator(const step::StepProgram& program, const step::Stage& stage,
+                       const Take& take) {
+  for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::Item& item : sequence.items) {
+      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      for (const step::Operator& op : piece.operators) take(piece, op);
     }
   }
 }
 
-double written_bytes(const Template& piece, const Operator& op) {
+double written_bytes(const step::Template& piece, const step::Operator& op) {
   double bytes = 0;
-  for (const TensorId id : piece.writes(op)) {
+  for (const step::TensorId id : piece.writes(op)) {
     bytes = std::max(bytes, static_cast<double>(piece.tensors[id].bytes()));
   }
   return bytes;
 }
 
 /// The rows of all ranks that share experts, where a dispatcher gathers them.
-bool gathers_rows(const Job& job, const Operator& op) {
-  return op.scheme == Scheme::kExpert && op.phase == Phase::kForward &&
-         job.dispatcher == Dispatcher::kAllGather;
+bool gathers_rows(const plan::Job& job, const step::Operator& op) {
+  return op.scheme == step::Scheme::kExpert && op.phase == step::Phase::kForward &&
+         job.dispatcher == plan::Dispatcher::kAllGather;
 }
 
 /// What its operators say of a stage.
@@ -66,32 +67,33 @@ struct StageFacts {
 };
 
 /// Tokens of a loss up to the last one that an operator works on: of its last chunk all.
-double tokens_until(const Operator& op) {
+double tokens_until(const step::Operator& op) {
   const std::int64_t last = op.rows.first + op.rows.count;
   return static_cast<double>(op.rows.count > 0 ? last : op.shape.rows);
 }
 
-StageFacts facts_of(const Job& job, const StepProgram& program, const Stage& stage) {
+StageFacts facts_of(const plan::Job& job, const step::StepProgram& program,
+                    const step::Stage& stage) {
   StageFacts facts;
-  for_each_operator(program, stage, [&](const Template& piece, const Operator& op) {
+  for_each_operator(program, stage, [&](const step::Template& piece, const step::Operator& op) {
     const auto rows = static_cast<double>(op.shape.rows);
-    if (op.in_pieces && op.scheme == Scheme::kTensor) facts.in_pieces = true;
+    if (op.in_pieces && op.scheme == step::Scheme::kTensor) facts.in_pieces = true;
     switch (op.kind) {
-      case OperatorKind::kScores:
-        if (op.phase == Phase::kForward) facts.scores = written_bytes(piece, op);
+      case step::OperatorKind::kScores:
+        if (op.phase == step::Phase::kForward) facts.scores = written_bytes(piece, op);
         break;
-      case OperatorKind::kGroupedLinear: facts.routes = true; break;
-      case OperatorKind::kAllGather:
-        if (op.part == LayerPart::kHead || gathers_rows(job, op)) {
+      case step::OperatorKind::kGroupedLinear: facts.routes = true; break;
+      case step::OperatorKind::kAllGather:
+        if (op.part == step::LayerPart::kHead || gathers_rows(job, op)) {
           facts.gathered = std::max(facts.gathered, written_bytes(piece, op));
         }
         break;
-      case OperatorKind::kReceive: facts.stage_input = written_bytes(piece, op); break;
-      case OperatorKind::kLossLocal:
+      case step::OperatorKind::kReceive: facts.stage_input = written_bytes(piece, op); break;
+      case step::OperatorKind::kLossLocal:
         facts.batch = std::max(facts.batch, tokens_until(op) * (kBatchBytesPerToken +
                                                                 static_cast<double>(job.length)));
         break;
-      case OperatorKind::kNormSquare:
+      case step::OperatorKind::kNormSquare:
         if (size_bytes(op.dtype, 1) < size_bytes(DType::kFp32, 1)) {
           facts.wide_gradients = rows * static_cast<double>(size_bytes(DType::kFp32, 1));
         }
@@ -104,28 +106,28 @@ StageFacts facts_of(const Job& job, const StepProgram& program, const Stage& sta
 
 }  // namespace
 
-double blas_workspace_bytes(const Device& device, bool deterministic) {
-  const bool large = deterministic || generation_of(device).compute_capability == kHopper;
+double blas_workspace_bytes(const cluster::Device& device, bool deterministic) {
+  const bool large = deterministic || cluster::generation_of(device).compute_capability == kHopper;
   return large ? 8 * 4096 * kKiB : 2 * 4096 * kKiB + 8 * 16 * kKiB;
 }
 
-double engine_workspace_bytes(const Device& device) {
-  return generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
+double engine_workspace_bytes(const cluster::Device& device) {
+  return cluster::generation_of(device).compute_capability >= kHopper ? 32 * kMiB : 4 * kMiB;
 }
 
 namespace {
 
 /// The bytes that a chunk receives of one micro-batch in a direction.
-using Received = std::map<std::pair<std::int32_t, Direction>, double>;
+using Received = std::map<std::pair<std::int32_t, schedule::Direction>, double>;
 
-Received received_bytes(const StepProgram& program, const Stage& stage) {
+Received received_bytes(const step::StepProgram& program, const step::Stage& stage) {
   Received received;
-  for (const Sequence& sequence : stage.sequences) {
+  for (const step::Sequence& sequence : stage.sequences) {
     double bytes = 0;
-    for (const Item& item : sequence.items) {
-      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
-      for (const Operator& op : piece.operators) {
-        if (op.kind == OperatorKind::kReceive) bytes += written_bytes(piece, op);
+    for (const step::Item& item : sequence.items) {
+      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      for (const step::Operator& op : piece.operators) {
+        if (op.kind == step::OperatorKind::kReceive) bytes += written_bytes(piece, op);
       }
     }
     received[{sequence.chunk, sequence.direction}] = bytes;
@@ -138,45 +140,46 @@ double input_gradients(const Received& received) {
   double all = 0;
   for (const auto& [which, bytes] : received) {
     const auto& [chunk, direction] = which;
-    const bool cut = received.contains({chunk, Direction::kDataGradient});
-    if (cut && direction == Direction::kForward) all += bytes;
+    const bool cut = received.contains({chunk, schedule::Direction::kDataGradient});
+    if (cut && direction == schedule::Direction::kForward) all += bytes;
   }
   return all;
 }
 
 }  // namespace
 
-HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& stage) {
-  const WordSet words = framework_defaults(job.framework).holds;
-  const auto holds = [&](HeldMemory what) { return words[static_cast<std::size_t>(what)]; };
-  const Device& device = job.cluster.device;
+HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
+                     const step::Stage& stage) {
+  const plan::WordSet words = plan::framework_defaults(job.framework).holds;
+  const auto holds = [&](plan::HeldMemory what) { return words[static_cast<std::size_t>(what)]; };
+  const cluster::Device& device = job.cluster.device;
   const StageFacts facts = facts_of(job, program, stage);
   const bool engine = job.kernels.transformer_engine;
   HeldBytes held;
-  if (holds(HeldMemory::kBlasWorkspaces)) {
+  if (holds(plan::HeldMemory::kBlasWorkspaces)) {
     held.always += kBlasHandles * blas_workspace_bytes(device, job.kernels.deterministic);
   }
-  if (holds(HeldMemory::kEngineWorkspaces)) {
+  if (holds(plan::HeldMemory::kEngineWorkspaces)) {
     const int products =
         (engine || facts.routes ? 1 : 0) + (engine && facts.in_pieces ? kOverlappedStreams : 0);
     const int grouped = facts.routes && engine && job.kernels.grouped_experts ? kGroupedStreams : 0;
     held.always += (products + grouped) * engine_workspace_bytes(device);
   }
-  if (holds(HeldMemory::kProductBuffer)) {
+  if (holds(plan::HeldMemory::kProductBuffer)) {
     held.always += std::max(engine ? 0 : facts.scores, facts.gathered);
   }
-  if (holds(HeldMemory::kReceiveBuffers)) {
+  if (holds(plan::HeldMemory::kReceiveBuffers)) {
     const Received received = received_bytes(program, stage);
-    double each = holds(HeldMemory::kInputGradients) ? input_gradients(received) : 0;
+    double each = holds(plan::HeldMemory::kInputGradients) ? input_gradients(received) : 0;
     for (const auto& [which, bytes] : received) each += bytes;
     held.always += static_cast<double>(program.micro_batches) * each;
   }
-  if (holds(HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
-  if (holds(HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;
-  held.fresh_gradients = holds(HeldMemory::kFreshGradients);
-  held.whole_first_stage = holds(HeldMemory::kWholeFirstStage);
-  if (holds(HeldMemory::kBatch)) held.in_passes = facts.batch;
+  if (holds(plan::HeldMemory::kStageInputs)) held.stage_input = facts.stage_input;
+  if (holds(plan::HeldMemory::kWideGradients)) held.between_steps = facts.wide_gradients;
+  held.fresh_gradients = holds(plan::HeldMemory::kFreshGradients);
+  held.whole_first_stage = holds(plan::HeldMemory::kWholeFirstStage);
+  if (holds(plan::HeldMemory::kBatch)) held.in_passes = facts.batch;
   return held;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

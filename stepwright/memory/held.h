@@ -5,7 +5,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// Bytes that a process of one pipeline position holds in PyTorch's allocator beside model states
 /// and the tensors of its program, as its framework does (`HeldMemory`, plan/frameworks/).
@@ -27,13 +27,14 @@ struct HeldBytes {
 /// aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize: 32 MiB of compute capability
 /// 9, `:4096:2:16:8` of others, and what CUBLAS_WORKSPACE_CONFIG says, which deterministic runs
 /// set to `:4096:8`.
-double blas_workspace_bytes(const Device& device, bool deterministic);
+double blas_workspace_bytes(const cluster::Device& device, bool deterministic);
 
 /// The workspace of one product of Transformer Engine. Source: NVIDIA/TransformerEngine
 /// transformer_engine/pytorch/module/base.py, get_cublas_workspace_size_bytes.
-double engine_workspace_bytes(const Device& device);
+double engine_workspace_bytes(const cluster::Device& device);
 
 /// What a position holds; nothing where its framework is not known.
-HeldBytes held_bytes(const Job& job, const StepProgram& program, const Stage& stage);
+HeldBytes held_bytes(const plan::Job& job, const step::StepProgram& program,
+                     const step::Stage& stage);
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

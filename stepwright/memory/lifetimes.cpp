@@ -3,17 +3,17 @@
 #include <cmath>
 #include <span>
 
-namespace stepwright {
+namespace stepwright::memory {
 
-std::vector<Life> lives_of(const Template& piece) {
+std::vector<Life> lives_of(const step::Template& piece) {
   std::vector<Life> lives(piece.tensors.size());
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     const auto position = static_cast<std::int32_t>(i);
-    for (TensorId id : piece.reads(piece.operators[i])) lives[id].last = position;
-    for (TensorId id : piece.writes(piece.operators[i])) lives[id].last = position;
+    for (step::TensorId id : piece.reads(piece.operators[i])) lives[id].last = position;
+    for (step::TensorId id : piece.writes(piece.operators[i])) lives[id].last = position;
   }
-  for (TensorId id : piece.outputs) lives[id].kept = true;
-  for (TensorId id : piece.saved) lives[id].kept = true;
+  for (step::TensorId id : piece.outputs) lives[id].kept = true;
+  for (step::TensorId id : piece.saved) lives[id].kept = true;
   return lives;
 }
 
@@ -22,27 +22,27 @@ namespace {
 /// The tensors of a template that are alive at a moment, and the largest moment so far.
 class Walk {
  public:
-  Walk(const Template& piece, double imbalance, MemoryPlace place)
+  Walk(const step::Template& piece, double imbalance, MemoryPlace place)
       : piece_(piece),
         imbalance_(imbalance),
         place_(place),
         lives_(lives_of(piece)),
         alive_(piece.tensors.size()) {}
 
-  void make(std::span<const TensorId> ids) {
-    for (TensorId id : ids) {
+  void make(std::span<const step::TensorId> ids) {
+    for (step::TensorId id : ids) {
       if (alive_[id] != 0) continue;
       alive_[id] = 1;
       change(id, 1.0);
     }
   }
-  void make_unnamed(std::span<const TensorId> ids) {
-    for (const TensorId& id : ids) {
+  void make_unnamed(std::span<const step::TensorId> ids) {
+    for (const step::TensorId& id : ids) {
       if (lives_[id].last < 0) make({&id, 1});
     }
   }
-  void free_after(std::int32_t position, std::span<const TensorId> ids) {
-    for (TensorId id : ids) {
+  void free_after(std::int32_t position, std::span<const step::TensorId> ids) {
+    for (step::TensorId id : ids) {
       const Life& life = lives_[id];
       if (alive_[id] == 0 || life.kept || life.last != position) continue;
       alive_[id] = 0;
@@ -56,14 +56,14 @@ class Walk {
   }
 
  private:
-  void change(TensorId id, double sign) {
-    const Tensor& tensor = piece_.tensors[id];
+  void change(step::TensorId id, double sign) {
+    const step::Tensor& tensor = piece_.tensors[id];
     const double bytes = sign * buffer_bytes(tensor, imbalance_, place_);
     kinds_[static_cast<std::size_t>(tensor.kind)] += bytes;
     total_ += bytes;
   }
 
-  const Template& piece_;
+  const step::Template& piece_;
   double imbalance_;
   MemoryPlace place_;
   std::vector<Life> lives_;
@@ -72,21 +72,21 @@ class Walk {
   double total_ = 0;
 };
 
-KindBytes by_kind(const Template& piece, std::span<const TensorId> ids, double imbalance,
-                  MemoryPlace place) {
+KindBytes by_kind(const step::Template& piece, std::span<const step::TensorId> ids,
+                  double imbalance, MemoryPlace place) {
   KindBytes kinds{};
-  for (TensorId id : ids) {
-    const Tensor& tensor = piece.tensors[id];
+  for (step::TensorId id : ids) {
+    const step::Tensor& tensor = piece.tensors[id];
     kinds[static_cast<std::size_t>(tensor.kind)] += buffer_bytes(tensor, imbalance, place);
   }
   return kinds;
 }
 
 /// -1 when there is none.
-std::int32_t last_use_of_parameters(const Template& piece) {
+std::int32_t last_use_of_parameters(const step::Template& piece) {
   for (std::size_t i = piece.operators.size(); i-- > 0;) {
-    const Operator& op = piece.operators[i];
-    if (op.parameter >= 0 && op.phase != Phase::kWeightGradient) {
+    const step::Operator& op = piece.operators[i];
+    if (op.parameter >= 0 && op.phase != step::Phase::kWeightGradient) {
       return static_cast<std::int32_t>(i);
     }
   }
@@ -101,14 +101,14 @@ double total_bytes(const KindBytes& kinds) {
   return sum;
 }
 
-double buffer_bytes(const Tensor& tensor, double imbalance, MemoryPlace place) {
+double buffer_bytes(const step::Tensor& tensor, double imbalance, MemoryPlace place) {
   if (tensor.on_host != (place == MemoryPlace::kHost)) return 0;
   const auto bytes = static_cast<double>(tensor.bytes());
   return tensor.routed ? std::ceil(bytes * imbalance) : bytes;
 }
 
-Footprint footprint(const Template& piece, double imbalance, MemoryPlace place) {
-  const auto bytes = [&](std::span<const TensorId> ids) {
+Footprint footprint(const step::Template& piece, double imbalance, MemoryPlace place) {
+  const auto bytes = [&](std::span<const step::TensorId> ids) {
     return by_kind(piece, ids, imbalance, place);
   };
   Footprint result;
@@ -125,7 +125,7 @@ Footprint footprint(const Template& piece, double imbalance, MemoryPlace place) 
   walk.note_peak(result);
   const std::int32_t last_use = last_use_of_parameters(piece);
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-    const Operator& op = piece.operators[i];
+    const step::Operator& op = piece.operators[i];
     walk.make(piece.reads(op));
     walk.make(piece.writes(op));
     walk.note_peak(result);
@@ -138,4 +138,4 @@ Footprint footprint(const Template& piece, double imbalance, MemoryPlace place) 
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

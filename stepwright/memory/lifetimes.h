@@ -6,10 +6,10 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// Bytes by tensor kind; whole numbers, so that sums and differences are exact.
-using KindBytes = std::array<double, kTensorKinds>;
+using KindBytes = std::array<double, step::kTensorKinds>;
 
 /// The sum over all kinds.
 double total_bytes(const KindBytes& kinds);
@@ -19,7 +19,7 @@ enum class MemoryPlace : std::uint8_t { kDevice, kHost };
 
 /// The bytes of a tensor in the memory of the rank that holds most of it: a routed one `imbalance`
 /// times its mean, rounded up to a whole byte.
-double buffer_bytes(const Tensor& tensor, double imbalance,
+double buffer_bytes(const step::Tensor& tensor, double imbalance,
                     MemoryPlace place = MemoryPlace::kDevice);
 
 /// When a tensor of a template dies.
@@ -29,7 +29,7 @@ struct Life {
 };
 
 /// One per tensor of the template.
-std::vector<Life> lives_of(const Template& piece);
+std::vector<Life> lives_of(const step::Template& piece);
 
 /// The effect of a template on memory, from its operands alone. A tensor lives from the operator
 /// that writes it first (inputs and restored tensors: from before the first) to the last operator
@@ -49,7 +49,7 @@ struct Footprint {
 };
 
 /// The footprint of a template; about a microsecond.
-Footprint footprint(const Template& piece, double imbalance,
+Footprint footprint(const step::Template& piece, double imbalance,
                     MemoryPlace place = MemoryPlace::kDevice);
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

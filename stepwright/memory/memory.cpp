@@ -10,19 +10,19 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/host_memory.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
                                          MemoryKind::kGathered, MemoryKind::kCommunication};
-static_assert(std::size(kKindOfTensors) == kTensorKinds);
+static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
 
 /// The tensors alive at the largest moment of a stage.
-KindBytes tensors_at_peak(const StepProgram& program, const Stage& stage,
+KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& stage,
                           std::span<const Footprint> footprints, MemoryPlace place) {
   KindBytes at_peak{};
   double peak_bytes = 0;
-  const auto keep_largest = [&](const Slot&, const SlotTensors& tensors) {
+  const auto keep_largest = [&](const step::Slot&, const SlotTensors& tensors) {
     const double bytes = total_bytes(tensors.during);
     if (bytes <= peak_bytes) return;
     peak_bytes = bytes;
@@ -32,28 +32,29 @@ KindBytes tensors_at_peak(const StepProgram& program, const Stage& stage,
   return at_peak;
 }
 
-StageMemory stage_memory(const States& states, const KindBytes& tensors, const Reserve& reserve) {
+StageMemory stage_memory(const step::States& states, const KindBytes& tensors,
+                         const Reserve& reserve) {
   StageMemory result;
   const auto set = [&](MemoryKind kind, double bytes) {
     result.kinds[static_cast<std::size_t>(kind)] = bytes;
     result.peak_bytes += bytes;
   };
-  const OtherStates& others = states.others;
+  const step::OtherStates& others = states.others;
   set(MemoryKind::kParameters, static_cast<double>(states.parameters + others.parameters));
   set(MemoryKind::kGradients, static_cast<double>(states.gradients + others.gradients));
   set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer + others.optimizer));
-  for (int i = 0; i < kTensorKinds; ++i) set(kKindOfTensors[i], tensors[i]);
+  for (int i = 0; i < step::kTensorKinds; ++i) set(kKindOfTensors[i], tensors[i]);
   set(MemoryKind::kReserve,
       reserve.bytes(total_bytes(tensors), static_cast<double>(states.parameters - states.frozen),
                     static_cast<double>(states.optimizer)));
   return result;
 }
 
-std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
+std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
   const Reserve reserve = framework_reserve(job);
   std::vector<StageMemory> stages;
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     const KindBytes tensors = tensors_at_peak(program, stage, footprints, MemoryPlace::kDevice);
     stages.push_back(stage_memory(stage.states, tensors, reserve));
   }
@@ -61,7 +62,7 @@ std::vector<StageMemory> stages_of(const Job& job, const StepProgram& program) {
 }
 
 /// The largest bytes of activations that a rank of each stage has on its host.
-std::vector<double> kept_on_host(const StepProgram& program) {
+std::vector<double> kept_on_host(const step::StepProgram& program) {
   std::vector<double> kept(program.stages.size());
   if (!program.keeps_on_host) return kept;
   constexpr MemoryPlace kPlace = MemoryPlace::kHost;
@@ -72,14 +73,14 @@ std::vector<double> kept_on_host(const StepProgram& program) {
   return kept;
 }
 
-double host_bytes_of_node(const Job& job, const StepProgram& program) {
+double host_bytes_of_node(const plan::Job& job, const step::StepProgram& program) {
   std::vector<double> of_rank = kept_on_host(program);
   for (std::size_t s = 0; s < of_rank.size(); ++s) {
     of_rank[s] += static_cast<double>(program.stages[s].states.host);
   }
-  return fullest_host_bytes(of_rank, {.ranks = program.ranks,
-                                      .stride = program.pipeline_stride,
-                                      .of_node = job.cluster.devices_per_node});
+  return plan::fullest_host_bytes(of_rank, {.ranks = program.ranks,
+                                            .stride = program.pipeline_stride,
+                                            .of_node = job.cluster.devices_per_node});
 }
 
 double largest_bytes(const std::vector<StageMemory>& stages) {
@@ -90,12 +91,12 @@ double largest_bytes(const std::vector<StageMemory>& stages) {
 
 }  // namespace
 
-double capacity_bytes(const Job& job) {
+double capacity_bytes(const plan::Job& job) {
   const double limit = job.objective.memory_limit_bytes;
   return limit > 0 ? limit : job.cluster.device.memory_bytes;
 }
 
-double usable_bytes(const Job& job) {
+double usable_bytes(const plan::Job& job) {
   const double capacity = capacity_bytes(job);
   const double reserve = job.objective.memory_reserve;
   if (reserve >= 0) return capacity - std::ceil(reserve * capacity);
@@ -104,8 +105,8 @@ double usable_bytes(const Job& job) {
   return std::floor(share_at(confidence, memory_error_model(job.framework)) * capacity);
 }
 
-double fit_confidence(const Job& job) {
-  const Objective& objective = job.objective;
+double fit_confidence(const plan::Job& job) {
+  const plan::Objective& objective = job.objective;
   if (objective.memory_reserve >= 0) return 0;
   if (objective.memory_confidence >= 0) return objective.memory_confidence;
   return objective.memory_limit_bytes > 0 ? 0 : kMemoryConfidence;
@@ -116,10 +117,10 @@ double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optim
                    optimizer_share * optimizer_bytes);
 }
 
-Reserve framework_reserve(const Job& job) {
+Reserve framework_reserve(const plan::Job& job) {
   const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkBytes : kContextBytes;
-  const MemoryMargins own = framework_defaults(job.framework).memory;
-  const bool narrow = storage_type(job.precision) == DType::kBf16;
+  const plan::MemoryMargins own = plan::framework_defaults(job.framework).memory;
+  const bool narrow = plan::storage_type(job.precision) == DType::kBf16;
   return {.fixed_bytes =
               std::min(fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
           .share = own.share,
@@ -127,7 +128,7 @@ Reserve framework_reserve(const Job& job) {
           .optimizer_share = own.optimizer_share};
 }
 
-MemoryReport memory_report(const Job& job, const StepProgram& program) {
+MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program) {
   MemoryReport report;
   report.capacity_bytes = capacity_bytes(job);
   report.reserve_bytes = report.capacity_bytes - usable_bytes(job);
@@ -136,7 +137,7 @@ MemoryReport memory_report(const Job& job, const StepProgram& program) {
   report.host_bytes = host_bytes_of_node(job, program);
   report.host_capacity_bytes = job.cluster.host.memory_bytes;
   if (report.reserve_bytes > 0 && job.model.experts && program.imbalance < kExpertImbalance) {
-    StepProgram uneven = program;
+    step::StepProgram uneven = program;
     uneven.imbalance = kExpertImbalance;
     report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
     report.reserve_bytes += report.uneven_bytes;
@@ -146,13 +147,14 @@ MemoryReport memory_report(const Job& job, const StepProgram& program) {
   return report;
 }
 
-std::vector<std::vector<MemoryMoment>> memory_moments(const Job& job, const StepProgram& program) {
+std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
+                                                      const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
   const Reserve reserve = framework_reserve(job);
   std::vector<std::vector<MemoryMoment>> stages;
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     std::vector<MemoryMoment>& moments = stages.emplace_back();
-    walk_slots(program, stage, footprints, [&](const Slot&, const SlotTensors& tensors) {
+    walk_slots(program, stage, footprints, [&](const step::Slot&, const SlotTensors& tensors) {
       moments.push_back({stage_memory(stage.states, tensors.during, reserve),
                          stage_memory(stage.states, tensors.after, reserve)});
     });
@@ -175,4 +177,4 @@ std::string_view largest_part(const MemoryReport& report) {
   return name_of(kMemoryKindNames, largest_kind(report));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

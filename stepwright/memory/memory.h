@@ -9,7 +9,7 @@
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// Kinds in which a stage's peak is told; they sum to it.
 enum class MemoryKind : std::uint8_t {
@@ -47,14 +47,14 @@ inline constexpr double kMemoryConfidence = 0.9;
 inline constexpr double kExpertImbalance = 1.2;
 
 /// The device's memory, or the job's limit.
-double capacity_bytes(const Job& job);
+double capacity_bytes(const plan::Job& job);
 
 /// The probability of fitting that a job's plans are asked for; 0 where only the account is asked.
-double fit_confidence(const Job& job);
+double fit_confidence(const plan::Job& job);
 
 /// The bytes that plans may fill of it: as much as fits with that probability (`share_at`), or all
 /// but the reserve that the job states.
-double usable_bytes(const Job& job);
+double usable_bytes(const plan::Job& job);
 
 struct MemoryReport {
   std::vector<StageMemory> stages;  ///< By pipeline position.
@@ -110,11 +110,11 @@ inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
 /// fewer kernels and channels.
 inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
 /// The margins of a job, under its framework (`MemoryMargins`).
-Reserve framework_reserve(const Job& job);
+Reserve framework_reserve(const plan::Job& job);
 
 /// Peak of every stage by walking the schedule: states, what waits for its backward, and the
 /// largest transient, exact for the program's own order of issue (`memory/sequences.h`).
-MemoryReport memory_report(const Job& job, const StepProgram& program);
+MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program);
 
 /// The memory of a stage around one slot of its schedule.
 struct MemoryMoment {
@@ -124,7 +124,8 @@ struct MemoryMoment {
 
 /// The account of every stage slot by slot, in the order of its schedule: the largest `during` of a
 /// stage is what `memory_report` says of it.
-std::vector<std::vector<MemoryMoment>> memory_moments(const Job& job, const StepProgram& program);
+std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
+                                                      const step::StepProgram& program);
 
 /// The kind that is largest at the peak of the largest stage.
 MemoryKind largest_kind(const MemoryReport& report);
@@ -134,4 +135,4 @@ inline constexpr std::string_view kHostMemoryPart = "host_memory";
 /// What fills most of the memory that is not enough, by name: that kind, or the host's.
 std::string_view largest_part(const MemoryReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

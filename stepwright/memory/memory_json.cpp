@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 std::int64_t whole(double bytes) { return static_cast<std::int64_t>(bytes); }
@@ -43,4 +43,4 @@ nlohmann::ordered_json memory_json(const MemoryReport& report,
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

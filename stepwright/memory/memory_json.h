@@ -6,7 +6,7 @@
 #include "stepwright/memory/allocated.h"
 #include "stepwright/memory/memory.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// The report as `stepwright memory --json` prints it, in whole bytes: `peak_memory_bytes`,
 /// `stages` (`stage`, `peak_memory_bytes`, `kinds`), `fits`, `capacity_bytes`, `reserve_bytes`;
@@ -16,4 +16,4 @@ namespace stepwright {
 nlohmann::ordered_json memory_json(const MemoryReport& report,
                                    std::span<const AllocatedMemory> allocated = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 void change(KindBytes& kinds, const KindBytes& by, double sign) {
@@ -11,9 +11,9 @@ void change(KindBytes& kinds, const KindBytes& by, double sign) {
 }
 
 /// The stream of a template that runs beside the compute stream.
-std::optional<Stream> own_stream(const Template& piece) {
-  for (const Operator& op : piece.operators) {
-    if (op.stream == Stream::kCompute) return std::nullopt;
+std::optional<step::Stream> own_stream(const step::Template& piece) {
+  for (const step::Operator& op : piece.operators) {
+    if (op.stream == step::Stream::kCompute) return std::nullopt;
   }
   if (piece.operators.empty()) return std::nullopt;
   return piece.operators.front().stream;
@@ -23,10 +23,11 @@ std::optional<Stream> own_stream(const Template& piece) {
 /// the item's own footprint holds it; here it is counted at all others.
 class Between {
  public:
-  Between(const StepProgram& program, const Sequence& sequence, bool late_gathers,
+  Between(const step::StepProgram& program, const step::Sequence& sequence, bool late_gathers,
           MemoryPlace place)
       : program_(program), items_(sequence.items), place_(place), changes_(items_.size() + 1) {
-    if (late_gathers && sequence.direction == Direction::kBackward) head_ = head_position();
+    if (late_gathers && sequence.direction == schedule::Direction::kBackward)
+      head_ = head_position();
     for (std::int32_t taker = 0; taker < count(); ++taker) lay_inputs(taker);
     for (std::int32_t maker = 0; maker < count(); ++maker) lay_untaken(maker);
   }
@@ -38,10 +39,10 @@ class Between {
 
  private:
   [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(items_.size()); }
-  [[nodiscard]] const Item& item(std::int32_t position) const {
+  [[nodiscard]] const step::Item& item(std::int32_t position) const {
     return items_[static_cast<std::size_t>(position)];
   }
-  [[nodiscard]] const Template& piece(std::int32_t position) const {
+  [[nodiscard]] const step::Template& piece(std::int32_t position) const {
     return program_.templates[static_cast<std::size_t>(item(position).which)];
   }
 
@@ -49,9 +50,10 @@ class Between {
   /// there is none.
   [[nodiscard]] std::int32_t head_position() const {
     for (std::int32_t i = 0; i < count(); ++i) {
-      if (!item(i).units.empty() && item(i).units.front() == kHeadUnit && computes(i)) return i;
-      for (const Operator& op : piece(i).operators) {
-        if (op.kind == OperatorKind::kLossLocal) return i;
+      if (!item(i).units.empty() && item(i).units.front() == step::kHeadUnit && computes(i))
+        return i;
+      for (const step::Operator& op : piece(i).operators) {
+        if (op.kind == step::OperatorKind::kLossLocal) return i;
       }
     }
     return -1;
@@ -62,10 +64,10 @@ class Between {
   }
 
   void lay_inputs(std::int32_t taker) {
-    for (const Source& source : item(taker).inputs) {
+    for (const step::Source& source : item(taker).inputs) {
       if (source.item < 0) continue;
       const auto& outputs = piece(source.item).outputs;
-      const TensorId id = outputs[static_cast<std::size_t>(source.output)];
+      const step::TensorId id = outputs[static_cast<std::size_t>(source.output)];
       taken_.push_back({source.item, source.output});
       lay_made(id, source.item, taker - 1, taker > head_);
       lay(id, source.item, taker + 1, held_until(taker));
@@ -75,22 +77,24 @@ class Between {
   void lay_untaken(std::int32_t maker) {
     const auto& outputs = piece(maker).outputs;
     for (std::int32_t output = 0; output < std::ssize(outputs); ++output) {
-      const auto same = [&](const Source& s) { return s.item == maker && s.output == output; };
+      const auto same = [&](const step::Source& s) {
+        return s.item == maker && s.output == output;
+      };
       if (std::any_of(taken_.begin(), taken_.end(), same)) continue;
       lay_made(outputs[static_cast<std::size_t>(output)], maker, count() - 1);
     }
   }
 
   /// Lays a tensor from where it may be made until `last`, without the maker's own position.
-  void lay_made(TensorId id, std::int32_t maker, std::int32_t last, bool late = false) {
+  void lay_made(step::TensorId id, std::int32_t maker, std::int32_t last, bool late = false) {
     const std::int32_t from = late && own_stream(piece(maker)) ? head_ + 1 : 0;
     lay(id, maker, std::max(from, made_from(maker)), maker - 1);
     lay(id, maker, std::max(from, maker + 1), last);
   }
 
-  void lay(TensorId id, std::int32_t maker, std::int32_t first, std::int32_t last) {
+  void lay(step::TensorId id, std::int32_t maker, std::int32_t first, std::int32_t last) {
     if (first > last) return;
-    const Tensor& tensor = piece(maker).tensors[static_cast<std::size_t>(id)];
+    const step::Tensor& tensor = piece(maker).tensors[static_cast<std::size_t>(id)];
     const double bytes = buffer_bytes(tensor, program_.imbalance, place_);
     const auto kind = static_cast<std::size_t>(tensor.kind);
     changes_[static_cast<std::size_t>(first)][kind] += bytes;
@@ -111,27 +115,28 @@ class Between {
     return last;
   }
 
-  const StepProgram& program_;
-  const std::vector<Item>& items_;
+  const step::StepProgram& program_;
+  const std::vector<step::Item>& items_;
   MemoryPlace place_;
   std::vector<KindBytes> changes_;  ///< Per position, and one at the end.
-  std::vector<Source> taken_;
+  std::vector<step::Source> taken_;
   std::int32_t head_ = -1;
 };
 
-double reduced_elements(const Template& piece) {
+double reduced_elements(const step::Template& piece) {
   double sum = 0;
-  for (const Operator& op : piece.operators) {
-    if (op.purpose == Purpose::kReduceGradients) sum += static_cast<double>(op.payload_elements);
+  for (const step::Operator& op : piece.operators) {
+    if (op.purpose == step::Purpose::kReduceGradients)
+      sum += static_cast<double>(op.payload_elements);
   }
   return sum;
 }
 
 /// The elements of parameters whose gradients a template makes.
-double made_elements(const Template& piece) {
+double made_elements(const step::Template& piece) {
   double sum = 0;
-  for (const Operator& op : piece.operators) {
-    if (op.parameter < 0 || op.phase != Phase::kWeightGradient) continue;
+  for (const step::Operator& op : piece.operators) {
+    if (op.parameter < 0 || op.phase != step::Phase::kWeightGradient) continue;
     if (op.rows.first > 0) continue;  // Later chunks add to that of the first.
     sum += static_cast<double>(piece.parameters[static_cast<std::size_t>(op.parameter)].elements());
   }
@@ -142,27 +147,27 @@ double made_elements(const Template& piece) {
 /// reduction on, all others once their item is done.
 class Made {
  public:
-  Made(const StepProgram& program, const Sequence& sequence, double bytes)
+  Made(const step::StepProgram& program, const step::Sequence& sequence, double bytes)
       : program_(program), bytes_(bytes) {
     if (bytes == 0) return;
-    reduced_ = stepwright::reduced_elements(program, sequence);
-    for (const Item& item : sequence.items) all_ += made_elements(piece(item));
+    reduced_ = stepwright::memory::reduced_elements(program, sequence);
+    for (const step::Item& item : sequence.items) all_ += made_elements(piece(item));
   }
 
-  double during(const Item& item) {
+  double during(const step::Item& item) {
     if (bytes_ > 0 && reduced_ > 0) sum_ += reduced_elements(piece(item)) / reduced_;
     return bytes_ * sum_;
   }
-  void finish(const Item& item) {
+  void finish(const step::Item& item) {
     if (bytes_ > 0 && reduced_ == 0 && all_ > 0) sum_ += made_elements(piece(item)) / all_;
   }
 
  private:
-  [[nodiscard]] const Template& piece(const Item& item) const {
+  [[nodiscard]] const step::Template& piece(const step::Item& item) const {
     return program_.templates[static_cast<std::size_t>(item.which)];
   }
 
-  const StepProgram& program_;
+  const step::StepProgram& program_;
   double bytes_;
   double reduced_ = 0, all_ = 0;
   double sum_ = 0;  ///< The share that is there.
@@ -170,15 +175,16 @@ class Made {
 
 }  // namespace
 
-double reduced_elements(const StepProgram& program, const Sequence& sequence) {
+double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence) {
   double sum = 0;
-  for (const Item& item : sequence.items) {
+  for (const step::Item& item : sequence.items) {
     sum += reduced_elements(program.templates[static_cast<std::size_t>(item.which)]);
   }
   return sum;
 }
 
-SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
+SequenceFootprint sequence_footprint(const step::StepProgram& program,
+                                     const step::Sequence& sequence,
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh, MemoryPlace place) {
   const Between between(program, sequence, fresh.late_gathers, place);
@@ -187,7 +193,7 @@ SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence&
   KindBytes alive{};
   double most = 0;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    const Item& item = sequence.items[i];
+    const step::Item& item = sequence.items[i];
     const Footprint& own = footprints[static_cast<std::size_t>(item.which)];
     change(alive, between.change_at(static_cast<std::int32_t>(i)), 1.0);
     change(alive, own.restored, -1.0);
@@ -208,13 +214,13 @@ SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence&
   return result;
 }
 
-std::vector<Footprint> footprints_of(const StepProgram& program, MemoryPlace place) {
+std::vector<Footprint> footprints_of(const step::StepProgram& program, MemoryPlace place) {
   std::vector<Footprint> result;
   result.reserve(program.templates.size());
-  for (const Template& piece : program.templates) {
+  for (const step::Template& piece : program.templates) {
     result.push_back(footprint(piece, program.imbalance, place));
   }
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

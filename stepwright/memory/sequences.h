@@ -6,7 +6,7 @@
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// The effect on memory of running a sequence once, beside what was alive when it started.
 ///
@@ -38,16 +38,17 @@ struct FreshGradients {
 
 /// Composes the footprints of the items (`footprints` is parallel to `program.templates`, and of
 /// the same place).
-SequenceFootprint sequence_footprint(const StepProgram& program, const Sequence& sequence,
+SequenceFootprint sequence_footprint(const step::StepProgram& program,
+                                     const step::Sequence& sequence,
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh = {},
                                      MemoryPlace place = MemoryPlace::kDevice);
 
 /// The elements of gradients that the items of a sequence reduce.
-double reduced_elements(const StepProgram& program, const Sequence& sequence);
+double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence);
 
 /// The footprints of all templates of a program.
-std::vector<Footprint> footprints_of(const StepProgram& program,
+std::vector<Footprint> footprints_of(const step::StepProgram& program,
                                      MemoryPlace place = MemoryPlace::kDevice);
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -4,21 +4,21 @@
 
 #include "stepwright/memory/sequences.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
-void walk_slots(const StepProgram& program, const Stage& stage,
+void walk_slots(const step::StepProgram& program, const step::Stage& stage,
                 std::span<const Footprint> footprints,
-                const std::function<void(const Slot&, const SlotTensors&)>& take,
+                const std::function<void(const step::Slot&, const SlotTensors&)>& take,
                 MemoryPlace place) {
   std::vector<SequenceFootprint> sequences;
   sequences.reserve(stage.sequences.size());
-  for (const Sequence& sequence : stage.sequences) {
+  for (const step::Sequence& sequence : stage.sequences) {
     sequences.push_back(sequence_footprint(program, sequence, footprints, {}, place));
   }
   SlotTensors tensors;
-  for (const Slot& slot : stage.schedule) {
+  for (const step::Slot& slot : stage.schedule) {
     const SequenceFootprint& own = sequences[static_cast<std::size_t>(slot.sequence)];
-    for (int i = 0; i < kTensorKinds; ++i) {
+    for (int i = 0; i < step::kTensorKinds; ++i) {
       tensors.during[i] = tensors.after[i] + own.at_peak[i];
       tensors.after[i] += own.left[i];
     }
@@ -26,4 +26,4 @@ void walk_slots(const StepProgram& program, const Stage& stage,
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

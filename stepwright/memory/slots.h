@@ -6,7 +6,7 @@
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 
 /// Tensors alive around one slot of a schedule.
 struct SlotTensors {
@@ -16,9 +16,9 @@ struct SlotTensors {
 
 /// Calls `take` with each slot of a stage and the tensors around it, in order. `footprints` is
 /// parallel to `program.templates`, and of the same place (`footprints_of`).
-void walk_slots(const StepProgram& program, const Stage& stage,
+void walk_slots(const step::StepProgram& program, const step::Stage& stage,
                 std::span<const Footprint> footprints,
-                const std::function<void(const Slot&, const SlotTensors&)>& take,
+                const std::function<void(const step::Slot&, const SlotTensors&)>& take,
                 MemoryPlace place = MemoryPlace::kDevice);
 
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -5,7 +5,7 @@
 
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using enum AdapterTarget;
@@ -88,4 +88,4 @@ std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targe
   return rank;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -11,7 +11,7 @@
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// A product that an adapter may stand beside; of one that a model fuses (queries, keys and values;
 /// gate and input of an MLP) each part. `kUp` is the first product of an MLP without a gate; the
@@ -101,4 +101,4 @@ AdapterTargets possible_targets(const Architecture& model);
 /// The largest rank that an adapter of these targets can have: the least side of their weights.
 std::int64_t largest_rank(const Architecture& model, const AdapterTargets& targets);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::model {
 
 LayerClass Architecture::usual_layer() const {
   return {.feed_forward = experts ? FeedForward::kExperts : FeedForward::kDense};
@@ -76,4 +76,4 @@ std::int64_t Architecture::rotary_pairs() const {
   return static_cast<std::int64_t>(static_cast<double>(of) * rotary_fraction) / 2;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -11,7 +11,7 @@
 #include "stepwright/model/adapters.h"
 #include "stepwright/model/encoder.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 enum class Norm : std::uint8_t { kRms, kLayer };
 /// Where norms stand in a branch of a layer: before it (GPT-2), on its result before that is added
@@ -363,4 +363,4 @@ Architecture trained_like(Architecture model, const Architecture& other);
 /// message (a file or "model").
 void check(const Architecture& model, const std::string& where);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -10,7 +10,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// Names of the built-in models, sorted.
 std::vector<std::string_view> built_in_models();
@@ -52,4 +52,4 @@ nlohmann::ordered_json inline_model(const Architecture& model);
 /// name, parameters, projector, and of an image patches, tokens and forward_flops), beyond.
 nlohmann::ordered_json describe_model(const Architecture& model, std::int64_t length);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -9,7 +9,7 @@
 #include "stepwright/model/layer_letters.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 /// Sets the window of all layers but the last of each `every`, or of all but the second of each
@@ -330,4 +330,4 @@ constexpr LayeredModel kModels[] = {
 
 std::span<const LayeredModel> layered_models() { return kModels; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

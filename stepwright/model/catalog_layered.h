@@ -5,7 +5,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// A built-in model whose layers differ, or whose family has blocks of its own.
 struct LayeredModel {
@@ -14,4 +14,4 @@ struct LayeredModel {
 };
 std::span<const LayeredModel> layered_models();
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -5,7 +5,7 @@
 #include "stepwright/model/catalog_layered.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 // A family is an architecture without sizes: its switches.
@@ -282,4 +282,4 @@ std::optional<Architecture> built_in_model(std::string_view name) {
   return model;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -10,7 +10,7 @@
 #include "stepwright/model/layer_order.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr double kMostParameters = 4.6e18;  // Below 2^62.
@@ -264,4 +264,4 @@ void check(const Architecture& model, const std::string& where, std::span<const 
   Checker(model, where, names).run();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The name of a field of the inline mapping in another file format.
 struct FieldName {
@@ -18,4 +18,4 @@ struct FieldName {
 /// their own name.
 void check(const Architecture& model, const std::string& where, std::span<const FieldName> names);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

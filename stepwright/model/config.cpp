@@ -11,7 +11,7 @@
 #include "stepwright/model/config_rotary.h"
 #include "stepwright/model/config_unread.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 /// The last part of `_name_or_path`, else the file's own name, or its folder's for a config.json.
@@ -78,4 +78,4 @@ Architecture read_config(const Document& document, std::vector<std::string>* not
   return model;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

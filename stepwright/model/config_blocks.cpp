@@ -4,7 +4,7 @@
 
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr FieldName kNames[] = {{"layers", "num_hidden_layers"},
@@ -103,4 +103,4 @@ void add_granite_scales(const ConfigFields& fields, double attention, Architectu
   model.logit_scale = 1 / fields.number_or("logits_scaling", 1, 1e-6, kLargestScale);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -7,7 +7,7 @@
 #include "stepwright/model/check.h"
 #include "stepwright/model/config_fields.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The names of fields in most files, for the messages of `check`.
 std::span<const FieldName> usual_names();
@@ -50,4 +50,4 @@ void add_qwen3_attention(const ConfigFields& fields, Architecture& model);
 /// `attention` is the scale of scores where the file has none.
 void add_granite_scales(const ConfigFields& fields, double attention, Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

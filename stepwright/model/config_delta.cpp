@@ -5,7 +5,7 @@
 #include "stepwright/model/config_layers.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 /// Attention in the layers that a file lists, or in every fourth.
@@ -175,4 +175,4 @@ const ConfigFamily kDeltaFamilies[] = {
 
 std::span<const ConfigFamily> delta_families() { return kDeltaFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -3,7 +3,7 @@
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 Architecture read_llama(const ConfigFields& fields) {
@@ -380,4 +380,4 @@ const ConfigFamily kDenseFamilies[] = {
 
 std::span<const ConfigFamily> dense_families() { return kDenseFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -9,7 +9,7 @@
 #include "stepwright/model/config_fields.h"
 #include "stepwright/model/tower_flops.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr std::int64_t kLargestWidth = 1 << 20;  // Of a tower: no product of two overflows.
@@ -419,4 +419,4 @@ std::optional<Encoder> read_encoder(Node config, const Architecture& decoder) {
   return encoder;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

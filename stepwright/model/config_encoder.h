@@ -5,7 +5,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The encoder of images beside a language model in a config.json, from its `vision_config` and the
 /// keys around it; nothing where it has none. A tower or a projector of another kind than those
@@ -13,4 +13,4 @@ namespace stepwright {
 /// transformers builds them (models/*/modeling_*.py).
 std::optional<Encoder> read_encoder(Node config, const Architecture& decoder);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

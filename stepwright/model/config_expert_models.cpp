@@ -7,7 +7,7 @@
 #include "stepwright/model/config_layers.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 Architecture read_mixtral(const ConfigFields& fields) {
@@ -388,4 +388,4 @@ const ConfigFamily kExpertFamilies[] = {
 
 std::span<const ConfigFamily> expert_families() { return kExpertFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -7,7 +7,7 @@
 #include "stepwright/model/config_blocks.h"
 #include "stepwright/model/config_layers.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 std::int64_t expert_count(const ConfigFields& fields, std::int64_t fallback) {
@@ -64,4 +64,4 @@ Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64
   return fallback;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -5,7 +5,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/config_fields.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// Qwen's mixture: experts (spelt num_experts or num_local_experts) in every decoder_sparse_step-th
 /// layer that is not among mlp_only_layers.
@@ -18,4 +18,4 @@ Experts sigmoid_experts(const ConfigFields& fields, Experts fallback, std::int64
 /// Clamped gates are described with the slope and the bound of gpt-oss; a file may have others.
 void note_clamped_numbers(const ConfigFields& fields, Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 std::vector<ConfigFamily> joined() {
@@ -23,4 +23,4 @@ const std::vector<ConfigFamily>& config_families() {
   return all;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -8,7 +8,7 @@
 #include "stepwright/model/check.h"
 #include "stepwright/model/config_fields.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// How the config.json of one `model_type` is read. Absent keys have the defaults of transformers'
 /// configuration class, except that the sizes must be there.
@@ -32,4 +32,4 @@ std::span<const ConfigFamily> latent_families();   ///< With latent attention.
 std::span<const ConfigFamily> mamba_families();    ///< With Mamba.
 std::span<const ConfigFamily> delta_families();    ///< With delta nets and short convolutions.
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -7,7 +7,7 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr Named<Activation> kActivations[] = {
@@ -138,4 +138,4 @@ void ConfigFields::refuse(std::string_view key, std::string_view why) const {
   if (flag(key, false)) value(key)->fail_unsupported(why);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

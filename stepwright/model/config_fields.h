@@ -15,7 +15,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/optional_fields.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The keys of a `config.json`, read as transformers reads them: null mostly means "as if absent".
 /// Wrong values fail with `kInput` where they stand. Copies keep together what was asked for.
@@ -70,4 +70,4 @@ class ConfigFields : public OptionalFields<ConfigFields> {
       std::make_shared<std::set<std::string, std::less<>>>();
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -5,7 +5,7 @@
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 Architecture read_gemma(const ConfigFields& fields, std::int64_t kv_heads, std::int64_t positions) {
@@ -88,4 +88,4 @@ const ConfigFamily kGemmaFamilies[] = {
 
 std::span<const ConfigFamily> gemma_families() { return kGemmaFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

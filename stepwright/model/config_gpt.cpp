@@ -9,7 +9,7 @@
 #include "stepwright/model/config_layers.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr FieldName kGpt2Names[] = {{"layers", "n_layer"},       {"hidden", "n_embd"},
@@ -385,4 +385,4 @@ const ConfigFamily kGptFamilies[] = {
 
 std::span<const ConfigFamily> gpt_families() { return kGptFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 /// Corrected sigmoids of the best groups of experts, as transformers' DeepseekV3Config has them
@@ -205,4 +205,4 @@ const ConfigFamily kLatentFamilies[] = {
 
 std::span<const ConfigFamily> latent_families() { return kLatentFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -8,7 +8,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr std::int64_t kQwenWindowLayers = 28;  // max_window_layers where a file has none.
@@ -134,4 +134,4 @@ void mark_listed_dense(const ConfigFields& fields, std::int64_t first, Architect
       model, [&](std::int64_t layer) { return dense[static_cast<std::size_t>(layer)] != 0; });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

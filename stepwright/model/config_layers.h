@@ -10,7 +10,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/config_fields.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// Fails where a list has not one entry per layer.
 void check_one_per_layer(Node list, const Architecture& model);
@@ -48,4 +48,4 @@ void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_
 /// Those that `mlp_layer_types` calls dense, or the first ones.
 void mark_listed_dense(const ConfigFields& fields, std::int64_t first, Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -10,7 +10,7 @@
 #include "stepwright/model/layer_letters.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr FieldName kMambaNames[] = {{"layers", "num_hidden_layers"},
@@ -340,4 +340,4 @@ const ConfigFamily kMambaFamilies[] = {
 
 std::span<const ConfigFamily> mamba_families() { return kMambaFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -1,6 +1,6 @@
 #include "stepwright/model/config_refusals.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 // From transformers 5.23, models/*/modeling_*.py; its judge holds them against what is refused.
@@ -49,4 +49,4 @@ constexpr RefusedType kRefused[] = {
 
 std::span<const RefusedType> refused_types() { return kRefused; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// A type of transformers' decoders whose layers cannot be said in an `Architecture`.
 struct RefusedType {
@@ -13,4 +13,4 @@ struct RefusedType {
 };
 std::span<const RefusedType> refused_types();
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 #include "stepwright/model/config_layers.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr double kLargest = 1e12;
@@ -184,4 +184,4 @@ void read_rotary_numbers(const ConfigFields& fields, double base, Architecture& 
   if (const auto list = fields.value("layer_rope_theta")) read_layer_bases(*list, model);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

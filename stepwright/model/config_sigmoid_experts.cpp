@@ -6,7 +6,7 @@
 #include "stepwright/model/config_families.h"
 #include "stepwright/model/config_layers.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 constexpr double kLargestScale = 1e6;
@@ -207,4 +207,4 @@ const ConfigFamily kSigmoidFamilies[] = {
 
 std::span<const ConfigFamily> sigmoid_families() { return kSigmoidFamilies; }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

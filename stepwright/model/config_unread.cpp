@@ -9,7 +9,7 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 // What configuration classes of transformers 4 and 5, and published files, hold beside the shape of
@@ -186,4 +186,4 @@ void note_unread(const ConfigFields& fields, std::string_view model_type, Node c
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -9,7 +9,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/config_fields.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The first class of a file's own code, from its `auto_map`.
 std::optional<std::string> own_code(Node config);
@@ -22,4 +22,4 @@ std::optional<std::string> own_code(Node config);
 void note_unread(const ConfigFields& fields, std::string_view model_type, Node config,
                  const Architecture& model, std::vector<std::string>& notes);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 #include "stepwright/model/layer_order.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -99,4 +99,4 @@ Json describe_model(const Architecture& model, std::int64_t length) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/tower_flops.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 double layer_flops(const Encoder& encoder) {
@@ -66,4 +66,4 @@ Architecture tower_of(const Encoder& encoder) {
   return tower;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

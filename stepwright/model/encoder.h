@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace stepwright {
+namespace stepwright::model {
 
 struct Architecture;
 
@@ -51,4 +51,4 @@ struct EncoderFlops {
 };
 EncoderFlops flops_of(const Encoder& encoder);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -5,7 +5,7 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/model/state_mixer.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 /// FLOPs of one token through the matrices of a list; a token meets `top_k` routed experts.
@@ -118,4 +118,4 @@ double masked_flops_per_token(const Architecture& model, std::int64_t length) {
   return flops;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -4,7 +4,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// Model FLOPs of one token, forward only, at a sequence length: two per multiply-add of every
 /// matrix that the token meets (head included, embedding look-up not), and attention
@@ -21,4 +21,4 @@ double training_flops_per_token(const Architecture& model, std::int64_t length);
 /// of the sequence in the mean, of a window all but its first tokens.
 double masked_flops_per_token(const Architecture& model, std::int64_t length);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace stepwright {
+namespace stepwright::model {
 
 std::optional<Node> InlineFields::value(std::string_view key) const {
   auto found = own_.find(key);
@@ -37,4 +37,4 @@ bool InlineFields::flag_among(std::string_view key, std::string_view all) const 
   return false;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

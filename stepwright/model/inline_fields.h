@@ -9,7 +9,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/optional_fields.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The keys of an inline mapping over those of a base: what the mapping does not name comes from
 /// the base, and a key that is null counts as named in neither.
@@ -45,4 +45,4 @@ class InlineFields : public OptionalFields<InlineFields> {
   std::optional<Node> base_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::model

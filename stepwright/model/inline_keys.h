@@ -6,7 +6,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// A key of an inline mapping (docs/formats.md, "Inline model") that holds one value of `Holder`,
 /// and between which values numbers lie. What is absent is as in a `Holder` that nobody filled; a
@@ -135,4 +135,4 @@ inline constexpr ModelKey<LayerClass> kLayerKeys[] = {{"window", &LayerClass::wi
                                                       {"rotated", &LayerClass::rotated},
                                                       {"ffn", &LayerClass::ffn, 0}};
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -9,7 +9,7 @@
 #include "stepwright/model/layer_order.h"
 #include "stepwright/model/unknown_model.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using Words = std::vector<std::string_view>;
@@ -325,4 +325,4 @@ Architecture read_inline_model(Node node) {
   return model;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

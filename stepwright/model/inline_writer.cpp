@@ -5,7 +5,7 @@
 #include "stepwright/model/inline_keys.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -176,4 +176,4 @@ Json inline_model(const Architecture& model) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 struct LayerLetter {
@@ -34,4 +34,4 @@ std::optional<char> letter_of(const LayerClass& layer) {
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 // Layers of hybrids that are a mixer or a feed-forward alone, as Nemotron-H and Megatron-Core write
 // them: M (Mamba-2), * (attention), - (MLP) and E (experts).
@@ -18,4 +18,4 @@ std::optional<std::vector<LayerClass>> layers_of_letters(std::string_view letter
 /// The letter of a layer; nothing of one that has both branches, or another mixer.
 std::optional<char> letter_of(const LayerClass& layer);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

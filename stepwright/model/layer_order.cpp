@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 template <class Holds>
@@ -96,4 +96,4 @@ bool carries_state(const Architecture& model) {
   return any_layer(model, [](const LayerClass& layer) { return layer.carrier() != Mixer::kNone; });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -5,7 +5,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The layers of a model by class.
 struct LayerOrder {
@@ -38,4 +38,4 @@ bool has_feed_forward(const Architecture& model, FeedForward feed_forward);
 /// Whether some layer carries a state along the sequence.
 bool carries_state(const Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// The rule by which readers of a model treat keys that may be missing. `Fields` has `value(key)`,
 /// which is nothing where a key is absent or null; a value that is wrong fails with `kInput` where
@@ -36,4 +36,4 @@ class OptionalFields {
   [[nodiscard]] const Fields& fields() const { return static_cast<const Fields&>(*this); }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 #include "stepwright/model/adapters.h"
 #include "stepwright/model/state_mixer.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using Parameters = std::vector<Parameter>;
@@ -382,4 +382,4 @@ std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor) {
   return (vocabulary + tensor - 1) / tensor * tensor;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -10,7 +10,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// How tensor parallelism cuts a parameter.
 enum class Split : std::uint8_t {
@@ -111,4 +111,4 @@ std::int64_t count_active_parameters(const Architecture& model);
 /// many rows each (Megatron with `--make-vocab-size-divisible-by 1`).
 std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -10,7 +10,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/unknown_model.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ Architecture read_model(Node node, const std::filesystem::path& directory,
   return read_named(node, directory, notes);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -1,6 +1,6 @@
 #include "stepwright/model/state_mixer.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using Parameters = std::vector<Parameter>;
@@ -136,4 +136,4 @@ double scan_flops_per_token(const StateMixer& m, Mixer kind) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -6,7 +6,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// Widths of a mixer that carries a state, in elements a token, before tensor parallelism cuts it.
 struct StateWidths {
@@ -32,4 +32,4 @@ std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer k
 double convolution_flops_per_token(const StateMixer& mixer, Mixer kind);
 double scan_flops_per_token(const StateMixer& mixer, Mixer kind);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

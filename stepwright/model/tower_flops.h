@@ -2,10 +2,10 @@
 
 #include "stepwright/model/encoder.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// Of a forward of so many rows through the layers of a tower, each of which sees all others or, in
 /// layers with a window, so many.
 double tower_flops(const Encoder& encoder, double rows);
 
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -15,7 +15,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -279,4 +279,4 @@ LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most
   return fewer;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

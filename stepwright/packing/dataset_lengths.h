@@ -6,7 +6,7 @@
 
 #include "stepwright/packing/length_histogram.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 
 /// Where the documents of a data set say how long they are.
 struct LengthField {
@@ -32,4 +32,4 @@ DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const Len
 /// Documents stay.
 LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most);
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

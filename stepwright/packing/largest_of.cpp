@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace stepwright {
+namespace stepwright::packing {
 
 double skewed(double normal, double skewness) {
   // Beyond, the transformation bends; what follows from a handful of documents is no more certain.
@@ -39,4 +39,4 @@ Largest largest_of(std::int64_t count, double skewness, double most) {
   return largest;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

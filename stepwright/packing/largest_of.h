@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace stepwright {
+namespace stepwright::packing {
 
 /// A quantity of mean 0, deviation 1 and some skewness at the standard normal deviate `normal`: the
 /// gamma distribution of that skewness (Pearson III) by the transformation of Wilson and Hilferty
@@ -21,4 +21,4 @@ struct Largest {
 Largest largest_of(std::int64_t count, double skewness,
                    double most = std::numeric_limits<double>::infinity());
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 constexpr std::int64_t kLongest = std::int64_t{1} << 40;
@@ -48,4 +48,4 @@ std::string lengths_text(const LengthHistogram& histogram, const std::string& co
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -6,7 +6,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/packing/length_histogram.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 
 /// Reads a list of `[length, count]`, in any order. Fails with `kInput` on an empty one, a length
 /// below 1 or beyond 2^40, a negative count, and where all counts are 0.
@@ -18,4 +18,4 @@ LengthHistogram load_lengths(const std::filesystem::path& path);
 /// A file of lengths, one length a line; `comment` stands on top, each line of it after `# `.
 std::string lengths_text(const LengthHistogram& histogram, const std::string& comment);
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

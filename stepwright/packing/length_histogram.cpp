@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 constexpr int kReach = 4;   // standard deviations on either side
@@ -54,4 +54,4 @@ LengthHistogram lognormal_lengths(double median, double sigma) {
   return joined_lengths(std::move(histogram));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

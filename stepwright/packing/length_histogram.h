@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::packing {
 
 /// Documents of one length.
 struct LengthCount {
@@ -28,4 +28,4 @@ LengthHistogram joined_lengths(LengthHistogram histogram);
 /// documents), each with the mean length in it; total count 1.
 LengthHistogram lognormal_lengths(double median, double sigma);
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

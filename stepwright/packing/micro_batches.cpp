@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 /// Moments of a function of a length that is drawn from shares.
@@ -54,4 +54,4 @@ MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
   return spread;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -4,7 +4,7 @@
 
 #include "stepwright/packing/packs.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 
 /// How micro-batches of some sequences each differ from the mean one: standard deviations over
 /// means. Both move together where both do.
@@ -17,4 +17,4 @@ struct MicroBatchSpread {
 MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
                                     std::int64_t sequences);
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 std::vector<Documents> in_order(std::span<const std::int64_t> lengths, std::int64_t room) {
@@ -76,4 +76,4 @@ std::vector<Documents> pack_documents(std::span<const std::int64_t> lengths, std
   return alone;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

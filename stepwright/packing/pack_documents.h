@@ -6,7 +6,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 
 /// How documents are put into the sequences of a step.
 /// kNone: one document each. kGreedy: in the order in which they come; a sequence is closed when
@@ -33,4 +33,4 @@ std::vector<Documents> pack_documents(std::span<const std::int64_t> lengths, std
                                       PackingKind kind,
                                       PackingOrder order = PackingOrder::kLongestFirst);
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -13,7 +13,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 /// Sequences that are packed, and the least and the most documents for them.
@@ -228,4 +228,4 @@ double padding_of(const LengthHistogram& documents, std::int64_t multiple) {
   return padded / total_tokens(documents);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -7,7 +7,7 @@
 #include "stepwright/packing/length_histogram.h"
 #include "stepwright/packing/pack_documents.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 
 /// To how many tokens sequences are filled up: all to the length of the job, or those of a
 /// micro-batch to the longest of them.
@@ -86,4 +86,4 @@ constexpr double causal_pairs(std::int64_t length) {
   return tokens * (tokens + 1) / 2;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -15,22 +15,22 @@
 #include "stepwright/step/forwards.h"
 #include "stepwright/step/token_growth.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 class Forwards {
  public:
-  explicit Forwards(const PlannedJob& planned)
+  explicit Forwards(const plan::PlannedJob& planned)
       : job_(planned.job),
         plan_(planned.plan),
         cost_(job_),
-        layouts_(group_layouts(job_.cluster, Grid(plan_))) {
+        layouts_(cost::group_layouts(job_.cluster, plan::Grid(plan_))) {
     plan_.schedule.strands = 1;
   }
 
   /// The same sequences in micro-batches of another size, as many of them as fill all
   /// ranks and positions.
-  Forwards(const PlannedJob& planned, std::int64_t micro_batch) : Forwards(planned) {
+  Forwards(const plan::PlannedJob& planned, std::int64_t micro_batch) : Forwards(planned) {
     plan_.micro_batch = micro_batch;
     job_.sequences = plan_.parallel.data * plan_.parallel.pipeline * micro_batch;
   }
@@ -44,58 +44,61 @@ class Forwards {
   }
 
   [[nodiscard]] std::vector<double> peaks() const {
-    const StepProgram program = forwards_of(job_, plan_);
+    const step::StepProgram program = step::forwards_of(job_, plan_);
     std::vector<double> bytes;
-    for (const StageMemory& stage : memory_report(job_, program).stages) {
+    for (const memory::StageMemory& stage : memory::memory_report(job_, program).stages) {
       bytes.push_back(stage.peak_bytes);
     }
     return bytes;
   }
 
  private:
-  [[nodiscard]] Job of_batches(std::int64_t batches) const {
-    Job job = job_;
+  [[nodiscard]] plan::Job of_batches(std::int64_t batches) const {
+    plan::Job job = job_;
     job.sequences *= batches;
     return job;
   }
 
-  [[nodiscard]] StepProgram program(const Job& job) const {
-    return forwards_of(job, plan_,
-                       job.documents ? MicroBatchSize::kMean : MicroBatchSize::kLargest);
+  [[nodiscard]] step::StepProgram program(const plan::Job& job) const {
+    return step::forwards_of(
+        job, plan_, job.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest);
   }
 
   [[nodiscard]] double played_s(std::int64_t batches) const {
-    return simulate(program(of_batches(batches)), cost_, layouts_, plan_).step_time_s;
+    return simulate::simulate(program(of_batches(batches)), cost_, layouts_, plan_).step_time_s;
   }
 
   /// Of the position with most work, what more pairs of documents and more tokens take.
-  [[nodiscard]] MicroBatchSeconds slowest() const {
-    const StepProgram forwards = program(job_);
+  [[nodiscard]] simulate::MicroBatchSeconds slowest() const {
+    const step::StepProgram forwards = program(job_);
     const std::vector<double> own = passes(forwards);
-    const std::vector<double> of_pairs = passes(grown(forwards, with_pairs));
+    const std::vector<double> of_pairs = passes(grown(forwards, step::with_pairs));
     std::vector<double> of_tokens = own;
-    if (has_unequal_lengths(job_)) of_tokens = passes(grown(forwards, with_tokens));
+    if (step::has_unequal_lengths(job_)) of_tokens = passes(grown(forwards, step::with_tokens));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(own) - own.begin());
     const auto growth = [&](const std::vector<double>& larger) {
-      return std::max(0.0, larger[most] - own[most]) / (kTokenGrowth - 1);
+      return std::max(0.0, larger[most] - own[most]) / (step::kTokenGrowth - 1);
     };
     return {.pairs = growth(of_pairs), .tokens = growth(of_tokens)};
   }
 
   template <class Grow>
-  static StepProgram grown(StepProgram forwards, Grow grow) {
-    for (Template& piece : forwards.templates) piece = grow(std::move(piece), kTokenGrowth);
+  static step::StepProgram grown(step::StepProgram forwards, Grow grow) {
+    for (step::Template& piece : forwards.templates)
+      piece = grow(std::move(piece), step::kTokenGrowth);
     return forwards;
   }
 
   /// What each position's compute stream does of one micro-batch.
-  [[nodiscard]] std::vector<double> passes(const StepProgram& forwards) const {
-    const Prices prices = price_operators(forwards, cost_, layouts_, plan_.collectives);
+  [[nodiscard]] std::vector<double> passes(const step::StepProgram& forwards) const {
+    const simulate::Prices prices =
+        simulate::price_operators(forwards, cost_, layouts_, plan_.collectives);
     std::vector<double> all;
-    for (const Stage& stage : forwards.stages) {
-      std::map<std::int32_t, const Sequence*> of_chunk;
-      for (const Sequence& sequence : stage.sequences) {
-        if (sequence.direction == Direction::kForward) of_chunk[sequence.chunk] = &sequence;
+    for (const step::Stage& stage : forwards.stages) {
+      std::map<std::int32_t, const step::Sequence*> of_chunk;
+      for (const step::Sequence& sequence : stage.sequences) {
+        if (sequence.direction == schedule::Direction::kForward)
+          of_chunk[sequence.chunk] = &sequence;
       }
       double& own_s = all.emplace_back();
       for (const auto& [chunk, sequence] : of_chunk) {
@@ -105,14 +108,14 @@ class Forwards {
     return all;
   }
 
-  static double compute_s(const Sequence& sequence, const StepProgram& forwards,
-                          const Prices& prices) {
+  static double compute_s(const step::Sequence& sequence, const step::StepProgram& forwards,
+                          const simulate::Prices& prices) {
     double sum_s = 0;
-    for (const Item& item : sequence.items) {
+    for (const step::Item& item : sequence.items) {
       const auto which = static_cast<std::size_t>(item.which);
-      const std::vector<Operator>& operators = forwards.templates[which].operators;
+      const std::vector<step::Operator>& operators = forwards.templates[which].operators;
       for (std::size_t i = 0; i < operators.size(); ++i) {
-        if (operators[i].stream == Stream::kCompute) sum_s += prices[which][i].seconds;
+        if (operators[i].stream == step::Stream::kCompute) sum_s += prices[which][i].seconds;
       }
     }
     return sum_s;
@@ -120,19 +123,21 @@ class Forwards {
 
   [[nodiscard]] double waits_s(std::int64_t batches) const {
     if (!job_.documents) return 0;
-    const Job all = of_batches(batches);
-    return UnevenSteps(all, std::make_shared<ScheduleStore>()).of(plan_, slowest()).waits_s;
+    const plan::Job all = of_batches(batches);
+    return simulate::UnevenSteps(all, std::make_shared<simulate::ScheduleStore>())
+        .of(plan_, slowest())
+        .waits_s;
   }
 
-  Job job_;
-  Plan plan_;
-  CostModel cost_;
-  std::array<GroupLayout, kGroupKinds> layouts_;
+  plan::Job job_;
+  plan::Plan plan_;
+  cost::CostModel cost_;
+  std::array<cluster::GroupLayout, plan::kGroupKinds> layouts_;
 };
 
 }  // namespace
 
-ForwardPass forward_pass(const PlannedJob& planned, std::int64_t batches) {
+ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches) {
   const std::int64_t own = planned.job.method.forward_micro_batch;
   if (own == 0 || own == planned.plan.micro_batch) {
     const Forwards forwards(planned);
@@ -144,4 +149,4 @@ ForwardPass forward_pass(const PlannedJob& planned, std::int64_t batches) {
   return {.seconds = forwards.seconds(divide_up(all, together)), .peak_bytes = forwards.peaks()};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

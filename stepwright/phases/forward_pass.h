@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 
 /// Forwards of a model of which nothing is trained, as log-probabilities need them: the plan's
 /// program with nothing else in its schedule (`forwards_of`).
@@ -17,6 +17,6 @@ struct ForwardPass {
 
 /// Of so many batches of a legal plan one behind the other. Where documents make micro-batches
 /// unequal the waits are in it (`UnevenSteps`).
-ForwardPass forward_pass(const PlannedJob& planned, std::int64_t batches);
+ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches);
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -4,28 +4,29 @@
 
 #include "stepwright/step/document_sizes.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 
-double sequences_of_update(const Job& job) {
+double sequences_of_update(const plan::Job& job) {
   if (!job.documents) return static_cast<double>(job.sequences);
-  const LengthHistogram& documents = job.documents->packs.documents;
-  return data_tokens(job) / (total_tokens(documents) / total_count(documents));
+  const packing::LengthHistogram& documents = job.documents->packs.documents;
+  return step::data_tokens(job) /
+         (packing::total_tokens(documents) / packing::total_count(documents));
 }
 
-double generated_tokens(const Job& job) {
+double generated_tokens(const plan::Job& job) {
   const double prompts = sequences_of_update(job) * job.method.rollout->prompt;
-  return static_cast<double>(job.method.updates) * std::max(0.0, data_tokens(job) - prompts);
+  return static_cast<double>(job.method.updates) * std::max(0.0, step::data_tokens(job) - prompts);
 }
 
-double dispatch_s(const Job& job) {
+double dispatch_s(const plan::Job& job) {
   if (!job.method.dispatch) return 0;
-  const Dispatch& dispatch = *job.method.dispatch;
+  const plan::Dispatch& dispatch = *job.method.dispatch;
   const double sequences = static_cast<double>(job.method.updates) * sequences_of_update(job);
   return sequences * static_cast<double>(dispatch.padded) * dispatch.token_s;
 }
 
-double generation_s(const Job& job, std::int64_t devices, std::int64_t stated_on) {
-  const Rollout& rollout = *job.method.rollout;
+double generation_s(const plan::Job& job, std::int64_t devices, std::int64_t stated_on) {
+  const plan::Rollout& rollout = *job.method.rollout;
   const auto count = static_cast<double>(devices);
   const double shared_s = rollout.seconds
                               ? *rollout.seconds * static_cast<double>(stated_on) / count
@@ -33,4 +34,4 @@ double generation_s(const Job& job, std::int64_t devices, std::int64_t stated_on
   return std::max(shared_s, rollout.longest_s);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

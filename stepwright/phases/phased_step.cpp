@@ -12,18 +12,18 @@
 #include "stepwright/phases/resized.h"
 #include "stepwright/step/document_sizes.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 /// Of all models whose states stay where they are.
-double resting_bytes(const States& states) {
+double resting_bytes(const step::States& states) {
   return static_cast<double>(states.parameters + states.gradients + states.optimizer +
                              states.others.bytes());
 }
 
 class Phases {
  public:
-  Phases(PhasedStep& step, const Cluster& whole, std::int64_t stated_on)
+  Phases(PhasedStep& step, const cluster::Cluster& whole, std::int64_t stated_on)
       : step_(step),
         planned_(step.update.planned),
         method_(planned_.job.method),
@@ -34,12 +34,13 @@ class Phases {
     add_generation();
     if (needs_forward()) forward_ = forward_pass(planned_, method_.updates);
     if (method_.old_log_probabilities) add_forward(PhaseKind::kOldLogProbabilities, {});
-    if (method_.reference.place != ModelPlace::kNone) {
+    if (method_.reference.place != plan::ModelPlace::kNone) {
       add_forward(PhaseKind::kReference, method_.reference);
     }
-    if (method_.critic.place != ModelPlace::kNone) add_forward(PhaseKind::kValues, method_.critic);
+    if (method_.critic.place != plan::ModelPlace::kNone)
+      add_forward(PhaseKind::kValues, method_.critic);
     add_update(PhaseKind::kUpdate, {});
-    if (method_.critic.place != ModelPlace::kNone) {
+    if (method_.critic.place != plan::ModelPlace::kNone) {
       add_update(PhaseKind::kCriticUpdate, method_.critic);
     }
     add_sync();
@@ -49,15 +50,15 @@ class Phases {
 
  private:
   [[nodiscard]] bool needs_forward() const {
-    const auto here = [](const SecondModel& model) {
-      return model.place == ModelPlace::kSame || model.place == ModelPlace::kHost;
+    const auto here = [](const plan::SecondModel& model) {
+      return model.place == plan::ModelPlace::kSame || model.place == plan::ModelPlace::kHost;
     };
     return method_.old_log_probabilities || here(method_.reference) || here(method_.critic);
   }
 
   [[nodiscard]] std::int64_t devices() const { return planned_.job.cluster.devices(); }
 
-  [[nodiscard]] const States& states(std::size_t position) const {
+  [[nodiscard]] const step::States& states(std::size_t position) const {
     return step_.update.program.stages[position].states;
   }
 
@@ -65,11 +66,11 @@ class Phases {
 
   /// Beside the states of all models are the tensors of one forward, whose own parameters are among
   /// them but where they come from the host.
-  [[nodiscard]] double forward_peak(const SecondModel& model) const {
+  [[nodiscard]] double forward_peak(const plan::SecondModel& model) const {
     double most = 0;
     for (std::size_t i = 0; i < positions(); ++i) {
       const auto own = static_cast<double>(states(i).parameters);
-      const double here = model.place == ModelPlace::kHost ? 0 : own;
+      const double here = model.place == plan::ModelPlace::kHost ? 0 : own;
       most = std::max(most, forward_.peak_bytes[i] - here + resting_bytes(states(i)));
     }
     return most;
@@ -77,7 +78,7 @@ class Phases {
 
   void add_generation() {
     if (!method_.rollout) return;
-    const Rollout& rollout = *method_.rollout;
+    const plan::Rollout& rollout = *method_.rollout;
     const bool apart = rollout.devices > 0;
     const std::int64_t count = apart ? rollout.devices : devices();
     if (count % rollout.tensor != 0) {
@@ -98,14 +99,14 @@ class Phases {
                             .peak_bytes = resting + step_.sync.held_bytes});
   }
 
-  void add_forward(PhaseKind kind, const SecondModel& model) {
+  void add_forward(PhaseKind kind, const plan::SecondModel& model) {
     StepPhase phase{.kind = kind, .devices = devices()};
-    if (model.place == ModelPlace::kOther) {
-      const PlannedJob other = on_devices(planned_, model.devices, key_of(kind));
+    if (model.place == plan::ModelPlace::kOther) {
+      const plan::PlannedJob other = on_devices(planned_, model.devices, key_of(kind));
       const ForwardPass forward = forward_pass(other, method_.updates);
       phase.seconds = forward.seconds + dispatch_s(planned_.job);
       phase.peak_bytes = *std::ranges::max_element(forward.peak_bytes);
-      if (kind == PhaseKind::kValues) phase.peak_bytes = predict(other).memory.peak_bytes;
+      if (kind == PhaseKind::kValues) phase.peak_bytes = simulate::predict(other).memory.peak_bytes;
       phase.devices = model.devices;
       phase.beside = true;
     } else {
@@ -115,12 +116,13 @@ class Phases {
     step_.phases.push_back(phase);
   }
 
-  void add_update(PhaseKind kind, const SecondModel& model) {
+  void add_update(PhaseKind kind, const plan::SecondModel& model) {
     StepPhase phase{.kind = kind, .devices = devices()};
     double one_s = step_.update.step_time_s();
     phase.peak_bytes = step_.update.memory.peak_bytes;
-    if (model.place == ModelPlace::kOther) {
-      const Prediction other = predict(on_devices(planned_, model.devices, key_of(kind)));
+    if (model.place == plan::ModelPlace::kOther) {
+      const simulate::Prediction other =
+          simulate::predict(on_devices(planned_, model.devices, key_of(kind)));
       one_s = other.step_time_s();
       phase.peak_bytes = other.memory.peak_bytes;
       phase.devices = model.devices;
@@ -140,7 +142,7 @@ class Phases {
     step_.phases.push_back({.kind = PhaseKind::kWeightSync,
                             .seconds = step_.sync.seconds(),
                             .devices = whole_.devices()});
-    const Rollout& rollout = *method_.rollout;
+    const plan::Rollout& rollout = *method_.rollout;
     if (rollout.devices > 0 || rollout.switch_s <= 0) return;
     step_.phases.push_back(
         {.kind = PhaseKind::kSwitch, .seconds = rollout.switch_s, .devices = devices()});
@@ -175,8 +177,8 @@ class Phases {
     step_.low_s = step_of(step_.training_s * step_.update.interval.low);
     step_.high_s = step_of(step_.training_s * step_.update.interval.high);
     step_.devices = method_.rollout ? whole_.devices() : devices();
-    for (const SecondModel& model : {method_.reference, method_.critic}) {
-      if (model.place == ModelPlace::kOther) step_.devices += model.devices;
+    for (const plan::SecondModel& model : {method_.reference, method_.critic}) {
+      if (model.place == plan::ModelPlace::kOther) step_.devices += model.devices;
     }
     for (const StepPhase& phase : step_.phases) {
       const bool trains = !phase.beside && phase.kind != PhaseKind::kGeneration;
@@ -187,14 +189,14 @@ class Phases {
   void add_notes() {
     std::vector<std::string>& notes = step_.notes;
     notes = step_.update.notes;
-    if (method_.reference.place == ModelPlace::kSame && planned_.job.model.adapters) {
+    if (method_.reference.place == plan::ModelPlace::kSame && planned_.job.model.adapters) {
       notes.emplace_back(
           "The reference is the base without its adapters: it needs no copy of the policy.");
     }
-    if (method_.reference.place == ModelPlace::kHost) {
+    if (method_.reference.place == plan::ModelPlace::kHost) {
       notes.emplace_back("The reference's way from the memory of the host is not in the time.");
     }
-    if (method_.critic.place != ModelPlace::kNone) {
+    if (method_.critic.place != plan::ModelPlace::kNone) {
       notes.emplace_back("The critic is taken for a model like the policy, head included.");
     }
     if (method_.rollout && !method_.dispatch) {
@@ -212,9 +214,9 @@ class Phases {
   }
 
   PhasedStep& step_;
-  const PlannedJob& planned_;
-  const TrainingMethod& method_;
-  const Cluster& whole_;
+  const plan::PlannedJob& planned_;
+  const plan::TrainingMethod& method_;
+  const cluster::Cluster& whole_;
   std::int64_t stated_on_;
   ForwardPass forward_;  ///< Of the policy on its own devices.
 };
@@ -227,7 +229,7 @@ double PhasedStep::seconds(PhaseKind kind) const {
 }
 
 double PhasedStep::tokens() const {
-  return static_cast<double>(method().updates) * data_tokens(update.planned.job);
+  return static_cast<double>(method().updates) * step::data_tokens(update.planned.job);
 }
 
 bool PhasedStep::fits() const {
@@ -244,18 +246,19 @@ double PhasedStep::bytes_beyond_update() const {
   return most - update.memory.peak_bytes;
 }
 
-PhasedStep phased_step(Prediction update, const Cluster& whole, std::int64_t stated_on) {
+PhasedStep phased_step(simulate::Prediction update, const cluster::Cluster& whole,
+                       std::int64_t stated_on) {
   PhasedStep step{.update = std::move(update)};
   Phases(step, whole, stated_on).run();
   return step;
 }
 
-PhasedStep phased_step(const PlannedJob& planned) {
-  const Cluster& own = planned.job.cluster;
+PhasedStep phased_step(const plan::PlannedJob& planned) {
+  const cluster::Cluster& own = planned.job.cluster;
   const auto& rollout = planned.job.method.rollout;
   const std::int64_t beside = rollout ? rollout->devices : 0;
-  const Cluster whole = beside == 0 ? own : resized(own, own.devices() + beside);
-  return phased_step(predict(planned), whole, beside == 0 ? own.devices() : beside);
+  const cluster::Cluster whole = beside == 0 ? own : resized(own, own.devices() + beside);
+  return phased_step(simulate::predict(planned), whole, beside == 0 ? own.devices() : beside);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -9,7 +9,7 @@
 #include "stepwright/phases/weight_sync.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 
 /// The parts of a step of preference or reinforcement learning, in their order.
 enum class PhaseKind : std::uint8_t {
@@ -42,7 +42,7 @@ struct StepPhase {
 
 /// A step of a plan with everything that its method asks for.
 struct PhasedStep {
-  Prediction update;  ///< Of one update; its memory holds the models that stay beside it.
+  simulate::Prediction update;  ///< Of one update; its memory holds the models that stay beside it.
   std::vector<StepPhase> phases;
   WeightSync sync;        ///< Of what generates.
   double generated = 0;   ///< Tokens.
@@ -54,7 +54,7 @@ struct PhasedStep {
   std::int64_t devices = 0;  ///< All.
   std::vector<std::string> notes;
 
-  [[nodiscard]] const TrainingMethod& method() const { return update.planned.job.method; }
+  [[nodiscard]] const plan::TrainingMethod& method() const { return update.planned.job.method; }
   /// Every phase on its devices, of generation its weights.
   [[nodiscard]] bool fits() const;
   /// The seconds of a phase; 0 without it.
@@ -73,12 +73,13 @@ struct PhasedStep {
 /// work beside them, and those that generate too, unless `staleness` is 0. Fails with `kInput`
 /// where nothing is legal on the devices that the job states for second models. `whole`: the
 /// cluster with those that generate; `stated_on`: as in `generation_s`.
-PhasedStep phased_step(Prediction update, const Cluster& whole, std::int64_t stated_on);
+PhasedStep phased_step(simulate::Prediction update, const cluster::Cluster& whole,
+                       std::int64_t stated_on);
 
 /// The same of a plan that stands for itself: devices that generate alone are beside its own.
-PhasedStep phased_step(const PlannedJob& planned);
+PhasedStep phased_step(const plan::PlannedJob& planned);
 
 /// The answer of `stepwright phases --json` (docs/formats.md, "Phases").
 nlohmann::ordered_json phased_step_json(const PhasedStep& step);
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

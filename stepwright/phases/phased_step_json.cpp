@@ -6,7 +6,7 @@
 #include "stepwright/plan/codes.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -49,7 +49,7 @@ Json phases_json(const PhasedStep& step) {
 }  // namespace
 
 Json phased_step_json(const PhasedStep& step) {
-  Json json = {{"method", name_of(kMethodNames, step.method().kind)},
+  Json json = {{"method", name_of(plan::kMethodNames, step.method().kind)},
                {"updates", step.method().updates}};
   json.update(totals_json(step));
   json["fits"] = step.fits();
@@ -63,7 +63,7 @@ Json phased_step_json(const PhasedStep& step) {
                            {"broadcast_s", step.sync.broadcast_s}};
   }
   if (step.method().dispatch) json["dispatch_s"] = dispatch_s(step.update.planned.job);
-  json["plan"] = plan_json(step.update.planned);
+  json["plan"] = plan::plan_json(step.update.planned);
   json["notes"] = step.notes;
   return json;
 }
@@ -73,10 +73,10 @@ Json splits_json(const PoolSplits& splits) {
   for (const PhasedStep& step : splits.steps) {
     Json entry = totals_json(step);
     entry["generation_s"] = step.seconds(PhaseKind::kGeneration);
-    entry["code"] = plan_code(step.update.planned.plan);
+    entry["code"] = plan::plan_code(step.update.planned.plan);
     list.push_back(std::move(entry));
   }
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/phases/resized.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 constexpr std::int64_t kMostSplits = 16;
@@ -18,7 +18,7 @@ constexpr int kMostSearches = 3;
 
 /// Devices that may train, apart from those that generate: nodes, or devices of a single one;
 /// evenly spread where they are many.
-std::vector<std::int64_t> training_pools(const Cluster& cluster) {
+std::vector<std::int64_t> training_pools(const cluster::Cluster& cluster) {
   const std::int64_t each = cluster.nodes == 1 ? 1 : cluster.devices_per_node;
   const std::int64_t units = cluster.devices() / each;
   const std::int64_t splits = std::min(units, kMostSplits);
@@ -28,28 +28,29 @@ std::vector<std::int64_t> training_pools(const Cluster& cluster) {
 }
 
 /// The same memory with so many bytes less of it for plans.
-Job with_less_memory(Job job, double bytes) {
+plan::Job with_less_memory(plan::Job job, double bytes) {
   double& limit = job.objective.memory_limit_bytes;
   double& memory = limit > 0 ? limit : job.cluster.device.memory_bytes;
-  memory -= bytes * capacity_bytes(job) / usable_bytes(job);
+  memory -= bytes * memory::capacity_bytes(job) / memory::usable_bytes(job);
   return job;
 }
 
 /// The best step of a job whose rollout says how many devices generate alone, on the rest; nothing
 /// where no plan fits with what stands beside it.
-std::optional<PhasedStep> best_step(const Job& job, const Cluster& whole, std::int64_t stated_on,
-                                    const Search& search) {
-  Job searched = job;
+std::optional<PhasedStep> best_step(const plan::Job& job, const cluster::Cluster& whole,
+                                    std::int64_t stated_on, const Search& search) {
+  plan::Job searched = job;
   for (int i = 0; i < kMostSearches; ++i) {
-    const TuneResult found = search(searched);
+    const tune::TuneResult found = search(searched);
     if (!found.plans.front().fits) return std::nullopt;
     std::optional<PhasedStep> best;
     double missing = 0;
-    for (const TunedPlan& tuned : found.plans) {
-      Job own = found.job;
+    for (const tune::TunedPlan& tuned : found.plans) {
+      plan::Job own = found.job;
       own.cluster.device = job.cluster.device;
       own.objective = job.objective;
-      PhasedStep step = phased_step(predict({std::move(own), tuned.plan}), whole, stated_on);
+      PhasedStep step =
+          phased_step(simulate::predict({std::move(own), tuned.plan}), whole, stated_on);
       if (!step.fits()) {
         const double more = step.bytes_beyond_update();
         missing = missing == 0 ? more : std::min(missing, more);
@@ -57,7 +58,7 @@ std::optional<PhasedStep> best_step(const Job& job, const Cluster& whole, std::i
         best = std::move(step);
       }
     }
-    if (best || missing <= 0 || missing >= usable_bytes(job)) return best;
+    if (best || missing <= 0 || missing >= memory::usable_bytes(job)) return best;
     searched = with_less_memory(job, missing);
   }
   return std::nullopt;
@@ -65,7 +66,7 @@ std::optional<PhasedStep> best_step(const Job& job, const Cluster& whole, std::i
 
 class Splits {
  public:
-  Splits(const Job& job, const Search& search) : job_(job), search_(search) {}
+  Splits(const plan::Job& job, const Search& search) : job_(job), search_(search) {}
 
   PoolSplits run() {
     const auto& rollout = job_.method.rollout;
@@ -80,7 +81,7 @@ class Splits {
     if (found_.steps.empty()) {
       throw Error(ErrorKind::kRuntime,
                   fmt::format("no plan of the job fits in memory with all that {} holds",
-                              name_of(kMethodNames, job_.method.kind)));
+                              name_of(plan::kMethodNames, job_.method.kind)));
     }
     std::ranges::stable_sort(found_.steps, {}, &PhasedStep::step_s);
     return std::move(found_);
@@ -107,8 +108,8 @@ class Splits {
 
   /// A part without a legal plan has none to offer, where there are others.
   void add(std::int64_t training, bool one_of_many) {
-    Job part = job_;
-    Rollout* rollout = part.method.rollout ? &*part.method.rollout : nullptr;
+    plan::Job part = job_;
+    plan::Rollout* rollout = part.method.rollout ? &*part.method.rollout : nullptr;
     const std::int64_t generating = all() - training;
     if (rollout != nullptr && generating > 0) {
       if (one_of_many && generating % rollout->tensor != 0) return;
@@ -124,13 +125,15 @@ class Splits {
     }
   }
 
-  const Job& job_;
+  const plan::Job& job_;
   const Search& search_;
   PoolSplits found_;
 };
 
 }  // namespace
 
-PoolSplits best_splits(const Job& job, const Search& search) { return Splits(job, search).run(); }
+PoolSplits best_splits(const plan::Job& job, const Search& search) {
+  return Splits(job, search).run();
+}
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -6,18 +6,18 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/tune/used_devices.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 
-Cluster resized(const Cluster& cluster, std::int64_t devices) {
+cluster::Cluster resized(const cluster::Cluster& cluster, std::int64_t devices) {
   const std::int64_t each = cluster.devices_per_node;
-  if (devices <= each) return with_devices(cluster, 1, devices);
+  if (devices <= each) return tune::with_devices(cluster, 1, devices);
   if (devices % each != 0) {
     fail_input(fmt::format("{} devices are no whole nodes of {}", devices, each));
   }
   const std::int64_t nodes = devices / each;
-  Cluster result = with_devices(cluster, nodes, each);
+  cluster::Cluster result = tune::with_devices(cluster, nodes, each);
   if (nodes <= cluster.nodes) return result;
-  Level& outermost = result.levels.back();
+  cluster::Level& outermost = result.levels.back();
   if (!outermost.network || outermost.uplink_bytes_per_s <= 0) {
     fail_input(fmt::format("{} devices need {} nodes, and {} has no network between nodes", devices,
                            nodes, cluster.name));
@@ -26,10 +26,11 @@ Cluster resized(const Cluster& cluster, std::int64_t devices) {
   return result;
 }
 
-PlannedJob on_devices(const PlannedJob& planned, std::int64_t devices, const char* field) {
-  PlannedJob other = planned;
+plan::PlannedJob on_devices(const plan::PlannedJob& planned, std::int64_t devices,
+                            const char* field) {
+  plan::PlannedJob other = planned;
   other.job.method.reference = other.job.method.critic = {};
-  Parallel& parallel = other.plan.parallel;
+  plan::Parallel& parallel = other.plan.parallel;
   const std::int64_t whole = planned.job.cluster.devices() / parallel.data;
   if (devices % whole != 0) {
     fail_input(
@@ -38,10 +39,10 @@ PlannedJob on_devices(const PlannedJob& planned, std::int64_t devices, const cha
   }
   parallel.data = devices / whole;
   other.job.cluster = resized(planned.job.cluster, devices);
-  const auto refused = illegal(other.job, other.plan);
+  const auto refused = plan::illegal(other.job, other.plan);
   if (!refused) return other;
   // Fewer devices share states in groups of their own size.
-  for (const Plan& nearest : refused->nearest) {
+  for (const plan::Plan& nearest : refused->nearest) {
     if (nearest.parallel != parallel || nearest.micro_batch != other.plan.micro_batch) continue;
     other.plan = nearest;
     return other;
@@ -50,4 +51,4 @@ PlannedJob on_devices(const PlannedJob& planned, std::int64_t devices, const cha
       fmt::format("{}: the plan is not legal on {} devices: {}", field, devices, refused->message));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -3,7 +3,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 
 /// The way of updated weights to the devices that generate, as two messages that a library carries
 /// out one after the other.
@@ -21,6 +21,7 @@ struct WeightSync {
 /// of it (tensor and expert ranks, those that share parameters, pipeline positions). Others get the
 /// whole model, gathered by the ranks that train, along a ring of all devices: what verl and
 /// NeMo-RL do by a broadcast of NCCL, weight by weight.
-WeightSync weight_sync(const PlannedJob& planned, const StepProgram& program, const Cluster& whole);
+WeightSync weight_sync(const plan::PlannedJob& planned, const step::StepProgram& program,
+                       const cluster::Cluster& whole);
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

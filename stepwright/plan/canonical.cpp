@@ -10,7 +10,7 @@
 #include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Which groups of the plan have more than one rank.
@@ -53,14 +53,15 @@ void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job,
 }
 
 void settle_schedule(Plan& plan, const Job& job) {
-  const bool same = plan.schedule.kind == ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
-  if (same) plan.schedule.kind = ScheduleKind::kOneForwardOneBackward;
-  const bool placed = traits_of(plan.schedule.kind).found && plan.schedule.chunks > 1 &&
+  const bool same =
+      plan.schedule.kind == schedule::ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
+  if (same) plan.schedule.kind = schedule::ScheduleKind::kOneForwardOneBackward;
+  const bool placed = schedule::traits_of(plan.schedule.kind).found && plan.schedule.chunks > 1 &&
                       plan.schedule.basis.chunks.empty();
   if (!placed) plan.schedule.placement.reset();
   std::int64_t& group = plan.schedule.group;
   const bool least =
-      group > 0 && group == least_group(plan.parallel.pipeline, micro_batches(job, plan));
+      group > 0 && group == schedule::least_group(plan.parallel.pipeline, micro_batches(job, plan));
   if (least) group = 0;
   const std::int64_t chunks = placement_of(plan).model_chunks();
   // An even split leaves no chunk without layers, a listed one may.
@@ -179,7 +180,7 @@ Plan with_canonical_sharding(const Job& job, Plan plan) {
 }
 
 std::int64_t vocabulary_positions(const Plan& plan) {
-  return traits_of(plan.schedule.kind).spreads_vocabulary ? plan.parallel.pipeline : 1;
+  return schedule::traits_of(plan.schedule.kind).spreads_vocabulary ? plan.parallel.pipeline : 1;
 }
 
 OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute) {
@@ -205,4 +206,4 @@ Plan canonical(Plan plan, const Job& job) {
   return plan;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

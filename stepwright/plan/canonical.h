@@ -2,7 +2,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The sharding that a plan's comes to, as in `canonical`: a group of one rank holds what N holds,
 /// a group of all ranks what G holds.
@@ -19,4 +19,4 @@ OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute);
 /// model have them.
 std::int64_t vocabulary_positions(const Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -6,7 +6,7 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/plan_table.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Collects "field value" of what differs.
@@ -60,13 +60,13 @@ std::string changes(const Plan& from, const Plan& to) {
   }
   if (const auto placement = to.schedule.placement; from.schedule.placement != placement) {
     found.add("schedule.placement",
-              placement ? std::string(name_of(kFoundPlacements, *placement)) : "either");
+              placement ? std::string(name_of(schedule::kFoundPlacements, *placement)) : "either");
   }
-  const OrderBasis& basis = to.schedule.basis;
+  const schedule::OrderBasis& basis = to.schedule.basis;
   if (from.schedule.basis != basis) {
     found.add("order found for", basis.chunks.empty() ? "this plan" : "another");
   }
   return found.text();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -15,7 +15,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/modules.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using Value = std::optional<std::string>;
@@ -111,8 +111,8 @@ Value say_recompute(std::string_view text) {
 }
 
 Value say_schedule(std::string_view word) {
-  const auto row = std::ranges::find(kScheduleRows, word, &ScheduleRow::name);
-  if (row == std::end(kScheduleRows)) return std::nullopt;
+  const auto row = std::ranges::find(schedule::kScheduleRows, word, &schedule::ScheduleRow::name);
+  if (row == std::end(schedule::kScheduleRows)) return std::nullopt;
   return fmt::format("{}: {}", word, row->definition->text);
 }
 
@@ -175,8 +175,9 @@ Value say_exposed(std::string_view text) {
   return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-bool is_usual(ScheduleKind kind) {
-  return kind == ScheduleKind::kOneForwardOneBackward || kind == ScheduleKind::kInterleaved;
+bool is_usual(schedule::ScheduleKind kind) {
+  return kind == schedule::ScheduleKind::kOneForwardOneBackward ||
+         kind == schedule::ScheduleKind::kInterleaved;
 }
 
 Value say_share(std::string_view text) {
@@ -230,10 +231,10 @@ constexpr Row kRows[] = {
     {":", Follows::kWord, false, ":SCHEDULE", "schedule.kind",
      "their schedule, else 1f1b or interleaved", "The positions work by {}.",
      [](const Plan& plan) {
-       const ScheduleKind kind = plan.schedule.kind;
-       return is_usual(kind) ? std::nullopt : Value(name_of(kScheduleNames, kind));
+       const schedule::ScheduleKind kind = plan.schedule.kind;
+       return is_usual(kind) ? std::nullopt : Value(name_of(schedule::kScheduleNames, kind));
      },
-     say_schedule, [] { return listed(kScheduleNames); }},
+     say_schedule, [] { return listed(schedule::kScheduleNames); }},
     {"+", Follows::kNumber, false, "+N", "schedule.strands", "strands",
      "In {} strands a forward and a backward run beside each other, operator by operator.",
      [](const Plan& plan) { return degree(plan.schedule.strands); }},
@@ -490,4 +491,4 @@ std::vector<std::size_t> exposed_messages(const Plan& plan) {
   return kinds;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -7,7 +7,7 @@
 
 #include "stepwright/plan/plan.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// A plan as short as a table wants it: "tp8+sp pp4x2 dp2 mb1 zero1 recompute:full exposed:tp,pp";
 /// it does not say what is not recomputed, and which messages run beside computation.
@@ -37,4 +37,4 @@ std::string sharding_name(const Sharding& sharding);
 /// that run beside shared experts and nothing else.
 std::vector<std::size_t> exposed_messages(const Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

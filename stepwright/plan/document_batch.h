@@ -7,7 +7,7 @@
 
 #include "stepwright/packing/packs.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// How long documents are as a formula.
 struct LognormalLengths {
@@ -20,18 +20,18 @@ struct LognormalLengths {
 struct DocumentBatch {
   std::string file;                           ///< Of lengths, absolute; empty: none.
   std::optional<LognormalLengths> lognormal;  ///< What `lengths` was said to be, if that.
-  LengthHistogram lengths;
-  Packing packing;
-  Packs packs;  ///< What sequences of the job's length become.
+  packing::LengthHistogram lengths;
+  packing::Packing packing;
+  packing::Packs packs;  ///< What sequences of the job's length become.
 
   bool operator==(const DocumentBatch&) const = default;
 
   /// Tokens by which positions are counted in sequences of so many: those of the longest document
   /// where each has positions of its own.
   [[nodiscard]] std::int64_t longest_positions(std::int64_t sequence) const {
-    const bool own = packing.kind != PackingKind::kNone && packing.masks;
+    const bool own = packing.kind != packing::PackingKind::kNone && packing.masks;
     return own ? std::min(sequence, lengths.back().length) : sequence;
   }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

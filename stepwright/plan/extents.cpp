@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace stepwright {
+namespace stepwright::plan {
 
 void Extents::add(Extent extent) {
   if (extent.size == 1) return;
@@ -84,4 +84,4 @@ std::optional<CutExtents> cut(const Extents& group, std::int64_t size) {
   return parts;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// One factor of a group: `size` ranks at `stride`.
 struct Extent {
@@ -59,4 +59,4 @@ struct CutExtents {
 /// factors alike in all of them (6 of 4 x 3 where the factors do not continue each other).
 std::optional<CutExtents> cut(const Extents& group, std::int64_t size);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

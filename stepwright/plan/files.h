@@ -9,7 +9,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Whether a file says that it is of this kind ("job"), in whatever version.
 bool is_file_of(const Document& document, std::string_view kind);
@@ -46,4 +46,4 @@ PlannedJob with_field(const PlannedJob& planned, const std::string& assignment,
 /// Applies several in order. Fails with `kInput`, too, when one leaves nothing of an earlier one.
 PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignments);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

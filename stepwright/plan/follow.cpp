@@ -5,7 +5,7 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// The largest size up to `most` that cuts a group and divides the present one, if any.
@@ -37,15 +37,15 @@ void follow_layers(const Job& job, Plan& plan) {
   const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
   const bool each = possible && std::ssize(plan.layers) == placement_of(plan).model_chunks();
   if (!each) plan.layers.clear();
-  const bool settled = traits_of(plan.schedule.kind).found && possible &&
-                       fits(plan.schedule.basis, placement_of(plan));
+  const bool settled = schedule::traits_of(plan.schedule.kind).found && possible &&
+                       schedule::fits(plan.schedule.basis, placement_of(plan));
   if (!settled) plan.schedule.basis = {};
 }
 
 /// Gives the scheme whose algorithm is refused to the library; false for other rules.
 bool follow_algorithm(Collectives& collectives, Rule broken) {
-  const auto give = [](Algorithm& choice) {
-    choice = Algorithm::kLibrary;
+  const auto give = [](collective::Algorithm& choice) {
+    choice = collective::Algorithm::kLibrary;
     return true;
   };
   switch (broken) {
@@ -68,14 +68,14 @@ void follow_collectives(const Job& job, Plan& plan) {
 
 /// Settles the schedule: one that needs a pipeline or several chunks is 1f1b without them.
 void follow_schedule(Plan& plan) {
-  const ScheduleTraits& traits = traits_of(plan.schedule.kind);
+  const schedule::ScheduleTraits& traits = schedule::traits_of(plan.schedule.kind);
   const bool alone = plan.parallel.pipeline == 1;
   if (alone && traits.most_chunks != traits.least_chunks) plan.schedule.chunks = 1;
   const bool few = plan.schedule.chunks < (alone ? 1 : traits.least_chunks);
   if ((alone && !traits.alone) || few) {
-    plan.schedule = {.kind = ScheduleKind::kOneForwardOneBackward, .chunks = 1};
+    plan.schedule = {.kind = schedule::ScheduleKind::kOneForwardOneBackward, .chunks = 1};
   }
-  if (!traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
+  if (!schedule::traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
 }
 
 }  // namespace
@@ -99,4 +99,4 @@ void follow(const Job& job, Plan& plan) {
   follow_collectives(job, plan);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

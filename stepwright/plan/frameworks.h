@@ -10,7 +10,7 @@
 #include "stepwright/plan/frameworks/ability.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 struct AbilityEntry;
 
@@ -57,7 +57,7 @@ class FrameworkLaw {
   [[nodiscard]] Joint joint(std::span<const Ability> decided, const Job& job,
                             const Plan& plan) const;
   /// The same of the algorithms of some schemes, where all that send must take one.
-  [[nodiscard]] Joint joint(std::span<Algorithm Collectives::* const> schemes,
+  [[nodiscard]] Joint joint(std::span<collective::Algorithm Collectives::* const> schemes,
                             const Plan& plan) const;
   /// The words of an ability by each line that joins it to another, but for what overlap says of
   /// itself.
@@ -101,4 +101,4 @@ std::vector<std::string_view> runs_on(const Job& job, const Plan& plan);
 std::optional<Plan> nearest_run(const Framework& framework, const Job& job, const Plan& plan,
                                 bool near = false);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -4,7 +4,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 constexpr std::size_t index_of(Axis axis) { return static_cast<std::size_t>(axis); }
@@ -156,4 +156,4 @@ std::vector<std::int64_t> Grid::members(GroupKind kind, std::int64_t rank) const
   return ranks;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

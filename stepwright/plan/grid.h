@@ -9,7 +9,7 @@
 #include "stepwright/plan/extents.h"
 #include "stepwright/plan/plan.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The kinds of communicators of a step. Every rank belongs to exactly one group of each kind
 /// (possibly of itself alone), except `kEmbedding`, which only ranks of the first and last pipeline
@@ -123,12 +123,12 @@ Extents expert_data_extents(const GridAxes& axes);
 
 /// The sharding group that the word `node` stands for: the most consecutive ranks of the data x
 /// context (expert-data) group that divide it and always share a node; 1 when no two do.
-std::int64_t node_sharding_group(const Cluster& cluster, const Plan& plan);
-std::int64_t node_expert_group(const Cluster& cluster, const Plan& plan);
+std::int64_t node_sharding_group(const cluster::Cluster& cluster, const Plan& plan);
+std::int64_t node_expert_group(const cluster::Cluster& cluster, const Plan& plan);
 
 /// The layout of the groups of a shape over the levels of a cluster (sister groups active at once).
 /// One factor: `strided_layout`. Several: exact where factors and units of levels divide each
 /// other, else members as in the first unit, and sharers rounded up from it. No allocation.
-GroupLayout group_layout(const Cluster& cluster, const GroupShape& shape);
+cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupShape& shape);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -2,7 +2,7 @@
 
 #include "stepwright/plan/grid.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Groups of a shape repeat in blocks of consecutive ranks.
@@ -38,15 +38,15 @@ std::int64_t members_together(const Extents& group, std::int64_t unit, std::int6
 
 }  // namespace
 
-GroupLayout group_layout(const Cluster& cluster, const GroupShape& shape) {
+cluster::GroupLayout group_layout(const cluster::Cluster& cluster, const GroupShape& shape) {
   const Extents& extents = shape.extents;
-  if (extents.empty()) return strided_layout(cluster, 1, 1);
+  if (extents.empty()) return cluster::strided_layout(cluster, 1, 1);
   if (extents.count() == 1 && shape.idle == 0) {
-    return strided_layout(cluster, extents[0].size, extents[0].stride);
+    return cluster::strided_layout(cluster, extents[0].size, extents[0].stride);
   }
-  GroupLayout layout;
+  cluster::GroupLayout layout;
   layout.size = extents.size();
-  layout.levels = std::min(static_cast<int>(cluster.levels.size()), kMaxLevels);
+  layout.levels = std::min(static_cast<int>(cluster.levels.size()), cluster::kMaxLevels);
   const std::int64_t ranks = cluster.devices();
   const Blocks blocks(shape);
   std::int64_t lower = 1;
@@ -62,14 +62,14 @@ GroupLayout group_layout(const Cluster& cluster, const GroupShape& shape) {
   return layout;
 }
 
-std::int64_t node_sharding_group(const Cluster& cluster, const Plan& plan) {
+std::int64_t node_sharding_group(const cluster::Cluster& cluster, const Plan& plan) {
   const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return members_together(data_context_extents(axes), cluster.devices_per_node, cluster.devices());
 }
 
-std::int64_t node_expert_group(const Cluster& cluster, const Plan& plan) {
+std::int64_t node_expert_group(const cluster::Cluster& cluster, const Plan& plan) {
   const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return members_together(expert_data_extents(axes), cluster.devices_per_node, cluster.devices());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -8,7 +8,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/optimizer_traits.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Elements by how they are spread.
@@ -22,25 +22,25 @@ struct Elements {
     expert -= other.expert;
     return *this;
   }
-  void add(const std::vector<Parameter>& parameters, double times) {
-    for (const Parameter& parameter : parameters) {
+  void add(const std::vector<model::Parameter>& parameters, double times) {
+    for (const model::Parameter& parameter : parameters) {
       if (!parameter.trained || (parameter.frozen && !with_frozen)) continue;
       (parameter.expert ? expert : dense) += times * static_cast<double>(parameter.elements());
     }
   }
 };
 
-Elements elements_of(const Architecture& model, bool with_frozen) {
+Elements elements_of(const model::Architecture& model, bool with_frozen) {
   Elements sum{.with_frozen = with_frozen};
-  const LayerOrder order = layer_order(model);
+  const model::LayerOrder order = model::layer_order(model);
   for (std::size_t i = 0; i < order.classes.size(); ++i) {
     const auto times = std::ranges::count(order.class_of, i);
-    sum.add(layer_parameters(model, order.classes[i]), static_cast<double>(times));
+    sum.add(model::layer_parameters(model, order.classes[i]), static_cast<double>(times));
   }
-  sum.add(embedding_parameters(model), 1);
-  sum.add(encoder_parameters(model), 1);
-  sum.add(head_parameters(model), 1);
-  sum.add(multi_token_parameters(model), static_cast<double>(model.predicted_ahead()));
+  sum.add(model::embedding_parameters(model), 1);
+  sum.add(model::encoder_parameters(model), 1);
+  sum.add(model::head_parameters(model), 1);
+  sum.add(model::multi_token_parameters(model), static_cast<double>(model.predicted_ahead()));
   return sum;
 }
 
@@ -115,4 +115,4 @@ double fullest_host_bytes(std::span<const double> of_rank, const NodeRanks& node
   return most;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Bytes that a node's host holds of an offloaded optimizer: of every rank of the node the mean
 /// over all ranks, with moments, parameters and gradients (`host_bytes_of_element`), of parameters
@@ -24,4 +24,4 @@ NodeRanks node_ranks(const Job& job, const Plan& plan);
 /// position.
 double fullest_host_bytes(std::span<const double> of_rank, const NodeRanks& nodes);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

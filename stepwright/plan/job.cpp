@@ -7,7 +7,7 @@
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 DType storage_type(DType precision) {
   switch (precision) {
@@ -49,4 +49,4 @@ double busiest_load(const Job& job, std::int64_t ranks) {
   return std::max(1.0, most * static_cast<double>(ranks) / all);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

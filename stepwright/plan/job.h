@@ -16,7 +16,7 @@
 #include "stepwright/plan/space.h"
 #include "stepwright/plan/training_method.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Precisions of a job: what matrix products take in. fp64 is for proofs.
 inline constexpr Named<DType> kPrecisionNames[] = {
@@ -105,7 +105,7 @@ inline constexpr std::int64_t kMostLossChunks = 1024;
 
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
-  AttentionKernel attention = AttentionKernel::kFlash2;
+  cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
   bool fused_norm = true;          ///< Norms, rotary and gated activation as one kernel each.
   bool fused_activation = true;    ///< Rotary and gated activation so; false: of fused norms alone.
   bool fused_accumulation = true;  ///< Products add their weight gradient to the step's sum.
@@ -227,8 +227,8 @@ struct Objective {
 /// planning.
 struct Job {
   std::string model_name;
-  Architecture model;
-  Cluster cluster;
+  model::Architecture model;
+  cluster::Cluster cluster;
   std::int64_t sequences = 0;  ///< Global batch.
   std::int64_t length = 0;     ///< Tokens of one sequence, padding included.
   /// What sequences are made of; nothing: of one document of `length` tokens each.
@@ -294,4 +294,4 @@ std::int64_t micro_batches(const Job& job, const Plan& plan);
 /// and so is the result.
 Plan canonical(Plan plan, const Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// How layers fall to the chunks of a pipeline when nothing is said: as even as possible, the
 /// surplus going to chunks in the middle (of two equally far the earlier), then to the first, never
@@ -40,4 +40,4 @@ inline bool is_hollow(const std::vector<std::int64_t>& layers) {
          std::find(layers.begin() + 1, layers.end() - 1, 0) != layers.end() - 1;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

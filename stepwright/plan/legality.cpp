@@ -8,7 +8,7 @@
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 constexpr Named<Rule> kRuleSentences[] = {
@@ -167,4 +167,4 @@ void fail_refused(const Rejected& refused, std::string_view where) {
   fail_input(message, place);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,7 +9,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The rules that a legal plan obeys, in the order in which they are checked; each may rely on
 /// those before it.
@@ -175,4 +175,4 @@ std::vector<std::int64_t> legal_expert_groups(const Plan& plan);
 /// The divisors of a number of at least 1, ascending.
 std::vector<std::int64_t> divisors(std::int64_t number);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -2,15 +2,15 @@
 
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
-bool has_module(const Architecture& model, Module module) {
+bool has_module(const model::Architecture& model, Module module) {
   switch (module) {
-    case Module::kCoreAttention: return has_mixer(model, Mixer::kAttention);
+    case Module::kCoreAttention: return model::has_mixer(model, model::Mixer::kAttention);
     case Module::kNorm:
     case Module::kPerOperator: return true;
-    case Module::kMlp: return has_feed_forward(model, FeedForward::kDense);
+    case Module::kMlp: return model::has_feed_forward(model, model::FeedForward::kDense);
     case Module::kMoe:
     case Module::kMoeActivation: return model.experts.has_value();
     case Module::kSharedExperts: return model.has_shared_experts();
@@ -21,7 +21,7 @@ bool has_module(const Architecture& model, Module module) {
 
 }  // namespace
 
-ModuleSet held_modules(const Architecture& model, ModuleSet modules) {
+ModuleSet held_modules(const model::Architecture& model, ModuleSet modules) {
   for (const auto& [module, name] : kModuleNames) {
     if (!has_module(model, module)) modules.remove(module);
   }
@@ -36,4 +36,4 @@ std::vector<std::string_view> module_words(ModuleSet modules) {
   return words;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,7 +9,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Parts of a layer that may run again in the backward pass, in the words of Megatron-Core
 /// (`--recompute-modules`); `norm` is its `layernorm`. `per-operator`: every second product of
@@ -65,6 +65,6 @@ class ModuleSet {
 std::vector<std::string_view> module_words(ModuleSet modules);
 
 /// The modules of a set that some layer of the model has.
-ModuleSet held_modules(const Architecture& model, ModuleSet modules);
+ModuleSet held_modules(const model::Architecture& model, ModuleSet modules);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -11,7 +11,7 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/state_types.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 void add_unlikely_limit(const Job& job, std::vector<std::string>& notes) {
@@ -39,15 +39,15 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
 }
 
 /// What only first fit reads of a packing.
-void add_unread_packing(const Packing& packing, std::vector<std::string>& notes) {
-  if (packing.kind == PackingKind::kFirstFit) return;
+void add_unread_packing(const packing::Packing& packing, std::vector<std::string>& notes) {
+  if (packing.kind == packing::PackingKind::kFirstFit) return;
   const auto add = [&](std::string_view key) {
     notes.push_back(
         fmt::format("batch.packing.{} is not used: only first-fit reads it, and the "
                     "packing is {}.",
-                    key, name_of(kPackingKindNames, packing.kind)));
+                    key, name_of(packing::kPackingKindNames, packing.kind)));
   };
-  if (packing.order != PackingOrder{}) add("order");
+  if (packing.order != packing::PackingOrder{}) add("order");
   if (packing.group > 0) add("group");
 }
 
@@ -58,7 +58,7 @@ void add_unread_muon(const Job& job, std::vector<std::string>& notes) {
                   name_of(kOptimizerNames, job.optimizer)));
 }
 
-std::string encoder_note(const Encoder& encoder) {
+std::string encoder_note(const model::Encoder& encoder) {
   const std::int64_t parameters = encoder.parameters + encoder.projector;
   const std::string count =
       parameters > 0 ? fmt::format("{} parameters", format_count(parameters)) : "not counted";
@@ -93,7 +93,7 @@ std::string method_note(const Job& job) {
 std::vector<std::string> plan_notes(const PlannedJob& planned) {
   const auto& [job, plan] = planned;
   std::vector<std::string> notes = job.notes;
-  for (std::string& note : unlikely_figures(job.cluster)) notes.push_back(std::move(note));
+  for (std::string& note : cluster::unlikely_figures(job.cluster)) notes.push_back(std::move(note));
   add_unlikely_limit(job, notes);
   add_unread_muon(job, notes);
   if (job.documents) add_unread_packing(job.documents->packing, notes);
@@ -104,7 +104,7 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   }
   const std::int64_t positions = vocabulary_positions(plan);
   const std::int64_t padded =
-      padded_vocabulary(job.model.vocabulary, plan.parallel.tensor * positions);
+      model::padded_vocabulary(job.model.vocabulary, plan.parallel.tensor * positions);
   if (padded != job.model.vocabulary) {
     notes.push_back(
         fmt::format("The vocabulary is padded from {} to {} tokens, so that {} get equal parts.",
@@ -123,4 +123,4 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   return notes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

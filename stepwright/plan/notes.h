@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Remarks for people that hold of whatever is said about a plan: what its reader took differently
 /// from how it was written (`Job::notes`), what its step leaves out, pads or only knows as a mean.
@@ -15,4 +15,4 @@ std::vector<std::string> plan_notes(const PlannedJob& planned);
 /// empty where all of it is.
 std::string method_note(const Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

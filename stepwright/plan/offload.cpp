@@ -2,17 +2,18 @@
 
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
-bool holds(const Architecture& model, OffloadModule module) {
-  const bool dense = has_feed_forward(model, FeedForward::kDense);
+bool holds(const model::Architecture& model, OffloadModule module) {
+  const bool dense = model::has_feed_forward(model, model::FeedForward::kDense);
   switch (module) {
     case OffloadModule::kLayerInput:
     case OffloadModule::kAttentionNorm: return true;
     case OffloadModule::kQkv:
     case OffloadModule::kCoreAttention:
-    case OffloadModule::kAttentionProjection: return has_mixer(model, Mixer::kAttention);
+    case OffloadModule::kAttentionProjection:
+      return model::has_mixer(model, model::Mixer::kAttention);
     case OffloadModule::kMlpNorm: return dense || model.experts.has_value();
     case OffloadModule::kMlpFc1:
     case OffloadModule::kMlpActivation: return dense;
@@ -24,7 +25,7 @@ bool holds(const Architecture& model, OffloadModule module) {
 
 }  // namespace
 
-OffloadModules held_modules(const Architecture& model, OffloadModules modules) {
+OffloadModules held_modules(const model::Architecture& model, OffloadModules modules) {
   for (const auto& [module, name] : kOffloadModuleNames) {
     if (!holds(model, module)) modules.remove(module);
   }
@@ -39,4 +40,4 @@ std::vector<std::string_view> offload_words(OffloadModules modules) {
   return words;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,7 +9,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// What of a layer's kept activations may lie on the host until its backward, in the words of
 /// Megatron-Core (`--offload-modules`): the input of a norm, of a product or of an activation; of
@@ -76,7 +76,7 @@ class OffloadModules {
 std::vector<std::string_view> offload_words(OffloadModules modules);
 
 /// The modules of a set that some layer of the model has.
-OffloadModules held_modules(const Architecture& model, OffloadModules modules);
+OffloadModules held_modules(const model::Architecture& model, OffloadModules modules);
 
 /// What lies in the memory of the host instead of the device's.
 struct Offload {
@@ -95,4 +95,4 @@ struct Offload {
   void move_inputs() { activations.add(OffloadModule::kLayerInput); }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -6,7 +6,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/state_types.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// What of its tensors an optimizer treats as matrices; the rest are single elements to it.
 enum class ActsOn : std::uint8_t {
@@ -99,4 +99,4 @@ constexpr double host_bytes_of_element(Optimizer optimizer, const StateTypes& ty
   return moments + 2 * static_cast<double>(size_bytes(types.master, 1));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

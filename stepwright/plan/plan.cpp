@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 std::optional<Spread> spread_of(char letter) {
@@ -82,11 +82,13 @@ std::optional<RankOrder> rank_order_of(std::string_view word) {
 std::string collectives_word(const Collectives& collectives) {
   std::string word;
   for (const auto& [choice, scheme] : kChoosingSchemes) {
-    if (collectives.*choice == Algorithm::kLibrary) continue;
+    if (collectives.*choice == collective::Algorithm::kLibrary) continue;
     word += fmt::format("{}{} {}", word.empty() ? "" : ", ", scheme,
-                        name_of(kAlgorithmNames, collectives.*choice));
+                        name_of(collective::kAlgorithmNames, collectives.*choice));
   }
-  return word.empty() ? std::string(name_of(kAlgorithmNames, Algorithm::kLibrary)) : word;
+  return word.empty()
+             ? std::string(name_of(collective::kAlgorithmNames, collective::Algorithm::kLibrary))
+             : word;
 }
 
 std::string layers_word(const std::vector<std::int64_t>& layers) {
@@ -103,12 +105,12 @@ std::string layers_word(const std::vector<std::int64_t>& layers) {
 
 namespace {
 
-std::string basis_text(const OrderBasis& basis) {
+std::string basis_text(const schedule::OrderBasis& basis) {
   if (basis.chunks.empty()) return "";
   std::string text =
-      fmt::format("[{}, room {} B, hop {} ns", name_of(kFoundPlacements, basis.placement),
+      fmt::format("[{}, room {} B, hop {} ns", name_of(schedule::kFoundPlacements, basis.placement),
                   fmt::join(basis.room_bytes, "+"), basis.hop_ns);
-  for (const ChunkLoad& chunk : basis.chunks) {
+  for (const schedule::ChunkLoad& chunk : basis.chunks) {
     text +=
         fmt::format(", {}+{}+{}/{} ns {}/{} B", chunk.forward_ns, chunk.data_ns, chunk.weight_ns,
                     chunk.backward_ns, chunk.forward_bytes, chunk.weight_bytes);
@@ -130,11 +132,12 @@ std::string plan_text(const Plan& plan) {
   std::string text = fmt::format("tp{} cp{} ep{} etp{} dp{} pp{} mb{}", degrees.tensor,
                                  degrees.context, degrees.expert, degrees.expert_tensor,
                                  degrees.data, degrees.pipeline, plan.micro_batch);
-  text += fmt::format(" {}/{}", name_of(kScheduleNames, plan.schedule.kind), plan.schedule.chunks);
+  text += fmt::format(" {}/{}", name_of(schedule::kScheduleNames, plan.schedule.kind),
+                      plan.schedule.chunks);
   if (plan.schedule.strands > 1) text += fmt::format("x{}", plan.schedule.strands);
   if (plan.schedule.group > 0) text += fmt::format(" groups:{}", plan.schedule.group);
   if (const auto placement = plan.schedule.placement) {
-    text += fmt::format("[{}]", name_of(kFoundPlacements, *placement));
+    text += fmt::format("[{}]", name_of(schedule::kFoundPlacements, *placement));
   }
   text += basis_text(plan.schedule.basis);
   text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
@@ -153,4 +156,4 @@ std::string plan_text(const Plan& plan) {
   return text + offload_text(plan.offload);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

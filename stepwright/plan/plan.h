@@ -15,7 +15,7 @@
 #include "stepwright/plan/recompute.h"
 #include "stepwright/schedule/schedule.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Degrees of parallelism. `tensor * context * data * pipeline` is the number of ranks; on the
 /// expert side `expert_tensor * expert * expert data * pipeline` is the same number.
@@ -124,15 +124,15 @@ constexpr Overlap overlap_all(bool on) {
 /// The algorithm of each scheme's messages, wherever it covers the operation and suits the group
 /// (`settled`); the library carries out the others, and all of the pipeline.
 struct Collectives {
-  Algorithm tensor = Algorithm::kLibrary;
-  Algorithm context = Algorithm::kLibrary;
-  Algorithm expert = Algorithm::kLibrary;
-  Algorithm data = Algorithm::kLibrary;
+  collective::Algorithm tensor = collective::Algorithm::kLibrary;
+  collective::Algorithm context = collective::Algorithm::kLibrary;
+  collective::Algorithm expert = collective::Algorithm::kLibrary;
+  collective::Algorithm data = collective::Algorithm::kLibrary;
   auto operator<=>(const Collectives&) const = default;
 };
 /// The schemes that choose, as files name them.
 struct ChoosingScheme {
-  Algorithm Collectives::* choice;
+  collective::Algorithm Collectives::* choice;
   std::string_view name;
 };
 inline constexpr ChoosingScheme kChoosingSchemes[] = {{&Collectives::tensor, "tensor"},
@@ -160,7 +160,7 @@ struct RankOrder {
 struct Plan {
   Parallel parallel;
   std::int64_t micro_batch = 1;
-  Schedule schedule;
+  schedule::Schedule schedule;
   Sharding sharding;
   Recompute recompute;
   bool sequence_parallel = false;
@@ -180,8 +180,8 @@ struct Plan {
 };
 
 /// The placement of a plan's chunks.
-inline Placement placement_of(const Plan& plan) {
-  return placement_of(plan.schedule, plan.parallel.pipeline);
+inline schedule::Placement placement_of(const Plan& plan) {
+  return schedule::placement_of(plan.schedule, plan.parallel.pipeline);
 }
 
 /// "IIG".
@@ -214,4 +214,4 @@ std::string layers_word(const std::vector<std::int64_t>& layers);
 /// One line that names every choice; equal plans have equal text, ties are broken by it.
 std::string plan_text(const Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -11,7 +11,7 @@
 #include "stepwright/plan/files/write_choices.h"
 #include "stepwright/plan/space.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 // What is known of each choice of a plan, once: readers and writers of plans and of `search`, what
 // differs between plans, the dimensions of the search, its neighbours and `--against` are loops
@@ -86,11 +86,12 @@ inline constexpr std::tuple kPlanTable{
            &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
     Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(), Path<&Space::micro_batch>(),
            &plain<read_degree>, &as_it_is<std::int64_t>},
-    Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &Schedule::kind>(),
-           Path<&Space::schedule>(), &plain<read_schedule_kind>, &word_json<kScheduleNames>},
-    Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &Schedule::chunks>(),
+    Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &schedule::Schedule::kind>(),
+           Path<&Space::schedule>(), &plain<read_schedule_kind>,
+           &word_json<schedule::kScheduleNames>},
+    Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &schedule::Schedule::chunks>(),
            Path<&Space::chunks>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
-    Choice{"schedule.strands", "strands", Path<&Plan::schedule, &Schedule::strands>(),
+    Choice{"schedule.strands", "strands", Path<&Plan::schedule, &schedule::Schedule::strands>(),
            Path<&Space::strands>(), &plain<read_strands>, &as_it_is<std::int64_t>, Taken::kAlong},
     Choice{"layers", "layers", Path<&Plan::layers>(), Path<&Space::layers>(), &plain<read_layers>,
            &layers_json},
@@ -123,18 +124,18 @@ inline constexpr std::tuple kPlanTable{
     Choice{"collectives.tensor", "collectives.tensor",
            Path<&Plan::collectives, &Collectives::tensor>(),
            Path<&Space::collectives, &CollectiveLists::tensor>(), &read_algorithm,
-           &word_json<kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>},
     Choice{"collectives.context", "collectives.context",
            Path<&Plan::collectives, &Collectives::context>(),
            Path<&Space::collectives, &CollectiveLists::context>(), &read_algorithm,
-           &word_json<kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>},
     Choice{"collectives.expert", "collectives.expert",
            Path<&Plan::collectives, &Collectives::expert>(),
            Path<&Space::collectives, &CollectiveLists::expert>(), &read_algorithm,
-           &word_json<kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>},
     Choice{"collectives.data", "collectives.data", Path<&Plan::collectives, &Collectives::data>(),
            Path<&Space::collectives, &CollectiveLists::data>(), &read_algorithm,
-           &word_json<kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>},
     Choice{"rank_order", "rank_order", Path<&Plan::rank_order>(), Path<&Space::rank_order>(),
            &plain<read_rank_order>, &rank_order_json, Taken::kLayout},
     Choice{"offload.optimizer", "offload.optimizer", Path<&Plan::offload, &Offload::optimizer>(),
@@ -171,4 +172,4 @@ void put(const Row& choice, Plan& plan, const Value& value) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

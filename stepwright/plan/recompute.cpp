@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 std::string setting_word(const Recompute& setting) {
@@ -73,4 +73,4 @@ std::string recompute_text(const Recompute& recompute) {
   return setting_text(recompute) + stages_words(recompute);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,7 +9,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/plan/modules.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 enum class RecomputeKind : std::uint8_t { kNone, kSelective, kFull, kEvery, kModules };
 inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone, "none"},
@@ -127,4 +127,4 @@ std::string recompute_word(const Recompute& recompute);
 /// "full recomputation".
 std::string recompute_text(const Recompute& recompute);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

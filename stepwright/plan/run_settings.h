@@ -5,7 +5,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// kExposed: no step runs while a checkpoint is written. kAsynchronous: only while it is copied to
 /// the host; the file system has it later, at the latest before the next one.
@@ -38,4 +38,4 @@ struct RunSettings {
   bool operator==(const RunSettings&) const = default;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

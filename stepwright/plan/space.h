@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/plan.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Stands for the word `node` in lists of sharding groups: each plan's own `node_sharding_group` or
 /// `node_expert_group` (plan/grid.h).
@@ -13,7 +13,7 @@ inline constexpr std::int64_t kNodeGroup = 0;
 
 /// The algorithms of each scheme among which the tuner may choose.
 struct CollectiveLists {
-  std::vector<Algorithm> tensor, context, expert, data;
+  std::vector<collective::Algorithm> tensor, context, expert, data;
   bool operator==(const CollectiveLists&) const = default;
 };
 /// What the tuner may leave to the host.
@@ -35,7 +35,7 @@ struct Space {
   std::vector<std::int64_t> expert_tensor;
   std::vector<std::int64_t> data;
   std::vector<std::int64_t> micro_batch;
-  std::vector<ScheduleKind> schedule;
+  std::vector<schedule::ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
   std::vector<std::int64_t> strands;         ///< (*)
   std::vector<Sharding> sharding;            ///< States only; the groups below.
@@ -57,4 +57,4 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

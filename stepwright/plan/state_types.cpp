@@ -2,7 +2,7 @@
 
 #include "stepwright/plan/canonical.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Of the job's optimizer: what updates compute with, and whether shards are nothing else.
@@ -43,4 +43,4 @@ StateTypes least_state_types(const Job& job) {
   return types_of(job, storage_type(job.precision), true);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -2,7 +2,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The types of the states of trained parameters on a rank of a plan (`Kernels::masters`).
 struct StateTypes {
@@ -36,4 +36,4 @@ OtherModels other_models(const Job& job);
 /// Of all plans of a job the types that take fewest bytes.
 StateTypes least_state_types(const Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -5,7 +5,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// What a step optimises. kPretrain, kSft: the loss of the next token, and nothing beside it. kDpo:
 /// preferences between two sequences against a frozen copy of the policy (arXiv 2305.18290). kGrpo:
@@ -82,4 +82,4 @@ struct TrainingMethod {
   bool operator==(const TrainingMethod&) const = default;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

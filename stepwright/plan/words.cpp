@@ -9,7 +9,7 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/codes.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
@@ -24,11 +24,11 @@ std::string tensor_words(const Plan& plan) {
 }
 
 std::string pipeline_words(const Plan& plan) {
-  std::string kind(name_of(kScheduleNames, plan.schedule.kind));
+  std::string kind(name_of(schedule::kScheduleNames, plan.schedule.kind));
   if (plan.schedule.strands > 1) kind += fmt::format(", {} strands", plan.schedule.strands);
   if (plan.schedule.chunks > 1) kind += fmt::format(", {} chunks", plan.schedule.chunks);
   if (const auto placement = plan.schedule.placement) {
-    kind += fmt::format(", placement {}", name_of(kFoundPlacements, *placement));
+    kind += fmt::format(", placement {}", name_of(schedule::kFoundPlacements, *placement));
   }
   if (plan.schedule.group > 0) kind += fmt::format(", groups of {}", plan.schedule.group);
   if (!plan.layers.empty()) kind += fmt::format("; layers {}", layers_word(plan.layers));
@@ -90,7 +90,7 @@ std::vector<std::string> degree_words(const Plan& plan) {
 }  // namespace
 
 std::string job_line(const Job& job) {
-  const Cluster& cluster = job.cluster;
+  const cluster::Cluster& cluster = job.cluster;
   return fmt::format("{} on {} x {} ({}, {}), {} of {} tokens, {}", job.model_name,
                      format_count(cluster.devices()), cluster.device.name, cluster.name,
                      counted(cluster.nodes, "node"), counted(job.sequences, "sequence"),
@@ -122,4 +122,4 @@ std::string plan_words(const Plan& plan, const Job& job) {
   return joined(words, ", ");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -11,7 +11,7 @@
 
 #include "stepwright/process_group/requests.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 namespace {
 
 std::chrono::milliseconds chosen(std::chrono::milliseconds asked, std::chrono::milliseconds usual) {
@@ -123,12 +123,14 @@ std::string StepwrightBackend::reason_against(const Request& request) const {
   if (request.op && !known_reduction(*request.op, input.scalar_type())) return "reduction";
   const std::int64_t blocks = std::max(input.numel(), output.numel());
   if (blocks == 0) return "small";
-  const bool sized =
-      request.collective == Collective::kAllGather       ? output.numel() == input.numel() * size_
-      : request.collective == Collective::kReduceScatter ? input.numel() == output.numel() * size_
-                                                         : input.numel() == output.numel();
+  const bool sized = request.collective == collective::Collective::kAllGather
+                         ? output.numel() == input.numel() * size_
+                     : request.collective == collective::Collective::kReduceScatter
+                         ? input.numel() == output.numel() * size_
+                         : input.numel() == output.numel();
   if (!sized) return "sizes";
-  if (request.collective == Collective::kAllToAll && input.numel() % size_ != 0) return "sizes";
+  if (request.collective == collective::Collective::kAllToAll && input.numel() % size_ != 0)
+    return "sizes";
   // No backend of host tensors knows it, so size does not matter.
   const bool only_here = request.op && request.op->op_ == c10d::ReduceOp::PREMUL_SUM;
   if (!only_here && full_bytes(input, output) < setup_.min_bytes) return "small";
@@ -136,7 +138,7 @@ std::string StepwrightBackend::reason_against(const Request& request) const {
   return {};
 }
 
-std::optional<Algorithm> StepwrightBackend::method_of(const Request& request) const {
+std::optional<collective::Algorithm> StepwrightBackend::method_of(const Request& request) const {
   return setup_.engine.method_for(request.collective,
                                   static_cast<double>(full_bytes(request.input, request.output)));
 }
@@ -208,8 +210,12 @@ StepwrightBackend::Work StepwrightBackend::pass(const char* name, const std::str
 
 StepwrightBackend::Work StepwrightBackend::allreduce(Tensors& tensors,
                                                      const c10d::AllreduceOptions& opts) {
-  const Request request{"all_reduce",  Collective::kAllReduce, c10d::OpType::ALLREDUCE,
-                        tensors.at(0), tensors.at(0),          opts.reduceOp,
+  const Request request{"all_reduce",
+                        collective::Collective::kAllReduce,
+                        c10d::OpType::ALLREDUCE,
+                        tensors.at(0),
+                        tensors.at(0),
+                        opts.reduceOp,
                         opts.timeout};
   const std::string reason = tensors.size() > 1 ? "several tensors" : reason_against(request);
   if (reason.empty()) return schedule(request, tensors, {});
@@ -250,7 +256,7 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
     for (const at::Tensor& tensor : tensors) rows.push_back(tensor.reshape({-1}));
     const at::Tensor flat = at::cat(rows);
     const Request request{"all_reduce",
-                          Collective::kAllReduce,
+                          collective::Collective::kAllReduce,
                           c10d::OpType::ALLREDUCE_COALESCED,
                           flat,
                           flat,
@@ -267,9 +273,13 @@ StepwrightBackend::Work StepwrightBackend::allreduce_coalesced(
 
 StepwrightBackend::Work StepwrightBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                            const c10d::AllgatherOptions& opts) {
-  const Request request{
-      "all_gather", Collective::kAllGather, c10d::OpType::_ALLGATHER_BASE, input, output, {},
-      opts.timeout};
+  const Request request{"all_gather",
+                        collective::Collective::kAllGather,
+                        c10d::OpType::_ALLGATHER_BASE,
+                        input,
+                        output,
+                        {},
+                        opts.timeout};
   const std::string reason = reason_against(request);
   if (reason.empty()) return schedule(request, {output}, {});
   return pass(request.name, reason, &output,
@@ -291,7 +301,7 @@ StepwrightBackend::Work StepwrightBackend::allgather(std::vector<Tensors>& outpu
     const at::Tensor flat =
         small ? at::Tensor() : at::empty({size_, input.numel()}, input.options());
     const Request request{
-        "all_gather", Collective::kAllGather, c10d::OpType::ALLGATHER, input, flat, {},
+        "all_gather", collective::Collective::kAllGather, c10d::OpType::ALLGATHER, input, flat, {},
         opts.timeout};
     reason = small ? "small" : reason_against(request);
     if (reason.empty()) {
@@ -315,7 +325,7 @@ StepwrightBackend::Work StepwrightBackend::allgather_into_tensor_coalesced(
 StepwrightBackend::Work StepwrightBackend::_reduce_scatter_base(
     at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& opts) {
   const Request request{"reduce_scatter",
-                        Collective::kReduceScatter,
+                        collective::Collective::kReduceScatter,
                         c10d::OpType::_REDUCE_SCATTER_BASE,
                         input,
                         output,
@@ -342,7 +352,7 @@ StepwrightBackend::Work StepwrightBackend::reduce_scatter(Tensors& outputs,
     const at::NoGradGuard no_gradients;
     const bool small = static_cast<std::int64_t>(output.nbytes()) * size_ < setup_.min_bytes;
     const Request request{"reduce_scatter",
-                          Collective::kReduceScatter,
+                          collective::Collective::kReduceScatter,
                           c10d::OpType::REDUCE_SCATTER,
                           small ? output : at::stack(list),
                           output,
@@ -369,9 +379,13 @@ StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at:
                                                          std::vector<int64_t>& output_splits,
                                                          std::vector<int64_t>& input_splits,
                                                          const c10d::AllToAllOptions& opts) {
-  const Request request{
-      "all_to_all", Collective::kAllToAll, c10d::OpType::ALLTOALL_BASE, input, output,
-      {},           opts.timeout};
+  const Request request{"all_to_all",
+                        collective::Collective::kAllToAll,
+                        c10d::OpType::ALLTOALL_BASE,
+                        input,
+                        output,
+                        {},
+                        opts.timeout};
   const bool split = !output_splits.empty() || !input_splits.empty();
   // Ranks whose splits happen to be even cannot know those of the others.
   const std::string reason = split ? "splits" : reason_against(request);
@@ -381,4 +395,4 @@ StepwrightBackend::Work StepwrightBackend::alltoall_base(at::Tensor& output, at:
   });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

@@ -16,7 +16,7 @@
 #include "stepwright/process_group/runner.h"
 #include "stepwright/process_group/tally.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// The parts of which a group is made.
 struct GroupSetup {
@@ -112,7 +112,7 @@ class StepwrightBackend : public c10d::Backend {
   /// A collective that might be scheduled.
   struct Request {
     const char* name;
-    Collective collective;
+    collective::Collective collective;
     c10d::OpType type;
     at::Tensor input;
     at::Tensor output;
@@ -123,7 +123,7 @@ class StepwrightBackend : public c10d::Backend {
   /// Why a request goes to the wrapped backend; empty: it does not.
   [[nodiscard]] std::string reason_against(const Request& request) const;
   /// None: the wrapped backend.
-  [[nodiscard]] std::optional<Algorithm> method_of(const Request& request) const;
+  [[nodiscard]] std::optional<collective::Algorithm> method_of(const Request& request) const;
   Work schedule(const Request& request, const Tensors& outputs, std::function<void()> after);
   void record(const Request& request) const;
   [[nodiscard]] std::string text_of(const Request& request) const;
@@ -144,4 +144,4 @@ class StepwrightBackend : public c10d::Backend {
   std::vector<Work> coalesced_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

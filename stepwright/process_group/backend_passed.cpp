@@ -3,7 +3,7 @@
 #include "stepwright/process_group/backend.h"
 
 // The operations that always go to the wrapped backend.
-namespace stepwright {
+namespace stepwright::process_group {
 namespace {
 
 constexpr const char* kOperation = "operation";
@@ -84,4 +84,4 @@ StepwrightBackend::Work StepwrightBackend::recvAnysource(Tensors& tensors, int t
   return kept(wrapped_for(tensors.data()).recvAnysource(tensors, tag));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

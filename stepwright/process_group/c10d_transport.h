@@ -12,11 +12,11 @@
 
 #include "stepwright/transport/transport.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// Messages of a process group's point-to-point operations: lane k is `lanes[k]`, a backend of its
 /// own, so that lanes do not wait for each other. Used by one run at a time.
-class C10dTransport : public Transport {
+class C10dTransport : public transport::Transport {
  public:
   /// Each lane is a group of the same ranks.
   explicit C10dTransport(std::vector<c10::intrusive_ptr<c10d::Backend>> lanes);
@@ -24,10 +24,10 @@ class C10dTransport : public Transport {
   /// Every wait from now on ends within `timeout`, with an error.
   void begin(std::chrono::milliseconds timeout);
 
-  std::unique_ptr<Transfer> send(int lane, std::int32_t peer,
-                                 std::span<const std::byte> bytes) override;
-  std::unique_ptr<Transfer> receive(int lane, std::int32_t peer,
-                                    std::span<std::byte> bytes) override;
+  std::unique_ptr<transport::Transfer> send(int lane, std::int32_t peer,
+                                            std::span<const std::byte> bytes) override;
+  std::unique_ptr<transport::Transfer> receive(int lane, std::int32_t peer,
+                                               std::span<std::byte> bytes) override;
   void abort() noexcept override;
 
   /// Gives the backends up, which closes their connections: the peers' messages fail then. After
@@ -42,7 +42,8 @@ class C10dTransport : public Transport {
   };
 
   template <typename Start>
-  std::unique_ptr<Transfer> started(const char* what, int lane, std::int32_t peer, Start start);
+  std::unique_ptr<transport::Transfer> started(const char* what, int lane, std::int32_t peer,
+                                               Start start);
   void register_work(c10d::Work* work);
   void forget(c10d::Work* work);
 
@@ -53,4 +54,4 @@ class C10dTransport : public Transport {
   bool aborted_ = false;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

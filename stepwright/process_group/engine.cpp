@@ -8,7 +8,7 @@
 
 #include "stepwright/transport/greeting.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 namespace {
 
 /// Memory that outlives a call; more is given back.
@@ -20,7 +20,8 @@ std::span<std::byte> span_of(const at::Tensor& tensor) {
 
 /// The words on which ranks must agree.
 std::string greeting_of(const CollectiveCall& call, std::int32_t chunks) {
-  return fmt::format("{} in {} by {}", call.text, chunks, name_of(kAlgorithmNames, call.method));
+  return fmt::format("{} in {} by {}", call.text, chunks,
+                     name_of(collective::kAlgorithmNames, call.method));
 }
 
 bool overlaps(std::span<const std::byte> a, std::span<const std::byte> b) {
@@ -53,31 +54,32 @@ void Room::release() {
 Engine::Engine(std::vector<std::int32_t> tiers, std::int32_t rank, EngineOptions options,
                std::vector<c10::intrusive_ptr<c10d::Backend>> lanes)
     : tiers_(std::move(tiers)),
-      ranks_(ranks_of({.tiers = tiers_})),
+      ranks_(collective::ranks_of({.tiers = tiers_})),
       rank_(rank),
       options_(std::move(options)),
       transport_(std::move(lanes)),
       executor_({.message_bytes = options_.message_bytes}) {}
 
-std::optional<Algorithm> EngineOptions::method_for(Collective collective, double bytes) const {
+std::optional<collective::Algorithm> EngineOptions::method_for(collective::Collective collective,
+                                                               double bytes) const {
   for (const SizeChoice& choice : choices) {
     if (choice.collective == collective && bytes <= choice.most_bytes) return choice.method;
   }
-  return collective == Collective::kAllToAll ? Algorithm::kRelay : method;
+  return collective == collective::Collective::kAllToAll ? collective::Algorithm::kRelay : method;
 }
 
 const Engine::Plan& Engine::plan(const CollectiveCall& call, std::int32_t chunks) {
   const auto key = std::tuple(call.method, call.collective, chunks);
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
-  const ScheduleSpec spec{call.method, call.collective, tiers_, chunks};
-  Plan made{schedule_frame(spec), schedule_rank(spec, rank_)};
+  const collective::ScheduleSpec spec{call.method, call.collective, tiers_, chunks};
+  Plan made{collective::schedule_frame(spec), collective::schedule_rank(spec, rank_)};
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
 void Engine::run(const CollectiveCall& call) {
   transport_.begin(call.timeout);
-  if (call.collective == Collective::kAllReduce) {
+  if (call.collective == collective::Collective::kAllReduce) {
     run_all_reduce(call);
   } else {
     run_blocks(call);
@@ -89,18 +91,19 @@ void Engine::run(const CollectiveCall& call) {
 }
 
 void Engine::run_blocks(const CollectiveCall& call) {
-  const bool gathers = call.collective == Collective::kAllGather;
+  const bool gathers = call.collective == collective::Collective::kAllGather;
   const at::Tensor& full = gathers ? call.output : call.input;
   const std::int64_t block = full.numel() / ranks_;
   const std::int64_t bytes = block * full.element_size();
   // The relay sends whole groups as one message; chunks would make them many.
-  const bool relayed = call.collective == Collective::kAllToAll;
+  const bool relayed = call.collective == collective::Collective::kAllToAll;
   const auto chunks = static_cast<std::int32_t>(
       relayed ? 1
-              : largest_divisor(block, chunks_of(static_cast<double>(bytes),
-                                                 static_cast<double>(options_.chunk_bytes))));
+              : largest_divisor(block,
+                                collective::chunks_of(static_cast<double>(bytes),
+                                                      static_cast<double>(options_.chunk_bytes))));
   const Plan& used = plan(call, chunks);
-  greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
   std::span<const std::byte> input = span_of(call.input);
   // A gather may find its input at its place of the output, where it will stand.
   if (call.factor || (!gathers && overlaps(input, span_of(call.output)))) {
@@ -115,9 +118,10 @@ void Engine::run_all_reduce(const CollectiveCall& call) {
   const std::int64_t segment =
       std::min(total, std::max<std::int64_t>(1, options_.segment_bytes / element));
   const auto block = static_cast<double>(segment * element) / ranks_;
-  const std::int32_t chunks = chunks_of(block, static_cast<double>(options_.chunk_bytes));
+  const std::int32_t chunks =
+      collective::chunks_of(block, static_cast<double>(options_.chunk_bytes));
   const Plan& used = plan(call, chunks);
-  greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
+  transport::greet(used.schedule, rank_, greeting_of(call, chunks), transport_);
   const std::span<std::byte> all = span_of(call.output);
   for (std::int64_t first = 0; first < total; first += segment) {
     const std::int64_t count = std::min(segment, total - first);
@@ -138,16 +142,16 @@ std::span<const std::byte> Engine::prepared(const CollectiveCall& call,
   const std::span<std::byte> copy = input_.take(bytes);
   if (!input.empty()) std::memcpy(copy.data(), input.data(), input.size());
   std::ranges::fill(copy.subspan(input.size()), std::byte{0});
-  if (call.factor) multiply(call.reduction.type, copy.first(input.size()), *call.factor);
+  if (call.factor) transport::multiply(call.reduction.type, copy.first(input.size()), *call.factor);
   return copy;
 }
 
 void Engine::run_part(const CollectiveCall& call, const Plan& plan, const Part& part) {
   const std::int64_t piece_bytes = part.piece_elements * call.output.element_size();
-  const RankMemory memory{part.input, part.output,
-                          scratch_.take(plan.frame.scratch_pieces * piece_bytes), piece_bytes};
+  const transport::RankMemory memory{
+      part.input, part.output, scratch_.take(plan.frame.scratch_pieces * piece_bytes), piece_bytes};
   executor_.run(plan.schedule, memory, call.reduction, transport_);
-  if (call.average) divide(call.reduction.type, part.output, ranks_);
+  if (call.average) transport::divide(call.reduction.type, part.output, ranks_);
 }
 
 void Engine::note_peak() {
@@ -155,4 +159,4 @@ void Engine::note_peak() {
                    input_.bytes() + output_.bytes() + scratch_.bytes() + executor_.staging_bytes());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

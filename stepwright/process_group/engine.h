@@ -16,39 +16,40 @@
 #include "stepwright/process_group/c10d_transport.h"
 #include "stepwright/transport/schedule_executor.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// Which method runs an operation whose full buffer has at most so many bytes; none: the wrapped
 /// backend is faster.
 struct SizeChoice {
-  Collective collective{};
+  collective::Collective collective{};
   double most_bytes = 0;
-  std::optional<Algorithm> method;
+  std::optional<collective::Algorithm> method;
 };
 
 /// The options that a person can choose; the same on all ranks.
 struct EngineOptions {
-  Algorithm method = Algorithm::kHoRing;
+  collective::Algorithm method = collective::Algorithm::kHoRing;
   std::int64_t chunk_bytes = 128 << 10;   ///< Of a block: `chunks_of`.
   std::int64_t segment_bytes = 64 << 20;  ///< Of an all-reduce that runs at a time.
   std::int64_t message_bytes = 1 << 20;   ///< Longest message.
   std::vector<SizeChoice> choices;        ///< By size, ascending; before `method`.
 
   /// The algorithm of an operation; an all-to-all for which nothing is chosen is relayed.
-  [[nodiscard]] std::optional<Algorithm> method_for(Collective collective, double bytes) const;
+  [[nodiscard]] std::optional<collective::Algorithm> method_for(collective::Collective collective,
+                                                                double bytes) const;
 };
 
 /// A collective on flat, contiguous tensors. An all-reduce has its output as input.
 struct CollectiveCall {
-  Collective collective{};
+  collective::Collective collective{};
   std::string text;  ///< "all_reduce sum of 12 Float (call 3)": the same on all ranks.
   at::Tensor input;
   at::Tensor output;
-  Reduction reduction;
+  transport::Reduction reduction;
   std::optional<double> factor;  ///< Of every input, before the sum.
   bool average = false;          ///< Divides the sum by the number of ranks.
   std::chrono::milliseconds timeout{};
-  Algorithm method{};
+  collective::Algorithm method{};
 };
 
 /// Memory that is kept for the next call.
@@ -86,8 +87,8 @@ class Engine {
 
  private:
   struct Plan {
-    CollectiveSchedule frame;
-    RankSchedule schedule;
+    collective::CollectiveSchedule frame;
+    collective::RankSchedule schedule;
   };
   /// The input and output of one schedule run, and elements of a piece.
   struct Part {
@@ -109,12 +110,12 @@ class Engine {
   std::int32_t rank_;
   EngineOptions options_;
   C10dTransport transport_;
-  ScheduleExecutor executor_;
-  std::map<std::tuple<Algorithm, Collective, std::int32_t>, Plan> plans_;
+  transport::ScheduleExecutor executor_;
+  std::map<std::tuple<collective::Algorithm, collective::Collective, std::int32_t>, Plan> plans_;
   Room input_;
   Room output_;
   Room scratch_;
   std::int64_t peak_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 bool PassedWork::wait(std::chrono::milliseconds timeout) {
   std::string text;
@@ -63,4 +63,4 @@ c10::intrusive_ptr<c10::ivalue::Future> JoinedWork::getFuture() {
       c10::ListType::create(c10::TensorType::get()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// A work of the wrapped backend. When it fails, the message says what the other ranks were doing.
 class PassedWork : public c10d::Work {
@@ -55,4 +55,4 @@ class JoinedWork : public c10d::Work {
   std::vector<at::Tensor> outputs_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

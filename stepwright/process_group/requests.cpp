@@ -1,6 +1,6 @@
 #include "stepwright/process_group/requests.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 namespace {
 
 double premultiplied_by(const c10d::ReduceOp& op) {
@@ -12,34 +12,34 @@ double premultiplied_by(const c10d::ReduceOp& op) {
 
 }  // namespace
 
-std::optional<ElementType> element_type(at::ScalarType type) {
+std::optional<transport::ElementType> element_type(at::ScalarType type) {
   switch (type) {
-    case at::kDouble: return ElementType::kFloat64;
-    case at::kFloat: return ElementType::kFloat32;
-    case at::kHalf: return ElementType::kFloat16;
-    case at::kBFloat16: return ElementType::kBfloat16;
-    case at::kLong: return ElementType::kInt64;
-    case at::kInt: return ElementType::kInt32;
-    case at::kShort: return ElementType::kInt16;
-    case at::kChar: return ElementType::kInt8;
-    case at::kByte: return ElementType::kUint8;
+    case at::kDouble: return transport::ElementType::kFloat64;
+    case at::kFloat: return transport::ElementType::kFloat32;
+    case at::kHalf: return transport::ElementType::kFloat16;
+    case at::kBFloat16: return transport::ElementType::kBfloat16;
+    case at::kLong: return transport::ElementType::kInt64;
+    case at::kInt: return transport::ElementType::kInt32;
+    case at::kShort: return transport::ElementType::kInt16;
+    case at::kChar: return transport::ElementType::kInt8;
+    case at::kByte: return transport::ElementType::kUint8;
     default: return {};
   }
 }
 
 std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type) {
-  const std::optional<ElementType> element = element_type(type);
+  const std::optional<transport::ElementType> element = element_type(type);
   if (!element) return {};
   KnownReduction known{.reduction = {.type = *element}};
   switch (op.op_) {
     case c10d::ReduceOp::SUM: return known;
-    case c10d::ReduceOp::MIN: known.reduction.kind = ReduceKind::kMin; return known;
-    case c10d::ReduceOp::MAX: known.reduction.kind = ReduceKind::kMax; return known;
+    case c10d::ReduceOp::MIN: known.reduction.kind = transport::ReduceKind::kMin; return known;
+    case c10d::ReduceOp::MAX: known.reduction.kind = transport::ReduceKind::kMax; return known;
     case c10d::ReduceOp::AVG: known.average = true; break;
     case c10d::ReduceOp::PREMUL_SUM: known.factor = premultiplied_by(op); break;
     default: return {};
   }
-  if (!is_floating(*element)) return {};
+  if (!transport::is_floating(*element)) return {};
   return known;
 }
 
@@ -54,4 +54,4 @@ const char* reduction_name(const c10d::ReduceOp& op) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

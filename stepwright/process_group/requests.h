@@ -7,20 +7,20 @@
 
 #include "stepwright/transport/reduction.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// A reduction as the library knows it, or nothing if it does not.
 struct KnownReduction {
-  Reduction reduction;
+  transport::Reduction reduction;
   std::optional<double> factor;
   bool average = false;
 };
 /// The element type, or nothing for types that cannot be summed.
-std::optional<ElementType> element_type(at::ScalarType type);
+std::optional<transport::ElementType> element_type(at::ScalarType type);
 /// The reduction of tensors of a type.
 std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);
 
 /// "sum", "average", ...
 const char* reduction_name(const c10d::ReduceOp& op);
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

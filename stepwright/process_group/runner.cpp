@@ -8,7 +8,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 namespace {
 
 /// How long a rank that failed waits for word from the others.
@@ -105,4 +105,4 @@ void Runner::break_off(const std::string& reason) {
   engine_.close();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

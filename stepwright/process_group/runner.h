@@ -11,7 +11,7 @@
 #include "stepwright/process_group/scheduled_work.h"
 #include "stepwright/process_group/status_board.h"
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// A collective that waits for its turn.
 struct QueuedCall {
@@ -57,4 +57,4 @@ class Runner {
   std::thread thread_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// A collective under way, completed by the thread that runs it. Holds its outputs.
 class ScheduledWork : public c10d::Work {
@@ -49,4 +49,4 @@ class ScheduledWork : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

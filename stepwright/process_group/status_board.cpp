@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::process_group {
 namespace {
 
 constexpr std::chrono::milliseconds kStatusPause{20};
@@ -39,4 +39,4 @@ std::string StatusBoard::compare(const std::string& call, std::chrono::milliseco
   return {};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

@@ -4,7 +4,7 @@
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// The board on which the ranks of a group leave word of a collective that failed, in the group's
 /// store, so that each can say what the others were doing.
@@ -24,4 +24,4 @@ class StatusBoard {
   int size_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

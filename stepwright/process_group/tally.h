@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::process_group {
 
 /// The count of a group's calls: run as a schedule, or given to the wrapped backend and why.
 class Tally {
@@ -36,4 +36,4 @@ class Tally {
   std::map<Key, Count> counts_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::process_group

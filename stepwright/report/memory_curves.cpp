@@ -6,21 +6,23 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Kinds = std::array<double, kMemoryKinds>;
+using Kinds = std::array<double, memory::kMemoryKinds>;
 
 /// The times from when to when each slot of each stage computes.
-std::vector<std::vector<std::pair<double, double>>> slot_times(const Prediction& prediction) {
-  const StepProgram& program = prediction.program;
+std::vector<std::vector<std::pair<double, double>>> slot_times(
+    const simulate::Prediction& prediction) {
+  const step::StepProgram& program = prediction.program;
   std::vector<std::vector<std::pair<double, double>>> times;
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     times.emplace_back(stage.schedule.size(), std::pair{prediction.step_time_s(), 0.0});
   }
-  for (const Event& event : prediction.simulation.events) {
-    if (program.templates[event.which].operators[event.operation].stream != Stream::kCompute) {
+  for (const simulate::Event& event : prediction.simulation.events) {
+    if (program.templates[event.which].operators[event.operation].stream !=
+        step::Stream::kCompute) {
       continue;
     }
     auto& [start_s, end_s] = times[event.stage][event.slot];
@@ -51,11 +53,11 @@ class Fillings {
 
 }  // namespace
 
-Json memory_curves_json(const Prediction& prediction) {
+Json memory_curves_json(const simulate::Prediction& prediction) {
   const auto times = slot_times(prediction);
-  const auto moments = memory_moments(prediction.planned.job, prediction.program);
+  const auto moments = memory::memory_moments(prediction.planned.job, prediction.program);
   Json kinds = Json::array();
-  for (const auto& kind : kMemoryKindNames) kinds.push_back(kind.name);
+  for (const auto& kind : memory::kMemoryKindNames) kinds.push_back(kind.name);
   Json stages = Json::array();
   for (std::size_t stage = 0; stage < moments.size(); ++stage) {
     Fillings fillings;
@@ -71,4 +73,4 @@ Json memory_curves_json(const Prediction& prediction) {
   return {{"kinds", kinds}, {"stages", stages}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::report

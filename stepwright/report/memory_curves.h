@@ -4,11 +4,11 @@
 
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::report {
 
 /// The kinds of memory that fill each stage over a step (docs/formats.md, "Report"): the account of
 /// `memory_moments` at the times of the recorded timeline. The largest moment of a stage is its
 /// peak in the prediction.
-nlohmann::ordered_json memory_curves_json(const Prediction& prediction);
+nlohmann::ordered_json memory_curves_json(const simulate::Prediction& prediction);
 
-}  // namespace stepwright
+}  // namespace stepwright::report

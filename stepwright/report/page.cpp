@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 /// Stands where the content goes, between the tags of a script element that holds JSON.
@@ -35,4 +35,4 @@ std::string report_page(const nlohmann::ordered_json& content) {
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::report

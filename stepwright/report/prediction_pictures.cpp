@@ -8,18 +8,18 @@
 #include "stepwright/report/timeline.h"
 #include "stepwright/report/traffic_squares.h"
 
-namespace stepwright {
+namespace stepwright::report {
 
-nlohmann::ordered_json prediction_pictures(const Prediction& prediction,
+nlohmann::ordered_json prediction_pictures(const simulate::Prediction& prediction,
                                            const SearchAgain& search) {
-  const Prediction recorded = predict(prediction.planned, true);
-  return {{"prediction", prediction_json(prediction)},
-          {"stated_error", CostModel(prediction.planned.job).stated_error()},
-          {"memory", memory_json(prediction.memory)},
+  const simulate::Prediction recorded = simulate::predict(prediction.planned, true);
+  return {{"prediction", simulate::prediction_json(prediction)},
+          {"stated_error", cost::CostModel(prediction.planned.job).stated_error()},
+          {"memory", memory::memory_json(prediction.memory)},
           {"memory_curves", memory_curves_json(recorded)},
           {"timeline", timeline_json(recorded)},
           {"traffic", traffic_squares_json(recorded)},
           {"sensitivity", sensitivity_json(prediction, search)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::report

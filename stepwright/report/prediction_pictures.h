@@ -5,12 +5,12 @@
 #include "stepwright/report/sensitivity.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::report {
 
 /// All that the pictures of one plan need beside its figures (docs/formats.md, "Report"):
 /// its `prediction` again, `memory`, `memory_curves`, `timeline`, `traffic`, `sensitivity`. Plays
 /// the plan once more, recorded.
-nlohmann::ordered_json prediction_pictures(const Prediction& prediction,
+nlohmann::ordered_json prediction_pictures(const simulate::Prediction& prediction,
                                            const SearchAgain& search = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::report

@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -25,7 +25,7 @@ constexpr Change kChanges[] = {{"The NICs were twice as fast", "cluster.nic=2x"}
                                {"Sequences were half as long", "batch.length=0.5x"},
                                {"A micro-batch held twice the sequences", "micro_batch=2x"}};
 
-Json figures(const Prediction& changed) {
+Json figures(const simulate::Prediction& changed) {
   return {{"step_time_s", changed.step_time_s()},
           {"tokens_per_s_per_device", changed.tokens_per_s_per_device},
           {"tokens_per_s", changed.tokens_per_s()},
@@ -39,10 +39,11 @@ Json entry(const Change& change, bool searched) {
   return {{"what", change.what}, {"set", change.set}, {"searched", searched}};
 }
 
-Json with_the_plan(const Prediction& prediction, const Change& change) {
+Json with_the_plan(const simulate::Prediction& prediction, const Change& change) {
   Json result = entry(change, false);
   try {
-    result.update(figures(predict(with_field(prediction.planned, std::string(change.set)))));
+    result.update(
+        figures(simulate::predict(plan::with_field(prediction.planned, std::string(change.set)))));
   } catch (const Error& error) {
     result["refused"] = error.what();
   }
@@ -50,13 +51,13 @@ Json with_the_plan(const Prediction& prediction, const Change& change) {
 }
 
 /// The step with a node fewer, with the plan that is best then.
-Json with_a_node_fewer(const Prediction& prediction, const SearchAgain& search) {
-  Job job = prediction.planned.job;
+Json with_a_node_fewer(const simulate::Prediction& prediction, const SearchAgain& search) {
+  plan::Job job = prediction.planned.job;
   --job.cluster.nodes;
   const std::string set = fmt::format("cluster.nodes={}", job.cluster.nodes);
   Json result = entry({"There were one node fewer", set}, true);
   try {
-    if (const std::optional<Prediction> best = search(job)) {
+    if (const std::optional<simulate::Prediction> best = search(job)) {
       result.update(figures(*best));
     } else {
       result["refused"] = "no plan fits";
@@ -69,7 +70,7 @@ Json with_a_node_fewer(const Prediction& prediction, const SearchAgain& search) 
 
 }  // namespace
 
-Json sensitivity_json(const Prediction& prediction, const SearchAgain& search) {
+Json sensitivity_json(const simulate::Prediction& prediction, const SearchAgain& search) {
   Json list = Json::array();
   for (const Change& change : kChanges) {
     const bool alone = prediction.planned.job.cluster.nodes == 1;
@@ -82,4 +83,4 @@ Json sensitivity_json(const Prediction& prediction, const SearchAgain& search) {
   return {{"now", figures(prediction)}, {"changes", list}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::report

@@ -6,15 +6,15 @@
 
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::report {
 
 /// The best plan for another job; nothing where none is legal and fits.
-using SearchAgain = std::function<std::optional<Prediction>(const Job&)>;
+using SearchAgain = std::function<std::optional<simulate::Prediction>(const plan::Job&)>;
 
 /// The step times with one thing different (docs/formats.md, "Report"): the network, the batch, the
 /// length and the micro-batch with the plan as it is, and one node fewer with the plan that is best
 /// then, where `search` can find it.
-nlohmann::ordered_json sensitivity_json(const Prediction& prediction,
+nlohmann::ordered_json sensitivity_json(const simulate::Prediction& prediction,
                                         const SearchAgain& search = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::report

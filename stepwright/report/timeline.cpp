@@ -12,7 +12,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/simulate/timeline/prices.h"
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -22,8 +22,8 @@ constexpr std::size_t kMostBars = 20'000;
 constexpr std::size_t kMostOperators = 6'000;
 /// Ticks of a timeline: fine enough for a thousandfold zoom, short enough as digits.
 constexpr double kMostTicks = 1e7;
-constexpr std::string_view kLinkLanes[kLinkClasses] = {"", "link inside a node",
-                                                       "link of the network"};
+constexpr std::string_view kLinkLanes[cost::kLinkClasses] = {"", "link inside a node",
+                                                             "link of the network"};
 constexpr std::string_view kPair = "forward beside backward";
 constexpr std::string_view kVocabulary = "vocabulary";  ///< Passes that stages share.
 constexpr std::string_view kHostWork = "host";
@@ -61,10 +61,13 @@ struct Lane {
   int place = 0;
   auto operator<=>(const Lane&) const = default;
 
-  [[nodiscard]] bool is_compute() const { return place == static_cast<int>(Stream::kCompute); }
+  [[nodiscard]] bool is_compute() const {
+    return place == static_cast<int>(step::Stream::kCompute);
+  }
   [[nodiscard]] std::string_view name() const {
-    if (place < kStreams) return name_of(kStreamNames, static_cast<Stream>(place));
-    return kLinkLanes[place - kStreams];
+    if (place < step::kStreams)
+      return name_of(step::kStreamNames, static_cast<step::Stream>(place));
+    return kLinkLanes[place - step::kStreams];
   }
 };
 
@@ -79,17 +82,17 @@ struct Bar {
 
 class Timeline {
  public:
-  explicit Timeline(const Prediction& prediction)
+  explicit Timeline(const simulate::Prediction& prediction)
       : program_(prediction.program),
         simulation_(prediction.simulation),
-        prices_(price_operators(
-            program_, CostModel(prediction.planned.job),
-            group_layouts(prediction.planned.job.cluster, Grid(prediction.planned.plan)),
-            prediction.planned.plan.collectives)) {}
+        prices_(simulate::price_operators(program_, cost::CostModel(prediction.planned.job),
+                                          cost::group_layouts(prediction.planned.job.cluster,
+                                                              plan::Grid(prediction.planned.plan)),
+                                          prediction.planned.plan.collectives)) {}
 
   Json overview() {
     std::map<Lane, std::vector<Bar>> rows;
-    for (const Event& event : simulation_.events) {
+    for (const simulate::Event& event : simulation_.events) {
       if (event.end_s <= event.start_s) continue;
       for (const Lane& lane : lanes_of(event)) add(rows[lane], lane, event);
     }
@@ -113,20 +116,20 @@ class Timeline {
 
   Json detail() {
     const auto [from_s, to_s] = window();
-    std::vector<const Event*> events;
-    for (const Event& event : simulation_.events) {
+    std::vector<const simulate::Event*> events;
+    for (const simulate::Event& event : simulation_.events) {
       if (event.end_s > from_s && event.start_s < to_s && event.end_s > event.start_s) {
         events.push_back(&event);
       }
     }
-    const auto elsewhere = [&](const Event* event) {
+    const auto elsewhere = [&](const simulate::Event* event) {
       return event->stage != simulation_.critical_stage;
     };
     if (events.size() > kMostOperators) std::erase_if(events, elsewhere);
     const Ticks ticks(to_s - from_s);
     Names names;
     std::map<Lane, Json> rows;
-    for (const Event* event : events) {
+    for (const simulate::Event* event : events) {
       const double start_s = std::max(event->start_s, from_s);
       const double end_s = std::min(event->end_s, to_s);
       for (const Lane& lane : lanes_of(*event)) {
@@ -151,48 +154,48 @@ class Timeline {
   }
 
  private:
-  [[nodiscard]] const Operator& operator_of(const Event& event) const {
+  [[nodiscard]] const step::Operator& operator_of(const simulate::Event& event) const {
     return program_.templates[event.which].operators[event.operation];
   }
-  [[nodiscard]] const Stage& stage(std::int32_t position) const {
+  [[nodiscard]] const step::Stage& stage(std::int32_t position) const {
     return program_.stages[position];
   }
-  [[nodiscard]] const Sequence& sequence(std::int32_t position, std::int32_t slot) const {
+  [[nodiscard]] const step::Sequence& sequence(std::int32_t position, std::int32_t slot) const {
     return stage(position).sequences[stage(position).schedule[slot].sequence];
   }
 
   /// The row of its stream and, of a message, that of its link.
-  [[nodiscard]] std::vector<Lane> lanes_of(const Event& event) const {
-    const Operator& op = operator_of(event);
+  [[nodiscard]] std::vector<Lane> lanes_of(const simulate::Event& event) const {
+    const step::Operator& op = operator_of(event);
     std::vector<Lane> lanes = {{event.stage, static_cast<int>(op.stream)}};
-    const LinkClass link = prices_[event.which][event.operation].link;
-    if (link != LinkClass::kNone && is_communication(op.kind)) {
-      lanes.push_back({event.stage, kStreams + static_cast<int>(link)});
+    const cost::LinkClass link = prices_[event.which][event.operation].link;
+    if (link != cost::LinkClass::kNone && step::is_communication(op.kind)) {
+      lanes.push_back({event.stage, step::kStreams + static_cast<int>(link)});
     }
     return lanes;
   }
 
-  [[nodiscard]] std::string_view kind_of(const Lane& lane, const Event& event) const {
+  [[nodiscard]] std::string_view kind_of(const Lane& lane, const simulate::Event& event) const {
     if (lane.is_compute()) {
-      const Sequence& own = sequence(event.stage, event.slot);
+      const step::Sequence& own = sequence(event.stage, event.slot);
       if (own.beside >= 0) return kPair;
-      const bool shared = is_joint(own.direction) || is_pass(own.direction);
-      return shared ? kVocabulary : name_of(kDirectionNames, own.direction);
+      const bool shared = schedule::is_joint(own.direction) || schedule::is_pass(own.direction);
+      return shared ? kVocabulary : name_of(schedule::kDirectionNames, own.direction);
     }
-    if (lane.place >= kStreams) return lane.name();
+    if (lane.place >= step::kStreams) return lane.name();
     return messages_of(operator_of(event));
   }
 
   /// The scheme that a message is of; copies and updates of the host have none.
-  static std::string_view messages_of(const Operator& op) {
-    return is_of_host(op.kind) ? kHostWork : name_of(kSchemeNames, op.scheme);
+  static std::string_view messages_of(const step::Operator& op) {
+    return step::is_of_host(op.kind) ? kHostWork : name_of(step::kSchemeNames, op.scheme);
   }
 
   /// Joins what follows in the same slot and is of the same kind.
-  void add(std::vector<Bar>& row, const Lane& lane, const Event& event) const {
+  void add(std::vector<Bar>& row, const Lane& lane, const simulate::Event& event) const {
     const std::string_view kind = kind_of(lane, event);
     // A message on the stream of computation keeps it waiting, and so does what the host does.
-    const bool waits = lane.is_compute() && !computes(operator_of(event).kind);
+    const bool waits = lane.is_compute() && !step::computes(operator_of(event).kind);
     const double busy_s = waits ? 0 : event.end_s - event.start_s;
     if (row.empty() || row.back().slot != event.slot || row.back().kind != kind) {
       row.push_back({event.slot, kind, event.start_s, event.end_s, busy_s});
@@ -223,16 +226,16 @@ class Timeline {
   }
 
   /// Name, phase and what it is for, of an operator.
-  [[nodiscard]] std::string label(const Event& event) const {
-    const Operator& op = operator_of(event);
-    std::string text(op.name.empty() ? name_of(kOperatorNames, op.kind) : op.name);
+  [[nodiscard]] std::string label(const simulate::Event& event) const {
+    const step::Operator& op = operator_of(event);
+    std::string text(op.name.empty() ? name_of(step::kOperatorNames, op.kind) : op.name);
     text += '|';
-    text += name_of(kOperatorNames, op.kind);
+    text += name_of(step::kOperatorNames, op.kind);
     text += '|';
-    text += name_of(kPhaseNames, op.phase);
+    text += name_of(step::kPhaseNames, op.phase);
     text += '|';
     text += messages_of(op);
-    return text + '|' + std::to_string(is_communication(op.kind) ? op.payload_bytes() : 0);
+    return text + '|' + std::to_string(step::is_communication(op.kind) ? op.payload_bytes() : 0);
   }
 
   /// The window from the beginning of a forward in the middle of the critical stage's schedule to
@@ -242,14 +245,15 @@ class Timeline {
     const auto slots = static_cast<std::int32_t>(stage(critical).schedule.size());
     std::int32_t first = slots / 2;
     const auto goes_forward = [&](std::int32_t slot) {
-      return sequence(critical, slot).direction == Direction::kForward;
+      return sequence(critical, slot).direction == schedule::Direction::kForward;
     };
     while (first > 0 && !(goes_forward(first) && !goes_forward(first + 1))) --first;
     double from_s = simulation_.step_time_s;
     double to_s = 0;
-    for (const Event& event : simulation_.events) {
+    for (const simulate::Event& event : simulation_.events) {
       const bool inside = event.slot == first || event.slot == first + 1;
-      const bool own = event.stage == critical && operator_of(event).stream == Stream::kCompute;
+      const bool own =
+          event.stage == critical && operator_of(event).stream == step::Stream::kCompute;
       if (!inside || !own) continue;
       from_s = std::min(from_s, event.start_s);
       to_s = std::max(to_s, event.end_s);
@@ -257,22 +261,22 @@ class Timeline {
     return {from_s, to_s};
   }
 
-  const StepProgram& program_;
-  const Simulation& simulation_;
-  Prices prices_;
+  const step::StepProgram& program_;
+  const simulate::Simulation& simulation_;
+  simulate::Prices prices_;
 };
 
 }  // namespace
 
-Json timeline_overview_json(const Prediction& prediction) {
+Json timeline_overview_json(const simulate::Prediction& prediction) {
   return Timeline(prediction).overview();
 }
 
-Json timeline_json(const Prediction& prediction) {
+Json timeline_json(const simulate::Prediction& prediction) {
   Timeline timeline(prediction);
   Json json = timeline.overview();
   json["detail"] = timeline.detail();
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::report

@@ -6,7 +6,7 @@
 
 #include "stepwright/traffic/matrix.h"
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 /// GPUs behind one side of a square: one, a node, or twice as many until there are few enough.
@@ -19,14 +19,16 @@ std::int64_t ranks_of_square(std::int64_t ranks, std::int64_t node, std::int64_t
 
 }  // namespace
 
-nlohmann::ordered_json traffic_squares_json(const Prediction& prediction, std::int64_t most) {
+nlohmann::ordered_json traffic_squares_json(const simulate::Prediction& prediction,
+                                            std::int64_t most) {
   const auto& [job, plan] = prediction.planned;
-  const TrafficMatrix matrix(prediction.program, Grid(plan), job.cluster, plan.collectives);
+  const traffic::TrafficMatrix matrix(prediction.program, plan::Grid(plan), job.cluster,
+                                      plan.collectives);
   const std::int64_t each = ranks_of_square(matrix.ranks(), job.cluster.devices_per_node, most);
   std::map<std::pair<std::int64_t, std::int64_t>, double> squares;
   double total_bytes = 0;
   for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
-    for (const Edge& edge : matrix.row(from)) {
+    for (const traffic::Edge& edge : matrix.row(from)) {
       squares[{from / each, edge.to / each}] += edge.bytes;
       total_bytes += edge.bytes;
     }
@@ -42,4 +44,4 @@ nlohmann::ordered_json traffic_squares_json(const Prediction& prediction, std::i
           {"cells", cells}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::report

@@ -4,10 +4,11 @@
 
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::report {
 
 /// Who sends how much to whom in a step, in squares of GPUs, nodes or equal runs of nodes, at most
 /// `most` of them a side (docs/formats.md, "Report"). All bytes of the traffic matrix are in it.
-nlohmann::ordered_json traffic_squares_json(const Prediction& prediction, std::int64_t most = 64);
+nlohmann::ordered_json traffic_squares_json(const simulate::Prediction& prediction,
+                                            std::int64_t most = 64);
 
-}  // namespace stepwright
+}  // namespace stepwright::report

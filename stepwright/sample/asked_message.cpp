@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/cost/measured_messages.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 namespace {
 
 constexpr double kMostBytes = 1e15;
@@ -48,25 +48,26 @@ Enum choice(const Named<Enum> (&table)[kCount], std::string_view word, std::stri
 
 }  // namespace
 
-std::string word_of(const PlanMessage& message) {
+std::string word_of(const cost::PlanMessage& message) {
   const std::string_view library =
-      message.method ? name_of(kAlgorithmNames, *message.method) : kGlooLibrary;
-  return fmt::format("{}:{}:{}x{}:{:.0f}", library, name_of(kCollectiveNames, message.operation),
-                     message.group.nodes, message.group.members, std::ceil(message.payload_bytes));
+      message.method ? name_of(collective::kAlgorithmNames, *message.method) : cost::kGlooLibrary;
+  return fmt::format("{}:{}:{}x{}:{:.0f}", library,
+                     name_of(cost::kCollectiveNames, message.operation), message.group.nodes,
+                     message.group.members, std::ceil(message.payload_bytes));
 }
 
-PlanMessage asked_message(std::string_view word) {
+cost::PlanMessage asked_message(std::string_view word) {
   const auto parts = parts_of(word, ':');
   const auto fail = [word](std::string_view why) {
     fail_input(fmt::format("--message {}: {}", word, why));
   };
   if (parts.size() != 4) fail("must be LIBRARY:OPERATION:NODESxRANKS:BYTES");
-  PlanMessage message;
-  if (parts[0] != kGlooLibrary) {
-    message.method = choice(kGeneratedNames, parts[0], word, {kGlooLibrary});
+  cost::PlanMessage message;
+  if (parts[0] != cost::kGlooLibrary) {
+    message.method = choice(collective::kGeneratedNames, parts[0], word, {cost::kGlooLibrary});
   }
-  message.operation = choice(kCollectiveNames, parts[1], word);
-  if (message.method && !in_process_group(*message.method, message.operation)) {
+  message.operation = choice(cost::kCollectiveNames, parts[1], word);
+  if (message.method && !collective::in_process_group(*message.method, message.operation)) {
     fail(fmt::format("{} does not run as {} here", parts[1], parts[0]));
   }
   const auto group = parts_of(parts[2], 'x');
@@ -83,4 +84,4 @@ PlanMessage asked_message(std::string_view word) {
   return message;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

@@ -7,5 +7,6 @@
 
 int main(int argc, char** argv) {
   const bool samples = argc > 1 && std::string_view(argv[1]) == "sample";
-  return samples ? stepwright::run_sampler(argc - 1, argv + 1) : stepwright::run_rank(argc, argv);
+  return samples ? stepwright::sample::run_sampler(argc - 1, argv + 1)
+                 : stepwright::runtime::run_rank(argc, argv);
 }

@@ -17,7 +17,7 @@
 #include "stepwright/runtime/messages/scheduled_backend.h"
 #include "stepwright/sample/asked_message.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -41,19 +41,21 @@ constexpr std::int64_t kFirstGivenBytes = std::int64_t{64} << 10;
 constexpr double kPauseS = 2e-3;
 
 /// Whether schedules are sampled for an operation.
-bool is_scheduled(Collective operation) {
-  return operation == Collective::kAllReduce || operation == Collective::kAllGather ||
-         operation == Collective::kReduceScatter;
+bool is_scheduled(collective::Collective operation) {
+  return operation == collective::Collective::kAllReduce ||
+         operation == collective::Collective::kAllGather ||
+         operation == collective::Collective::kReduceScatter;
 }
 
 /// The operator that stands for an operation.
-Operator operator_of(Collective operation) {
+step::Operator operator_of(collective::Collective operation) {
   switch (operation) {
-    case Collective::kAllReduce: return {.kind = OperatorKind::kAllReduce};
-    case Collective::kAllGather: return {.kind = OperatorKind::kAllGather};
-    case Collective::kReduceScatter: return {.kind = OperatorKind::kReduceScatter};
-    case Collective::kAllToAll: return {.kind = OperatorKind::kAllToAll};
-    default: return {.kind = OperatorKind::kShift};
+    case collective::Collective::kAllReduce: return {.kind = step::OperatorKind::kAllReduce};
+    case collective::Collective::kAllGather: return {.kind = step::OperatorKind::kAllGather};
+    case collective::Collective::kReduceScatter:
+      return {.kind = step::OperatorKind::kReduceScatter};
+    case collective::Collective::kAllToAll: return {.kind = step::OperatorKind::kAllToAll};
+    default: return {.kind = step::OperatorKind::kShift};
   }
 }
 
@@ -70,28 +72,28 @@ std::vector<EvenGroup> even_shapes(const WorldShape& world) {
 
 class MessageSampler {
  public:
-  MessageSampler(const Groups::World& world, const WorldShape& shape,
+  MessageSampler(const runtime::Groups::World& world, const WorldShape& shape,
                  const MessageSampling& sampling, std::ostream& out)
       : world_(world), shape_(shape), sampling_(sampling), out_(out) {
     std::vector<std::int64_t> all;
     for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
-    control_ = gloo_backend(world, "sample/control", all);
+    control_ = runtime::gloo_backend(world, "sample/control", all);
   }
 
   /// Every operation and size in groups of a shape.
   void sample(const EvenGroup& shape) {
     const bool given = sampling_.most_bytes > 0;
-    std::vector<std::optional<Algorithm>> methods{std::nullopt};
+    std::vector<std::optional<collective::Algorithm>> methods{std::nullopt};
     if (shape.nodes > 1 && shape.members > 1) {
-      for (const auto& [method, word] : kGeneratedNames) {
+      for (const auto& [method, word] : collective::kGeneratedNames) {
         // The others follow from their schedules.
-        if (definition_of(method).pattern != MessagePattern::kAsScheduled)
+        if (collective::definition_of(method).pattern != collective::MessagePattern::kAsScheduled)
           methods.push_back(method);
       }
     }
     for (const auto& method : methods) {
       Series series = open(method, shape);
-      for (const auto& [operation, word] : kCollectiveNames) {
+      for (const auto& [operation, word] : cost::kCollectiveNames) {
         if ((given || method) && !is_scheduled(operation)) continue;
         sample_sizes(operation, series);
       }
@@ -99,8 +101,8 @@ class MessageSampler {
   }
 
   /// The messages asked for, those of one process group after each other.
-  void sample(std::vector<PlanMessage> asked) {
-    const auto group = [](const PlanMessage& message) {
+  void sample(std::vector<cost::PlanMessage> asked) {
+    const auto group = [](const cost::PlanMessage& message) {
       return std::tuple(message.group.nodes, message.group.members, message.method);
     };
     std::ranges::stable_sort(asked, {}, group);
@@ -120,26 +122,29 @@ class MessageSampler {
     std::string_view library;
     double chunk_bytes;
     EvenGroup shape;
-    Communicator group;
+    runtime::Communicator group;
   };
 
-  Series open(std::optional<Algorithm> method, const EvenGroup& shape) const {
+  Series open(std::optional<collective::Algorithm> method, const EvenGroup& shape) const {
     const std::vector<std::int64_t> members = members_of(shape_, shape, world_.rank);
-    const std::string_view library = method ? name_of(kAlgorithmNames, *method) : kGlooLibrary;
+    const std::string_view library =
+        method ? name_of(collective::kAlgorithmNames, *method) : cost::kGlooLibrary;
     const std::string name =
         fmt::format("sample/{}x{}/{}/{}", shape.nodes, shape.members, members.front(), library);
     const std::vector<std::int32_t> tiers{static_cast<std::int32_t>(shape.members),
                                           static_cast<std::int32_t>(shape.nodes)};
-    return {.library = library,
-            .chunk_bytes = method ? static_cast<double>(EngineOptions{}.chunk_bytes) : 0,
-            .shape = shape,
-            .group = Communicator(method ? scheduled_backend(world_, name, members, tiers, *method)
-                                         : gloo_backend(world_, name, members),
-                                  {.rank = world_.rank, .members = members}, world_.watch,
-                                  Communicator::Payload::kSent)};
+    return {
+        .library = library,
+        .chunk_bytes = method ? static_cast<double>(process_group::EngineOptions{}.chunk_bytes) : 0,
+        .shape = shape,
+        .group = runtime::Communicator(
+            method ? runtime::scheduled_backend(world_, name, members, tiers, *method)
+                   : runtime::gloo_backend(world_, name, members),
+            {.rank = world_.rank, .members = members}, world_.watch,
+            runtime::Communicator::Payload::kSent)};
   }
 
-  void sample_sizes(Collective operation, Series& series) {
+  void sample_sizes(collective::Collective operation, Series& series) {
     const bool given = sampling_.most_bytes > 0;
     const std::int64_t last = given ? sampling_.most_bytes : kLastBytes;
     for (std::int64_t bytes = given ? kFirstGivenBytes : kFirstBytes; bytes <= last; bytes *= 4) {
@@ -150,9 +155,9 @@ class MessageSampler {
   }
 
   /// Writes a row; returns the seconds of a message on the wire.
-  double sample_size(Collective operation, double bytes, int longer, Series& series) {
-    const Operator op = operator_of(operation);
-    HeldMessage message(op, bytes, series.group.size());
+  double sample_size(collective::Collective operation, double bytes, int longer, Series& series) {
+    const step::Operator op = operator_of(operation);
+    runtime::HeldMessage message(op, bytes, series.group.size());
     const double once = timed(message, series.group, 1);
     const int fewest = once > kVeryLongS ? kFew : kFewest;
     const int times =
@@ -160,7 +165,7 @@ class MessageSampler {
     const double seconds = timed(message, series.group, times);
     if (world_.rank == 0) {
       out_ << fmt::format("{},{},{},{},{},{:.0f},{:.0f},{:.6g}\n", series.library,
-                          name_of(kCollectiveNames, operation), series.shape.nodes,
+                          name_of(cost::kCollectiveNames, operation), series.shape.nodes,
                           series.shape.members, shape_.ranks_of_node / series.shape.members,
                           message.bytes() * sampling_.scale, series.chunk_bytes * sampling_.scale,
                           seconds * sampling_.scale);
@@ -169,7 +174,7 @@ class MessageSampler {
   }
 
   /// Seconds of one of so many messages, the mean over all ranks.
-  double timed(HeldMessage& message, Communicator& group, int times) {
+  double timed(runtime::HeldMessage& message, runtime::Communicator& group, int times) {
     control_->barrier()->wait();
     const auto begin = Clock::now();
     for (int i = 0; i < times; ++i) {
@@ -185,7 +190,7 @@ class MessageSampler {
     return std::max(1e-6, sum.item<double>() / static_cast<double>(world_.size));
   }
 
-  const Groups::World& world_;
+  const runtime::Groups::World& world_;
   WorldShape shape_;
   MessageSampling sampling_;
   std::ostream& out_;
@@ -194,9 +199,9 @@ class MessageSampler {
 
 }  // namespace
 
-void sample_messages(const Groups::World& world, const WorldShape& shape,
+void sample_messages(const runtime::Groups::World& world, const WorldShape& shape,
                      const MessageSampling& sampling, std::ostream& out) {
-  for (const PlanMessage& message : sampling.asked) {
+  for (const cost::PlanMessage& message : sampling.asked) {
     const auto& [nodes, members, groups] = message.group;
     if (shape.nodes % nodes == 0 && shape.ranks_of_node % members == 0) continue;
     fail_input(
@@ -209,4 +214,4 @@ void sample_messages(const Groups::World& world, const WorldShape& shape,
   for (const EvenGroup& each : even_shapes(shape)) sampler.sample(each);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

@@ -7,7 +7,7 @@
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/sample/world_shape.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 
 /// Which messages to time.
 struct MessageSampling {
@@ -16,7 +16,7 @@ struct MessageSampling {
   /// The bytes of the longest all-reduce, all-gather and reduce-scatter; 0: goes on while they are
   /// short, and takes all operations.
   std::int64_t most_bytes = 0;
-  std::vector<PlanMessage> asked;  ///< None but these, of held runs; empty: all.
+  std::vector<cost::PlanMessage> asked;  ///< None but these, of held runs; empty: all.
 };
 
 /// Times messages of every operation by c10d's Gloo and, where a group has several ranks on several
@@ -25,7 +25,7 @@ struct MessageSampling {
 /// it computed. Bytes and seconds are those of a held run: `scale` times what the wire sees. Every
 /// rank calls it. Fails with `kRuntime` when one is lost, with `kInput` when a group that is asked
 /// for does not fit the world.
-void sample_messages(const Groups::World& world, const WorldShape& shape,
+void sample_messages(const runtime::Groups::World& world, const WorldShape& shape,
                      const MessageSampling& sampling, std::ostream& out);
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

@@ -16,7 +16,7 @@
 #include "stepwright/sample/timed_performer.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 namespace {
 
 /// A model and a micro-batch to train it with.
@@ -55,7 +55,7 @@ std::string plan_of(const Sampled& s, DType precision) {
       name_of(kDTypeNames, precision), s.sequences);
 }
 
-MicroBatch random_batch(const Job& job, const Plan& plan) {
+runtime::MicroBatch random_batch(const plan::Job& job, const plan::Plan& plan) {
   const std::int64_t tokens = plan.micro_batch * job.length;
   const at::Tensor drawn = at::randint(job.model.vocabulary, {tokens + 1}, at::kLong);
   return {.tokens = drawn.narrow(0, 0, tokens),
@@ -64,30 +64,31 @@ MicroBatch random_batch(const Job& job, const Plan& plan) {
 }
 
 /// Trains a model for some steps on this process alone and times its operators.
-void run(const PlannedJob& planned, double pace, OperatorSeconds& seconds) {
+void run(const plan::PlannedJob& planned, double pace, OperatorSeconds& seconds) {
   const auto& [job, plan] = planned;
-  const StepProgram program = build_program(job, plan);
-  const Grid grid(plan);
-  const Stage& stage = program.stages.front();
-  const Setting setting = make_setting(job, plan);
-  const std::unique_ptr<RankDevice> device = cpu_device();
-  ParameterStore store({setting, plan, job.optimizer, grid, 0, device->place()}, program, stage, 1);
-  Groups groups({}, planned, program, stage, *device);
-  const TrainOptions options;
-  RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
-  TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
-  PacedPerformer paced(tensors, pace);
+  const step::StepProgram program = step::build_program(job, plan);
+  const plan::Grid grid(plan);
+  const step::Stage& stage = program.stages.front();
+  const step::Setting setting = step::make_setting(job, plan);
+  const std::unique_ptr<runtime::RankDevice> device = runtime::cpu_device();
+  runtime::ParameterStore store({setting, plan, job.optimizer, grid, 0, device->place()}, program,
+                                stage, 1);
+  runtime::Groups groups({}, planned, program, stage, *device);
+  const runtime::TrainOptions options;
+  runtime::RankState rank{job, plan, options, setting, grid.coordinates(0), store, groups, *device};
+  runtime::TensorPerformer tensors(rank, [&](std::int64_t) { return random_batch(job, plan); });
+  runtime::PacedPerformer paced(tensors, pace);
   TimedPerformer timed(paced, seconds);
-  Executor executor(program, stage, timed, Lanes::Compute::kWhereIssued, *device);
+  runtime::Executor executor(program, stage, timed, runtime::Lanes::Compute::kWhereIssued, *device);
   for (rank.step = 0; rank.step < kSteps; ++rank.step) {
-    rank.sums = no_sums(rank);
+    rank.sums = runtime::no_sums(rank);
     store.zero_gradients();
     executor.run_step();
     if (rank.step == 0) seconds.clear();  // it allocates
   }
 }
 
-std::string shape_text(const Shape& s) {
+std::string shape_text(const step::Shape& s) {
   return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.rows, s.columns, s.inner, s.batch,
                      s.heads, s.kv_heads, s.queries, s.keys, s.head_dim, s.value_dim, s.pairs);
 }
@@ -100,24 +101,27 @@ double mean(const std::vector<double>& values) {
 
 }  // namespace
 
-void sample_operators(const Groups::World& world, DType precision, double pace, std::ostream& out) {
+void sample_operators(const runtime::Groups::World& world, DType precision, double pace,
+                      std::ostream& out) {
   std::vector<std::int64_t> all;
   for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
-  const auto control = world.size > 1 ? gloo_backend(world, "sample/control", all) : nullptr;
+  const auto control =
+      world.size > 1 ? runtime::gloo_backend(world, "sample/control", all) : nullptr;
   for (const Sampled& sampled : kSampled) {
     if (control) control->barrier()->wait();
-    const PlannedJob planned =
-        read_plan(Document::parse(plan_of(sampled, precision), "sampled model"), ".");
+    const plan::PlannedJob planned =
+        plan::read_plan(Document::parse(plan_of(sampled, precision), "sampled model"), ".");
     OperatorSeconds seconds;
     run(planned, pace, seconds);
     if (world.rank != 0) continue;
     for (const auto& [key, times] : seconds) {
-      const Operator op = key.example();
-      out << fmt::format("{},{},{},{},{:.0f},{:.0f},{:.6g}\n", name_of(kOperatorNames, op.kind),
-                         name_of(kPhaseNames, op.phase), name_of(kDTypeNames, op.dtype),
-                         shape_text(op.shape), flops(op), memory_bytes(op), mean(times));
+      const step::Operator op = key.example();
+      out << fmt::format(
+          "{},{},{},{},{:.0f},{:.0f},{:.6g}\n", name_of(step::kOperatorNames, op.kind),
+          name_of(step::kPhaseNames, op.phase), name_of(kDTypeNames, op.dtype),
+          shape_text(op.shape), step::flops(op), step::memory_bytes(op), mean(times));
     }
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

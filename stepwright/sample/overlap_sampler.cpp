@@ -12,7 +12,7 @@
 
 #include "stepwright/runtime/messages/held_message.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -24,8 +24,9 @@ constexpr int kTimes = 3;
 /// Computation lasts so many times as long as the messages, so that it is beside them to their end.
 constexpr double kLonger = 2;
 
-constexpr OperatorKind kOverlapOperations[] = {OperatorKind::kAllReduce, OperatorKind::kAllGather,
-                                               OperatorKind::kReduceScatter};
+constexpr step::OperatorKind kOverlapOperations[] = {step::OperatorKind::kAllReduce,
+                                                     step::OperatorKind::kAllGather,
+                                                     step::OperatorKind::kReduceScatter};
 
 struct OverlapComputation {
   std::string_view name;
@@ -49,26 +50,28 @@ std::vector<OverlapComputation> overlap_computations() {
 
 class OverlapSampler {
  public:
-  OverlapSampler(const Groups::World& world, std::ostream& out) : world_(world), out_(out) {
+  OverlapSampler(const runtime::Groups::World& world, std::ostream& out)
+      : world_(world), out_(out) {
     std::vector<std::int64_t> all;
     for (std::int64_t r = 0; r < world.size; ++r) all.push_back(r);
-    control_ = gloo_backend(world, "sample/control", all);
+    control_ = runtime::gloo_backend(world, "sample/control", all);
   }
 
   void sample(std::string_view link, const std::vector<std::int64_t>& members) {
-    Communicator group(
-        gloo_backend(world_, fmt::format("sample/{}/{}", link, members.front()), members),
-        {.rank = world_.rank, .members = members}, world_.watch, Communicator::Payload::kSent);
+    runtime::Communicator group(
+        runtime::gloo_backend(world_, fmt::format("sample/{}/{}", link, members.front()), members),
+        {.rank = world_.rank, .members = members}, world_.watch,
+        runtime::Communicator::Payload::kSent);
     for (const OverlapComputation& computation : overlap_computations()) {
-      for (const OperatorKind kind : kOverlapOperations) {
+      for (const step::OperatorKind kind : kOverlapOperations) {
         for (const double payload : kPayloads) {
-          const Operator op{.kind = kind};
-          HeldMessage message(op, payload, group.size());
+          const step::Operator op{.kind = kind};
+          runtime::HeldMessage message(op, payload, group.size());
           const Repeated send = [&](std::int64_t times) {
             for (std::int64_t i = 0; i < times; ++i) message.send(group);
           };
           for (int i = 0; i < kTimes; ++i) {
-            write(fmt::format("{},{},{},{:.0f}", link, name_of(kOperatorNames, kind),
+            write(fmt::format("{},{},{},{:.0f}", link, name_of(step::kOperatorNames, kind),
                               computation.name, message.bytes()),
                   computation.run, send);
           }
@@ -105,14 +108,15 @@ class OverlapSampler {
     return sum.item<double>() / static_cast<double>(world_.size);
   }
 
-  const Groups::World& world_;
+  const runtime::Groups::World& world_;
   std::ostream& out_;
   c10::intrusive_ptr<c10d::Backend> control_;
 };
 
 }  // namespace
 
-void sample_overlap(const Groups::World& world, const WorldShape& shape, std::ostream& out) {
+void sample_overlap(const runtime::Groups::World& world, const WorldShape& shape,
+                    std::ostream& out) {
   OverlapSampler overlap(world, out);
   if (shape.ranks_of_node > 1) {
     overlap.sample("inside", members_of(shape, {1, shape.ranks_of_node}, world.rank));
@@ -120,4 +124,4 @@ void sample_overlap(const Groups::World& world, const WorldShape& shape, std::os
   if (shape.nodes > 1) overlap.sample("network", members_of(shape, {shape.nodes, 1}, world.rank));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

@@ -16,11 +16,11 @@
 #include "stepwright/sample/overlap_sampler.h"
 #include "stepwright/sample/sample_options.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 namespace {
 
 /// Nodes as the launcher counted them; one node without a launcher that does.
-WorldShape shape_of(const Groups::World& world) {
+WorldShape shape_of(const runtime::Groups::World& world) {
   const char* nodes = std::getenv("GROUP_WORLD_SIZE");
   const std::int64_t count = nodes == nullptr ? 1 : std::strtoll(nodes, nullptr, 10);
   if (count < 1 || world.size % count != 0) {
@@ -38,16 +38,16 @@ DType type_of(std::string_view word) {
 }
 
 /// Writes the rows and says the header that goes with them.
-std::string_view measure(const Groups::World& world, const SampleOptions& options,
+std::string_view measure(const runtime::Groups::World& world, const SampleOptions& options,
                          std::ostream& rows) {
   if (options.kind == "operators") {
     sample_operators(world, type_of(options.dtype), options.pace, rows);
-    return kComputationSampleHeader;
+    return cost::kComputationSampleHeader;
   }
   if (world.size < 2) fail_input("--ranks: messages need at least 2");
   if (options.kind == "overlap") {
     sample_overlap(world, shape_of(world), rows);
-    return kOverlapSampleHeader;
+    return cost::kOverlapSampleHeader;
   }
   MessageSampling sampling{.scale = options.scale,
                            .world_only = options.world_only,
@@ -55,17 +55,17 @@ std::string_view measure(const Groups::World& world, const SampleOptions& option
                            .asked = {}};
   for (const std::string& word : options.messages) sampling.asked.push_back(asked_message(word));
   sample_messages(world, shape_of(world), sampling, rows);
-  return kMessageSampleHeader;
+  return cost::kMessageSampleHeader;
 }
 
 void run(const SampleOptions& options) {
   check(options);
-  const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
-  const JoinedWorld joined(place, options.timeout_s);
-  const Groups::World& world = joined.world();
+  const runtime::LaunchedRank place = runtime::launched_rank().value_or(runtime::LaunchedRank{});
+  const runtime::JoinedWorld joined(place, options.timeout_s);
+  const runtime::Groups::World& world = joined.world();
   std::ostringstream rows;
   const std::string_view header = measure(world, options, rows);
-  leave(world);
+  runtime::leave(world);
   if (world.rank != 0) return;
   std::ofstream out(options.output);
   out << header << '\n' << rows.str();
@@ -80,7 +80,7 @@ int run_sampler(int argc, char** argv) {
   SampleOptions options;
   add_sample_flags(app, options);
   CLI11_PARSE(app, argc, argv);
-  return as_rank([&] { run(options); });
+  return runtime::as_rank([&] { run(options); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

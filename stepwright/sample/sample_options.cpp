@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/sample/asked_message.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 
 void add_sample_flags(CLI::App& app, SampleOptions& o) {
   app.add_option("WHAT", o.kind, "operators, collectives or overlap")->required();
@@ -77,4 +77,4 @@ std::vector<std::string> sample_arguments(const SampleOptions& o) {
   return words;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

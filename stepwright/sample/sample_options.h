@@ -10,7 +10,7 @@ namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 g
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::sample {
 
 /// The kinds of measurements of `stepwright sample`.
 enum class SampleKind : std::uint8_t { kOperators, kMessages, kOverlap };
@@ -41,4 +41,4 @@ void check(const SampleOptions& options);
 /// The arguments that give a rank these options.
 std::vector<std::string> sample_arguments(const SampleOptions& options);
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

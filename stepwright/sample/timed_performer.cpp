@@ -3,13 +3,13 @@
 #include <chrono>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::sample {
 
-Work TimedPerformer::issue(PlacedOperator placed) {
-  const Operator& op = placed.op;
-  Work work = inner_.issue(std::move(placed));
-  if (is_communication(op.kind)) return work;
-  return [this, &op, work = std::move(work)](Moment ready) {
+runtime::Work TimedPerformer::issue(runtime::PlacedOperator placed) {
+  const step::Operator& op = placed.op;
+  runtime::Work work = inner_.issue(std::move(placed));
+  if (step::is_communication(op.kind)) return work;
+  return [this, &op, work = std::move(work)](runtime::Moment ready) {
     const auto begin = std::chrono::steady_clock::now();
     work(ready);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
@@ -18,4 +18,4 @@ Work TimedPerformer::issue(PlacedOperator placed) {
   };
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

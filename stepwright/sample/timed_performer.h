@@ -5,19 +5,19 @@
 
 #include "stepwright/runtime/execute/performer.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 
 /// The facts on which an operator's time depends.
 struct OperatorKey {
-  OperatorKind kind{};
-  Phase phase{};
+  step::OperatorKind kind{};
+  step::Phase phase{};
   DType dtype{};
   bool gated = false;
-  Shape shape{};
+  step::Shape shape{};
   auto operator<=>(const OperatorKey&) const = default;
 
   /// An operator of this key.
-  [[nodiscard]] Operator example() const {
+  [[nodiscard]] step::Operator example() const {
     return {.kind = kind, .phase = phase, .dtype = dtype, .gated = gated, .shape = shape};
   }
 };
@@ -26,18 +26,19 @@ struct OperatorKey {
 using OperatorSeconds = std::map<OperatorKey, std::vector<double>>;
 
 /// Times the computations that another performer does on the thread that issues them.
-class TimedPerformer : public Performer {
+class TimedPerformer : public runtime::Performer {
  public:
   /// `seconds` is added to; both outlive this.
-  TimedPerformer(Performer& inner, OperatorSeconds& seconds) : inner_(inner), seconds_(seconds) {}
+  TimedPerformer(runtime::Performer& inner, OperatorSeconds& seconds)
+      : inner_(inner), seconds_(seconds) {}
 
   void begin_step() override { inner_.begin_step(); }
-  Work issue(PlacedOperator placed) override;
+  runtime::Work issue(runtime::PlacedOperator placed) override;
   void end_step() override { inner_.end_step(); }
 
  private:
-  Performer& inner_;
+  runtime::Performer& inner_;
   OperatorSeconds& seconds_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

@@ -1,6 +1,6 @@
 #include "stepwright/sample/world_shape.h"
 
-namespace stepwright {
+namespace stepwright::sample {
 
 std::vector<std::int64_t> members_of(const WorldShape& world, const EvenGroup& shape,
                                      std::int64_t rank) {
@@ -19,4 +19,4 @@ std::vector<std::int64_t> members_of(const WorldShape& world, const EvenGroup& s
   return members;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

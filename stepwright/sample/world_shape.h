@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::sample {
 
 /// How the ranks of a world lie: consecutive ones on each node.
 struct WorldShape {
@@ -22,4 +22,4 @@ struct EvenGroup {
 std::vector<std::int64_t> members_of(const WorldShape& world, const EvenGroup& shape,
                                      std::int64_t rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::sample

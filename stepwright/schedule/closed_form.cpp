@@ -2,11 +2,11 @@
 
 #include <numeric>
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 double PipelineSeconds::through_s() const {
   return std::accumulate(forward.begin(), forward.end(), 0.0) +
          std::accumulate(backward.begin(), backward.end(), 0.0);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 struct PipelineSize;
 
@@ -58,4 +58,4 @@ struct UniformPipeline {
   }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

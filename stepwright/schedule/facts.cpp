@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Whether two parts do the same, each for a micro-batch of its own.
@@ -115,4 +115,4 @@ BackwardForm backward_form(const Schedule& schedule) {
   return kForms[static_cast<std::size_t>(schedule.kind)];
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

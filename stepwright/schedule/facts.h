@@ -7,7 +7,7 @@
 
 #include "stepwright/schedule/schedule.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Which parts of a position begin and end the step for one of its chunks, as indices into
 /// `parts_of`; -1: none. Before the first forward stand gathers that the last step postponed;
@@ -44,4 +44,4 @@ inline bool splits_backward(const Schedule& schedule) {
   return backward_form(schedule) != BackwardForm::kWhole;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

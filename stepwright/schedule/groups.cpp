@@ -1,6 +1,6 @@
 #include "stepwright/schedule/groups.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 bool is_group(std::int64_t group, std::int64_t positions, std::int64_t micro_batches) {
   if (group < positions || group > micro_batches) return false;
@@ -19,4 +19,4 @@ bool is_even_group(std::int64_t group, std::int64_t positions, std::int64_t micr
   return groups > 0 && group * groups == micro_batches;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 // With several chunks on a position micro-batches come in groups, each through one chunk after the
 // other; the last group may be smaller. Megatron-Core runs those in which no group is smaller than
@@ -20,4 +20,4 @@ std::int64_t least_group(std::int64_t positions, std::int64_t micro_batches);
 /// alike (torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B), has this group.
 bool is_even_group(std::int64_t group, std::int64_t positions, std::int64_t micro_batches);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 std::optional<double> closed_form_s(ScheduleKind kind, const UniformPipeline& pipeline) {
   const ScheduleDefinition& definition = definition_of(kind);
@@ -31,4 +31,4 @@ std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::i
   return {1};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -11,7 +11,7 @@
 #include "stepwright/schedule/placement.h"
 #include "stepwright/schedule/turns.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// The schedules that there are. To add one: an enumerator here, a file in `kinds/` that defines
 /// it, and a row in `kScheduleRows`.
@@ -86,11 +86,11 @@ struct ScheduleDefinition {
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
 };
 
-namespace schedule_kinds {
+namespace kinds {
 extern const ScheduleDefinition kGpipe, kOneForwardOneBackward, kInterleaved, kZeroBubbleH1,
     kZeroBubbleH2, kZeroBubbleV, kVHalf, kVMin, kFolded, kDualPipe, kDualPipeV, kPaired, kStp,
     kSpreadVocabulary, kVocabularyOne, kVocabularyTwo, kAuto;
-}  // namespace schedule_kinds
+}  // namespace kinds
 
 /// A schedule, its word in files, and what defines it.
 struct ScheduleRow {
@@ -99,23 +99,23 @@ struct ScheduleRow {
   const ScheduleDefinition* definition;
 };
 inline constexpr ScheduleRow kScheduleRows[] = {
-    {ScheduleKind::kGpipe, "gpipe", &schedule_kinds::kGpipe},
-    {ScheduleKind::kOneForwardOneBackward, "1f1b", &schedule_kinds::kOneForwardOneBackward},
-    {ScheduleKind::kInterleaved, "interleaved", &schedule_kinds::kInterleaved},
-    {ScheduleKind::kZeroBubbleH1, "zb-h1", &schedule_kinds::kZeroBubbleH1},
-    {ScheduleKind::kZeroBubbleH2, "zb-h2", &schedule_kinds::kZeroBubbleH2},
-    {ScheduleKind::kZeroBubbleV, "zb-v", &schedule_kinds::kZeroBubbleV},
-    {ScheduleKind::kVHalf, "v-half", &schedule_kinds::kVHalf},
-    {ScheduleKind::kVMin, "v-min", &schedule_kinds::kVMin},
-    {ScheduleKind::kFolded, "folded", &schedule_kinds::kFolded},
-    {ScheduleKind::kDualPipe, "dualpipe", &schedule_kinds::kDualPipe},
-    {ScheduleKind::kDualPipeV, "dualpipev", &schedule_kinds::kDualPipeV},
-    {ScheduleKind::kPaired, "paired", &schedule_kinds::kPaired},
-    {ScheduleKind::kStp, "stp", &schedule_kinds::kStp},
-    {ScheduleKind::kSpreadVocabulary, "1f1b-vocab", &schedule_kinds::kSpreadVocabulary},
-    {ScheduleKind::kVocabularyOne, "vocab-1", &schedule_kinds::kVocabularyOne},
-    {ScheduleKind::kVocabularyTwo, "vocab-2", &schedule_kinds::kVocabularyTwo},
-    {ScheduleKind::kAuto, "auto", &schedule_kinds::kAuto}};
+    {ScheduleKind::kGpipe, "gpipe", &kinds::kGpipe},
+    {ScheduleKind::kOneForwardOneBackward, "1f1b", &kinds::kOneForwardOneBackward},
+    {ScheduleKind::kInterleaved, "interleaved", &kinds::kInterleaved},
+    {ScheduleKind::kZeroBubbleH1, "zb-h1", &kinds::kZeroBubbleH1},
+    {ScheduleKind::kZeroBubbleH2, "zb-h2", &kinds::kZeroBubbleH2},
+    {ScheduleKind::kZeroBubbleV, "zb-v", &kinds::kZeroBubbleV},
+    {ScheduleKind::kVHalf, "v-half", &kinds::kVHalf},
+    {ScheduleKind::kVMin, "v-min", &kinds::kVMin},
+    {ScheduleKind::kFolded, "folded", &kinds::kFolded},
+    {ScheduleKind::kDualPipe, "dualpipe", &kinds::kDualPipe},
+    {ScheduleKind::kDualPipeV, "dualpipev", &kinds::kDualPipeV},
+    {ScheduleKind::kPaired, "paired", &kinds::kPaired},
+    {ScheduleKind::kStp, "stp", &kinds::kStp},
+    {ScheduleKind::kSpreadVocabulary, "1f1b-vocab", &kinds::kSpreadVocabulary},
+    {ScheduleKind::kVocabularyOne, "vocab-1", &kinds::kVocabularyOne},
+    {ScheduleKind::kVocabularyTwo, "vocab-2", &kinds::kVocabularyTwo},
+    {ScheduleKind::kAuto, "auto", &kinds::kAuto}};
 
 template <class Rows>
 struct ScheduleNames;
@@ -164,4 +164,4 @@ std::vector<std::int64_t> chunks_of(ScheduleKind kind, const std::vector<std::in
 /// The numbers of `listed` where a forward stands beside a backward, else one.
 std::vector<std::int64_t> strands_of(ScheduleKind kind, const std::vector<std::int64_t>& listed);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

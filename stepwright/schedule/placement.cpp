@@ -1,6 +1,6 @@
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 std::optional<Place> Placement::next(const Place& place) const {
   if (holds_head(place)) return std::nullopt;
@@ -36,4 +36,4 @@ bool Placement::holds_head(std::int64_t position) const {
   return false;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

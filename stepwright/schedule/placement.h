@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// How the chunks of a model are dealt out to pipeline positions.
 enum class PlacementKind : std::uint8_t {
@@ -106,4 +106,4 @@ inline Place Placement::on_route_of(const Place& place, std::int64_t model_chunk
   return {};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -3,7 +3,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/schedule/found/found.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 std::vector<Schedule> schedules_of(ScheduleKind kind, const std::vector<std::int64_t>& chunks,
                                    const std::vector<std::int64_t>& strands) {
@@ -54,4 +54,4 @@ std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
   return found_turns(uneven_pipeline(schedule.basis, placement, micro_batches));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

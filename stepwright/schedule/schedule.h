@@ -10,7 +10,7 @@
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// The seconds and bytes of one chunk for one micro-batch.
 struct ChunkLoad {
@@ -83,4 +83,4 @@ bool fits(const OrderBasis& basis, const Placement& placement);
 std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
                              std::int64_t micro_batches);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

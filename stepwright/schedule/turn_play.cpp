@@ -9,7 +9,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 std::int64_t micro_batches_of(std::span<const Turns> turns) {
@@ -389,4 +389,4 @@ double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const 
   return last_s;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

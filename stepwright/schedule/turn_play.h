@@ -8,7 +8,7 @@
 #include "stepwright/schedule/placement.h"
 #include "stepwright/schedule/turns.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// What a forward costs beside each of several backwards, and beside a part of one alone.
 template <class Cost>
@@ -135,4 +135,4 @@ double makespan_s(const std::vector<std::vector<double>>& ends);
 double makespan_s(const std::vector<std::vector<double>>& ends, std::span<const Turns> turns,
                   const TurnSeconds& seconds);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

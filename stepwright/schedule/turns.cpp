@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 Part part_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch) {
   return {direction, static_cast<std::int32_t>(chunk), static_cast<std::int32_t>(micro_batch)};
@@ -33,4 +33,4 @@ Turns without_pairs(Turns turns) {
   return single;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

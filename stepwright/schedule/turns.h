@@ -8,7 +8,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 enum class Direction : std::uint8_t {
   kForward,
@@ -107,4 +107,4 @@ std::vector<Part> parts_of(std::span<const Turn> turns);
 /// The same turns with the parts of each one after the other.
 Turns without_pairs(Turns turns);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

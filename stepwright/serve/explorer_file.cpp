@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/program_folder.h"
 
-namespace stepwright {
+namespace stepwright::serve {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,4 +35,4 @@ fs::path explorer_file() {
   fail_unsupported(fmt::format("{}; {}", lack.what, lack.remedy));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::serve

@@ -5,7 +5,7 @@
 
 #include "stepwright/core/lack.h"
 
-namespace stepwright {
+namespace stepwright::serve {
 
 /// The lack of the explorer's page beside this program and where packages put it, and how to build
 /// it; nothing where it is.
@@ -14,4 +14,4 @@ std::optional<Lack> missing_explorer();
 /// The explorer's page. Fails with `kUnsupported`, saying how to build it, when it is not there.
 std::filesystem::path explorer_file();
 
-}  // namespace stepwright
+}  // namespace stepwright::serve

@@ -15,7 +15,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/serve/request.h"
 
-namespace stepwright {
+namespace stepwright::serve {
 namespace {
 
 constexpr int kWaiting = 16;           // browsers that the kernel lets wait
@@ -110,4 +110,4 @@ void PageServer::run(std::string_view page, int stop_fd) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::serve

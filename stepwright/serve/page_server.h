@@ -6,7 +6,7 @@
 
 #include "stepwright/core/descriptor.h"
 
-namespace stepwright {
+namespace stepwright::serve {
 
 /// Gives one page of HTML to browsers of this machine, over HTTP/1.1 on the loopback interface.
 class PageServer {
@@ -25,4 +25,4 @@ class PageServer {
   Descriptor listening_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::serve

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace stepwright {
+namespace stepwright::serve {
 namespace {
 
 constexpr std::string_view kEndOfHead = "\r\n\r\n";
@@ -42,4 +42,4 @@ std::optional<std::string> http_answer(std::string_view said, std::string_view p
   return response("200 OK", "text/html", page, method == "GET");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::serve

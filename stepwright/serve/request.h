@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::serve {
 
 /// Longest head of a request; browsers send a tenth of it.
 inline constexpr std::size_t kLongestHead = 16'384;
@@ -14,4 +14,4 @@ inline constexpr std::size_t kLongestHead = 16'384;
 /// answered with 400.
 std::optional<std::string> http_answer(std::string_view said, std::string_view page);
 
-}  // namespace stepwright
+}  // namespace stepwright::serve

@@ -5,7 +5,7 @@
 
 #include "stepwright/simulate/timeline/simulation.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 inline constexpr std::size_t kTerms = 9;
 
@@ -27,4 +27,4 @@ constexpr std::array<double, kTerms> breakdown_terms(const Breakdown& b) {
           b.expert_s,  b.pipeline_s, b.data_s,      b.host_s};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

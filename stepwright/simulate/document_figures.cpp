@@ -10,56 +10,57 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/step/document_sizes.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 /// Packings that differ from one in one choice, and how they are set.
-std::vector<std::pair<std::string, Packing>> neighbours_of(const Packing& own) {
-  std::vector<std::pair<std::string, Packing>> others;
-  const auto add = [&](std::string_view key, std::string_view word, const Packing& other) {
+std::vector<std::pair<std::string, packing::Packing>> neighbours_of(const packing::Packing& own) {
+  std::vector<std::pair<std::string, packing::Packing>> others;
+  const auto add = [&](std::string_view key, std::string_view word, const packing::Packing& other) {
     if (!(other == own)) others.emplace_back(fmt::format("batch.packing.{}={}", key, word), other);
   };
-  for (const auto& [kind, word] : kPackingKindNames) {
-    Packing other = own;
+  for (const auto& [kind, word] : packing::kPackingKindNames) {
+    packing::Packing other = own;
     other.kind = kind;
     add("kind", word, other);
   }
-  if (own.kind == PackingKind::kFirstFit) {
-    Packing other = own;
-    other.order = PackingOrder::kLongestFirst;
-    add("order", name_of(kPackingOrderNames, other.order), other);
+  if (own.kind == packing::PackingKind::kFirstFit) {
+    packing::Packing other = own;
+    other.order = packing::PackingOrder::kLongestFirst;
+    add("order", name_of(packing::kPackingOrderNames, other.order), other);
     other = own;
     other.group = 0;
     add("group", "0", other);
   }
-  Packing masked = own;
+  packing::Packing masked = own;
   masked.masks = true;
   add("masks", "true", masked);
-  for (const auto& [pad_to, word] : kPadToNames) {
-    Packing other = own;
+  for (const auto& [pad_to, word] : packing::kPadToNames) {
+    packing::Packing other = own;
     other.pad_to = pad_to;
     add("pad_to", word, other);
   }
-  for (const auto& [balance, word] : kDealNames) {
-    Packing other = own;
+  for (const auto& [balance, word] : packing::kDealNames) {
+    packing::Packing other = own;
     other.balance = balance;
     add("balance", word, other);
   }
   return others;
 }
 
-PlannedJob repacked(PlannedJob planned, const Packing& packing) {
-  DocumentBatch& documents = *planned.job.documents;
+plan::PlannedJob repacked(plan::PlannedJob planned, const packing::Packing& packing) {
+  plan::DocumentBatch& documents = *planned.job.documents;
   documents.packing = packing;
-  documents.packs = make_packs(documents.lengths, packing, planned.job.length);
+  documents.packs = packing::make_packs(documents.lengths, packing, planned.job.length);
   return planned;
 }
 
 /// The plan for documents of these lengths alone, each on so many context ranks less.
-PlannedJob on_ranks(PlannedJob planned, LengthHistogram lengths, std::int64_t fewer) {
-  Job& job = planned.job;
+plan::PlannedJob on_ranks(plan::PlannedJob planned, packing::LengthHistogram lengths,
+                          std::int64_t fewer) {
+  plan::Job& job = planned.job;
   planned.plan.parallel.context /= fewer;
   planned.plan.parallel.data *= fewer;
   job.length /= fewer;
@@ -70,25 +71,27 @@ PlannedJob on_ranks(PlannedJob planned, LengthHistogram lengths, std::int64_t fe
 
 bool is_power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
-bool can_choose_context(const Job& job, const Plan& plan) {
-  const Parallel& size = plan.parallel;
-  return job.documents->packing.kind != PackingKind::kNone && job.documents->packing.masks &&
-         size.context > 1 && is_power_of_two(size.context * size.data) && !job.model.experts &&
-         !job.model.latent && canonical_sharding(job, plan).parameters == Spread::kNone;
+bool can_choose_context(const plan::Job& job, const plan::Plan& plan) {
+  const plan::Parallel& size = plan.parallel;
+  return job.documents->packing.kind != packing::PackingKind::kNone &&
+         job.documents->packing.masks && size.context > 1 &&
+         is_power_of_two(size.context * size.data) && !job.model.experts && !job.model.latent &&
+         plan::canonical_sharding(job, plan).parameters == plan::Spread::kNone;
 }
 
 }  // namespace
 
 DocumentFigures document_figures(const Prediction& prediction) {
   const auto& [job, plan] = prediction.planned;
-  const Packs& packs = job.documents->packs;
-  const StepTokens tokens = step_tokens(job, plan);
+  const packing::Packs& packs = job.documents->packs;
+  const step::StepTokens tokens = step::step_tokens(job, plan);
   const double step_s = prediction.step_time_s();
-  const LengthHistogram documents = own_documents(job, plan);
+  const packing::LengthHistogram documents = step::own_documents(job, plan);
   return {.efficiency = tokens.of_documents / tokens.slots,
-          .per_sequence = total_count(documents),
-          .mean_length = total_tokens(documents) / total_count(documents),
-          .sequence_length = static_cast<double>(sequence_length(job, plan, MicroBatchSize::kMean)),
+          .per_sequence = packing::total_count(documents),
+          .mean_length = packing::total_tokens(documents) / packing::total_count(documents),
+          .sequence_length =
+              static_cast<double>(step::sequence_length(job, plan, step::MicroBatchSize::kMean)),
           .too_long = packs.too_long,
           .tokens = tokens.of_documents,
           .tokens_per_s = tokens.of_documents / step_s,
@@ -109,25 +112,26 @@ std::vector<PackingGain> packing_gains(const Prediction& prediction) {
 }
 
 std::optional<DynamicContext> dynamic_context(const Prediction& prediction) {
-  const PlannedJob& planned = prediction.planned;
+  const plan::PlannedJob& planned = prediction.planned;
   if (!can_choose_context(planned.job, planned.plan)) return std::nullopt;
   const std::int64_t context = planned.plan.parallel.context;
-  LengthHistogram short_ones;
-  LengthHistogram long_ones;
-  for (const LengthCount& each : own_documents(planned.job, planned.plan)) {
+  packing::LengthHistogram short_ones;
+  packing::LengthHistogram long_ones;
+  for (const packing::LengthCount& each : step::own_documents(planned.job, planned.plan)) {
     (each.length <= planned.job.length / context ? short_ones : long_ones).push_back(each);
   }
   if (short_ones.empty()) return std::nullopt;
   double seconds = 0;
-  const auto add = [&](const LengthHistogram& lengths, std::int64_t fewer) {
+  const auto add = [&](const packing::LengthHistogram& lengths, std::int64_t fewer) {
     if (lengths.empty()) return true;
-    const PlannedJob part = on_ranks(planned, lengths, fewer);
-    if (illegal(part.job, part.plan)) return false;
-    seconds += total_tokens(lengths) / document_figures(predict(part)).tokens_per_s;
+    const plan::PlannedJob part = on_ranks(planned, lengths, fewer);
+    if (plan::illegal(part.job, part.plan)) return false;
+    seconds += packing::total_tokens(lengths) / document_figures(predict(part)).tokens_per_s;
     return true;
   };
   if (!add(short_ones, context) || !add(long_ones, 1)) return std::nullopt;
-  const double tokens_per_s = (total_tokens(short_ones) + total_tokens(long_ones)) / seconds;
+  const double tokens_per_s =
+      (packing::total_tokens(short_ones) + packing::total_tokens(long_ones)) / seconds;
   return DynamicContext{tokens_per_s, tokens_per_s / document_figures(prediction).tokens_per_s - 1};
 }
 
@@ -159,4 +163,4 @@ Json documents_json(const Prediction& prediction) {
                    : Json(nullptr)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -7,7 +7,7 @@
 
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// What is said of a step of documents beside what is said of any step.
 struct DocumentFigures {
@@ -50,4 +50,4 @@ std::optional<DynamicContext> dynamic_context(const Prediction& prediction);
 /// `documents` of `stepwright predict --json` (docs/formats.md, "Prediction").
 nlohmann::ordered_json documents_json(const Prediction& prediction);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -3,18 +3,19 @@
 #include "stepwright/model/flops.h"
 #include "stepwright/step/document_sizes.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 namespace {
 
-using FlopsPerToken = double(const Architecture& model, std::int64_t length);
+using FlopsPerToken = double(const model::Architecture& model, std::int64_t length);
 
 /// FLOPs of a token in the mean of those that count: of documents each at its own length.
-double mean_of_tokens(const Job& job, const Plan& plan, FlopsPerToken* flops_per_token) {
+double mean_of_tokens(const plan::Job& job, const plan::Plan& plan,
+                      FlopsPerToken* flops_per_token) {
   if (!job.documents) return flops_per_token(job.model, job.length);
   double flops = 0;
   double tokens = 0;
-  for (const auto& [length, count] : own_documents(job, plan)) {
+  for (const auto& [length, count] : step::own_documents(job, plan)) {
     const double these = static_cast<double>(length) * count;
     flops += these * flops_per_token(job.model, length);
     tokens += these;
@@ -24,16 +25,18 @@ double mean_of_tokens(const Job& job, const Plan& plan, FlopsPerToken* flops_per
 
 }  // namespace
 
-double step_flops_per_token(const Job& job, const Plan& plan) {
-  return mean_of_tokens(job, plan, &training_flops_per_token);
+double step_flops_per_token(const plan::Job& job, const plan::Plan& plan) {
+  return mean_of_tokens(job, plan, &model::training_flops_per_token);
 }
 
-double step_masked_share(const Job& job, const Plan& plan) {
-  return mean_of_tokens(job, plan, &masked_flops_per_token) / step_flops_per_token(job, plan);
+double step_masked_share(const plan::Job& job, const plan::Plan& plan) {
+  return mean_of_tokens(job, plan, &model::masked_flops_per_token) /
+         step_flops_per_token(job, plan);
 }
 
-Efficiency efficiency(const Job& job, const Plan& plan, double step_time_s) {
-  const double step_flops = step_flops_per_token(job, plan) * step_tokens(job, plan).of_documents;
+Efficiency efficiency(const plan::Job& job, const plan::Plan& plan, double step_time_s) {
+  const double step_flops =
+      step_flops_per_token(job, plan) * step::step_tokens(job, plan).of_documents;
   Efficiency used;
   used.flops_per_s = step_flops / (step_time_s * static_cast<double>(job.cluster.devices()));
   used.peak_flops = job.cluster.device.peak_flops.at(job.precision);
@@ -41,4 +44,4 @@ Efficiency efficiency(const Job& job, const Plan& plan, double step_time_s) {
   return used;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -18,11 +18,13 @@
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// Chunks of a position that `auto` may have, and so the named schedules that it stands for.
-std::int64_t most_auto_chunks() { return traits_of(ScheduleKind::kAuto).most_chunks; }
+std::int64_t most_auto_chunks() {
+  return schedule::traits_of(schedule::ScheduleKind::kAuto).most_chunks;
+}
 
 std::int64_t whole_nanoseconds(double seconds) { return std::llround(1e9 * seconds); }
 
@@ -32,8 +34,8 @@ constexpr int kTries = 3;
 constexpr double kOvershoot = 1.1;
 
 /// Whether every position has room for one micro-batch.
-bool holds_one(const OrderBasis& basis, const Plan& plan) {
-  const Placement placement = placement_of(plan);
+bool holds_one(const schedule::OrderBasis& basis, const plan::Plan& plan) {
+  const schedule::Placement placement = plan::placement_of(plan);
   std::vector<std::int64_t> left = basis.room_bytes;
   for (std::int64_t i = 0; i < placement.model_chunks(); ++i) {
     left[static_cast<std::size_t>(placement.holder(i).position)] -=
@@ -43,20 +45,22 @@ bool holds_one(const OrderBasis& basis, const Plan& plan) {
 }
 
 struct Built {
-  Plan plan;
-  StepProgram program;
-  MemoryReport memory;
+  plan::Plan plan;
+  step::StepProgram program;
+  memory::MemoryReport memory;
 };
 
 /// Finds an order with as much less room as the order of a plan needs more of than there is, by the
 /// program's account. None where no position is left room for one micro-batch, or some tries do not
 /// do, or its order does not come near to `useful_s`.
-std::optional<Built> with_room(const Job& job, Plan plan, double useful_s) {
-  Schedule& schedule = plan.schedule;
+std::optional<Built> with_room(const plan::Job& job, plan::Plan plan, double useful_s) {
+  schedule::Schedule& schedule = plan.schedule;
   for (int i = 0; i < kTries && holds_one(schedule.basis, plan); ++i) {
-    if (!know_turns(schedule, plan.parallel.pipeline, micro_batches(job, plan), useful_s)) break;
-    StepProgram program = build_program(job, plan);
-    MemoryReport memory = memory_report(job, program);
+    if (!schedule::know_turns(schedule, plan.parallel.pipeline, plan::micro_batches(job, plan),
+                              useful_s))
+      break;
+    step::StepProgram program = step::build_program(job, plan);
+    memory::MemoryReport memory = memory::memory_report(job, program);
     if (memory.fits()) return Built{std::move(plan), std::move(program), std::move(memory)};
     for (std::size_t at = 0; at < memory.stages.size(); ++at) {
       const double over = memory.stages[at].peak_bytes - memory.usable_bytes();
@@ -70,18 +74,18 @@ std::optional<Built> with_room(const Job& job, Plan plan, double useful_s) {
 /// up to twice as many micro-batches as 1F1B holds, where it may take less than `best_s`, which
 /// offers may change.
 template <class Offer>
-void offer_orders(Pricer& pricer, const Job& job, const Plan& plan, const double& best_s,
-                  Offer offer) {
-  const std::int64_t count = micro_batches(job, plan);
+void offer_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
+                  const double& best_s, Offer offer) {
+  const std::int64_t count = plan::micro_batches(job, plan);
   const std::int64_t most = std::min(2 * plan.parallel.pipeline, count);
-  for (const auto& [placement, name] : kFoundPlacements) {
-    if (placement != PlacementKind::kV && plan.schedule.chunks == 1) continue;
+  for (const auto& [placement, name] : schedule::kFoundPlacements) {
+    if (placement != schedule::PlacementKind::kV && plan.schedule.chunks == 1) continue;
     if (plan.schedule.placement.value_or(placement) != placement) continue;
-    Plan order = plan;
+    plan::Plan order = plan;
     order.schedule.placement.reset();
     order.schedule.basis.placement = placement;
     order.schedule.basis = priced_basis(pricer, order, most);
-    if (least_order_s(order.schedule, order.parallel.pipeline, count) >= best_s) continue;
+    if (schedule::least_order_s(order.schedule, order.parallel.pipeline, count) >= best_s) continue;
     if (auto built = with_room(job, std::move(order), best_s)) offer(std::move(*built));
   }
 }
@@ -89,10 +93,10 @@ void offer_orders(Pricer& pricer, const Job& job, const Plan& plan, const double
 /// Plays candidates of one plan and keeps the best.
 class Settling {
  public:
-  Settling(const Job& job, const Plan& plan) : job_(job), plan_(plan), cost_(job) {}
+  Settling(const plan::Job& job, const plan::Plan& plan) : job_(job), plan_(plan), cost_(job) {}
 
   /// Where a placement is asked for, an order in it if any fits.
-  Plan run() {
+  plan::Plan run() {
     Pricer pricer(job_, cost_);
     if (plan_.schedule.placement) {
       offer_found(pricer, plan_);
@@ -102,34 +106,34 @@ class Settling {
       if (price.lower_bound_s < best_s_) offer(plan);
     }
     for (std::int64_t chunks = most_auto_chunks(); chunks > 0; --chunks) {
-      Plan found = plan_;
-      found.schedule = {.kind = ScheduleKind::kAuto, .chunks = chunks};
-      if (!broken_rule(job_, found)) offer_found(pricer, found);
+      plan::Plan found = plan_;
+      found.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
+      if (!plan::broken_rule(job_, found)) offer_found(pricer, found);
     }
     return fits() ? best_ : smallest_;
   }
 
  private:
   struct Priced {
-    Plan plan;
+    plan::Plan plan;
     Price price;
   };
 
   [[nodiscard]] bool fits() const { return best_s_ < std::numeric_limits<double>::infinity(); }
 
-  void offer_found(Pricer& pricer, const Plan& plan) {
+  void offer_found(Pricer& pricer, const plan::Plan& plan) {
     offer_orders(pricer, job_, plan, best_s_, [&](const Built& built) { offer(built); });
   }
 
   /// The legal plans with a named schedule, by price.
   std::vector<Priced> named(Pricer& pricer) const {
     std::vector<Priced> list;
-    for (const auto& [kind, name] : kScheduleNames) {
-      if (!is_named_order(kind)) continue;
+    for (const auto& [kind, name] : schedule::kScheduleNames) {
+      if (!schedule::is_named_order(kind)) continue;
       for (std::int64_t chunks = 1; chunks <= most_auto_chunks(); ++chunks) {
-        Plan plan = plan_;
+        plan::Plan plan = plan_;
         plan.schedule = {.kind = kind, .chunks = chunks};
-        if (broken_rule(job_, plan)) continue;
+        if (plan::broken_rule(job_, plan)) continue;
         list.push_back({plan, pricer.played_price(plan)});
       }
     }
@@ -137,9 +141,9 @@ class Settling {
     return list;
   }
 
-  void offer(const Plan& plan) {
-    StepProgram program = build_program(job_, plan);
-    MemoryReport memory = memory_report(job_, program);
+  void offer(const plan::Plan& plan) {
+    step::StepProgram program = step::build_program(job_, plan);
+    memory::MemoryReport memory = memory::memory_report(job_, program);
     if (memory.peak_bytes < least_bytes_) {
       least_bytes_ = memory.peak_bytes;
       smallest_ = plan;
@@ -148,58 +152,62 @@ class Settling {
   }
 
   void offer(const Built& built) {
-    const auto layouts = group_layouts(job_.cluster, Grid(built.plan));
+    const auto layouts = cost::group_layouts(job_.cluster, plan::Grid(built.plan));
     const double seconds = simulate(built.program, cost_, layouts, built.plan).step_time_s;
     if (seconds >= best_s_) return;
     best_s_ = seconds;
     best_ = built.plan;
   }
 
-  const Job& job_;
-  const Plan& plan_;
-  CostModel cost_;
-  Plan best_;
+  const plan::Job& job_;
+  const plan::Plan& plan_;
+  cost::CostModel cost_;
+  plan::Plan best_;
   double best_s_ = std::numeric_limits<double>::infinity();
-  Plan smallest_;
+  plan::Plan smallest_;
   double least_bytes_ = std::numeric_limits<double>::infinity();
 };
 
 /// What an `auto` schedule became.
-std::string order_note(const Schedule& schedule, std::optional<PlacementKind> asked) {
+std::string order_note(const schedule::Schedule& schedule,
+                       std::optional<schedule::PlacementKind> asked) {
   if (asked) {
     const bool found =
         schedule.chunks > 1 && !schedule.basis.chunks.empty() && schedule.basis.placement == *asked;
-    const std::string_view placement = name_of(kFoundPlacements, *asked);
+    const std::string_view placement = name_of(schedule::kFoundPlacements, *asked);
     return found
                ? fmt::format("schedule auto: an order found with placement {}", placement)
                : fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}",
-                             placement, name_of(kScheduleNames, schedule.kind), schedule.chunks);
+                             placement, name_of(schedule::kScheduleNames, schedule.kind),
+                             schedule.chunks);
   }
-  if (!traits_of(schedule.kind).found) {
+  if (!schedule::traits_of(schedule.kind).found) {
     return fmt::format("schedule auto: {} with chunks {} is the best, no found order is faster",
-                       name_of(kScheduleNames, schedule.kind), schedule.chunks);
+                       name_of(schedule::kScheduleNames, schedule.kind), schedule.chunks);
   }
   return fmt::format(
       "schedule auto: an order found for what this plan's chunks ({}) take and keep is the best",
-      schedule.chunks == 1                            ? "one a position"
-      : schedule.basis.placement == PlacementKind::kV ? "two a position, down and up again"
-                                                      : "two a position, around");
+      schedule.chunks == 1 ? "one a position"
+      : schedule.basis.placement == schedule::PlacementKind::kV
+          ? "two a position, down and up again"
+          : "two a position, around");
 }
 
 }  // namespace
 
-OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_batches) {
+schedule::OrderBasis priced_basis(Pricer& pricer, const plan::Plan& plan,
+                                  std::int64_t micro_batches) {
   const PipelineParts parts = pricer.parts(plan);
-  const Placement placement = placement_of(plan);
-  OrderBasis basis{.placement = plan.schedule.basis.placement,
-                   .chunks = {},
-                   .hop_ns = whole_nanoseconds(parts.seconds.hop_s),
-                   .room_bytes = {}};
+  const schedule::Placement placement = plan::placement_of(plan);
+  schedule::OrderBasis basis{.placement = plan.schedule.basis.placement,
+                             .chunks = {},
+                             .hop_ns = whole_nanoseconds(parts.seconds.hop_s),
+                             .room_bytes = {}};
   for (std::int64_t i = 0; i < placement.model_chunks(); ++i) {
     const auto [position, chunk] = placement.holder(i);
     const auto at = static_cast<std::size_t>(position);
     const auto own = static_cast<std::size_t>(chunk);
-    const PartSeconds& part = parts.seconds.parts[at][own];
+    const schedule::PartSeconds& part = parts.seconds.parts[at][own];
     const ChunkBytes& bytes = parts.bytes[at][own];
     basis.chunks.push_back({.forward_ns = whole_nanoseconds(part.forward),
                             .data_ns = whole_nanoseconds(part.data),
@@ -218,31 +226,32 @@ OrderBasis priced_basis(Pricer& pricer, const Plan& plan, std::int64_t micro_bat
   return basis;
 }
 
-std::vector<Plan> found_orders(Pricer& pricer, const Job& job, const Plan& plan, double useful_s) {
-  if (is_settled(plan.schedule)) return {plan};
-  std::vector<Plan> orders;
+std::vector<plan::Plan> found_orders(Pricer& pricer, const plan::Job& job, const plan::Plan& plan,
+                                     double useful_s) {
+  if (schedule::is_settled(plan.schedule)) return {plan};
+  std::vector<plan::Plan> orders;
   double best_s = useful_s;
   offer_orders(pricer, job, plan, best_s, [&](Built built) {
-    const Schedule& schedule = built.plan.schedule;
-    best_s = std::min(best_s, order_s(schedule, schedule.known.found->turns));
+    const schedule::Schedule& schedule = built.plan.schedule;
+    best_s = std::min(best_s, schedule::order_s(schedule, schedule.known.found->turns));
     orders.push_back(std::move(built.plan));
   });
   return orders;
 }
 
-PlannedJob with_order(PlannedJob planned) {
-  Schedule& schedule = planned.plan.schedule;
-  if (!traits_of(schedule.kind).found) return planned;
-  if (!is_settled(schedule)) {
-    const std::optional<PlacementKind> asked = schedule.placement;
+plan::PlannedJob with_order(plan::PlannedJob planned) {
+  schedule::Schedule& schedule = planned.plan.schedule;
+  if (!schedule::traits_of(schedule.kind).found) return planned;
+  if (!schedule::is_settled(schedule)) {
+    const std::optional<schedule::PlacementKind> asked = schedule.placement;
     planned.plan = Settling(planned.job, planned.plan).run();
     planned.job.notes.push_back(order_note(schedule, asked));
     return planned;
   }
-  const std::int64_t count = micro_batches(planned.job, planned.plan);
+  const std::int64_t count = plan::micro_batches(planned.job, planned.plan);
   const bool known = schedule.known.found && schedule.known.found->micro_batches == count;
-  if (!known) know_turns(schedule, planned.plan.parallel.pipeline, count);
+  if (!known) schedule::know_turns(schedule, planned.plan.parallel.pipeline, count);
   return planned;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,7 +5,7 @@
 
 #include "stepwright/simulate/breakdown_terms.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// The keys of the terms of a breakdown but the first, in their order.
@@ -41,4 +41,4 @@ std::vector<Loss> losses(const Prediction& prediction) {
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,7 +5,7 @@
 
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// A part of the step in which the critical stage does less than the model's FLOPs at the dense
 /// peak.
@@ -22,4 +22,4 @@ struct Loss {
 /// count, as the masked half of attention.
 std::vector<Loss> losses(const Prediction& prediction);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

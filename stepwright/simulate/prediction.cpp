@@ -21,32 +21,32 @@
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 /// FLOPs of a step that repeat a forward, over all ranks.
-double recomputed_flops(const StepProgram& program) {
+double recomputed_flops(const step::StepProgram& program) {
   std::vector<double> of_template;
-  for (const Template& piece : program.templates) {
+  for (const step::Template& piece : program.templates) {
     double sum = 0;
-    for (const Operator& op : piece.operators) {
-      if (op.phase == Phase::kRecompute) sum += flops(op);
+    for (const step::Operator& op : piece.operators) {
+      if (op.phase == step::Phase::kRecompute) sum += step::flops(op);
     }
     of_template.push_back(sum);
   }
   double total = 0;
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     std::vector<double> of_sequence;
-    for (const Sequence& sequence : stage.sequences) {
+    for (const step::Sequence& sequence : stage.sequences) {
       double sum = 0;
-      for (const Item& item : sequence.items) {
+      for (const step::Item& item : sequence.items) {
         sum += of_template[static_cast<std::size_t>(item.which)];
       }
       of_sequence.push_back(sum);
     }
-    for (const Slot& slot : stage.schedule) {
+    for (const step::Slot& slot : stage.schedule) {
       total += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
@@ -56,13 +56,15 @@ double recomputed_flops(const StepProgram& program) {
 
 /// Operators, each name once, that are larger or smaller than anything their price was fitted on;
 /// those that are so in the same way together.
-std::string outside_of_fits(const StepProgram& program, const ComputeCost& cost) {
+std::string outside_of_fits(const step::StepProgram& program, const cost::ComputeCost& cost) {
   std::vector<std::string_view> seen;
   std::vector<std::pair<std::string, std::vector<std::string_view>>> ways;
-  for (const Template& piece : program.templates) {
-    for (const Operator& op : piece.operators) {
-      if (is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end()) continue;
-      if (op.kind == OperatorKind::kOptimizer && op.shape.rows == 1) continue;  // all on the host
+  for (const step::Template& piece : program.templates) {
+    for (const step::Operator& op : piece.operators) {
+      if (step::is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end())
+        continue;
+      if (op.kind == step::OperatorKind::kOptimizer && op.shape.rows == 1)
+        continue;  // all on the host
       const std::string how = cost.outside_range(op);
       if (how.empty()) continue;
       seen.push_back(op.name);
@@ -90,7 +92,7 @@ std::string masked_note(const Prediction& p) {
       format_percent(masked), format_percent(p.mfu * (1 - masked)));
 }
 
-void add_notes(Prediction& p, const CostModel& cost) {
+void add_notes(Prediction& p, const cost::CostModel& cost) {
   p.notes.push_back(cost.provenance());
   if (const std::string outside = outside_of_fits(p.program, cost.compute()); !outside.empty()) {
     p.notes.push_back(
@@ -99,22 +101,23 @@ void add_notes(Prediction& p, const CostModel& cost) {
                     outside));
   }
   if (std::string note = masked_note(p); !note.empty()) p.notes.push_back(std::move(note));
-  for (std::string& note : plan_notes(p.planned)) p.notes.push_back(std::move(note));
+  for (std::string& note : plan::plan_notes(p.planned)) p.notes.push_back(std::move(note));
   if (!p.planned.job.framework.name.empty()) {
-    for (const NotRun& what : not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {
+    for (const plan::NotRun& what :
+         plan::not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {
       p.notes.push_back(fmt::format("The plan does not run as it is: {}.", what.message));
     }
   }
 }
 
-void add_rates(Prediction& p, const Job& job) {
+void add_rates(Prediction& p, const plan::Job& job) {
   const double step = p.simulation.step_time_s;
   const auto devices = static_cast<double>(p.program.ranks);
   const Efficiency used = efficiency(job, p.planned.plan, step);
-  p.parameters = count_parameters(job.model);
-  p.active_parameters = count_active_parameters(job.model);
+  p.parameters = model::count_parameters(job.model);
+  p.active_parameters = model::count_active_parameters(job.model);
   p.flops_per_token = step_flops_per_token(job, p.planned.plan);
-  p.tokens_per_s_per_device = step_tokens(job, p.planned.plan).slots / (step * devices);
+  p.tokens_per_s_per_device = step::step_tokens(job, p.planned.plan).slots / (step * devices);
   p.flops_per_s_per_device = used.flops_per_s;
   p.peak_flops = used.peak_flops;
   p.mfu = used.mfu;
@@ -136,11 +139,11 @@ Json stage_json(const Prediction& p, std::size_t i) {
 }
 
 Json model_json(const Prediction& p) {
-  const Job& job = p.planned.job;
+  const plan::Job& job = p.planned.job;
   Json model{{"name", job.model_name},
              {"parameters", p.parameters},
              {"active_parameters", p.active_parameters}};
-  if (job.model.freezes()) model["trained_parameters"] = count_trained_parameters(job.model);
+  if (job.model.freezes()) model["trained_parameters"] = model::count_trained_parameters(job.model);
   model["flops_per_token"] = p.flops_per_token;
   return model;
 }
@@ -157,16 +160,16 @@ Json losses_json(const Prediction& p) {
 
 }  // namespace
 
-Prediction predict(const PlannedJob& given, bool record) {
-  if (const auto refused = illegal(given.job, given.plan)) fail_refused(*refused);
+Prediction predict(const plan::PlannedJob& given, bool record) {
+  if (const auto refused = plan::illegal(given.job, given.plan)) plan::fail_refused(*refused);
   Prediction p;
   p.planned = with_order(given);
   const auto& [job, plan] = p.planned;
-  const CostModel cost(job);
-  const auto layouts = group_layouts(job.cluster, Grid(plan));
-  p.program = build_program(job, plan);
-  p.memory = memory_report(job, p.program);
-  if (job.documents) p.program = build_program(job, plan, MicroBatchSize::kMean);
+  const cost::CostModel cost(job);
+  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
+  p.program = step::build_program(job, plan);
+  p.memory = memory::memory_report(job, p.program);
+  if (job.documents) p.program = step::build_program(job, plan, step::MicroBatchSize::kMean);
   p.simulation = simulate(p.program, cost, layouts, plan, record);
   Pricer pricer(job, cost);
   p.price = pricer.price(plan);
@@ -179,13 +182,13 @@ Prediction predict(const PlannedJob& given, bool record) {
 
 std::vector<std::vector<double>> operator_times(const Prediction& prediction) {
   const auto& [job, plan] = prediction.planned;
-  const auto layouts = group_layouts(job.cluster, Grid(plan));
+  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
   const Prices prices =
-      price_operators(prediction.program, CostModel(job), layouts, plan.collectives);
+      price_operators(prediction.program, cost::CostModel(job), layouts, plan.collectives);
   std::vector<std::vector<double>> times;
   for (std::size_t i = 0; i < prices.size(); ++i) {
     std::vector<double>& of_template = times.emplace_back();
-    for (const OperatorTime& time : prices[i]) of_template.push_back(time.seconds);
+    for (const cost::OperatorTime& time : prices[i]) of_template.push_back(time.seconds);
   }
   return times;
 }
@@ -236,7 +239,7 @@ Json prediction_json(const Prediction& p) {
     out["host_capacity_bytes"] = static_cast<std::int64_t>(p.memory.host_capacity_bytes);
   }
   if (!p.memory.fits()) {
-    out["largest_kind"] = largest_part(p.memory);
+    out["largest_kind"] = memory::largest_part(p.memory);
     out["over_by_bytes"] = static_cast<std::int64_t>(p.memory.over_by_bytes());
   }
   out["stages"] = Json::array();
@@ -248,4 +251,4 @@ Json prediction_json(const Prediction& p) {
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -11,15 +11,15 @@
 #include "stepwright/step/document_sizes.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Everything that is said about one plan. Rates: model FLOPs count attention without halving it
 /// for the causal mask; the peak is that of the job's precision.
 struct Prediction {
-  PlannedJob planned;
-  StepProgram program;
+  plan::PlannedJob planned;
+  step::StepProgram program;
   Simulation simulation;
-  MemoryReport memory;
+  memory::MemoryReport memory;
   Price price;
   std::int64_t parameters = 0;
   std::int64_t active_parameters = 0;
@@ -29,20 +29,20 @@ struct Prediction {
   double peak_flops = 0;              ///< FLOP/s of a device in the job's precision, dense.
   double mfu = 0;                     ///< The ratio of the two above.
   double hfu = 0;                     ///< With the FLOPs that recomputation repeats.
-  StepInterval interval;              ///< 80 %, in shares of the step.
+  cost::StepInterval interval;        ///< 80 %, in shares of the step.
   std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
   /// Padding included.
   [[nodiscard]] double tokens_per_s() const {
-    return step_tokens(planned.job, planned.plan).slots / step_time_s();
+    return step::step_tokens(planned.job, planned.plan).slots / step_time_s();
   }
 };
 
 /// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the rule
 /// when the plan is not legal. An `auto` schedule without an order is settled first (`with_order`).
 /// `record` keeps the events of the timeline.
-Prediction predict(const PlannedJob& planned, bool record = false);
+Prediction predict(const plan::PlannedJob& planned, bool record = false);
 
 /// Seconds of each operator of each template, alone: of a message without what runs beside it.
 std::vector<std::vector<double>> operator_times(const Prediction& prediction);
@@ -54,4 +54,4 @@ nlohmann::ordered_json prediction_json(const Prediction& prediction);
 /// {...}.
 nlohmann::ordered_json breakdown_json(const Breakdown& breakdown);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// What a part keeps of its adapter.
@@ -47,7 +47,7 @@ struct Adapter {
 
 std::optional<Adapter> adapter_of(const Emit& e, const Product& p) {
   if (!e.s.model->adapters) return std::nullopt;
-  const AdaptedWeight* names = adapted_weight(name_of(p.part));
+  const model::AdaptedWeight* names = model::adapted_weight(name_of(p.part));
   if (names == nullptr) return std::nullopt;
   Adapter adapter{.roles = *std::ranges::find(kAdapterRoles, p.part, &AdapterRoles::part),
                   .down = p,
@@ -175,4 +175,4 @@ TensorId adapted_linear(Emit& e, TensorId x, const Product& p) {
   return y;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

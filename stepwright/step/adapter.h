@@ -2,7 +2,7 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 // Operators of an adapter beside a frozen product: x A, times B, scaled, added to the product's
 // result. Tensor ranks share neither messages nor rows more than the product does. Beside a product
@@ -37,4 +37,4 @@ void adapter_weight_gradient(Emit& e, const AdapterGradients& gradients, TensorI
 /// dx with the adapter's part of it added in its place, if there is one.
 TensorId add_to(Emit& e, TensorId dx, TensorId adapter, const Product& p);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

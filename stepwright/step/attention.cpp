@@ -1,7 +1,7 @@
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr NormRole kQkNorm{Keep::kQkv, Keep::kQkStatistics, LayerPart::kQueryNorm,
@@ -24,15 +24,15 @@ std::int64_t rotated_width(const Setting& s) {
       static_cast<double>((s.heads() + s.kv_heads()) * s.model->head_dim) * share);
 }
 
-void rotate(Emit& e, TensorId qkv, Phase phase, const LayerClass& layer) {
-  if (e.s.model->position != Position::kRope || !layer.rotated) return;
+void rotate(Emit& e, TensorId qkv, Phase phase, const model::LayerClass& layer) {
+  if (e.s.model->position != model::Position::kRope || !layer.rotated) return;
   Operator rotary = computation(e, OperatorKind::kRotary, phase, LayerPart::kRotary,
                                 {.rows = e.s.tokens, .columns = rotated_width(e.s)});
   if (e.s.scaled_rotary_apart) rotary.purpose = Purpose::kScaledRotary;
   e.out.add(rotary, {qkv}, {qkv});
 }
 
-bool norms_whole_width(const Setting& s) { return s.model->qk_norm == QkNorm::kWhole; }
+bool norms_whole_width(const Setting& s) { return s.model->qk_norm == model::QkNorm::kWhole; }
 
 /// What queries and keys are normed over: each head, or all heads of each.
 Shape normed_heads(const Setting& s) {
@@ -55,7 +55,7 @@ Operator head_norm(const Emit& e, Phase phase, Purpose purpose) {
 /// Numbers of a token that describe what is normed at once, or its gradient: one of its squares,
 /// and in a LayerNorm over all heads one of its values.
 std::int64_t numbers_of_norm(const Setting& s) {
-  return norms_whole_width(s) && s.model->norm == Norm::kLayer ? 2 : 1;
+  return norms_whole_width(s) && s.model->norm == model::Norm::kLayer ? 2 : 1;
 }
 
 /// The sums that a norm over all heads needs of the tensor ranks, which have some heads each:
@@ -143,33 +143,33 @@ void join_gates(Emit& e, TensorId d_qkv, TensorId d_gates) {
       {d_gates, d_qkv}, {d_qkv});
 }
 
-TensorId project(Emit& e, TensorId normed, const LayerClass& layer) {
+TensorId project(Emit& e, TensorId normed, const model::LayerClass& layer) {
   if (e.s.model->latent) return latent_projections(e, normed);
   TensorId qkv = column_linear(e, normed, Keep::kAttentionLinearInput, qkv_product(e.s));
-  if (e.s.model->qk_norm != QkNorm::kNone) qkv = norm_heads(e, qkv);
+  if (e.s.model->qk_norm != model::QkNorm::kNone) qkv = norm_heads(e, qkv);
   rotate(e, qkv, e.forward, layer);
   return qkv;
 }
 
-TensorId project_backward(Emit& e, TensorId d_qkv, const LayerClass& layer) {
+TensorId project_backward(Emit& e, TensorId d_qkv, const model::LayerClass& layer) {
   if (e.s.model->latent) return latent_projections_backward(e, d_qkv);
   rotate(e, d_qkv, Phase::kDataGradient, layer);
-  if (e.s.model->qk_norm != QkNorm::kNone) d_qkv = norm_heads_backward(e, d_qkv);
+  if (e.s.model->qk_norm != model::QkNorm::kNone) d_qkv = norm_heads_backward(e, d_qkv);
   return column_linear_backward(e, d_qkv, Keep::kAttentionLinearInput, qkv_product(e.s));
 }
 
 }  // namespace
 
-TensorId attention_block(Emit& e, TensorId normed, const LayerClass& layer) {
+TensorId attention_block(Emit& e, TensorId normed, const model::LayerClass& layer) {
   const TensorId qkv = project(e, normed, layer);
   const TensorId out = attention_core(e, qkv, layer);
   e.kept.set(Keep::kAttentionOut, out);
   const TensorId result = gate_result(e, out);
-  end_module(e, Module::kCoreAttention, result);
+  end_module(e, plan::Module::kCoreAttention, result);
   return adapted_linear(e, result, output_product(e.s));
 }
 
-TensorId attention_block_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+TensorId attention_block_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
   const bool gated = e.s.model->attention_gate;
   const TensorId d_result = linear_backward(
       e, dy, gated ? Keep::kAttentionGated : Keep::kAttentionOut, output_product(e.s));
@@ -179,4 +179,4 @@ TensorId attention_block_backward(Emit& e, TensorId dy, const LayerClass& layer)
   return project_backward(e, d_qkv, layer);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
-bool fused(const Setting& s) { return s.kernels.attention != AttentionKernel::kUnfused; }
+bool fused(const Setting& s) { return s.kernels.attention != cluster::AttentionKernel::kUnfused; }
 
 TensorId score_tensor(Emit& e, std::string_view name, const Shape& shape, DType dtype) {
   return e.out.tensor({.name = name,
@@ -69,7 +69,7 @@ TensorId unfused_attention_backward(Emit& e, TensorId d_out, TensorId qkv, const
 
 }  // namespace
 
-std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer) {
+std::int64_t seen_pairs(std::int64_t length, const model::LayerClass& layer) {
   const std::int64_t reach = layer.window > 0 ? std::min(layer.window, length) : length;
   if (layer.bidirectional) return length * reach;
   if (layer.chunked) {
@@ -79,7 +79,7 @@ std::int64_t seen_pairs(std::int64_t length, const LayerClass& layer) {
   return reach * (reach + 1) / 2 + (length - reach) * reach;
 }
 
-std::int64_t sequence_pairs(const Setting& s, const LayerClass& layer) {
+std::int64_t sequence_pairs(const Setting& s, const model::LayerClass& layer) {
   if (s.documents.empty()) return seen_pairs(s.length, layer);
   double pairs = 0;
   for (const auto& [length, count] : s.documents) {
@@ -88,7 +88,7 @@ std::int64_t sequence_pairs(const Setting& s, const LayerClass& layer) {
   return std::llround(pairs);
 }
 
-std::int64_t attended_pairs(const Setting& s, LayerClass layer) {
+std::int64_t attended_pairs(const Setting& s, model::LayerClass layer) {
   if (s.model->has_indexer()) {
     const std::int64_t chosen = s.model->latent->index_top_k;
     layer.window = layer.window == 0 ? chosen : std::min(layer.window, chosen);
@@ -152,25 +152,25 @@ TensorId local_attention_backward(Emit& e, TensorId d_out, TensorId qkv, TensorI
   return d_qkv;
 }
 
-TensorId attention_core(Emit& e, TensorId qkv, const LayerClass& layer) {
+TensorId attention_core(Emit& e, TensorId qkv, const model::LayerClass& layer) {
   e.kept.set(Keep::kQkv, qkv);
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
-      case ContextKind::kRing: return ring_attention(e, qkv, layer);
-      case ContextKind::kAllGather: return gathered_attention(e, qkv, layer);
-      case ContextKind::kUlysses: return ulysses_attention(e, qkv, layer);
+      case plan::ContextKind::kRing: return ring_attention(e, qkv, layer);
+      case plan::ContextKind::kAllGather: return gathered_attention(e, qkv, layer);
+      case plan::ContextKind::kUlysses: return ulysses_attention(e, qkv, layer);
     }
   }
   return local_attention(
       e, qkv, attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
 }
 
-TensorId attention_core_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
+TensorId attention_core_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
   if (e.s.context > 1) {
     switch (e.s.context_kind) {
-      case ContextKind::kRing: return ring_attention_backward(e, d_out, layer);
-      case ContextKind::kAllGather: return gathered_attention_backward(e, d_out, layer);
-      case ContextKind::kUlysses: return ulysses_attention_backward(e, d_out, layer);
+      case plan::ContextKind::kRing: return ring_attention_backward(e, d_out, layer);
+      case plan::ContextKind::kAllGather: return gathered_attention_backward(e, d_out, layer);
+      case plan::ContextKind::kUlysses: return ulysses_attention_backward(e, d_out, layer);
     }
   }
   const TensorId qkv = kept(e, Keep::kQkv);
@@ -180,4 +180,4 @@ TensorId attention_core_backward(Emit& e, TensorId d_out, const LayerClass& laye
       attention_shape(e.s, e.s.length, e.s.length, 1, attended_pairs(e.s, layer)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -6,7 +6,7 @@
 #include "stepwright/step/split_backward.h"
 #include "stepwright/step/vocabulary_passes.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Which output of a backward template holds gradients that leave; -1 when none do.
@@ -20,9 +20,9 @@ std::int32_t gradient_output(const std::vector<Template>& templates, TemplateId 
 }
 
 /// The direction of the messages of a sequence.
-Direction passing(const Sequence& sequence) {
-  const bool forward = sequence.direction == Direction::kForward;
-  return forward ? Direction::kForward : Direction::kBackward;
+schedule::Direction passing(const Sequence& sequence) {
+  const bool forward = sequence.direction == schedule::Direction::kForward;
+  return forward ? schedule::Direction::kForward : schedule::Direction::kBackward;
 }
 
 std::int32_t append(Sequence& sequence, Item item) {
@@ -37,19 +37,19 @@ TemplateId TemplateStore::add(Template piece) {
   return static_cast<TemplateId>(templates_.size() - 1);
 }
 
-Block TemplateStore::add(BlockPair pair, BackwardForm form) {
+Block TemplateStore::add(BlockPair pair, schedule::BackwardForm form) {
   if (!pair.forward_passes.empty()) return add_passes(pair);
   Block block;
   block.size = unit_size(s_, pair.forward.parameters);
   block.forward = add(std::move(pair.forward));
   if (pair.backward.operators.empty()) return block;
-  if (form != BackwardForm::kWhole) {
+  if (form != schedule::BackwardForm::kWhole) {
     SplitBackward parts = split_backward(pair.backward);
     block.backward = add(std::move(parts.data));
     block.weight = add(std::move(parts.weight));
   }
-  if (form != BackwardForm::kSplit) block.whole = add(std::move(pair.backward));
-  if (form == BackwardForm::kWhole) block.backward = block.whole;
+  if (form != schedule::BackwardForm::kSplit) block.whole = add(std::move(pair.backward));
+  if (form == schedule::BackwardForm::kWhole) block.backward = block.whole;
   return block;
 }
 
@@ -63,29 +63,30 @@ Block TemplateStore::add_passes(const BlockPair& pair) {
   return block;
 }
 
-Block TemplateStore::embedding(const LayerRecompute& recompute, bool at_end) {
-  Block block = add(build_embedding(s_, recompute.whole, at_end), BackwardForm::kWhole);
+Block TemplateStore::embedding(const plan::LayerRecompute& recompute, bool at_end) {
+  Block block = add(build_embedding(s_, recompute.whole, at_end), schedule::BackwardForm::kWhole);
   block.unit = kEmbeddingUnit;
   block.gradients = embedding_gradients(*s_.model);
   return block;
 }
 
 Block TemplateStore::head(bool own_table, bool at_end) {
-  Block block = add(build_head(s_, own_table, at_end), BackwardForm::kWhole);
+  Block block = add(build_head(s_, own_table, at_end), schedule::BackwardForm::kWhole);
   block.unit = kHeadUnit;
   block.gradients = head_gradients(*s_.model);
   return block;
 }
 
 Block TemplateStore::multi_token(std::int64_t depth, bool own_table,
-                                 const LayerRecompute& recompute) {
-  Block block = add(build_multi_token(s_, depth, own_table, recompute), BackwardForm::kWhole);
+                                 const plan::LayerRecompute& recompute) {
+  Block block =
+      add(build_multi_token(s_, depth, own_table, recompute), schedule::BackwardForm::kWhole);
   block.unit = static_cast<std::int32_t>(s_.model->layers + depth);
   return block;
 }
 
-Block TemplateStore::layer(std::int64_t index, const LayerRecompute& recompute) {
-  const LayerClass which = s_.model->layer_class(index);
+Block TemplateStore::layer(std::int64_t index, const plan::LayerRecompute& recompute) {
+  const model::LayerClass which = s_.model->layer_class(index);
   const auto key = std::make_pair(which, recompute);
   auto found = layers_.find(key);
   if (found == layers_.end()) {
@@ -98,13 +99,13 @@ Block TemplateStore::layer(std::int64_t index, const LayerRecompute& recompute) 
   return block;
 }
 
-TemplateId TemplateStore::send(Direction direction) {
+TemplateId TemplateStore::send(schedule::Direction direction) {
   const auto [entry, fresh] = messages_.try_emplace({true, direction}, -1);
   if (fresh) entry->second = add(build_send(s_, direction));
   return entry->second;
 }
 
-TemplateId TemplateStore::receive(Direction direction) {
+TemplateId TemplateStore::receive(schedule::Direction direction) {
   const auto [entry, fresh] = messages_.try_emplace({false, direction}, -1);
   if (fresh) entry->second = add(build_receive(s_, direction));
   return entry->second;
@@ -198,7 +199,7 @@ void SequenceWriter::append_reduction(Sequence& sequence, Bucket& bucket, bool l
 }
 
 Sequence SequenceWriter::forward(bool first) {
-  Sequence sequence{.direction = Direction::kForward, .chunk = chunk_.index, .items = {}};
+  Sequence sequence{.direction = schedule::Direction::kForward, .chunk = chunk_.index, .items = {}};
   Progress progress;
   append_source(sequence, progress, chunk_.before);
   for (const Block& block : chunk_.blocks) append_forward(sequence, block, first, progress);
@@ -240,8 +241,9 @@ bool SequenceWriter::gradient_comes() const {
 }
 
 bool SequenceWriter::gradient_goes_on() const {
-  return std::ranges::all_of(
-      chunk_.blocks, [](const Block& block) { return block.gradients == GradientPath::kThrough; });
+  return std::ranges::all_of(chunk_.blocks, [](const Block& block) {
+    return block.gradients == model::GradientPath::kThrough;
+  });
 }
 
 Sequence SequenceWriter::backward(bool last) { return backward(last, true); }
@@ -249,7 +251,8 @@ Sequence SequenceWriter::backward(bool last) { return backward(last, true); }
 Sequence SequenceWriter::data_gradients(bool last) { return backward(last, false); }
 
 Sequence SequenceWriter::backward(bool last, bool whole) {
-  const Direction direction = whole ? Direction::kBackward : Direction::kDataGradient;
+  const schedule::Direction direction =
+      whole ? schedule::Direction::kBackward : schedule::Direction::kDataGradient;
   Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
   Progress progress;
   Bucket bucket;
@@ -268,7 +271,8 @@ Sequence SequenceWriter::backward(bool last, bool whole) {
 }
 
 Sequence SequenceWriter::weight_gradients(bool last) {
-  Sequence sequence{.direction = Direction::kWeightGradient, .chunk = chunk_.index, .items = {}};
+  Sequence sequence{
+      .direction = schedule::Direction::kWeightGradient, .chunk = chunk_.index, .items = {}};
   Progress progress;
   Bucket bucket;
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
@@ -282,12 +286,12 @@ Sequence SequenceWriter::weight_gradients(bool last) {
 
 Sequence SequenceWriter::embed(bool first) {
   Sequence sequence = forward(first);
-  sequence.direction = Direction::kEmbed;
+  sequence.direction = schedule::Direction::kEmbed;
   return sequence;
 }
 
 Sequence SequenceWriter::predict(bool first, bool last) {
-  Sequence sequence{.direction = Direction::kPredict, .chunk = chunk_.index, .items = {}};
+  Sequence sequence{.direction = schedule::Direction::kPredict, .chunk = chunk_.index, .items = {}};
   const Block& head = chunk_.blocks.front();
   Progress progress;
   Bucket bucket;
@@ -303,7 +307,7 @@ Sequence SequenceWriter::predict(bool first, bool last) {
 
 Sequence SequenceWriter::embed_gradient(bool last) {
   Sequence sequence = backward(last);
-  sequence.direction = Direction::kEmbedGradient;
+  sequence.direction = schedule::Direction::kEmbedGradient;
   return sequence;
 }
 
@@ -357,4 +361,4 @@ void SequenceWriter::append_target(Sequence& sequence, std::int32_t source, Chun
   append(sequence, std::move(item));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

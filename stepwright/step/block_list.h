@@ -8,7 +8,7 @@
 #include "stepwright/step/pair.h"
 #include "stepwright/step/sharding.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// One block of a chunk: its templates and its parameters.
 struct Block {
@@ -17,10 +17,10 @@ struct Block {
   TemplateId weight = -1;    ///< Of a split backward the weight gradients' part; -1: not split.
   TemplateId whole = -1;     ///< Both gradients.
   std::vector<TemplateId> passes;  ///< Of a block that is done in passes instead, in their order,
-  std::vector<Direction> directions;  ///< and what they are.
+  std::vector<schedule::Direction> directions;  ///< and what they are.
   std::int32_t layer = -1;
   std::int32_t unit = -1;  ///< As in `Item::units`.
-  GradientPath gradients = GradientPath::kThrough;
+  model::GradientPath gradients = model::GradientPath::kThrough;
   UnitSize size;
 };
 
@@ -30,15 +30,15 @@ class TemplateStore {
   /// A store in which backwards of layers are cut in two where `form` says so; those of the
   /// embedding, which has no data gradients, and of the head and of multi-token layers, whose
   /// logits are too large to wait, are not.
-  TemplateStore(const Setting& setting, BackwardForm form) : s_(setting), form_(form) {}
+  TemplateStore(const Setting& setting, schedule::BackwardForm form) : s_(setting), form_(form) {}
 
   /// `at_end` as in `build_embedding`.
-  Block embedding(const LayerRecompute& recompute, bool at_end = true);
+  Block embedding(const plan::LayerRecompute& recompute, bool at_end = true);
   Block head(bool own_table, bool at_end = true);
-  Block multi_token(std::int64_t depth, bool own_table, const LayerRecompute& recompute);
-  Block layer(std::int64_t index, const LayerRecompute& recompute);
-  TemplateId send(Direction direction);
-  TemplateId receive(Direction direction);
+  Block multi_token(std::int64_t depth, bool own_table, const plan::LayerRecompute& recompute);
+  Block layer(std::int64_t index, const plan::LayerRecompute& recompute);
+  TemplateId send(schedule::Direction direction);
+  TemplateId receive(schedule::Direction direction);
   /// Between chunks of one position.
   TemplateId hand_over();
   TemplateId take_over();
@@ -54,13 +54,13 @@ class TemplateStore {
   std::vector<Template> take() { return std::move(templates_); }
 
  private:
-  Block add(BlockPair pair, BackwardForm form);
+  Block add(BlockPair pair, schedule::BackwardForm form);
   Block add_passes(const BlockPair& pair);
   const Setting& s_;
-  BackwardForm form_;
+  schedule::BackwardForm form_;
   std::vector<Template> templates_;
-  std::map<std::pair<LayerClass, LayerRecompute>, Block> layers_;
-  std::map<std::pair<bool, Direction>, TemplateId> messages_;
+  std::map<std::pair<model::LayerClass, plan::LayerRecompute>, Block> layers_;
+  std::map<std::pair<bool, schedule::Direction>, TemplateId> messages_;
   std::map<std::pair<TemplateId, TemplateId>, TemplateId> pairs_;
   TemplateId hand_over_ = -1;
   TemplateId take_over_ = -1;
@@ -82,7 +82,7 @@ class SequenceWriter {
     ChunkLink before = ChunkLink::kNone;
     ChunkLink behind = ChunkLink::kNone;
   };
-  SequenceWriter(TemplateStore& store, const ShardingBuilder& sharding, const Plan& plan,
+  SequenceWriter(TemplateStore& store, const ShardingBuilder& sharding, const plan::Plan& plan,
                  const Chunk& chunk)
       : store_(store), sharding_(sharding), plan_(plan), chunk_(chunk) {}
 
@@ -131,7 +131,7 @@ class SequenceWriter {
 
   TemplateStore& store_;
   const ShardingBuilder& sharding_;
-  const Plan& plan_;
+  const plan::Plan& plan_;
   Chunk chunk_;
 };
 
@@ -141,4 +141,4 @@ class SequenceWriter {
 Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequence& backward,
                        const OperatorSeconds& seconds);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

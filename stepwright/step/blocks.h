@@ -5,18 +5,18 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Attention of one layer behind its norm: from normed rows [rows, hidden] to the partial result
 /// [tokens, hidden] of the output projection, which `leave_tensor` completes.
-TensorId attention_block(Emit& e, TensorId normed, const LayerClass& layer);
+TensorId attention_block(Emit& e, TensorId normed, const model::LayerClass& layer);
 /// Leads from the gradient of the projection's result [tokens, hidden] to that of the normed rows.
-TensorId attention_block_backward(Emit& e, TensorId dy, const LayerClass& layer);
+TensorId attention_block_backward(Emit& e, TensorId dy, const model::LayerClass& layer);
 
 /// A mixer that carries a state (delta net, Mamba, short convolution) behind its norm: from normed
 /// rows [rows, hidden] to the partial result [tokens, hidden] of its last projection; and back.
-TensorId state_mixer_block(Emit& e, TensorId normed, Mixer kind);
-TensorId state_mixer_block_backward(Emit& e, TensorId dy, Mixer kind);
+TensorId state_mixer_block(Emit& e, TensorId normed, model::Mixer kind);
+TensorId state_mixer_block_backward(Emit& e, TensorId dy, model::Mixer kind);
 
 /// Projections of latent attention (DeepSeek): normed rows to queries, keys and values, and back.
 TensorId latent_projections(Emit& e, TensorId normed);
@@ -32,8 +32,8 @@ struct MlpRole {
   Keep activation_out{};
   std::int64_t ffn = 0;
 };
-MlpRole dense_mlp(const Architecture& model, const LayerClass& layer);
-MlpRole shared_mlp(const Architecture& model);
+MlpRole dense_mlp(const model::Architecture& model, const model::LayerClass& layer);
+MlpRole shared_mlp(const model::Architecture& model);
 
 /// MLP behind its norm: [rows, hidden] to the partial [tokens, hidden]; and back to normed rows.
 TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role);
@@ -63,7 +63,7 @@ TensorId predict_backward(Emit& e, const NormRole& norm, std::span<const Kept> c
 /// The two branches of a layer, and what of them runs again in the backward.
 class LayerWriter {
  public:
-  LayerWriter(const LayerClass& layer, const LayerRecompute& recompute)
+  LayerWriter(const model::LayerClass& layer, const plan::LayerRecompute& recompute)
       : layer_(layer), recompute_(recompute) {}
 
   /// Writes the forward into an `Emit` whose `kept` holds nothing else.
@@ -74,8 +74,8 @@ class LayerWriter {
   TensorId backward(Emit& b, TensorId dy, const Rematerialisation::Source& source) const;
 
  private:
-  LayerClass layer_;
-  LayerRecompute recompute_;
+  model::LayerClass layer_;
+  plan::LayerRecompute recompute_;
   ModuleEnds ends_{};
   bool reduces_ = false;  ///< Results of products are sums over tensor ranks.
 };
@@ -88,4 +88,4 @@ TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, Tenso
 TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
                            TensorId other = -1, TensorId gate = -1);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -11,37 +11,38 @@
 #include "stepwright/step/dispatch.h"
 #include "stepwright/step/rough_seconds.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const Job& job, const Plan& plan, MicroBatchSize size)
+  ProgramBuilder(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size)
       : job_(job),
-        plan_(with_canonical_sharding(job, plan)),
+        plan_(plan::with_canonical_sharding(job, plan)),
         grid_(plan_),
         setting_(make_setting(job, plan_, size)),
         sharding_(setting_, plan_, grid_, job),
-        form_(backward_form(plan.schedule)),
+        form_(schedule::backward_form(plan.schedule)),
         store_(setting_, form_),
-        placement_(placement_of(plan)),
+        placement_(plan::placement_of(plan)),
         seconds_(plan.schedule.strands > 1 ? OperatorSeconds(RoughSeconds(job, grid_)) : nullptr),
-        layers_(chunk_layers(job, plan)),
-        turns_(all_turns(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan))) {}
+        layers_(plan::chunk_layers(job, plan)),
+        turns_(schedule::all_turns(plan.schedule, plan.parallel.pipeline,
+                                   plan::micro_batches(job, plan))) {}
 
   StepProgram build() {
     StepProgram program;
-    for (int kind = 0; kind < kGroupKinds; ++kind) {
+    for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
       program.group_sizes[static_cast<std::size_t>(kind)] =
-          grid_.size(static_cast<GroupKind>(kind));
+          grid_.size(static_cast<plan::GroupKind>(kind));
     }
     program.ranks = grid_.ranks();
-    program.pipeline_stride = node_ranks(job_, plan_).stride;
+    program.pipeline_stride = plan::node_ranks(job_, plan_).stride;
     program.placement = placement_;
-    program.micro_batches = micro_batches(job_, plan_);
+    program.micro_batches = plan::micro_batches(job_, plan_);
     program.imbalance = setting_.busiest;
     program.keeps_on_host = !setting_.offloaded.empty();
-    program.even_routing = job_.routing == Routing::kBalanced && routes_evenly(setting_);
+    program.even_routing = job_.routing == plan::Routing::kBalanced && routes_evenly(setting_);
     for (std::int64_t position = 0; position < plan_.parallel.pipeline; ++position) {
       program.stages.push_back(build_stage(position));
     }
@@ -61,32 +62,32 @@ class ProgramBuilder {
   [[nodiscard]] bool spreads() const { return setting_.spread > 1; }
 
   std::vector<Block> chunk_blocks(Stage& stage, std::int64_t chunk) {
-    const Place place{stage.position, chunk};
+    const schedule::Place place{stage.position, chunk};
     const std::int64_t which = placement_.model_chunk(place);
     std::int64_t layer = 0;
     for (std::int64_t i = 0; i < which; ++i) layer += layers_[static_cast<std::size_t>(i)];
     std::vector<Block> blocks;
     std::vector<std::int64_t> held;
-    const Recompute recompute = recompute_at(plan_.recompute, place.position);
+    const plan::Recompute recompute = plan::recompute_at(plan_.recompute, place.position);
     if (!spreads() && placement_.holds_embedding(place)) {
-      blocks.push_back(embedding(recomputed(recompute)));
+      blocks.push_back(embedding(plan::recomputed(recompute)));
     }
     for (std::int64_t i = 0; i < layers_[static_cast<std::size_t>(which)]; ++i, ++layer) {
-      blocks.push_back(store_.layer(layer, layer_recompute(recompute, i)));
+      blocks.push_back(store_.layer(layer, plan::layer_recompute(recompute, i)));
       held.push_back(layer);
     }
     if (!spreads() && placement_.holds_head(place)) {
       // The head first, whose table multi-token layers use.
       blocks.push_back(store_.head(split_table()));
       for (std::int64_t depth = 0; depth < job_.model.predicted_ahead(); ++depth) {
-        blocks.push_back(store_.multi_token(depth, split_table(), recomputed(recompute)));
+        blocks.push_back(store_.multi_token(depth, split_table(), plan::recomputed(recompute)));
       }
     }
     stage.chunks.push_back(std::move(held));
     return blocks;
   }
 
-  Block embedding(const LayerRecompute& recompute) {
+  Block embedding(const plan::LayerRecompute& recompute) {
     if (embedding_.forward < 0) embedding_ = store_.embedding(recompute);
     return embedding_;
   }
@@ -105,20 +106,21 @@ class ProgramBuilder {
     std::int32_t embed_first, embed, predict_first, predict, predict_last;  ///< Of all together.
     std::int32_t embed_gradient, embed_gradient_last;
     /// Of each pass over the vocabulary: of the first micro-batch, of the last, of others.
-    std::array<std::array<std::int32_t, 3>, kVocabularyPasses> passes;
+    std::array<std::array<std::int32_t, 3>, schedule::kVocabularyPasses> passes;
   };
 
   /// How a chunk hangs together with what is before or behind it.
-  [[nodiscard]] ChunkLink before(const Place& place) const {
+  [[nodiscard]] ChunkLink before(const schedule::Place& place) const {
     if (spreads() && placement_.holds_embedding(place)) return ChunkLink::kSamePosition;
     return link_to(place, placement_.previous(place));
   }
-  [[nodiscard]] ChunkLink behind(const Place& place) const {
+  [[nodiscard]] ChunkLink behind(const schedule::Place& place) const {
     if (spreads() && placement_.holds_head(place)) return ChunkLink::kSamePosition;
     return link_to(place, placement_.next(place));
   }
 
-  static ChunkLink link_to(const Place& own, const std::optional<Place>& other) {
+  static ChunkLink link_to(const schedule::Place& own,
+                           const std::optional<schedule::Place>& other) {
     if (!other) return ChunkLink::kNone;
     return other->position == own.position ? ChunkLink::kSamePosition : ChunkLink::kMessage;
   }
@@ -132,7 +134,8 @@ class ProgramBuilder {
   void add_joint(Stage& stage, ChunkSequences& made, UnitSize& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
-    const LayerRecompute recompute = recomputed(recompute_at(plan_.recompute, stage.position));
+    const plan::LayerRecompute recompute =
+        plan::recomputed(plan::recompute_at(plan_.recompute, stage.position));
     const auto link = [](bool at_end) {
       return at_end ? ChunkLink::kSamePosition : ChunkLink::kNone;
     };
@@ -147,7 +150,7 @@ class ProgramBuilder {
     }
     SequenceWriter tokens(store_, sharding_, plan_, {.blocks = embedding, .behind = link(first)});
     SequenceWriter logits(store_, sharding_, plan_, {.blocks = head, .before = link(last)});
-    const bool several = micro_batches(job_, plan_) > 1;
+    const bool several = plan::micro_batches(job_, plan_) > 1;
     const bool begins = postponed() && several;
     const bool ends = sharding_.reduces_last_backward() && several;
     made.embed_first = append(stage, tokens.embed(true));
@@ -163,12 +166,12 @@ class ProgramBuilder {
   /// The passes of embedding or head.
   void add_passes(Stage& stage, ChunkSequences& made, const std::vector<Block>& blocks) {
     SequenceWriter writer(store_, sharding_, plan_, {.blocks = blocks});
-    const bool alone = micro_batches(job_, plan_) == 1;
+    const bool alone = plan::micro_batches(job_, plan_) == 1;
     for (std::size_t i = 0; i < blocks.front().passes.size(); ++i) {
-      const Direction pass = blocks.front().directions[i];
-      made.passes[pass_index(pass)] = {append(stage, writer.pass(i, true, alone)),
-                                       append(stage, writer.pass(i, false, true)),
-                                       append(stage, writer.pass(i, false, false))};
+      const schedule::Direction pass = blocks.front().directions[i];
+      made.passes[schedule::pass_index(pass)] = {append(stage, writer.pass(i, true, alone)),
+                                                 append(stage, writer.pass(i, false, true)),
+                                                 append(stage, writer.pass(i, false, false))};
     }
   }
 
@@ -182,23 +185,23 @@ class ProgramBuilder {
   ChunkSequences add_chunk(Stage& stage, std::int64_t chunk, UnitSize& size) {
     const std::vector<Block> blocks = chunk_blocks(stage, chunk);
     for (const Block& block : blocks) size += block.size;
-    const Place place{stage.position, chunk};
+    const schedule::Place place{stage.position, chunk};
     SequenceWriter writer(store_, sharding_, plan_,
                           {.blocks = blocks,
                            .index = static_cast<std::int32_t>(chunk),
                            .before = before(place),
                            .behind = behind(place)});
-    const bool several = micro_batches(job_, plan_) > 1;
+    const bool several = plan::micro_batches(job_, plan_) > 1;
     ChunkSequences made{};
     made.forward_first = append(stage, writer.forward(true));
     made.forward =
         postponed() && several ? append(stage, writer.forward(false)) : made.forward_first;
     const bool ends = sharding_.reduces_last_backward() && several;
-    if (form_ != BackwardForm::kSplit) {
+    if (form_ != schedule::BackwardForm::kSplit) {
       made.backward_last = append(stage, writer.backward(true));
       made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
     }
-    if (form_ == BackwardForm::kWhole) return made;
+    if (form_ == schedule::BackwardForm::kWhole) return made;
     made.data_last = append(stage, writer.data_gradients(true));
     made.data = ends ? append(stage, writer.data_gradients(false)) : made.data_last;
     made.weight_last = append(stage, writer.weight_gradients(true));
@@ -208,7 +211,7 @@ class ProgramBuilder {
 
   /// Numbers of rows by which the routers of a stage correct themselves.
   [[nodiscard]] std::int64_t loads(const Stage& stage) const {
-    const Architecture& model = job_.model;
+    const model::Architecture& model = job_.model;
     const auto corrects = [&](std::int64_t layer) {
       return model.corrects_routers(model.layer_class(layer));
     };
@@ -225,13 +228,13 @@ class ProgramBuilder {
     const bool last = placement_.holds_head(stage.position);
     ShardingBuilder::Update what{.stage = size};
     if (split_table() && (first || last)) {
-      const bool frozen = embedding_gradients(job_.model) == GradientPath::kAbove;
+      const bool frozen = embedding_gradients(job_.model) == model::GradientPath::kAbove;
       what.tied_table = frozen ? 0 : setting_.vocabulary * job_.model.hidden;
     }
     what.loss = last;
     what.experts = job_.model.experts.has_value();
     what.loads = loads(stage);
-    Sequence sequence{.direction = Direction::kUpdate, .chunk = 0, .items = {}};
+    Sequence sequence{.direction = schedule::Direction::kUpdate, .chunk = 0, .items = {}};
     sequence.items.push_back({store_.add(sharding_.update(what)), -1, {}, {}});
     return sequence;
   }
@@ -255,22 +258,22 @@ class ProgramBuilder {
   }
 
   void schedule(Stage& stage, const std::vector<ChunkSequences>& made) {
-    Turns turns = turns_[static_cast<std::size_t>(stage.position)];
-    if (plan_.schedule.strands == 1) turns = without_pairs(std::move(turns));
-    const std::vector<Part> parts = parts_of(turns);
-    std::vector<ChunkEnds> ends;
+    schedule::Turns turns = turns_[static_cast<std::size_t>(stage.position)];
+    if (plan_.schedule.strands == 1) turns = schedule::without_pairs(std::move(turns));
+    const std::vector<schedule::Part> parts = schedule::parts_of(turns);
+    std::vector<schedule::ChunkEnds> ends;
     for (std::int32_t chunk = 0; chunk < std::ssize(made); ++chunk) {
-      ends.push_back(chunk_ends(parts, chunk));
+      ends.push_back(schedule::chunk_ends(parts, chunk));
     }
     stage.schedule.reserve(turns.size() + 1);
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> pairs;
     std::int32_t i = 0;
     const auto next_sequence = [&] {
-      const Part& part = parts[static_cast<std::size_t>(i)];
+      const schedule::Part& part = parts[static_cast<std::size_t>(i)];
       const auto chunk = static_cast<std::size_t>(part.chunk);
       return sequence_of(made[chunk], ends[chunk], part, i++);
     };
-    for (const Turn& turn : turns) {
+    for (const schedule::Turn& turn : turns) {
       const std::int32_t first = next_sequence();
       if (!turn.beside) {
         stage.schedule.push_back({.sequence = first, .micro_batch = turn.part.micro_batch});
@@ -295,49 +298,51 @@ class ProgramBuilder {
   }
 
   /// The sequence that a position's i-th part runs.
-  [[nodiscard]] std::int32_t sequence_of(const ChunkSequences& chunk, const ChunkEnds& ends,
-                                         const Part& part, std::int32_t i) const {
+  [[nodiscard]] std::int32_t sequence_of(const ChunkSequences& chunk,
+                                         const schedule::ChunkEnds& ends,
+                                         const schedule::Part& part, std::int32_t i) const {
     const bool first = part.micro_batch == 0;
-    const bool last = part.micro_batch + 1 == micro_batches(job_, plan_);
+    const bool last = part.micro_batch + 1 == plan::micro_batches(job_, plan_);
     switch (part.direction) {
-      case Direction::kForward:
+      case schedule::Direction::kForward:
         return i == ends.first_forward ? chunk.forward_first : chunk.forward;
-      case Direction::kBackward:
+      case schedule::Direction::kBackward:
         return i == ends.last_backward ? chunk.backward_last : chunk.backward;
-      case Direction::kDataGradient: return i == ends.last_backward ? chunk.data_last : chunk.data;
-      case Direction::kWeightGradient:
+      case schedule::Direction::kDataGradient:
+        return i == ends.last_backward ? chunk.data_last : chunk.data;
+      case schedule::Direction::kWeightGradient:
         return i == ends.last_weight ? chunk.weight_last : chunk.weight;
-      case Direction::kEmbed: return first ? chunk.embed_first : chunk.embed;
-      case Direction::kPredict:
+      case schedule::Direction::kEmbed: return first ? chunk.embed_first : chunk.embed;
+      case schedule::Direction::kPredict:
         if (first) return chunk.predict_first;
         return last ? chunk.predict_last : chunk.predict;
-      case Direction::kEmbedGradient:
+      case schedule::Direction::kEmbedGradient:
         return last ? chunk.embed_gradient_last : chunk.embed_gradient;
-      case Direction::kUpdate: return -1;
-      default: return chunk.passes[pass_index(part.direction)][first ? 0 : last ? 1 : 2];
+      case schedule::Direction::kUpdate: return -1;
+      default: return chunk.passes[schedule::pass_index(part.direction)][first ? 0 : last ? 1 : 2];
     }
     return -1;
   }
 
-  const Job& job_;
-  const Plan plan_;
-  Grid grid_;
+  const plan::Job& job_;
+  const plan::Plan plan_;
+  plan::Grid grid_;
   Setting setting_;
   ShardingBuilder sharding_;
-  BackwardForm form_;
+  schedule::BackwardForm form_;
   TemplateStore store_;
-  Placement placement_;
+  schedule::Placement placement_;
   OperatorSeconds seconds_;  ///< By which strands are interleaved.
   std::vector<std::int64_t> layers_;
-  std::vector<Turns> turns_;  ///< By position.
+  std::vector<schedule::Turns> turns_;  ///< By position.
   Block embedding_;
   std::array<Block, 2> embeddings_, heads_;  ///< Of positions between the ends and at them.
 };
 
 }  // namespace
 
-StepProgram build_program(const Job& job, const Plan& plan, MicroBatchSize size) {
+StepProgram build_program(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
   return ProgramBuilder(job, plan, size).build();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

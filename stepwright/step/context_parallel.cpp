@@ -4,7 +4,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/step/attention_core.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPart part,
@@ -13,7 +13,7 @@ Operator context_message(const Emit& e, OperatorKind kind, Phase phase, LayerPar
           .phase = phase,
           .stream = message_stream(e.s, Scheme::kContext),
           .scheme = Scheme::kContext,
-          .group = GroupKind::kContext,
+          .group = plan::GroupKind::kContext,
           .dtype = e.s.storage,
           .payload_elements = elements,
           .part = part,
@@ -41,7 +41,7 @@ struct RingSteps {
 /// Zig-zag halves balance the causal work, so that every rank has the same share of the pairs in
 /// each step. A mask cuts a rank's own keys alone: of those that visit it sees half, or its later
 /// half sees all. Masks of windows cut every step.
-RingSteps ring_steps(const Setting& s, const LayerClass& layer) {
+RingSteps ring_steps(const Setting& s, const model::LayerClass& layer) {
   const std::int64_t length = s.local_length();
   const std::int64_t pairs = sequence_pairs(s, layer) / s.context;
   if (layer.window > 0) {
@@ -90,11 +90,11 @@ TensorId exchange_qkv(Emit& e, TensorId from, TensorId to, Phase phase) {
   return to;
 }
 
-Shape ulysses_shape(const Setting& s, const LayerClass& layer) {
+Shape ulysses_shape(const Setting& s, const model::LayerClass& layer) {
   return attention_shape(s, s.length, s.length, s.context, sequence_pairs(s, layer));
 }
 
-Shape gathered_shape(const Setting& s, const LayerClass& layer) {
+Shape gathered_shape(const Setting& s, const model::LayerClass& layer) {
   return attention_shape(s, s.local_length(), s.length, 1, sequence_pairs(s, layer) / s.context);
 }
 
@@ -110,7 +110,7 @@ TensorId gather_key_values(Emit& e, TensorId qkv, Phase phase) {
 
 }  // namespace
 
-TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
+TensorId ring_attention(Emit& e, TensorId qkv, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const RingSteps steps = ring_steps(s, layer);
   const TensorId out = activation(e, "attention.out", s.tokens, s.heads() * s.model->value_dim());
@@ -133,7 +133,7 @@ TensorId ring_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   return out;
 }
 
-TensorId ring_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
+TensorId ring_attention_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const RingSteps steps = ring_steps(s, layer);
   const Phase phase = Phase::kDataGradient;
@@ -166,7 +166,7 @@ TensorId ring_attention_backward(Emit& e, TensorId d_out, const LayerClass& laye
   return d_qkv;
 }
 
-TensorId gathered_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
+TensorId gathered_attention(Emit& e, TensorId qkv, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const Shape shape = gathered_shape(s, layer);
   const TensorId all = gather_key_values(e, qkv, e.forward);
@@ -178,7 +178,7 @@ TensorId gathered_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   return out;
 }
 
-TensorId gathered_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
+TensorId gathered_attention_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = key_value_width(s);
@@ -202,7 +202,7 @@ TensorId gathered_attention_backward(Emit& e, TensorId d_out, const LayerClass& 
   return d_qkv;
 }
 
-TensorId ulysses_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
+TensorId ulysses_attention(Emit& e, TensorId qkv, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const std::int64_t rows = s.tokens * s.context;
   const TensorId heads_qkv = activation(e, "heads", rows, query_key_value_width(s) / s.context);
@@ -213,7 +213,7 @@ TensorId ulysses_attention(Emit& e, TensorId qkv, const LayerClass& layer) {
   return exchange_out(e, heads_out, {s.tokens, s.heads() * s.model->value_dim()}, e.forward);
 }
 
-TensorId ulysses_attention_backward(Emit& e, TensorId d_out, const LayerClass& layer) {
+TensorId ulysses_attention_backward(Emit& e, TensorId d_out, const model::LayerClass& layer) {
   const Setting& s = e.s;
   const Phase phase = Phase::kDataGradient;
   const std::int64_t width = s.heads() * s.model->value_dim();
@@ -226,4 +226,4 @@ TensorId ulysses_attention_backward(Emit& e, TensorId d_out, const LayerClass& l
   return exchange_qkv(e, d_heads_qkv, d_qkv, phase);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

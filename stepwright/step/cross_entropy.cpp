@@ -3,7 +3,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/step/document_loss.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 std::int64_t loss_width(const Setting& s) {
   return s.kernels.gathered_logits ? s.vocabulary * s.tensor : s.vocabulary;
@@ -68,7 +68,7 @@ TensorId gather_logits(Emit& e, TensorId own) {
              .phase = e.forward,
              .stream = message_stream(e.s, Scheme::kTensor),
              .scheme = Scheme::kTensor,
-             .group = GroupKind::kTensor,
+             .group = plan::GroupKind::kTensor,
              .dtype = e.s.storage,
              .payload_elements = rows_of(e) * loss_width(e.s),
              .name = "head.logits"},
@@ -78,7 +78,7 @@ TensorId gather_logits(Emit& e, TensorId own) {
 
 /// Whether the loss is taken of a copy of the logits in fp32.
 bool is_plain(const Setting& s) {
-  const Kernels& kernels = s.kernels;
+  const plan::Kernels& kernels = s.kernels;
   if (!kernels.plain_loss) return kernels.gathered_logits;
   return by_handlers(s) || !kernels.fused_cross_entropy;
 }
@@ -120,7 +120,7 @@ TensorId wide_gradient(Emit& e) {
 }  // namespace
 
 bool in_chunks(const Setting& s) {
-  return s.kernels.loss_chunks != 1 || s.kernels.loss_keeps != LossKeeps::kLogits;
+  return s.kernels.loss_chunks != 1 || s.kernels.loss_keeps != plan::LossKeeps::kLogits;
 }
 
 std::int64_t rows_of(const Emit& e) { return e.rows.count > 0 ? e.rows.count : e.s.tokens; }
@@ -134,15 +134,16 @@ namespace {
 /// An all-reduce of numbers of each token over tensor ranks or positions.
 Operator shared(const Emit& e, Scheme scheme, TensorId values, std::string_view name,
                 bool largest) {
-  return {.kind = OperatorKind::kAllReduce,
-          .phase = e.forward,
-          .stream = message_stream(e.s, scheme),
-          .scheme = scheme,
-          .group = scheme == Scheme::kTensor ? GroupKind::kTensor : GroupKind::kPipeline,
-          .dtype = e.s.exact,
-          .largest = largest,
-          .payload_elements = e.out.at(values).elements(),
-          .name = name};
+  return {
+      .kind = OperatorKind::kAllReduce,
+      .phase = e.forward,
+      .stream = message_stream(e.s, scheme),
+      .scheme = scheme,
+      .group = scheme == Scheme::kTensor ? plan::GroupKind::kTensor : plan::GroupKind::kPipeline,
+      .dtype = e.s.exact,
+      .largest = largest,
+      .payload_elements = e.out.at(values).elements(),
+      .name = name};
 }
 
 }  // namespace
@@ -184,7 +185,7 @@ TensorId cross_entropy_backward(Emit& e) {
   const bool wide = is_plain(e.s) && !compiled;
   const TensorId from = wide ? wide_gradient(e) : e.kept.get(Keep::kLogits);
   // Liger's kernel writes it where the logits were.
-  const bool in_place = e.s.kernels.loss_keeps == LossKeeps::kGradients && !is_plain(e.s) &&
+  const bool in_place = e.s.kernels.loss_keeps == plan::LossKeeps::kGradients && !is_plain(e.s) &&
                         e.s.kernels.fused_cross_entropy && e.s.model->logit_cap == 0;
   const TensorId gradient =
       in_place ? from : logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
@@ -197,4 +198,4 @@ TensorId cross_entropy_backward(Emit& e) {
   return gradient;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

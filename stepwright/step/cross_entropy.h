@@ -4,7 +4,7 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Whether the loss is taken in chunks, or keeps something else than what is made of its logits.
 bool in_chunks(const Setting& s);
@@ -43,4 +43,4 @@ void cross_entropy(Emit& e, TensorId own);
 /// The gradient of those logits, in the type of storage.
 TensorId cross_entropy_backward(Emit& e);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

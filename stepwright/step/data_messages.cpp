@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr DataMessage gather(Reach reach) { return {OperatorKind::kAllGather, reach}; }
@@ -10,47 +10,47 @@ constexpr DataMessage scatter(Reach reach) { return {OperatorKind::kReduceScatte
 constexpr DataMessage sum(Reach reach) { return {OperatorKind::kAllReduce, reach}; }
 
 /// The group over which a state of a spread is divided.
-constexpr Reach reach_of(Spread spread) {
-  return spread == Spread::kInner ? Reach::kInner : Reach::kWorld;
+constexpr Reach reach_of(plan::Spread spread) {
+  return spread == plan::Spread::kInner ? Reach::kInner : Reach::kWorld;
 }
 
 /// The messages from gradients as backwards leave them to what the optimizer's rank has to have.
-DataMessages last_reductions(Spread gradients, Spread optimizer, bool scattered) {
-  if (gradients == Spread::kGlobal) return {};
-  const bool whole = !scattered && gradients == Spread::kNone;
-  if (optimizer == Spread::kNone || whole) return {sum(Reach::kWorld)};
-  if (gradients == Spread::kInner) {
-    return {optimizer == Spread::kInner ? sum(Reach::kOuter) : scatter(Reach::kOuter)};
+DataMessages last_reductions(plan::Spread gradients, plan::Spread optimizer, bool scattered) {
+  if (gradients == plan::Spread::kGlobal) return {};
+  const bool whole = !scattered && gradients == plan::Spread::kNone;
+  if (optimizer == plan::Spread::kNone || whole) return {sum(Reach::kWorld)};
+  if (gradients == plan::Spread::kInner) {
+    return {optimizer == plan::Spread::kInner ? sum(Reach::kOuter) : scatter(Reach::kOuter)};
   }
-  if (optimizer == Spread::kInner) return {scatter(Reach::kInner), sum(Reach::kOuter)};
+  if (optimizer == plan::Spread::kInner) return {scatter(Reach::kInner), sum(Reach::kOuter)};
   return {scatter(Reach::kWorld)};
 }
 
 }  // namespace
 
-DataMessages data_messages(const Sharding& sharding, DataMoment moment, bool scattered) {
+DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bool scattered) {
   const auto [p, g, os] = std::tuple(sharding.parameters, sharding.gradients, sharding.optimizer);
   switch (moment) {
     case DataMoment::kEachUse:
-      if (p == Spread::kNone) return {};
+      if (p == plan::Spread::kNone) return {};
       return {gather(reach_of(p))};
     case DataMoment::kEachBackward:
-      if (g == Spread::kNone) return {};
+      if (g == plan::Spread::kNone) return {};
       return {scatter(reach_of(g))};
     case DataMoment::kLastBackward: return last_reductions(g, os, scattered);
     case DataMoment::kAfterStep:
       if (p == os) return {};
-      return {gather(p == Spread::kInner ? Reach::kOuter : reach_of(os))};
+      return {gather(p == plan::Spread::kInner ? Reach::kOuter : reach_of(os))};
   }
   return {};
 }
 
-std::int64_t StateSpread::divisor(Spread spread) const {
-  if (spread == Spread::kNone) return 1;
-  return spread == Spread::kInner ? inner : world;
+std::int64_t StateSpread::divisor(plan::Spread spread) const {
+  if (spread == plan::Spread::kNone) return 1;
+  return spread == plan::Spread::kInner ? inner : world;
 }
 
-GroupKind StateSpread::group(Reach reach) const {
+plan::GroupKind StateSpread::group(Reach reach) const {
   if (reach == Reach::kWorld) return world_group;
   return reach == Reach::kInner ? inner_group : outer_group;
 }
@@ -67,76 +67,76 @@ std::int64_t StateSpread::payload(const UnitSize& size, DataMoment moment) const
   return held(size) + (with_user && !routed ? size.borrowed : 0) + unused;
 }
 
-StateCopies state_copies(const Job& job, const Plan& plan, const StateSpread& spread,
+StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const StateSpread& spread,
                          const UnitSize& size, DataMoment moment) {
-  const StateTypes types = state_types(job, plan);
-  const DType storage = storage_type(job.precision);
+  const plan::StateTypes types = plan::state_types(job, plan);
+  const DType storage = plan::storage_type(job.precision);
   const std::int64_t all = spread.payload(size, moment);
-  const auto part = [&](Spread states, std::int64_t elements) {
+  const auto part = [&](plan::Spread states, std::int64_t elements) {
     return divide_up(elements, spread.divisor(states));
   };
   if (reduces(moment)) return {{{types.gradient, part(plan.sharding.gradients, all)}, {}}};
-  const Spread states = plan.sharding.parameters;
+  const plan::Spread states = plan.sharding.parameters;
   if (types.stored == storage) return {{{storage, part(states, all)}, {}}};
   const std::int64_t trained = spread.payload(size, DataMoment::kEachBackward);
   return {{{types.stored, part(states, trained)}, {storage, part(states, all - trained)}}};
 }
 
-StateSpread dense_spread(const Plan& plan) {
+StateSpread dense_spread(const plan::Plan& plan) {
   return {.inner = plan.sharding.group,
           .world = plan.parallel.data * plan.parallel.context,
-          .inner_group = GroupKind::kShardInner,
-          .outer_group = GroupKind::kShardOuter,
-          .world_group = GroupKind::kDataContext};
+          .inner_group = plan::GroupKind::kShardInner,
+          .outer_group = plan::GroupKind::kShardOuter,
+          .world_group = plan::GroupKind::kDataContext};
 }
 
-StateSpread routed_spread(const Plan& plan) {
+StateSpread routed_spread(const plan::Plan& plan) {
   return {.inner = plan.sharding.expert_group,
           .world = std::max<std::int64_t>(1, plan.parallel.expert_data()),
-          .inner_group = GroupKind::kExpertShardInner,
-          .outer_group = GroupKind::kExpertShardOuter,
-          .world_group = GroupKind::kExpertData,
+          .inner_group = plan::GroupKind::kExpertShardInner,
+          .outer_group = plan::GroupKind::kExpertShardOuter,
+          .world_group = plan::GroupKind::kExpertData,
           .routed = true};
 }
 
-std::int64_t shard_elements(const Plan& plan, Spread spread, const UnitSize& size) {
+std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size) {
   return divide_up(size.dense, dense_spread(plan).divisor(spread)) +
          divide_up(size.expert, routed_spread(plan).divisor(spread));
 }
 
-std::int64_t frozen_elements(const Plan& plan, const UnitSize& size) {
-  const Spread spread = plan.sharding.parameters;
+std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size) {
+  const plan::Spread spread = plan.sharding.parameters;
   return divide_up(size.frozen_dense, dense_spread(plan).divisor(spread)) +
          divide_up(size.frozen_expert, routed_spread(plan).divisor(spread));
 }
 
-std::int64_t bucket_elements(const Plan& plan, DataMoment moment) {
+std::int64_t bucket_elements(const plan::Plan& plan, DataMoment moment) {
   if (moment == DataMoment::kEachUse) return 0;
   return moment == DataMoment::kAfterStep ? plan.parameter_bucket : plan.gradient_bucket;
 }
 
-bool reduces_in_buckets(const Plan& plan) {
-  return plan.overlap.gradients || plan.sharding.gradients != Spread::kNone;
+bool reduces_in_buckets(const plan::Plan& plan) {
+  return plan.overlap.gradients || plan.sharding.gradients != plan::Spread::kNone;
 }
 
-bool refreshes_in_blocks(const Plan& plan) { return plan.overlap.parameters; }
+bool refreshes_in_blocks(const plan::Plan& plan) { return plan.overlap.parameters; }
 
-std::array<EndMessage, 3> partial_gradients(const Plan& plan, const StepEnd& end) {
+std::array<EndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end) {
   const std::int64_t divisor = dense_spread(plan).divisor(plan.sharding.gradients);
   const std::int64_t routed_divisor = routed_spread(plan).divisor(plan.sharding.gradients);
-  return {{{.group = GroupKind::kTensor,
+  return {{{.group = plan::GroupKind::kTensor,
             .elements = divide_up(end.partial, divisor),
             .type = plan.accumulate,
             .name = "gradients.replicated",
             .purpose = Purpose::kReduceReplicated,
             .scheme = Scheme::kTensor},
-           {.group = GroupKind::kExpertTensor,
+           {.group = plan::GroupKind::kExpertTensor,
             .elements = divide_up(end.expert_partial, routed_divisor),
             .type = plan.accumulate,
             .name = "gradients.replicated",
             .purpose = Purpose::kReduceReplicated,
             .scheme = Scheme::kTensor},
-           {.group = GroupKind::kEmbedding,
+           {.group = plan::GroupKind::kEmbedding,
             .elements = divide_up(end.tied_table, divisor),
             .type = plan.accumulate,
             .name = "gradients.tied_table",
@@ -145,16 +145,17 @@ std::array<EndMessage, 3> partial_gradients(const Plan& plan, const StepEnd& end
 }
 
 std::array<EndMessage, 5> step_numbers(const StepEnd& end, DType exact) {
-  const auto number = [&](GroupKind group, std::int64_t elements, std::string_view name,
+  const auto number = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,
                           Purpose purpose) {
     return EndMessage{group, elements, exact, name, purpose, Scheme::kControl};
   };
-  return {number(GroupKind::kNorm, 1, "gradient_norm", Purpose::kShareNorm),
-          number(GroupKind::kExpertNorm, end.experts ? 1 : 0, "gradient_norm", Purpose::kShareNorm),
-          number(GroupKind::kDataContext, end.loss ? 2 : 0, "loss", Purpose::kShareLoss),
-          number(GroupKind::kTensor, end.shares_rows ? end.loads : 0, "router.loads",
+  return {number(plan::GroupKind::kNorm, 1, "gradient_norm", Purpose::kShareNorm),
+          number(plan::GroupKind::kExpertNorm, end.experts ? 1 : 0, "gradient_norm",
+                 Purpose::kShareNorm),
+          number(plan::GroupKind::kDataContext, end.loss ? 2 : 0, "loss", Purpose::kShareLoss),
+          number(plan::GroupKind::kTensor, end.shares_rows ? end.loads : 0, "router.loads",
                  Purpose::kShareLoads),
-          number(GroupKind::kDataContext, end.loads, "router.loads", Purpose::kShareLoads)};
+          number(plan::GroupKind::kDataContext, end.loads, "router.loads", Purpose::kShareLoads)};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -11,7 +11,7 @@
 #include "stepwright/plan/state_types.h"
 #include "stepwright/step/setting.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 // The messages of data parallelism, as values: what a strategy sends, when, and in how many pieces.
 // Builders write operators from them (`step/sharding.h`), pricers sum them
@@ -62,22 +62,22 @@ class DataMessages {
 
 /// The messages that one of the fourteen strategies sends at a moment: one cell of the table.
 /// `scattered`: as `Kernels::scattered_gradients`.
-DataMessages data_messages(const Sharding& sharding, DataMoment moment, bool scattered);
+DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bool scattered);
 
 /// How a plan spreads the states of one kind of parameters (dense, routed): group sizes and
 /// communicators.
 struct StateSpread {
   std::int64_t inner = 1;  ///< m.
   std::int64_t world = 1;  ///< n * m.
-  GroupKind inner_group{};
-  GroupKind outer_group{};
-  GroupKind world_group{};
+  plan::GroupKind inner_group{};
+  plan::GroupKind outer_group{};
+  plan::GroupKind world_group{};
   bool routed = false;
 
   [[nodiscard]] std::int64_t outer() const { return world / inner; }
   /// Ranks over which a state of this spread is divided.
-  [[nodiscard]] std::int64_t divisor(Spread spread) const;
-  [[nodiscard]] GroupKind group(Reach reach) const;
+  [[nodiscard]] std::int64_t divisor(plan::Spread spread) const;
+  [[nodiscard]] plan::GroupKind group(Reach reach) const;
   [[nodiscard]] std::int64_t ranks(Reach reach) const;
   /// The part of a payload that a message of this reach carries is one in so many.
   [[nodiscard]] std::int64_t parts(Reach reach) const { return reach == Reach::kOuter ? inner : 1; }
@@ -100,12 +100,12 @@ struct StateSpread {
   [[nodiscard]] std::int64_t payload(const UnitSize& size, DataMoment moment) const;
 };
 
-StateSpread dense_spread(const Plan& plan);
-StateSpread routed_spread(const Plan& plan);
+StateSpread dense_spread(const plan::Plan& plan);
+StateSpread routed_spread(const plan::Plan& plan);
 /// Elements that a rank holds of a state of this spread, padding included: of trained parameters,
 /// and of frozen ones, which are spread as parameters are.
-std::int64_t shard_elements(const Plan& plan, Spread spread, const UnitSize& size);
-std::int64_t frozen_elements(const Plan& plan, const UnitSize& size);
+std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size);
+std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size);
 
 /// The type of what a moment's messages carry: parameters as stored, or gradients as accumulated,
 /// unless those travel wider (`Kernels::wide_gradients`).
@@ -123,11 +123,11 @@ struct StateCopy {
 using StateCopies = std::array<StateCopy, 2>;
 /// Its parts of blocks of a size at a moment; those of parameters, but where they are stored as the
 /// frozen ones are, each in its type.
-StateCopies state_copies(const Job& job, const Plan& plan, const StateSpread& spread,
+StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const StateSpread& spread,
                          const UnitSize& size, DataMoment moment);
 
 /// Elements of a bucket at a moment; 0: what is gathered for use is never cut.
-std::int64_t bucket_elements(const Plan& plan, DataMoment moment);
+std::int64_t bucket_elements(const plan::Plan& plan, DataMoment moment);
 /// Equal pieces into which a message is cut: as many as it has whole buckets, at least one.
 constexpr std::int64_t pieces_of(std::int64_t elements, std::int64_t bucket) {
   return bucket > 0 ? std::max<std::int64_t>(1, elements / bucket) : 1;
@@ -140,14 +140,14 @@ constexpr bool fills_bucket(std::int64_t elements, std::int64_t bucket) {
 
 /// Whether the reductions of a backward run bucket by bucket behind its blocks. Else those of the
 /// last one wait for the update, which sums all gradients of a position at once.
-bool reduces_in_buckets(const Plan& plan);
+bool reduces_in_buckets(const plan::Plan& plan);
 /// Whether updated parameters come block by block, ahead of the next step's first use. Else the
 /// update ends with them, for all parameters of a position at once.
-bool refreshes_in_blocks(const Plan& plan);
+bool refreshes_in_blocks(const plan::Plan& plan);
 
 /// A message that ends a step whatever its strategy; an all-reduce unless it says so.
 struct EndMessage {
-  GroupKind group{};
+  plan::GroupKind group{};
   std::int64_t elements = 0;  ///< 0: there is none.
   DType type{};
   std::string_view name;
@@ -169,10 +169,10 @@ struct StepEnd {
 };
 /// Gradients that several ranks hold in part: norm weights under sequence parallelism, norms of
 /// heads, adapters, tied tables.
-std::array<EndMessage, 3> partial_gradients(const Plan& plan, const StepEnd& end);
+std::array<EndMessage, 3> partial_gradients(const plan::Plan& plan, const StepEnd& end);
 /// Numbers of which each rank has a share: squares of the gradient norm, the loss with its tokens,
 /// and loads of experts (Megatron-Core distributed/finalize_model_grads.py,
 /// `_update_router_expert_bias`). `exact` is their type (`Setting::exact`).
 std::array<EndMessage, 5> step_numbers(const StepEnd& end, DType exact);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

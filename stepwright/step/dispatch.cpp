@@ -5,16 +5,20 @@
 
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Whether the exchange itself gathers the rows it sends, each once for a rank however many of its
 /// experts are there, and adds up what comes back (DeepEP, HybridEP).
 bool sends_once(const Setting& s) {
-  return s.expert > 1 && s.dispatcher == Dispatcher::kOncePerNode;
+  return s.expert > 1 && s.dispatcher == plan::Dispatcher::kOncePerNode;
 }
-bool exchanges(const Setting& s) { return s.expert > 1 && s.dispatcher != Dispatcher::kAllGather; }
-bool gathers(const Setting& s) { return s.dispatcher == Dispatcher::kAllGather && travels(s); }
+bool exchanges(const Setting& s) {
+  return s.expert > 1 && s.dispatcher != plan::Dispatcher::kAllGather;
+}
+bool gathers(const Setting& s) {
+  return s.dispatcher == plan::Dispatcher::kAllGather && travels(s);
+}
 
 /// Ranks that share the work on their rows.
 std::int64_t members(const Setting& s) { return s.expert * s.expert_tensor; }
@@ -42,7 +46,7 @@ TensorId choice_tensor(Emit& e, std::string_view name, DType type, std::int64_t 
 struct ExpertMessage {
   OperatorKind kind{};
   Phase phase{};
-  GroupKind group{};
+  plan::GroupKind group{};
   std::int64_t elements = 0;
   LayerPart part{};
   DType dtype = DType::kBf16;
@@ -129,7 +133,7 @@ TensorId exchange_with_experts(Emit& e, TensorId here, const ExpertExchange& j) 
   if (summed && j.weights) there = choice_tensor(e, "weights", s.exact, s.rows);
   if (summed && !j.weights) there = activation(e, "combined", s.rows, s.model->routed_width());
   send(e,
-       {OperatorKind::kAllToAll, j.phase, GroupKind::kExpert, rows * columns_of(e, j), j.part,
+       {OperatorKind::kAllToAll, j.phase, plan::GroupKind::kExpert, rows * columns_of(e, j), j.part,
         type_of(e, j), purpose_of(j)},
        {here, token_counts(e), sends_once(s) ? indices(e) : TensorId{-1}}, there);
   return there;
@@ -145,7 +149,8 @@ TensorId across_tensor(Emit& e, TensorId here, const ExpertExchange& j) {
   const TensorId there = exchanged_tensor(e, j, j.outwards ? all : rows);
   send(e,
        {j.outwards ? OperatorKind::kAllGather : OperatorKind::kReduceScatter, j.phase,
-        GroupKind::kExpertTensor, all * columns_of(e, j), j.part, type_of(e, j), purpose_of(j)},
+        plan::GroupKind::kExpertTensor, all * columns_of(e, j), j.part, type_of(e, j),
+        purpose_of(j)},
        {here, token_counts(e)}, there);
   return there;
 }
@@ -170,7 +175,8 @@ struct Whole {
 };
 
 TensorId send_whole(Emit& e, Phase phase, const Whole& w) {
-  send(e, {w.kind, phase, GroupKind::kExpertModel, w.elements, w.part, e.out.at(w.from).dtype},
+  send(e,
+       {w.kind, phase, plan::GroupKind::kExpertModel, w.elements, w.part, e.out.at(w.from).dtype},
        {w.from}, w.to);
   return w.to;
 }
@@ -354,4 +360,4 @@ RoutedTensors end_combine(Emit& e, const RoutedTensors& arrived, const Movement&
                      LayerPart::kUnpermute, Purpose::kOwnCopies, indices(e), back, own});
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

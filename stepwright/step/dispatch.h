@@ -2,7 +2,7 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Row counts of the routed path on one rank (means).
 struct RoutedRows {
@@ -53,4 +53,4 @@ TensorId places_at_experts(Emit& e);
 /// Such numbers back to the ranks that own the rows.
 TensorId return_weights(Emit& e, TensorId weights, Phase phase);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -6,7 +6,7 @@
 #include "stepwright/packing/length_histogram.h"
 #include "stepwright/step/cross_entropy.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 // Kernels and copies to the host of each document, counted in the sources.
@@ -26,7 +26,7 @@ constexpr double kForwardMoves = 12;
 constexpr double kBackwardMoves = 6;
 
 double documents_of(const Setting& s) {
-  const double each = s.documents.empty() ? 1 : total_count(s.documents);
+  const double each = s.documents.empty() ? 1 : packing::total_count(s.documents);
   return static_cast<double>(s.batch) * each;
 }
 
@@ -87,4 +87,4 @@ TensorId document_loss_gradient(Emit& e) {
   return gradient;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

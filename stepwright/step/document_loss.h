@@ -2,7 +2,7 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 // The loss as NeMo-RL takes it of a sequence of several documents: of each by itself, a slice of
 // the logits in fp32, by kernels of PyTorch that nothing fuses (release 0.3: NVIDIA-NeMo/RL
@@ -19,4 +19,4 @@ void document_loss(Emit& e, TensorId logits);
 /// the slice, and those are added up (PyTorch, slice_backward).
 TensorId document_loss_gradient(Emit& e);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

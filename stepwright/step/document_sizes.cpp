@@ -5,7 +5,7 @@
 
 #include "stepwright/core/divide_up.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Of how many tokens each document is a multiple.
@@ -16,75 +16,76 @@ std::int64_t filled_up(std::int64_t tokens, std::int64_t multiple) {
 }
 
 /// Sequences of which a micro-batch takes the longest: sorted ones are as long as each other.
-std::int64_t compared(const Packing& packing, const Plan& plan) {
-  return packing.kind == PackingKind::kSorted ? 1 : plan.micro_batch;
+std::int64_t compared(const packing::Packing& packing, const plan::Plan& plan) {
+  return packing.kind == packing::PackingKind::kSorted ? 1 : plan.micro_batch;
 }
 
 /// The share of its documents for which a sequence has room when each is filled up.
-double room_share(const Packs& packs, std::int64_t context) {
-  return 1 / padding_of(packs.documents, document_multiple(context));
+double room_share(const packing::Packs& packs, std::int64_t context) {
+  return 1 / packing::padding_of(packs.documents, document_multiple(context));
 }
 
 /// The largest context degree that a length and a cluster leave.
-std::int64_t largest_context(const Job& job) {
+std::int64_t largest_context(const plan::Job& job) {
   return std::min(job.cluster.devices(), std::max<std::int64_t>(1, job.length / 2));
 }
 
-bool is_packed(const Job& job) {
-  return job.documents && job.documents->packing.kind != PackingKind::kNone;
+bool is_packed(const plan::Job& job) {
+  return job.documents && job.documents->packing.kind != packing::PackingKind::kNone;
 }
 
 }  // namespace
 
-std::int64_t sequence_length(const Job& job, const Plan& plan, MicroBatchSize size) {
+std::int64_t sequence_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
   if (!has_unequal_lengths(job) || size == MicroBatchSize::kLargest) return job.length;
-  const Packs& packs = job.documents->packs;
+  const packing::Packs& packs = job.documents->packs;
   if (size == MicroBatchSize::kLeast) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(packs.tokens.mean));
   }
   const std::int64_t multiple = document_multiple(plan.parallel.context) * plan.parallel.tensor;
-  const double longest =
-      total_tokens(longest_of(packs.fills, compared(job.documents->packing, plan)));
+  const double longest = packing::total_tokens(
+      packing::longest_of(packs.fills, compared(job.documents->packing, plan)));
   return std::min(job.length, filled_up(static_cast<std::int64_t>(std::ceil(longest)), multiple));
 }
 
-bool has_unequal_lengths(const Job& job) {
-  return job.documents && job.documents->packing.pad_to == PadTo::kLongest;
+bool has_unequal_lengths(const plan::Job& job) {
+  return job.documents && job.documents->packing.pad_to == packing::PadTo::kLongest;
 }
 
-LengthHistogram masked_documents(const Job& job, const Plan& plan, MicroBatchSize size) {
+packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan& plan,
+                                          MicroBatchSize size) {
   if (!is_packed(job)) return {};
-  const Packs& packs = job.documents->packs;
+  const packing::Packs& packs = job.documents->packs;
   const bool least = size == MicroBatchSize::kLeast;
   const double share = room_share(packs, least ? largest_context(job) : plan.parallel.context);
-  LengthHistogram documents = packs.documents;
+  packing::LengthHistogram documents = packs.documents;
   const std::int64_t multiple = least ? 1 : document_multiple(plan.parallel.context);
-  for (LengthCount& each : documents) {
+  for (packing::LengthCount& each : documents) {
     each.length = filled_up(each.length, multiple);
     each.count *= share;
   }
   return documents;
 }
 
-LengthHistogram own_documents(const Job& job, const Plan& plan) {
+packing::LengthHistogram own_documents(const plan::Job& job, const plan::Plan& plan) {
   if (!job.documents) return {{job.length, 1}};
-  LengthHistogram documents = job.documents->packs.documents;
+  packing::LengthHistogram documents = job.documents->packs.documents;
   const double share = is_packed(job) ? room_share(job.documents->packs, plan.parallel.context) : 1;
-  for (LengthCount& each : documents) each.count *= share;
+  for (packing::LengthCount& each : documents) each.count *= share;
   return documents;
 }
 
-double data_tokens(const Job& job) {
+double data_tokens(const plan::Job& job) {
   if (!job.documents) return job.tokens();
   return static_cast<double>(job.sequences) * job.documents->packs.tokens.mean;
 }
 
-StepTokens step_tokens(const Job& job, const Plan& plan) {
+StepTokens step_tokens(const plan::Job& job, const plan::Plan& plan) {
   const auto sequences = static_cast<double>(job.sequences);
   StepTokens tokens;
   tokens.slots = sequences * static_cast<double>(sequence_length(job, plan, MicroBatchSize::kMean));
-  tokens.of_documents = sequences * total_tokens(own_documents(job, plan));
+  tokens.of_documents = sequences * packing::total_tokens(own_documents(job, plan));
   return tokens;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

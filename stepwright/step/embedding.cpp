@@ -8,7 +8,7 @@
 #include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr NormRole kEmbeddingNorm{Keep::kEmbeddingNormInput, Keep::kEmbeddingStatistics,
@@ -44,13 +44,13 @@ namespace {
 
 TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
   const std::int64_t h = e.s.model->hidden;
-  begin_pass(e, Direction::kLookUp);
+  begin_pass(e, schedule::Direction::kLookUp);
   TensorId x = embedded_rows(e);
   if (e.s.spread > 1) sum_over(e, Scheme::kPipeline, x, e.forward, LayerPart::kEmbedding);
-  begin_pass(e, Direction::kTakeRows);
+  begin_pass(e, schedule::Direction::kTakeRows);
   if (!at_end) return -1;
   if (encoder != nullptr) encoder->forward(e, x);
-  if (e.s.model->position == Position::kLearned) {
+  if (e.s.model->position == model::Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAdd,
                .phase = e.forward,
                .dtype = e.s.storage,
@@ -67,10 +67,10 @@ TensorId embed(Emit& e, EncoderWriter* encoder, bool at_end) {
 /// Returns the gradient of the rows as they were embedded.
 TensorId embed_backward(Emit& e, TensorId dy) {
   const std::int64_t h = e.s.model->hidden;
-  begin_pass(e, Direction::kHandGradient);
+  begin_pass(e, schedule::Direction::kHandGradient);
   TensorId dx = residual_backward(e, dy, Keep::kEmbeddingMask);
   if (e.s.model->embedding_norm) dx = norm_backward(e, dx, {e.s.rows, h}, kEmbeddingNorm);
-  if (e.s.model->position == Position::kLearned) {
+  if (e.s.model->position == model::Position::kLearned) {
     e.out.add({.kind = OperatorKind::kAccumulate,
                .phase = Phase::kWeightGradient,
                .dtype = e.s.storage,
@@ -80,16 +80,16 @@ TensorId embed_backward(Emit& e, TensorId dy) {
               {dx}, {e.gradients});
   }
   if (e.s.spread > 1) hand_out(e, dx, Phase::kWeightGradient, LayerPart::kEmbedding);
-  begin_pass(e, Direction::kTableGradient);
+  begin_pass(e, schedule::Direction::kTableGradient);
   embedded_rows_backward(e, dx);
   return dx;
 }
 
 /// The same where a position has a part of the table alone.
 TensorId embed_part_backward(Emit& e) {
-  begin_pass(e, Direction::kHandGradient);
+  begin_pass(e, schedule::Direction::kHandGradient);
   const TensorId rows = hand_out(e, -1, Phase::kWeightGradient, LayerPart::kEmbedding);
-  begin_pass(e, Direction::kTableGradient);
+  begin_pass(e, schedule::Direction::kTableGradient);
   embedded_rows_backward(e, rows);
   return rows;
 }
@@ -127,4 +127,4 @@ BlockPair build_embedding(const Setting& s, bool whole, bool at_end) {
   return pair;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

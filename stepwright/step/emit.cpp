@@ -5,7 +5,7 @@
 
 #include "stepwright/step/adapter.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Rows that a narrow product takes in are cast before an overlapped gather (Transformer Engine's
@@ -13,9 +13,9 @@ namespace {
 /// after any (torchao torchao/float8/float8_tensor_parallel.py, which is of the former alone).
 DType gathered_type(const Setting& s) {
   switch (s.kernels.casts) {
-    case Casts::kTensorwise: return s.matrix;
-    case Casts::kRowwise: return s.storage;
-    case Casts::kLibrary: break;
+    case plan::Casts::kTensorwise: return s.matrix;
+    case plan::Casts::kRowwise: return s.storage;
+    case plan::Casts::kLibrary: break;
   }
   return s.overlap.tensor ? s.matrix : s.storage;
 }
@@ -32,7 +32,7 @@ Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
           .phase = c.phase,
           .stream = beside ? Stream::kTensor : message_stream(e.s, Scheme::kTensor),
           .scheme = Scheme::kTensor,
-          .group = GroupKind::kTensor,
+          .group = plan::GroupKind::kTensor,
           .dtype = kind == OperatorKind::kAllGather ? gathered_type(e.s) : e.s.storage,
           .in_pieces = e.s.overlap.tensor && !beside,
           .payload_elements = e.s.tokens * c.columns,
@@ -63,7 +63,7 @@ Stream message_stream(const Setting& s, Scheme scheme) {
   }
 }
 
-void end_module(Emit& e, Module module, TensorId result) {
+void end_module(Emit& e, plan::Module module, TensorId result) {
   if (e.ends == nullptr) return;
   e.ends->at(static_cast<std::size_t>(module)) = {
       result, static_cast<std::int32_t>(e.out.piece().operators.size())};
@@ -181,7 +181,8 @@ void add_weight_gradient(Emit& e, const Operator& op, TensorId dy, TensorId x, T
 }
 
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role) {
-  const std::int64_t statistics = (e.s.norm_of(role.part) == Norm::kLayer ? 2 : 1) * role.parts;
+  const std::int64_t statistics =
+      (e.s.norm_of(role.part) == model::Norm::kLayer ? 2 : 1) * role.parts;
   const TensorId y = activation(e, name_of(role.part), sheet.rows, sheet.columns);
   const TensorId stats = activation(e, "statistics", e.s.exact, sheet.rows, statistics);
   TensorId copies = -1;
@@ -239,9 +240,9 @@ TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& c) {
 
 namespace {
 
-GroupKind group_of(Scheme scheme) {
-  if (scheme == Scheme::kPipeline) return GroupKind::kPipeline;
-  return scheme == Scheme::kContext ? GroupKind::kContext : GroupKind::kTensor;
+plan::GroupKind group_of(Scheme scheme) {
+  if (scheme == Scheme::kPipeline) return plan::GroupKind::kPipeline;
+  return scheme == Scheme::kContext ? plan::GroupKind::kContext : plan::GroupKind::kTensor;
 }
 
 }  // namespace
@@ -259,7 +260,7 @@ void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart pa
             {tensor}, {tensor});
 }
 
-void begin_pass(Emit& e, Direction pass) {
+void begin_pass(Emit& e, schedule::Direction pass) {
   if (e.s.barriers > 0) e.out.begin(pass);
 }
 
@@ -270,7 +271,7 @@ TensorId hand_out(Emit& e, TensorId rows, Phase phase, LayerPart part) {
              .phase = phase,
              .stream = message_stream(e.s, Scheme::kPipeline),
              .scheme = Scheme::kPipeline,
-             .group = GroupKind::kPipeline,
+             .group = plan::GroupKind::kPipeline,
              .dtype = e.s.storage,
              .payload_elements = e.s.rows * h,
              .part = part},
@@ -282,7 +283,8 @@ namespace {
 
 /// A product that Transformer Engine joins with the norm before it.
 bool is_joined_with_norm(const Emit& e, const Product& p) {
-  return e.s.kernels.transformer_engine && e.s.model->norm_placement != NormPlacement::kAfter &&
+  return e.s.kernels.transformer_engine &&
+         e.s.model->norm_placement != model::NormPlacement::kAfter &&
          (p.part == LayerPart::kQkv || p.part == LayerPart::kFc1);
 }
 
@@ -440,4 +442,4 @@ TensorId residual_backward(Emit& e, TensorId dz, Keep mask) {
   return dy;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

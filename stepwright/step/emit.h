@@ -6,7 +6,7 @@
 #include "stepwright/step/setting.h"
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The target to which the builders of blocks write. A forward builder fills `kept`, a backward
 /// builder reads it.
@@ -24,7 +24,7 @@ struct Emit {
 };
 
 /// Notes that a module ends with this tensor.
-void end_module(Emit& e, Module module, TensorId result);
+void end_module(Emit& e, plan::Module module, TensorId result);
 
 /// The tensor that a forward kept under a role; in a backward what it did not keep is computed anew
 /// first. -1 where the forward had none.
@@ -124,7 +124,7 @@ TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& crossing);
 void sum_over(Emit& e, Scheme scheme, TensorId tensor, Phase phase, LayerPart part);
 
 /// From here on operators are of a pass over the vocabulary, where positions do not meet for it.
-void begin_pass(Emit& e, Direction pass);
+void begin_pass(Emit& e, schedule::Direction pass);
 
 /// Rows of the residual stream from the position at an end of the model, which alone has them
 /// (`rows`; -1: to be received), to all others.
@@ -146,4 +146,4 @@ TensorId residual_backward(Emit& e, TensorId dz, Keep mask);
 /// The queue of a scheme's messages: their own when they may overlap, else the compute stream.
 Stream message_stream(const Setting& s, Scheme scheme);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -5,13 +5,13 @@
 
 #include "stepwright/core/divide_up.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Images of a micro-batch lie one behind the other in one sequence of patches, as kernels for
 /// sequences of unequal lengths take them.
-Setting tower_setting(const Setting& s, const Architecture& tower) {
-  const Encoder& encoder = *s.model->encoder;
+Setting tower_setting(const Setting& s, const model::Architecture& tower) {
+  const model::Encoder& encoder = *s.model->encoder;
   const double images = encoder.images * static_cast<double>(s.batch);
   Setting t = s;
   t.model = &tower;
@@ -22,8 +22,8 @@ Setting tower_setting(const Setting& s, const Architecture& tower) {
   t.length = t.tokens = t.rows;
   t.documents = {{encoder.patches, images}};
   t.matrix = s.storage;
-  if (t.kernels.attention == AttentionKernel::kUnfused) {
-    t.kernels.attention = AttentionKernel::kFlash2;
+  if (t.kernels.attention == cluster::AttentionKernel::kUnfused) {
+    t.kernels.attention = cluster::AttentionKernel::kFlash2;
   }
   return t;
 }
@@ -31,11 +31,11 @@ Setting tower_setting(const Setting& s, const Architecture& tower) {
 }  // namespace
 
 EncoderWriter::EncoderWriter(const Setting& s, bool whole)
-    : own_(s), tower_(tower_of(*s.model->encoder)), s_(tower_setting(s, tower_)) {
-  const Encoder& encoder = *s.model->encoder;
+    : own_(s), tower_(model::tower_of(*s.model->encoder)), s_(tower_setting(s, tower_)) {
+  const model::Encoder& encoder = *s.model->encoder;
   tokens_ = std::max<std::int64_t>(
       1, std::llround(encoder.images * static_cast<double>(s.batch * encoder.tokens)));
-  const LayerRecompute recompute = whole ? kWholeRecompute : kNoRecompute;
+  const plan::LayerRecompute recompute = whole ? plan::kWholeRecompute : plan::kNoRecompute;
   for (std::int64_t i = 0; i < tower_.layers; ++i) {
     layers_.emplace_back(tower_.layer_class(i), recompute);
   }
@@ -48,18 +48,19 @@ Emit EncoderWriter::within(const Emit& e, Kept& kept) const {
 }
 
 Product EncoderWriter::patches() const {
-  const Encoder& encoder = *own_.model->encoder;
+  const model::Encoder& encoder = *own_.model->encoder;
   const std::int64_t width = tower_.hidden > 0 ? tower_.hidden : own_.model->hidden;
   const double each = 2 * static_cast<double>(encoder.patches) * static_cast<double>(width);
-  const auto inner = std::max<std::int64_t>(1, std::llround(flops_of(encoder).rest / each));
+  const auto inner = std::max<std::int64_t>(1, std::llround(model::flops_of(encoder).rest / each));
   return {s_.rows, inner, width, LayerPart::kPatches};
 }
 
 Product EncoderWriter::projector() const {
-  const Encoder& encoder = *own_.model->encoder;
+  const model::Encoder& encoder = *own_.model->encoder;
   const std::int64_t width = own_.model->hidden;
   const double each = 2 * static_cast<double>(encoder.tokens) * static_cast<double>(width);
-  const auto inner = std::max<std::int64_t>(1, std::llround(flops_of(encoder).projector / each));
+  const auto inner =
+      std::max<std::int64_t>(1, std::llround(model::flops_of(encoder).projector / each));
   return {tokens_, inner, width, LayerPart::kProjector};
 }
 
@@ -107,4 +108,4 @@ void EncoderWriter::backward(Emit& b, std::span<Kept> restored, TensorId d_rows,
   linear_weight_gradient(around, dx, restored.back().get(Keep::kPixels), patches());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

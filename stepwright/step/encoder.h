@@ -5,7 +5,7 @@
 
 #include "stepwright/step/blocks.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Writes the encoder of a micro-batch's images into the block of the embedding. Every rank of the
 /// first position runs all of it, whole images, whatever cuts sequences and matrices; its products
@@ -33,7 +33,7 @@ class EncoderWriter {
   void place(Emit& e, Phase phase, TensorId from, TensorId to) const;
 
   const Setting& own_;
-  Architecture tower_;
+  model::Architecture tower_;
   Setting s_;  ///< Of the tower: its rows are patches.
   std::int64_t tokens_ = 0;
   std::vector<LayerWriter> layers_;
@@ -41,4 +41,4 @@ class EncoderWriter {
   std::vector<Kept> kept_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::step

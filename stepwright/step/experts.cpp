@@ -2,7 +2,7 @@
 #include "stepwright/step/dispatch.h"
 #include "stepwright/step/router.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 Product expert_fc1(Emit& e) {
@@ -55,7 +55,7 @@ TensorId through_biases(Emit& e, TensorId rows, Phase phase) {
   const Product second = expert_fc2(e);
   // DeepEP and HybridEP take weights in fp32 alone (megatron/core/transformer/moe/
   // token_dispatcher.py); of others routers make them in the type of their input.
-  const bool exact = e.s.dispatcher == Dispatcher::kOncePerNode;
+  const bool exact = e.s.dispatcher == plan::Dispatcher::kOncePerNode;
   const TensorId biased = product_result(e, "biased", second, second.columns);
   e.out.add({.kind = OperatorKind::kAdd,
              .phase = phase,
@@ -161,14 +161,14 @@ class SharedForward : private SharedExperts {
   TensorId leave(TensorId partial) {
     const TensorId shared =
         leave_tensor(e_, partial, {e_.s.model->hidden, LayerPart::kSharedFc2, e_.forward});
-    end_module(e_, Module::kSharedExperts, shared);
+    end_module(e_, plan::Module::kSharedExperts, shared);
     if (!e_.s.model->experts->shared_gate) return shared;
     const TensorId logits = linear(e_, normed_, shared_gate(e_.s));
     const TensorId gated = activation(e_, "shared", e_.s.rows, e_.s.model->hidden);
     e_.out.add(gating(e_, e_.forward), {shared, logits}, {gated});
     e_.kept.set(Keep::kSharedOut, shared);
     e_.kept.set(Keep::kSharedGate, logits);
-    end_module(e_, Module::kSharedExperts, gated);
+    end_module(e_, plan::Module::kSharedExperts, gated);
     return gated;
   }
 
@@ -285,7 +285,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
     routed = linear(e, routed, latent_out(e.s));
   }
   const TensorId all = shared.added_to(routed);
-  end_module(e, Module::kMoe, all);
+  end_module(e, plan::Module::kMoe, all);
   return all;
 }
 
@@ -297,4 +297,4 @@ TensorId experts_block_backward(Emit& e, TensorId dy) {
   return shared.added_to(d_routed);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

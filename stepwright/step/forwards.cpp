@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
-Direction direction_of(const Stage& stage, const Slot& slot) {
+schedule::Direction direction_of(const Stage& stage, const Slot& slot) {
   return stage.sequences[static_cast<std::size_t>(slot.sequence)].direction;
 }
 
-bool is_forward(Direction direction) {
+bool is_forward(schedule::Direction direction) {
   switch (direction) {
-    case Direction::kForward:
-    case Direction::kEmbed:
-    case Direction::kPredict:
-    case Direction::kLookUp:
-    case Direction::kTakeRows:
-    case Direction::kHandRows:
-    case Direction::kLogits: return true;
+    case schedule::Direction::kForward:
+    case schedule::Direction::kEmbed:
+    case schedule::Direction::kPredict:
+    case schedule::Direction::kLookUp:
+    case schedule::Direction::kTakeRows:
+    case schedule::Direction::kHandRows:
+    case schedule::Direction::kLogits: return true;
     default: return false;
   }
 }
@@ -34,13 +34,13 @@ void keep_forward(const StepProgram& program, Sequence& sequence) {
 
 }  // namespace
 
-StepProgram forwards_of(Job job, Plan plan, MicroBatchSize size) {
+StepProgram forwards_of(plan::Job job, plan::Plan plan, MicroBatchSize size) {
   job.method.updates = 0;
   plan.schedule.strands = 1;
-  Job alone = job;
+  plan::Job alone = job;
   // Without a backward a loss makes no gradients.
-  if (alone.kernels.loss_keeps == LossKeeps::kGradients) {
-    alone.kernels.loss_keeps = LossKeeps::kRows;
+  if (alone.kernels.loss_keeps == plan::LossKeeps::kGradients) {
+    alone.kernels.loss_keeps = plan::LossKeeps::kRows;
   }
   StepProgram program = build_program(alone, plan, size);
   for (Template& piece : program.templates) piece.saved.clear();
@@ -48,7 +48,7 @@ StepProgram forwards_of(Job job, Plan plan, MicroBatchSize size) {
     std::erase_if(stage.schedule,
                   [&](const Slot& slot) { return !is_forward(direction_of(stage, slot)); });
     for (Sequence& sequence : stage.sequences) {
-      if (sequence.direction == Direction::kPredict) keep_forward(program, sequence);
+      if (sequence.direction == schedule::Direction::kPredict) keep_forward(program, sequence);
     }
     stage.states.gradients = stage.states.optimizer = 0;
     stage.states.moved = 0;
@@ -59,4 +59,4 @@ StepProgram forwards_of(Job job, Plan plan, MicroBatchSize size) {
   return program;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

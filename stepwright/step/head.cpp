@@ -5,7 +5,7 @@
 #include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPart::kFinalNorm,
@@ -14,10 +14,10 @@ constexpr NormRole kFinalNorm{Keep::kFinalInput, Keep::kFinalStatistics, LayerPa
 }  // namespace
 
 std::vector<Kept> predict(Emit& e, TensorId x, const NormRole& role) {
-  begin_pass(e, Direction::kHandRows);
+  begin_pass(e, schedule::Direction::kHandRows);
   TensorId rows = x < 0 ? x : norm(e, x, {e.s.rows, e.s.model->hidden}, role);
   if (e.s.spread > 1) rows = hand_out(e, rows, e.forward, LayerPart::kHead);
-  begin_pass(e, Direction::kLogits);
+  begin_pass(e, schedule::Direction::kLogits);
   return head_loss(e, rows);
 }
 
@@ -25,12 +25,12 @@ namespace {
 
 /// Where the rows' gradient came with the logits, that of the head's weight comes last.
 TensorId predict_backward_of_sum(Emit& e, const NormRole& role) {
-  begin_pass(e, Direction::kTakeGradient);
+  begin_pass(e, schedule::Direction::kTakeGradient);
   const TensorId d_rows = e.kept.get(Keep::kHeadRowGradient);
   const TensorId dx = e.kept.has(role.input)
                           ? norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role)
                           : TensorId{-1};
-  begin_pass(e, Direction::kLogitGradient);
+  begin_pass(e, schedule::Direction::kLogitGradient);
   part_weight_gradient(e);
   return dx;
 }
@@ -40,13 +40,13 @@ TensorId predict_backward_of_sum(Emit& e, const NormRole& role) {
 TensorId predict_backward(Emit& e, const NormRole& role, std::span<const Kept> chunks,
                           TensorId beside) {
   if (e.s.barriers == 1) return predict_backward_of_sum(e, role);
-  begin_pass(e, Direction::kLogitGradient);
+  begin_pass(e, schedule::Direction::kLogitGradient);
   const TensorId d_rows = head_loss_backward(e, chunks);
-  begin_pass(e, Direction::kSumGradient);
+  begin_pass(e, schedule::Direction::kSumGradient);
   if (e.s.spread > 1) {
     sum_over(e, Scheme::kPipeline, d_rows, Phase::kDataGradient, LayerPart::kHead);
   }
-  begin_pass(e, Direction::kTakeGradient);
+  begin_pass(e, schedule::Direction::kTakeGradient);
   if (!e.kept.has(role.input)) return -1;
   return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
 }
@@ -77,7 +77,7 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   BlockPair pair{std::move(forward.builder.piece()), std::move(backward.builder.piece()),
                  forward.builder.passes(), backward.builder.passes()};
   if (s.model->freezes()) {
-    prune(pair, head_gradients(*s.model) == GradientPath::kThrough, false);
+    prune(pair, head_gradients(*s.model) == model::GradientPath::kThrough, false);
   }
   return pair;
 }
@@ -93,25 +93,26 @@ std::int64_t neighbour_elements(const Setting& s) {
   return scatters_pipeline(s) ? divide_up(whole, s.tensor) : whole;
 }
 
-Operator pipeline_gather(const Setting& s, Direction direction) {
-  return {.kind = OperatorKind::kAllGather,
-          .phase = direction == Direction::kForward ? Phase::kForward : Phase::kDataGradient,
-          .scheme = Scheme::kPipeline,
-          .group = GroupKind::kTensor,
-          .dtype = s.storage,
-          .payload_elements = neighbour_elements(s) * s.tensor,
-          .name = "pipeline.gather"};
+Operator pipeline_gather(const Setting& s, schedule::Direction direction) {
+  return {
+      .kind = OperatorKind::kAllGather,
+      .phase = direction == schedule::Direction::kForward ? Phase::kForward : Phase::kDataGradient,
+      .scheme = Scheme::kPipeline,
+      .group = plan::GroupKind::kTensor,
+      .dtype = s.storage,
+      .payload_elements = neighbour_elements(s) * s.tensor,
+      .name = "pipeline.gather"};
 }
 
-Operator neighbour_message(const Setting& s, OperatorKind kind, Direction direction) {
-  const bool forward = direction == Direction::kForward;
+Operator neighbour_message(const Setting& s, OperatorKind kind, schedule::Direction direction) {
+  const bool forward = direction == schedule::Direction::kForward;
   Stream stream = forward ? Stream::kPipelineForward : Stream::kPipelineBackward;
   if (kind == OperatorKind::kSend && !s.overlap.pipeline) stream = Stream::kCompute;
   return {.kind = kind,
           .phase = forward ? Phase::kForward : Phase::kDataGradient,
           .stream = stream,
           .scheme = Scheme::kPipeline,
-          .group = GroupKind::kPipeline,
+          .group = plan::GroupKind::kPipeline,
           .dtype = s.storage,
           .payload_elements = neighbour_elements(s),
           .name = forward ? "pipeline.activation" : "pipeline.gradient"};
@@ -119,14 +120,14 @@ Operator neighbour_message(const Setting& s, OperatorKind kind, Direction direct
 
 }  // namespace
 
-Template build_send(const Setting& s, Direction direction) {
+Template build_send(const Setting& s, schedule::Direction direction) {
   TemplateBuilder builder("send", {});
   const TensorId x = builder.input(residual_tensor(s, "residual"));
   builder.add(neighbour_message(s, OperatorKind::kSend, direction), {x}, {});
   return std::move(builder.piece());
 }
 
-Template build_receive(const Setting& s, Direction direction) {
+Template build_receive(const Setting& s, schedule::Direction direction) {
   TemplateBuilder builder("receive", {});
   const TensorId x = builder.tensor(residual_tensor(s, "residual"));
   if (scatters_pipeline(s)) {
@@ -157,4 +158,4 @@ Template build_take_over(const Setting& s) {
   return std::move(builder.piece());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -3,24 +3,25 @@
 #include <map>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// What a module keeps for its backward (NVIDIA/Megatron-LM
 /// megatron/core/pipeline_parallel/fine_grained_activation_offload.py: what is saved inside of its
 /// scope).
-std::vector<Keep> roles_of(OffloadModule module) {
+std::vector<Keep> roles_of(plan::OffloadModule module) {
   switch (module) {
-    case OffloadModule::kAttentionNorm: return {Keep::kAttentionInput};
-    case OffloadModule::kQkv: return {Keep::kAttentionLinearInput};
-    case OffloadModule::kCoreAttention: return {Keep::kQkv, Keep::kQkNormed, Keep::kHeadsQkv};
-    case OffloadModule::kAttentionProjection: return {Keep::kAttentionOut, Keep::kAttentionGated};
-    case OffloadModule::kMlpNorm: return {Keep::kMlpInput};
-    case OffloadModule::kMlpFc1: return {Keep::kMlpLinearInput};
-    case OffloadModule::kMlpActivation: return {Keep::kFc1Out};
-    case OffloadModule::kExpertFc1: return {Keep::kExpertInput};
-    case OffloadModule::kMoeActivation: return {Keep::kExpertFc1Out};
-    case OffloadModule::kLayerInput: return {Keep::kAttentionInput, Keep::kMlpInput};
+    case plan::OffloadModule::kAttentionNorm: return {Keep::kAttentionInput};
+    case plan::OffloadModule::kQkv: return {Keep::kAttentionLinearInput};
+    case plan::OffloadModule::kCoreAttention: return {Keep::kQkv, Keep::kQkNormed, Keep::kHeadsQkv};
+    case plan::OffloadModule::kAttentionProjection:
+      return {Keep::kAttentionOut, Keep::kAttentionGated};
+    case plan::OffloadModule::kMlpNorm: return {Keep::kMlpInput};
+    case plan::OffloadModule::kMlpFc1: return {Keep::kMlpLinearInput};
+    case plan::OffloadModule::kMlpActivation: return {Keep::kFc1Out};
+    case plan::OffloadModule::kExpertFc1: return {Keep::kExpertInput};
+    case plan::OffloadModule::kMoeActivation: return {Keep::kExpertFc1Out};
+    case plan::OffloadModule::kLayerInput: return {Keep::kAttentionInput, Keep::kMlpInput};
   }
   return {};
 }
@@ -38,10 +39,10 @@ Operator copy(OperatorKind kind, const Tensor& tensor) {
 
 }  // namespace
 
-Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, OffloadModules modules) {
+Kept copy_to_host(TemplateBuilder& forward, const Kept& kept, plan::OffloadModules modules) {
   Kept moved = kept;
   std::map<TensorId, TensorId> copies;
-  for (const auto& [module, name] : kOffloadModuleNames) {
+  for (const auto& [module, name] : plan::kOffloadModuleNames) {
     if (!modules.has(module)) continue;
     for (const Keep role : roles_of(module)) {
       const TensorId id = kept.get(role);
@@ -79,4 +80,4 @@ Kept copy_from_host(TemplateBuilder& backward, const Kept& restored) {
   return here;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

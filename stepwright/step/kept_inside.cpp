@@ -1,6 +1,6 @@
 #include "stepwright/step/kept_inside.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 std::vector<Keep> inside_mixture() {
@@ -20,26 +20,26 @@ std::vector<Keep> inside_mixture() {
                              Keep::kExpertFc2Narrow,
                              Keep::kExpertFc2AdapterInput,
                              Keep::kExpertFc2AdapterMask};
-  const std::vector<Keep> shared = kept_inside(Module::kSharedExperts);
+  const std::vector<Keep> shared = kept_inside(plan::Module::kSharedExperts);
   roles.insert(roles.end(), shared.begin(), shared.end());
   return roles;
 }
 
 }  // namespace
 
-std::vector<Keep> kept_inside(Module module) {
+std::vector<Keep> kept_inside(plan::Module module) {
   switch (module) {
-    case Module::kCoreAttention:
+    case plan::Module::kCoreAttention:
       return {Keep::kHeadsQkv,      Keep::kHeadsOut,        Keep::kLogSumExp,
               Keep::kProbabilities, Keep::kProbabilityMask, Keep::kDropped};
-    case Module::kMlp:
+    case plan::Module::kMlp:
       return {Keep::kFc1Out,         Keep::kFc1Up,     Keep::kGate,
               Keep::kActivationOut,  Keep::kFc1Narrow, Keep::kFc1AdapterInput,
               Keep::kFc1AdapterMask, Keep::kFc2Narrow, Keep::kFc2AdapterInput,
               Keep::kFc2AdapterMask};
-    case Module::kMoe: return inside_mixture();
-    case Module::kMoeActivation: return {Keep::kExpertActivationOut};
-    case Module::kNorm:
+    case plan::Module::kMoe: return inside_mixture();
+    case plan::Module::kMoeActivation: return {Keep::kExpertActivationOut};
+    case plan::Module::kNorm:
       return {Keep::kAttentionLinearInput,
               Keep::kKeyValueUp,
               Keep::kMlpLinearInput,
@@ -47,7 +47,7 @@ std::vector<Keep> kept_inside(Module module) {
               Keep::kAttentionNormCopies,
               Keep::kMlpNormCopies,
               Keep::kMlpEntry};
-    case Module::kLatentUp:
+    case plan::Module::kLatentUp:
       return {Keep::kQkv,
               Keep::kHeadsQkv,
               Keep::kQueryUpNarrow,
@@ -56,7 +56,7 @@ std::vector<Keep> kept_inside(Module module) {
               Keep::kKeyValueUpNarrow,
               Keep::kKeyValueUpAdapterInput,
               Keep::kKeyValueUpAdapterMask};
-    case Module::kSharedExperts:
+    case plan::Module::kSharedExperts:
       return {Keep::kSharedLinearInput,
               Keep::kSharedFc1Out,
               Keep::kSharedActivationOut,
@@ -69,7 +69,7 @@ std::vector<Keep> kept_inside(Module module) {
               Keep::kSharedFc2AdapterInput,
               Keep::kSharedFc2AdapterMask};
     // Every second of wq, wk, wv, wo, w1, w3, w2; of the first three only the norm before them.
-    case Module::kPerOperator:
+    case plan::Module::kPerOperator:
       return {Keep::kAttentionLinearInput,
               Keep::kAttentionNormCopies,
               Keep::kQkNormed,
@@ -83,4 +83,4 @@ std::vector<Keep> kept_inside(Module module) {
   return {};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -5,10 +5,10 @@
 #include "stepwright/plan/modules.h"
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The kept tensors of a module of a layer for which a backward asks, but for the module's input:
 /// what is made again where the module is recomputed.
-std::vector<Keep> kept_inside(Module module);
+std::vector<Keep> kept_inside(plan::Module module);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

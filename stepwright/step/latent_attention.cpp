@@ -3,7 +3,7 @@
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 // Down projections are whole on every tensor rank and act on the rows of the residual stream; only
@@ -18,7 +18,7 @@ struct LatentSizes {
 };
 
 LatentSizes sizes(const Setting& s) {
-  const LatentAttention& latent = *s.model->latent;
+  const model::LatentAttention& latent = *s.model->latent;
   return {latent.query_rank, latent.kv_rank, latent.rope_head_dim, s.heads() * s.model->head_dim,
           s.heads() * (latent.nope_head_dim + latent.value_head_dim)};
 }
@@ -43,7 +43,7 @@ constexpr NormRole kIndexNorm{Keep::kIndexKeyInput, Keep::kIndexStatistics, Laye
                               Keep::kIndexCopies};
 
 Product index_query(const Setting& s) {
-  const LatentAttention& latent = *s.model->latent;
+  const model::LatentAttention& latent = *s.model->latent;
   return {s.tokens, latent.query_rank, latent.index_heads * latent.index_head_dim,
           LayerPart::kIndexQuery};
 }
@@ -56,7 +56,7 @@ Product index_weights(const Setting& s) {
 
 /// Scores of every key that a token may see, weighed by head.
 Operator index_scores(const Emit& e, Phase phase) {
-  const LatentAttention& latent = *e.s.model->latent;
+  const model::LatentAttention& latent = *e.s.model->latent;
   return computation(e, OperatorKind::kAttention, phase, LayerPart::kIndexScores,
                      {.batch = e.s.batch,
                       .heads = latent.index_heads,
@@ -76,7 +76,7 @@ TensorId index_linear(Emit& e, TensorId x, const Product& product, Keep result) 
 
 /// The keys that attention leaves each token. Every tensor rank chooses for all tokens.
 void choose_keys(Emit& e, TensorId normed, TensorId latent) {
-  const LatentAttention& sizes = *e.s.model->latent;
+  const model::LatentAttention& sizes = *e.s.model->latent;
   const TensorId low =
       enter_tensor(e, latent, {sizes.query_rank, LayerPart::kIndexQuery, e.forward});
   const TensorId rows =
@@ -97,7 +97,7 @@ void choose_keys(Emit& e, TensorId normed, TensorId latent) {
 /// An indexer learns what attention weighs, by a loss of its own: nothing flows back into the layer
 /// (DeepSeek-V3.2, section 2.1.1).
 void choose_keys_backward(Emit& e) {
-  const LatentAttention& sizes = *e.s.model->latent;
+  const model::LatentAttention& sizes = *e.s.model->latent;
   const TensorId d_q = activation(e, "gradient", e.s.tokens, index_query(e.s).columns);
   const TensorId d_k = activation(e, "gradient", e.s.tokens, sizes.index_head_dim);
   const TensorId d_w = activation(e, "gradient", e.s.tokens, sizes.index_heads);
@@ -198,4 +198,4 @@ TensorId latent_projections_backward(Emit& e, TensorId d_qkv) {
   return dx;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -9,7 +9,7 @@
 #include "stepwright/step/prune.h"
 #include "stepwright/step/unit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr NormRole kAttentionNorm{Keep::kAttentionInput, Keep::kAttentionStatistics,
@@ -24,13 +24,13 @@ constexpr NormRole kMlpResultNorm{Keep::kMlpResult, Keep::kMlpResultStatistics,
                                   LayerPart::kMlpResultNorm, Keep::kMlpResultCopies};
 
 /// The rows that a branch takes in: normed, unless norms stand on results alone.
-TensorId normed(Emit& e, TensorId x, const NormRole& role, const LayerClass& layer) {
+TensorId normed(Emit& e, TensorId x, const NormRole& role, const model::LayerClass& layer) {
   return e.s.model->norms_inputs(layer) ? norm(e, x, {e.s.rows, e.s.model->hidden}, role) : x;
 }
 
 /// `residual` is the gradient that goes by the branch.
 TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId residual,
-                         const LayerClass& layer) {
+                         const model::LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
   if (e.s.model->norms_inputs(layer)) return norm_backward(e, dy, {e.s.rows, h}, role, residual);
   const TensorId sum = activation(e, "gradient", e.s.rows, h);
@@ -41,11 +41,12 @@ TensorId normed_backward(Emit& e, TensorId dy, const NormRole& role, TensorId re
 }
 
 /// The result of a branch as it is added to the residual stream.
-TensorId result_of(Emit& e, TensorId y, const NormRole& role, const LayerClass& layer) {
+TensorId result_of(Emit& e, TensorId y, const NormRole& role, const model::LayerClass& layer) {
   return e.s.model->norms_results(layer) ? norm(e, y, {e.s.rows, e.s.model->hidden}, role) : y;
 }
 
-TensorId result_backward(Emit& e, TensorId dy, const NormRole& role, const LayerClass& layer) {
+TensorId result_backward(Emit& e, TensorId dy, const NormRole& role,
+                         const model::LayerClass& layer) {
   return e.s.model->norms_results(layer) ? norm_backward(e, dy, {e.s.rows, e.s.model->hidden}, role)
                                          : dy;
 }
@@ -55,7 +56,7 @@ TensorId leave(Emit& e, TensorId partial, LayerPart part) {
 }
 
 /// The last product of a mixer.
-LayerPart output_part(const LayerClass& layer) {
+LayerPart output_part(const model::LayerClass& layer) {
   return layer.attends() ? LayerPart::kAttentionOutput : LayerPart::kMixerOut;
 }
 
@@ -71,31 +72,31 @@ TensorId sum_of(Emit& e, std::array<TensorId, 2> branches, std::int64_t rows, Ph
 }
 
 /// A mixer, or two beside each other, from normed rows to the partial result, and back.
-TensorId mixer_block(Emit& e, TensorId normed, const LayerClass& layer) {
+TensorId mixer_block(Emit& e, TensorId normed, const model::LayerClass& layer) {
   if (!layer.attends()) return state_mixer_block(e, normed, layer.mixer);
   const TensorId attended = attention_block(e, normed, layer);
-  if (layer.beside == Mixer::kNone) return attended;
+  if (layer.beside == model::Mixer::kNone) return attended;
   return sum_of(e, {attended, state_mixer_block(e, normed, layer.beside)}, e.s.tokens, e.forward);
 }
 
-TensorId mixer_block_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+TensorId mixer_block_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
   if (!layer.attends()) return state_mixer_block_backward(e, dy, layer.mixer);
-  if (layer.beside == Mixer::kNone) return attention_block_backward(e, dy, layer);
+  if (layer.beside == model::Mixer::kNone) return attention_block_backward(e, dy, layer);
   const TensorId d_first = state_mixer_block_backward(e, dy, layer.beside);
   return sum_of(e, {attention_block_backward(e, dy, layer), d_first}, e.s.rows,
                 Phase::kDataGradient);
 }
 
-TensorId mixer_branch(Emit& e, TensorId x, const LayerClass& layer) {
-  if (layer.mixer == Mixer::kNone) return x;
+TensorId mixer_branch(Emit& e, TensorId x, const model::LayerClass& layer) {
+  if (layer.mixer == model::Mixer::kNone) return x;
   const TensorId mixed = mixer_block(e, normed(e, x, kAttentionNorm, layer), layer);
   const TensorId result =
       result_of(e, leave(e, mixed, output_part(layer)), kAttentionResultNorm, layer);
   return residual_add(e, x, result, Keep::kAttentionMask);
 }
 
-TensorId mixer_branch_backward(Emit& e, TensorId dy, const LayerClass& layer) {
-  if (layer.mixer == Mixer::kNone) return dy;
+TensorId mixer_branch_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+  if (layer.mixer == model::Mixer::kNone) return dy;
   const TensorId d_result = result_backward(e, residual_backward(e, dy, Keep::kAttentionMask),
                                             kAttentionResultNorm, layer);
   const TensorId d_mixed =
@@ -103,8 +104,8 @@ TensorId mixer_branch_backward(Emit& e, TensorId dy, const LayerClass& layer) {
   return normed_backward(e, mixer_block_backward(e, d_mixed, layer), kAttentionNorm, dy, layer);
 }
 
-TensorId feed_forward_branch(Emit& e, TensorId x, const LayerClass& layer) {
-  if (layer.feed_forward == FeedForward::kNone) return x;
+TensorId feed_forward_branch(Emit& e, TensorId x, const model::LayerClass& layer) {
+  if (layer.feed_forward == model::FeedForward::kNone) return x;
   const TensorId rows = normed(e, x, kMlpNorm, layer);
   if (layer.has_experts()) {
     const TensorId result = result_of(e, experts_block(e, rows), kMlpResultNorm, layer);
@@ -119,12 +120,12 @@ TensorId feed_forward_branch(Emit& e, TensorId x, const LayerClass& layer) {
     e.kept.set(Keep::kFc2Out, partial);
     if (y != partial) e.kept.set(Keep::kFc2Rows, y);
   }
-  end_module(e, Module::kMlp, y);
+  end_module(e, plan::Module::kMlp, y);
   return residual_add(e, x, result_of(e, y, kMlpResultNorm, layer), Keep::kMlpMask);
 }
 
-TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const LayerClass& layer) {
-  if (layer.feed_forward == FeedForward::kNone) return dy;
+TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
+  if (layer.feed_forward == model::FeedForward::kNone) return dy;
   const Crossing crossing{e.s.model->hidden, LayerPart::kFc2, Phase::kDataGradient};
   const TensorId d_result =
       result_backward(e, residual_backward(e, dy, Keep::kMlpMask), kMlpResultNorm, layer);
@@ -137,7 +138,7 @@ TensorId feed_forward_branch_backward(Emit& e, TensorId dy, const LayerClass& la
 
 /// Both branches read the layer's input and share one reduction (GPT-NeoX, GPT-J), where none of
 /// them are experts, whose results are whole (Command-A).
-TensorId parallel_forward(Emit& e, TensorId x, const LayerClass& layer) {
+TensorId parallel_forward(Emit& e, TensorId x, const model::LayerClass& layer) {
   const TensorId first = normed(e, x, kAttentionNorm, layer);
   const TensorId second = e.s.model->shared_input_norm ? first : normed(e, x, kMlpNorm, layer);
   const TensorId attended = mixer_block(e, first, layer);
@@ -148,12 +149,12 @@ TensorId parallel_forward(Emit& e, TensorId x, const LayerClass& layer) {
   }
   e.kept.set(Keep::kMlpEntry, second);
   const TensorId result = mlp_block(e, second, dense_mlp(*e.s.model, layer));
-  end_module(e, Module::kMlp, result);
+  end_module(e, plan::Module::kMlp, result);
   const TensorId both = sum_of(e, {attended, result}, e.s.tokens, e.forward);
   return residual_add(e, x, leave(e, both, LayerPart::kBranches), Keep::kMlpMask);
 }
 
-TensorId parallel_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+TensorId parallel_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
   const std::int64_t h = e.s.model->hidden;
   const TensorId d_both = residual_backward(e, dy, Keep::kMlpMask);
   const TensorId gathered =
@@ -170,36 +171,36 @@ TensorId parallel_backward(Emit& e, TensorId dy, const LayerClass& layer) {
   return normed_backward(e, d_first, kAttentionNorm, d_x, layer);
 }
 
-bool is_parallel(const Architecture& model, const LayerClass& layer) {
-  return model.parallel_residual && layer.mixer != Mixer::kNone &&
-         layer.feed_forward != FeedForward::kNone;
+bool is_parallel(const model::Architecture& model, const model::LayerClass& layer) {
+  return model.parallel_residual && layer.mixer != model::Mixer::kNone &&
+         layer.feed_forward != model::FeedForward::kNone;
 }
 
-TensorId layer_forward(Emit& e, TensorId x, const LayerClass& layer) {
+TensorId layer_forward(Emit& e, TensorId x, const model::LayerClass& layer) {
   if (is_parallel(*e.s.model, layer)) return parallel_forward(e, x, layer);
   return feed_forward_branch(e, mixer_branch(e, x, layer), layer);
 }
 
-TensorId layer_backward(Emit& e, TensorId dy, const LayerClass& layer) {
+TensorId layer_backward(Emit& e, TensorId dy, const model::LayerClass& layer) {
   if (is_parallel(*e.s.model, layer)) return parallel_backward(e, dy, layer);
   return mixer_branch_backward(e, feed_forward_branch_backward(e, dy, layer), layer);
 }
 
 /// The role under which a layer's input is kept.
-Keep input_role(const LayerClass& layer) {
-  return layer.mixer == Mixer::kNone ? Keep::kMlpInput : Keep::kAttentionInput;
+Keep input_role(const model::LayerClass& layer) {
+  return layer.mixer == model::Mixer::kNone ? Keep::kMlpInput : Keep::kAttentionInput;
 }
 
 /// Modules that frameworks run again to their end (a checkpoint around the module); of the others
 /// they throw results away and make them anew (Megatron-Core, `CheckpointWithoutOutput`).
-constexpr Module kRunsWhole[] = {Module::kCoreAttention, Module::kMlp, Module::kMoe,
-                                 Module::kSharedExperts};
+constexpr plan::Module kRunsWhole[] = {plan::Module::kCoreAttention, plan::Module::kMlp,
+                                       plan::Module::kMoe, plan::Module::kSharedExperts};
 
 }  // namespace
 
 TensorId LayerWriter::forward(Emit& e, TensorId x) {
   e.ends = &ends_;
-  e.splits_gate = recompute_.modules.has(Module::kPerOperator);
+  e.splits_gate = recompute_.modules.has(plan::Module::kPerOperator);
   reduces_ = e.s.tensor_parallel();
   return layer_forward(e, x, layer_);
 }
@@ -212,21 +213,22 @@ Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
     return kept;
   }
   // Ulysses keeps the exchanged layout, unless it exchanges again.
-  if (kept.has(Keep::kHeadsQkv) && !recompute_.modules.has(Module::kCoreAttention)) {
+  if (kept.has(Keep::kHeadsQkv) && !recompute_.modules.has(plan::Module::kCoreAttention)) {
     kept.forget(Keep::kQkv);
   }
   // Only an MLP that runs again asks for the rows that enter it, instead of the gathered ones.
-  if (!recompute_.modules.has(Module::kMlp)) {
+  if (!recompute_.modules.has(plan::Module::kMlp)) {
     kept.forget(Keep::kMlpEntry);
   } else if (kept.has(Keep::kMlpEntry)) {
     kept.forget(Keep::kMlpLinearInput);
   }
-  for (const auto& [module, name] : kModuleNames) {
+  for (const auto& [module, name] : plan::kModuleNames) {
     if (!recompute_.modules.has(module)) continue;
     for (const Keep role : kept_inside(module)) kept.forget(role);
   }
   // The result of attention's last product is made again, unless it is a sum over ranks.
-  if (recompute_.modules.has(Module::kPerOperator) && layer_.mixer != Mixer::kNone && !reduces_) {
+  if (recompute_.modules.has(plan::Module::kPerOperator) && layer_.mixer != model::Mixer::kNone &&
+      !reduces_) {
     kept.forget(Keep::kMlpInput);
   }
   return kept;
@@ -240,12 +242,12 @@ TensorId LayerWriter::backward(Emit& b, TensorId dy,
     b.forward = Phase::kForward;
   }
   Rematerialisation rematerialisation(source, b.kept, b.parameters);
-  for (const Module module : kRunsWhole) {
+  for (const plan::Module module : kRunsWhole) {
     if (recompute_.modules.has(module))
       rematerialisation.run_whole(kept_inside(module), ends_[static_cast<std::size_t>(module)]);
   }
   b.rematerialisation = &rematerialisation;
-  b.splits_gate = recompute_.modules.has(Module::kPerOperator);
+  b.splits_gate = recompute_.modules.has(plan::Module::kPerOperator);
   const TensorId dx = layer_backward(b, dy, layer_);
   b.rematerialisation = nullptr;
   return dx;
@@ -254,9 +256,10 @@ TensorId LayerWriter::backward(Emit& b, TensorId dy,
 namespace {
 
 /// Leaves out what no trained weight asks for.
-void leave_out(BlockPair& pair, const LayerClass& layer, const LayerRecompute& recompute) {
-  if (layer.gradients != GradientPath::kAbove) {
-    return prune(pair, layer.gradients == GradientPath::kThrough, recompute.whole);
+void leave_out(BlockPair& pair, const model::LayerClass& layer,
+               const plan::LayerRecompute& recompute) {
+  if (layer.gradients != model::GradientPath::kAbove) {
+    return prune(pair, layer.gradients == model::GradientPath::kThrough, recompute.whole);
   }
   pair.backward = Template{.name = pair.backward.name};
   pair.forward.saved.clear();
@@ -264,7 +267,8 @@ void leave_out(BlockPair& pair, const LayerClass& layer, const LayerRecompute& r
 
 }  // namespace
 
-BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& recompute) {
+BlockPair build_layer(const Setting& s, model::LayerClass layer,
+                      const plan::LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_layer_parameters(s, layer);
   LayerWriter writer(layer, recompute);
   Unit forward(s, "layer.forward", parameters);
@@ -288,4 +292,4 @@ BlockPair build_layer(const Setting& s, LayerClass layer, const LayerRecompute& 
   return pair;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

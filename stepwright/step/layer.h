@@ -5,7 +5,7 @@
 #include "stepwright/step/setting.h"
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The forward and the backward template of one block; `backward.restored` matches `forward.saved`.
 struct BlockPair {
@@ -18,7 +18,8 @@ struct BlockPair {
 
 /// One transformer layer. `recompute` is kNone, kSelective (the attention core runs again in the
 /// backward) or kFull (only the layer's input is kept, the whole forward runs again).
-BlockPair build_layer(const Setting& setting, LayerClass layer, const LayerRecompute& recompute);
+BlockPair build_layer(const Setting& setting, model::LayerClass layer,
+                      const plan::LayerRecompute& recompute);
 
 /// Token (and position) embedding, with its norm and dropout, and the encoder of images beside it;
 /// `whole`: of the encoder's layers only the inputs are kept. `at_end` as in
@@ -35,15 +36,15 @@ BlockPair build_head(const Setting& setting, bool own_table, bool at_end = true)
 /// last layer, which the head hands on, or those of the multi-token layer before. `own_table` as in
 /// `local_multi_token_parameters`.
 BlockPair build_multi_token(const Setting& setting, std::int64_t depth, bool own_table,
-                            const LayerRecompute& recompute);
+                            const plan::LayerRecompute& recompute);
 
 /// A message of the residual stream from or to the neighbouring chunk; a scattered one is gathered
 /// over the tensor ranks when it has arrived.
-Template build_send(const Setting& setting, Direction direction);
-Template build_receive(const Setting& setting, Direction direction);
+Template build_send(const Setting& setting, schedule::Direction direction);
+Template build_receive(const Setting& setting, schedule::Direction direction);
 /// The residual stream from one chunk of a position to the next one: kept, and taken up again. No
 /// operators.
 Template build_hand_over(const Setting& setting);
 Template build_take_over(const Setting& setting);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Which part of a layer, or which table at its ends, an operator is of. A product or a norm of a
 /// part uses the parameter of the same name.
@@ -225,4 +225,4 @@ constexpr bool is_of_attention(LayerPart part) {
   return lies_in(part, LayerPart::kAttentionNorm, LayerPart::kMixerOut);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

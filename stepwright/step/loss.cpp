@@ -8,7 +8,7 @@
 #include "stepwright/step/cross_entropy.h"
 #include "stepwright/step/vocabulary_part.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 Product head_product(const Emit& e) {
@@ -135,11 +135,12 @@ void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
   e.out.add(op, {x, maximum, sum, again, e.parameters}, {e.gradients});
 }
 
-bool keeps(const Emit& e, LossKeeps what) { return e.s.kernels.loss_keeps == what; }
+bool keeps(const Emit& e, plan::LossKeeps what) { return e.s.kernels.loss_keeps == what; }
 
 /// Whether the forward makes the gradients: of a model of which something is trained.
 bool goes_on(const Emit& e) {
-  return keeps(e, LossKeeps::kGradients) && head_gradients(*e.s.model) != GradientPath::kAbove;
+  return keeps(e, plan::LossKeeps::kGradients) &&
+         head_gradients(*e.s.model) != model::GradientPath::kAbove;
 }
 
 /// The gradients that a forward has made, on their way.
@@ -159,13 +160,13 @@ TensorId take_gradients(Emit& e) {
 }
 
 void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
-  if (keeps(e, LossKeeps::kSums)) return on_chip_backward(e, x, into);
-  if (keeps(e, LossKeeps::kRows)) chunk_forward(e, x);
+  if (keeps(e, plan::LossKeeps::kSums)) return on_chip_backward(e, x, into);
+  if (keeps(e, plan::LossKeeps::kRows)) chunk_forward(e, x);
   chunk_backward(e, x, into);
 }
 
 TensorId input_again(Emit& e, const Crossing& crossing) {
-  if (keeps(e, LossKeeps::kLogits) && !needs_input(e, head_product(e))) return -1;
+  if (keeps(e, plan::LossKeeps::kLogits) && !needs_input(e, head_product(e))) return -1;
   const TensorId x = e.kept.get(Keep::kHeadInput);
   return e.s.keep_gathered ? x : enter_tensor(e, x, crossing);
 }
@@ -183,12 +184,12 @@ void part_weight_gradient(Emit& e) {
 
 std::int64_t loss_chunks(const Setting& s) {
   const std::int64_t said = s.kernels.loss_chunks;
-  if (s.kernels.loss_keeps == LossKeeps::kSums) return 1;
+  if (s.kernels.loss_keeps == plan::LossKeeps::kSums) return 1;
   if (said > 0) return std::min(said, s.tokens);
   const std::int64_t wider = divide_up(s.vocabulary, s.model->hidden);
   const auto rows = static_cast<std::uint64_t>(divide_up(s.tokens, wider));
   const auto chunk = static_cast<std::int64_t>(std::bit_ceil(rows));
-  return std::min(divide_up(s.tokens, std::min(chunk, s.tokens)), kMostLossChunks);
+  return std::min(divide_up(s.tokens, std::min(chunk, s.tokens)), plan::kMostLossChunks);
 }
 
 std::vector<Kept> head_loss(Emit& e, TensorId rows) {
@@ -207,9 +208,9 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
   for (const Slice chunk : chunks_of(e.s)) {
     Kept own;
     Emit part = part_of(e, chunk, own, e.forward);
-    keeps(e, LossKeeps::kSums) ? on_chip_forward(part, x) : chunk_forward(part, x);
+    keeps(e, plan::LossKeeps::kSums) ? on_chip_forward(part, x) : chunk_forward(part, x);
     if (goes_on(e)) chunk_backward(part, x, into);
-    const bool kept = keeps(e, LossKeeps::kLogits) || keeps(e, LossKeeps::kSums);
+    const bool kept = keeps(e, plan::LossKeeps::kLogits) || keeps(e, plan::LossKeeps::kSums);
     chunks.push_back(kept ? own : Kept{});
   }
   if (!goes_on(e)) e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
@@ -239,4 +240,4 @@ TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks) {
   return leave_tensor(e, into.rows, crossing);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

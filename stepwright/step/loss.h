@@ -5,7 +5,7 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Parts of a micro-batch's tokens, one after the other, of which the head's product and the loss
 /// are taken. Where kernels say 0, as many as make the logits of one no larger than the rows of all
@@ -24,4 +24,4 @@ TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks);
 /// vocabulary (`step/vocabulary_part.h`): that of the head's weight.
 void part_weight_gradient(Emit& e);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -6,17 +6,19 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/plan/optimizer_traits.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// One matrix as the model has it, and the dimension along which tensor ranks cut it.
 struct Matrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  Split split{};
+  model::Split split{};
 };
 
-bool is_cut(Split split, std::int64_t cut) { return cut > 1 && split != Split::kReplicated; }
+bool is_cut(model::Split split, std::int64_t cut) {
+  return cut > 1 && split != model::Split::kReplicated;
+}
 
 /// FLOPs of a step and elements of its messages on each of `cut` ranks.
 void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update) {
@@ -25,19 +27,19 @@ void add_orthogonal(MatrixSize& sum, const Matrix& m, const MatrixUpdate& update
     return;
   }
   ++sum.cut_updates;
-  const bool rows = m.split == Split::kColumn;  // its outputs are cut
+  const bool rows = m.split == model::Split::kColumn;  // its outputs are cut
   const std::int64_t kept = rows ? m.columns : m.rows;
   const std::int64_t part = divide_up(rows ? m.rows : m.columns, update.cut);
   switch (update.form) {
-    case MuonForm::kDuplicated:
+    case plan::MuonForm::kDuplicated:
       sum.flops += orthogonal_flops(m.rows, m.columns);
       sum.payload += m.rows * m.columns;
       return;
-    case MuonForm::kDistributed:
+    case plan::MuonForm::kDistributed:
       sum.flops += 4 * kept * kept * part + 2 * kept * kept * kept;
       sum.payload += kOrthogonalSteps * kept * kept;
       return;
-    case MuonForm::kBlockwise: sum.flops += orthogonal_flops(kept, part); return;
+    case plan::MuonForm::kBlockwise: sum.flops += orthogonal_flops(kept, part); return;
   }
 }
 
@@ -48,7 +50,7 @@ MatrixSize scales_of(const LocalParameter& local, std::int64_t block) {
 }
 
 /// `count` matrices of which sums of rows and columns are kept; 0: a parameter that is none.
-MatrixSize sums_of(const Parameter& whole, const LocalParameter& local, std::int64_t count,
+MatrixSize sums_of(const model::Parameter& whole, const LocalParameter& local, std::int64_t count,
                    std::int64_t cut) {
   const std::int64_t updates = std::max<std::int64_t>(1, count) * local.copies;
   MatrixSize size{.count = count * local.copies,
@@ -59,14 +61,14 @@ MatrixSize sums_of(const Parameter& whole, const LocalParameter& local, std::int
   size.elements = local.padded();
   size.numbers = divide_up(local.copies * (local.rows + columns), local.blocks) * local.blocks;
   if (is_cut(whole.split, cut)) {
-    size.payload = local.copies * (whole.split == Split::kRow ? local.rows : columns);
+    size.payload = local.copies * (whole.split == model::Split::kRow ? local.rows : columns);
   }
   return size;
 }
 
 }  // namespace
 
-std::vector<std::int64_t> matrix_rows(const Parameter& whole) {
+std::vector<std::int64_t> matrix_rows(const model::Parameter& whole) {
   if (whole.vector || whole.rows <= 1 || whole.columns <= 1) return {};
   if (whole.name != "attention.qkv" || whole.fused[0] == 0) return {whole.rows};
   std::vector<std::int64_t> rows;
@@ -83,12 +85,12 @@ std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns) {
   return 4 * m * m * std::max(rows, columns) + 2 * m * m * m;
 }
 
-MatrixSize matrices_of(const Parameter& whole, const LocalParameter& local,
+MatrixSize matrices_of(const model::Parameter& whole, const LocalParameter& local,
                        const MatrixUpdate& update) {
-  const OptimizerTraits& traits = traits_of(update.optimizer);
+  const plan::OptimizerTraits& traits = plan::traits_of(update.optimizer);
   if (whole.frozen) return {};
   if (traits.scale_block > 0) return scales_of(local, traits.scale_block);
-  if (traits.acts_on == ActsOn::kElements) return {};
+  if (traits.acts_on == plan::ActsOn::kElements) return {};
   const std::vector<std::int64_t> rows = matrix_rows(whole);
   if (traits.sums_edges) return sums_of(whole, local, std::ssize(rows), update.cut);
   if (rows.empty() || !is_of_layers(whole.name)) return {};
@@ -101,4 +103,4 @@ MatrixSize matrices_of(const Parameter& whole, const LocalParameter& local,
   return all;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

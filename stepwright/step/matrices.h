@@ -8,7 +8,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Steps of Newton and Schulz of one update (Muon: https://kellerjordan.github.io/posts/muon).
 inline constexpr std::int64_t kOrthogonalSteps = 5;
@@ -28,7 +28,7 @@ std::int64_t orthogonal_flops(std::int64_t rows, std::int64_t columns);
 /// are one each, gate and up one together (NVIDIA/Megatron-LM
 /// megatron/core/optimizer/emerging_optimizers.py, split_qkv). Empty of vectors and of what has one
 /// row or column.
-std::vector<std::int64_t> matrix_rows(const Parameter& whole);
+std::vector<std::int64_t> matrix_rows(const model::Parameter& whole);
 
 /// Whether the matrices of a parameter of this name are those of `ActsOn::kLayerMatrices`.
 bool is_of_layers(std::string_view name);
@@ -36,8 +36,8 @@ bool is_of_layers(std::string_view name);
 /// How matrices are updated, and over how many tensor ranks (of experts expert-tensor ranks) they
 /// are cut.
 struct MatrixUpdate {
-  Optimizer optimizer;
-  MuonForm form;
+  plan::Optimizer optimizer;
+  plan::MuonForm form;
   std::int64_t cut = 1;
 };
 
@@ -46,7 +46,7 @@ struct MatrixUpdate {
 /// and sums k x k products of the k that is not cut; parts are gathered in fp32 for a duplicated
 /// one. Of sums those of columns are shared by ranks that have some of the rows each, and the
 /// reverse.
-MatrixSize matrices_of(const Parameter& whole, const LocalParameter& local,
+MatrixSize matrices_of(const model::Parameter& whole, const LocalParameter& local,
                        const MatrixUpdate& update);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

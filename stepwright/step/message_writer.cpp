@@ -3,7 +3,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/step/data_messages.h"
 
-namespace stepwright {
+namespace stepwright::step {
 void MessageWriter::message(const GroupMessage& m) {
   if (m.size <= 1 || m.elements <= 0) return;
   const std::int64_t pieces = pieces_of(m.elements, m.bucket);
@@ -26,4 +26,4 @@ void MessageWriter::append(const Operator& op) {
   last_ = builder.add(op, reads, writes, std::span(&last_, 1));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -5,13 +5,13 @@
 
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// A data-parallel message: `elements` of a full buffer over a group of `size`, cut into pieces of
 /// about `bucket` elements (0: one piece), each padded to equal shards.
 struct GroupMessage {
   OperatorKind kind{};
-  GroupKind group{};
+  plan::GroupKind group{};
   std::int64_t size = 1;
   std::int64_t elements = 0;
   DType dtype{};
@@ -42,4 +42,4 @@ class MessageWriter {
   std::int32_t last_ = -1;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -1,6 +1,6 @@
 #include "stepwright/step/blocks.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 Product fc1(const Setting& s, const MlpRole& role) {
@@ -16,13 +16,13 @@ Product fc2(const Setting& s, const MlpRole& role) {
 
 }  // namespace
 
-MlpRole dense_mlp(const Architecture& model, const LayerClass& layer) {
+MlpRole dense_mlp(const model::Architecture& model, const model::LayerClass& layer) {
   return {
       LayerPart::kFc1, LayerPart::kMlpActivation, LayerPart::kFc2,         Keep::kMlpLinearInput,
       Keep::kFc1Out,   Keep::kActivationOut,      model.dense_width(layer)};
 }
 
-MlpRole shared_mlp(const Architecture& model) {
+MlpRole shared_mlp(const model::Architecture& model) {
   return {LayerPart::kSharedFc1,    LayerPart::kSharedActivation, LayerPart::kSharedFc2,
           Keep::kSharedLinearInput, Keep::kSharedFc1Out,          Keep::kSharedActivationOut,
           model.experts->shared_ffn};
@@ -32,7 +32,7 @@ namespace {
 
 /// The parameters of a block where its activation has some; or their gradients.
 TensorId trained(const Emit& e, TensorId block) {
-  return e.s.model->activation == Activation::kXielu ? block : TensorId{-1};
+  return e.s.model->activation == model::Activation::kXielu ? block : TensorId{-1};
 }
 
 }  // namespace
@@ -142,4 +142,4 @@ TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role) {
   return mlp_up_backward(e, mlp_down_backward(e, dy, role), role);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

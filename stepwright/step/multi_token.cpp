@@ -5,7 +5,7 @@
 #include "stepwright/step/layer.h"
 #include "stepwright/step/unit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr NormRole kHiddenNorm{Keep::kMultiTokenHidden, Keep::kMultiTokenHiddenStatistics,
@@ -16,7 +16,9 @@ constexpr NormRole kEmbeddedNorm{Keep::kMultiTokenEmbedded, Keep::kMultiTokenEmb
 constexpr NormRole kAheadNorm{Keep::kFinalInput, Keep::kFinalStatistics,
                               LayerPart::kMultiTokenFinalNorm, Keep::kFinalNormCopies};
 
-LayerClass class_of_modules(const Setting& s) { return s.model->layer_class(s.model->layers - 1); }
+model::LayerClass class_of_modules(const Setting& s) {
+  return s.model->layer_class(s.model->layers - 1);
+}
 
 Sheet rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
 
@@ -33,7 +35,7 @@ Operator column_message(const Emit& e, OperatorKind kind, Phase phase) {
           .phase = phase,
           .stream = message_stream(e.s, Scheme::kTensor),
           .scheme = Scheme::kTensor,
-          .group = GroupKind::kTensor,
+          .group = plan::GroupKind::kTensor,
           .dtype = e.s.storage,
           .payload_elements = e.s.tokens * e.s.model->hidden,
           .part = LayerPart::kMultiTokenProjection,
@@ -91,7 +93,7 @@ TensorId entry_backward(Emit& e, TensorId dy) {
 }  // namespace
 
 BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table,
-                            const LayerRecompute& recompute) {
+                            const plan::LayerRecompute& recompute) {
   const std::vector<LocalParameter> parameters = local_multi_token_parameters(s, depth, own_table);
   const bool is_last = depth + 1 == s.model->predicted_ahead();
   LayerWriter layer(class_of_modules(s), recompute);
@@ -125,4 +127,4 @@ BlockPair build_multi_token(const Setting& s, std::int64_t depth, bool own_table
   return {std::move(forward.builder.piece()), std::move(backward.builder.piece())};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

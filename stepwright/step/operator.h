@@ -10,7 +10,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/step/layer_part.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The kind of one node of a step program. The meaning of `Shape` per kind stands beside it; rows
 /// are tokens (or token copies) on this rank.
@@ -107,14 +107,14 @@ constexpr bool computes(OperatorKind kind) { return !is_communication(kind) && !
 
 /// The operation that a communication operator stands for: kSend, kReceive and kShift are point to
 /// point; around a ring a broadcast sends what an all-gather of the same buffer does, and as long.
-constexpr Collective collective_of(OperatorKind kind) {
+constexpr collective::Collective collective_of(OperatorKind kind) {
   switch (kind) {
-    case OperatorKind::kAllReduce: return Collective::kAllReduce;
+    case OperatorKind::kAllReduce: return collective::Collective::kAllReduce;
     case OperatorKind::kAllGather:
-    case OperatorKind::kBroadcast: return Collective::kAllGather;
-    case OperatorKind::kReduceScatter: return Collective::kReduceScatter;
-    case OperatorKind::kAllToAll: return Collective::kAllToAll;
-    default: return Collective::kPointToPoint;
+    case OperatorKind::kBroadcast: return collective::Collective::kAllGather;
+    case OperatorKind::kReduceScatter: return collective::Collective::kReduceScatter;
+    case OperatorKind::kAllToAll: return collective::Collective::kAllToAll;
+    default: return collective::Collective::kPointToPoint;
   }
 }
 
@@ -235,13 +235,13 @@ inline constexpr Named<Scheme> kSchemeNames[] = {
     {Scheme::kControl, "control"}};
 
 /// The algorithm that a plan lets carry out the messages of a scheme, wherever it can (`settled`).
-constexpr Algorithm algorithm_of(const Collectives& collectives, Scheme scheme) {
+constexpr collective::Algorithm algorithm_of(const plan::Collectives& collectives, Scheme scheme) {
   switch (scheme) {
     case Scheme::kTensor: return collectives.tensor;
     case Scheme::kContext: return collectives.context;
     case Scheme::kExpert: return collectives.expert;
     case Scheme::kData: return collectives.data;
-    default: return Algorithm::kLibrary;
+    default: return collective::Algorithm::kLibrary;
   }
 }
 
@@ -278,7 +278,7 @@ struct Operator {
   Phase phase = Phase::kForward;
   Stream stream = Stream::kCompute;
   Scheme scheme = Scheme::kNone;
-  GroupKind group = GroupKind::kNone;
+  plan::GroupKind group = plan::GroupKind::kNone;
   /// The type of the elements computed or sent; of kLinear and kGroupedLinear the precision of the
   /// product (elements narrower than 16 bits are stored as bf16).
   DType dtype = DType::kBf16;
@@ -324,4 +324,4 @@ constexpr std::string_view channel_of(const Operator& op) {
   return name_of(kStreamNames, op.stream);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -5,7 +5,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/plan/optimizer_traits.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// The matrices of the rank that has most of them.
@@ -23,12 +23,12 @@ MatrixSize of_one(const MatrixSize& all, std::int64_t ranks) {
 }
 
 /// Adds the parameters of one kind, dense or routed.
-void add(OptimizerShare& share, const Job& job, const Plan& plan, const UnitSize& size,
+void add(OptimizerShare& share, const plan::Job& job, const plan::Plan& plan, const UnitSize& size,
          const StateSpread& spread) {
   const std::int64_t ranks = spread.divisor(plan.sharding.optimizer);
   const MatrixSize& all = size.matrices(spread.routed);
-  const bool orthogonal = job.optimizer == Optimizer::kMuon;
-  const bool whole = orthogonal && plan.sharding.gradients == Spread::kNone;
+  const bool orthogonal = job.optimizer == plan::Optimizer::kMuon;
+  const bool whole = orthogonal && plan.sharding.gradients == plan::Spread::kNone;
   const MatrixSize mine = of_one(all, ranks);
   std::int64_t others = divide_up(spread.held(size) - all.elements, ranks);
   if (whole && !job.kernels.scattered_gradients && ranks > 1 && !spread.routed) {
@@ -45,30 +45,30 @@ void add(OptimizerShare& share, const Job& job, const Plan& plan, const UnitSize
 
 }  // namespace
 
-OptimizerShare optimizer_share(const Job& job, const Plan& plan, const UnitSize& size) {
+OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan, const UnitSize& size) {
   OptimizerShare share;
   add(share, job, plan, size, dense_spread(plan));
   add(share, job, plan, size, routed_spread(plan));
   return share;
 }
 
-std::int64_t moment_bytes(Optimizer optimizer, const StateTypes& types,
+std::int64_t moment_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
                           const OptimizerShare& share) {
-  const OptimizerTraits& traits = traits_of(optimizer);
+  const plan::OptimizerTraits& traits = plan::traits_of(optimizer);
   const std::int64_t matrices = share.matrix_elements;
   const std::int64_t alone = share.elements - matrices;
   const auto bytes = [&](std::int64_t elements, bool of_matrix) {
-    return divide_up(elements * moment_centibits(traits, types, of_matrix), 800);
+    return divide_up(elements * plan::moment_centibits(traits, types, of_matrix), 800);
   };
-  return bytes(alone, false) + bytes(matrices, true) + number_bytes(types) * share.numbers;
+  return bytes(alone, false) + bytes(matrices, true) + plan::number_bytes(types) * share.numbers;
 }
 
-std::int64_t optimizer_state_bytes(Optimizer optimizer, const StateTypes& types,
+std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
                                    const OptimizerShare& share) {
-  return master_copy_bytes(types) * share.elements + moment_bytes(optimizer, types, share);
+  return plan::master_copy_bytes(types) * share.elements + moment_bytes(optimizer, types, share);
 }
 
-std::int64_t update_bytes_of_element(Optimizer optimizer, const StateTypes& types,
+std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateTypes& types,
                                      const OptimizerShare& share) {
   const std::int64_t copy = types.copies() ? size_bytes(types.stored, 1) : 0;
   const std::int64_t each = size_bytes(types.gradient, 1) + 2 * size_bytes(types.master, 1) + copy;
@@ -76,28 +76,31 @@ std::int64_t update_bytes_of_element(Optimizer optimizer, const StateTypes& type
   return each + divide_up(2 * moment_bytes(optimizer, types, share), elements);
 }
 
-std::int64_t moved_elements(const Plan& plan, const OptimizerShare& share) {
+std::int64_t moved_elements(const plan::Plan& plan, const OptimizerShare& share) {
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(share.elements));
 }
 
-std::int64_t moved_bytes(const Job& job, const Plan& plan, const OptimizerShare& share) {
+std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan,
+                         const OptimizerShare& share) {
   if (plan.offload.optimizer == 0) return 0;
-  const StateTypes types = state_types(job, plan);
+  const plan::StateTypes types = plan::state_types(job, plan);
   const std::int64_t moments = moment_bytes(job.optimizer, types, share);
-  const std::int64_t masters = plan.offload.masters ? master_copy_bytes(types) * share.elements : 0;
+  const std::int64_t masters =
+      plan.offload.masters ? plan::master_copy_bytes(types) * share.elements : 0;
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(moments + masters));
 }
 
-std::int64_t host_state_bytes(const Job& job, const Plan& plan, const UnitSize& size) {
-  const OtherModels others = other_models(job);
-  const Offload& offload = plan.offload;
+std::int64_t host_state_bytes(const plan::Job& job, const plan::Plan& plan, const UnitSize& size) {
+  const plan::OtherModels others = plan::other_models(job);
+  const plan::Offload& offload = plan.offload;
   if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return 0;
-  const StateTypes types = state_types(job, plan);
+  const plan::StateTypes types = plan::state_types(job, plan);
   const std::int64_t moved = moved_elements(plan, optimizer_share(job, plan, size));
-  const std::int64_t frozen = size_bytes(storage_type(job.precision), frozen_elements(plan, size));
+  const std::int64_t frozen =
+      size_bytes(plan::storage_type(job.precision), frozen_elements(plan, size));
   const std::int64_t trained =
       size_bytes(types.stored, shard_elements(plan, plan.sharding.parameters, size));
-  auto own = static_cast<std::int64_t>(host_bytes_of_element(job.optimizer, types) *
+  auto own = static_cast<std::int64_t>(plan::host_bytes_of_element(job.optimizer, types) *
                                        static_cast<double>(moved));
   std::int64_t resting = others.on_hosts;
   if (plan.offload.parameters) {
@@ -107,4 +110,4 @@ std::int64_t host_state_bytes(const Job& job, const Plan& plan, const UnitSize& 
   return (1 + others.updates) * own + resting * (trained + frozen);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -7,7 +7,7 @@
 #include "stepwright/step/data_messages.h"
 #include "stepwright/step/setting.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// What one rank's optimizer holds and updates of the parameters of a position.
 struct OptimizerShare {
@@ -25,27 +25,27 @@ struct OptimizerShare {
 /// fullest, of the mean size (NVIDIA/Megatron-LM megatron/core/optimizer/layer_wise_optimizer.py).
 /// Where gradients are split, states are split as they are, and matrices go to such ranks and back
 /// for the products. Without scattered gradients tables lie whole on one rank, too.
-OptimizerShare optimizer_share(const Job& job, const Plan& plan, const UnitSize& size);
+OptimizerShare optimizer_share(const plan::Job& job, const plan::Plan& plan, const UnitSize& size);
 
 /// Bytes of moments, and with master copies (`master_copy_bytes`) of all states.
-std::int64_t moment_bytes(Optimizer optimizer, const StateTypes& types,
+std::int64_t moment_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
                           const OptimizerShare& share);
-std::int64_t optimizer_state_bytes(Optimizer optimizer, const StateTypes& types,
+std::int64_t optimizer_state_bytes(plan::Optimizer optimizer, const plan::StateTypes& types,
                                    const OptimizerShare& share);
 
 /// Bytes that an update moves, over its elements, rounded up: the gradient read; the master copy
 /// and moments read and written; the stored parameter written when it is another one.
-std::int64_t update_bytes_of_element(Optimizer optimizer, const StateTypes& types,
+std::int64_t update_bytes_of_element(plan::Optimizer optimizer, const plan::StateTypes& types,
                                      const OptimizerShare& share);
 
 /// The states that a plan leaves to the host, of those of a share: moments, with masters or not.
-std::int64_t moved_bytes(const Job& job, const Plan& plan, const OptimizerShare& share);
+std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan, const OptimizerShare& share);
 
 /// The elements of a share whose update the host does.
-std::int64_t moved_elements(const Plan& plan, const OptimizerShare& share);
+std::int64_t moved_elements(const plan::Plan& plan, const OptimizerShare& share);
 
 /// Bytes of states that the host holds for a rank of a position of this size: moments, parameters
 /// and gradients of what it updates, parameters that it is asked for, and those of other models.
-std::int64_t host_state_bytes(const Job& job, const Plan& plan, const UnitSize& size);
+std::int64_t host_state_bytes(const plan::Job& job, const plan::Plan& plan, const UnitSize& size);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -238,4 +238,4 @@ Template pair_template(const Template& forward, const Template& backward,
   return Joiner(forward, backward).join(order);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

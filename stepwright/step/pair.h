@@ -7,7 +7,7 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Operators of a forward and a backward template in one order of issue: those of the forward by
 /// their index, those of the backward by theirs behind the forward's.
@@ -32,4 +32,4 @@ PairOrder pair_order(const Template& forward, const Template& backward,
 Template pair_template(const Template& forward, const Template& backward,
                        std::span<const std::int32_t> order);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

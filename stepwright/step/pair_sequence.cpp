@@ -4,7 +4,7 @@
 
 #include "stepwright/step/block_list.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Gathers and reductions of a layer's states do not, whatever their stream.
@@ -109,4 +109,4 @@ Sequence pair_sequence(TemplateStore& store, const Sequence& forward, const Sequ
   return PairSequence(store, forward, backward, seconds).write();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -12,7 +12,7 @@
 #include "stepwright/schedule/placement.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The purpose of a tensor; memory adds up by it.
 enum class TensorKind : std::uint8_t {
@@ -174,7 +174,7 @@ struct Item {
 /// The work of a stage for one micro-batch of one chunk in one direction, or at the end of a step.
 /// An update starts when everything before it on the rank has ended, on every stream.
 struct Sequence {
-  Direction direction = Direction::kForward;
+  schedule::Direction direction = schedule::Direction::kForward;
   std::int32_t chunk = 0;  ///< Of the stage.
   std::vector<Item> items;
   /// The chunk of a second strand, the backward of another micro-batch or part of it; -1: none.
@@ -231,12 +231,12 @@ struct Stage {
 /// A training step: what every class of ranks computes, sends, keeps and frees. A period: gathers
 /// that a step leaves to the next one stand at the start of the schedule.
 struct StepProgram {
-  std::array<std::int64_t, kGroupKinds> group_sizes{};
+  std::array<std::int64_t, plan::kGroupKinds> group_sizes{};
   std::int64_t ranks = 1;
   std::int64_t pipeline_stride = 1;  ///< Ranks between neighbours of a pipeline.
   std::int64_t micro_batches = 1;
-  Placement placement;     ///< Of the chunks of the model.
-  double imbalance = 1.0;  ///< Of routed operators and tensors.
+  schedule::Placement placement;  ///< Of the chunks of the model.
+  double imbalance = 1.0;         ///< Of routed operators and tensors.
   /// Every rank gets exactly the mean: routed payloads of a run are those of the program.
   bool even_routing = true;
   bool keeps_on_host = false;  ///< Tensors that stay for a backward.
@@ -250,7 +250,7 @@ struct StepProgram {
 enum class MicroBatchSize : std::uint8_t { kLargest, kMean, kLeast };
 
 /// The program of a legal plan. Throws `Error{kUnsupported}` for what no builder covers.
-StepProgram build_program(const Job& job, const Plan& plan,
+StepProgram build_program(const plan::Job& job, const plan::Plan& plan,
                           MicroBatchSize size = MicroBatchSize::kLargest);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -28,7 +28,7 @@ Json operator_json(const Template& piece, const Operator& op) {
            {"dtype", name_of(kDTypeNames, op.dtype)}};
   if (is_communication(op.kind)) {
     out["scheme"] = name_of(kSchemeNames, op.scheme);
-    out["group"] = name_of(kGroupNames, op.group);
+    out["group"] = name_of(plan::kGroupNames, op.group);
     out["payload_elements"] = op.payload_elements;
     out["payload_bytes"] = op.payload_bytes();
   } else {
@@ -96,7 +96,7 @@ Json sequence_json(const Sequence& sequence) {
     if (item.beside_layer >= 0) out["beside_layer"] = item.beside_layer;
     if (item.strand > 0) out["strand"] = item.strand;
   }
-  Json out{{"direction", name_of(kDirectionNames, sequence.direction)},
+  Json out{{"direction", name_of(schedule::kDirectionNames, sequence.direction)},
            {"chunk", sequence.chunk},
            {"items", std::move(items)}};
   if (sequence.beside >= 0) out["beside"] = sequence.beside;
@@ -130,8 +130,8 @@ Json stage_json(const Stage& stage) {
 
 nlohmann::ordered_json program_json(const StepProgram& program) {
   Json groups = Json::object();
-  for (int kind = 1; kind < kGroupKinds; ++kind) {
-    groups[std::string(name_of(kGroupNames, static_cast<GroupKind>(kind)))] =
+  for (int kind = 1; kind < plan::kGroupKinds; ++kind) {
+    groups[std::string(name_of(plan::kGroupNames, static_cast<plan::GroupKind>(kind)))] =
         program.group_sizes[static_cast<std::size_t>(kind)];
   }
   Json out{{"stepwright", "program/1"},
@@ -146,4 +146,4 @@ nlohmann::ordered_json program_json(const StepProgram& program) {
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -4,10 +4,10 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The whole program: templates with operators and tensors, stages with sequences and schedule
 /// (docs/formats.md, "Program").
 nlohmann::ordered_json program_json(const StepProgram& program);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -6,7 +6,7 @@
 
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// One backward, seen by what is asked of it.
@@ -131,4 +131,4 @@ void prune(BlockPair& pair, bool gradient_goes_on, bool reruns) {
   pair.backward = std::move(rest);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -2,7 +2,7 @@
 
 #include "stepwright/step/layer.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Leaves out of a backward what leads to no gradient that anybody asks for: those of trained
 /// weights and, where the gradient goes on, that of the block's input; and out of what the forward
@@ -10,4 +10,4 @@ namespace stepwright {
 /// `reruns`: the forward runs again whole, whatever of it is used.
 void prune(BlockPair& pair, bool gradient_goes_on, bool reruns);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

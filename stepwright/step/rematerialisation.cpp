@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr auto kRoles = static_cast<std::size_t>(Keep::kCount);
@@ -102,4 +102,4 @@ void Rematerialisation::run(TemplateBuilder& backward, Kept& kept, Keep role) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -5,7 +5,7 @@
 
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The end of a module of a forward: its result, and how many operators stand before.
 struct ModuleEnd {
@@ -13,7 +13,7 @@ struct ModuleEnd {
   std::int32_t operators = 0;
 };
 /// The ends by `Module`.
-using ModuleEnds = std::array<ModuleEnd, std::size(kModuleNames)>;
+using ModuleEnds = std::array<ModuleEnd, std::size(plan::kModuleNames)>;
 
 /// Computes in a backward template what its forward did not keep: the operators of the forward that
 /// lead from what it kept to the tensor that is asked for, and no others, each once.
@@ -59,4 +59,4 @@ class Rematerialisation {
   std::vector<std::int32_t> run_;         ///< Those that did: their index in the backward; -1.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::step

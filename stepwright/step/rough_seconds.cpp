@@ -4,7 +4,7 @@
 
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr double kComputeShare = 0.5;
@@ -14,7 +14,7 @@ constexpr double kLeastRate = 1;
 /// A kernel or a message at least.
 constexpr double kLeastSeconds = 5e-6;
 
-double peak_of(const Device& device, DType type) {
+double peak_of(const cluster::Device& device, DType type) {
   const auto found = device.peak_flops.find(type);
   if (found != device.peak_flops.end()) return found->second;
   return device.peak_flops.empty() ? kLeastRate : device.peak_flops.begin()->second;
@@ -22,9 +22,11 @@ double peak_of(const Device& device, DType type) {
 
 }  // namespace
 
-RoughSeconds::RoughSeconds(const Job& job, const Grid& grid) : device_(&job.cluster.device) {
-  for (int kind = 0; kind < kGroupKinds; ++kind) {
-    const GroupLayout layout = group_layout(job.cluster, grid.shape(static_cast<GroupKind>(kind)));
+RoughSeconds::RoughSeconds(const plan::Job& job, const plan::Grid& grid)
+    : device_(&job.cluster.device) {
+  for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
+    const cluster::GroupLayout layout =
+        plan::group_layout(job.cluster, grid.shape(static_cast<plan::GroupKind>(kind)));
     if (layout.size <= 1 || layout.span < 0) continue;
     const auto at = static_cast<std::size_t>(kind);
     const auto level = static_cast<std::size_t>(layout.span);
@@ -49,4 +51,4 @@ double RoughSeconds::operator()(const Operator& op) const {
          op.repeats * std::max(flops(op) / compute_rate, memory_bytes(op) / memory_rate);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -6,7 +6,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// About how long an operator takes alone, from the peaks of device and links: enough to say which
 /// of two is longer where a program must choose an order, before anything has a price. A
@@ -16,13 +16,13 @@ namespace stepwright {
 class RoughSeconds {
  public:
   /// `grid` fills the job's cluster.
-  RoughSeconds(const Job& job, const Grid& grid);
+  RoughSeconds(const plan::Job& job, const plan::Grid& grid);
   double operator()(const Operator& op) const;
 
  private:
-  const Device* device_;
-  std::array<double, kGroupKinds> link_bytes_per_s_{};  ///< Of one rank; 0: a group of one.
-  std::array<double, kGroupKinds> passed_{};            ///< (n - 1) / n.
+  const cluster::Device* device_;
+  std::array<double, plan::kGroupKinds> link_bytes_per_s_{};  ///< Of one rank; 0: a group of one.
+  std::array<double, plan::kGroupKinds> passed_{};            ///< (n - 1) / n.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::step

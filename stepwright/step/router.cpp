@@ -1,6 +1,6 @@
 #include "stepwright/step/router.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 Product router(const Setting& s) {
@@ -12,7 +12,7 @@ Product router(const Setting& s) {
 }
 
 Operator top_k(const Emit& e, Phase phase) {
-  const Experts& experts = *e.s.model->experts;
+  const model::Experts& experts = *e.s.model->experts;
   return {.kind = OperatorKind::kTopK,
           .phase = phase,
           .dtype = e.s.exact,
@@ -24,7 +24,7 @@ Operator top_k(const Emit& e, Phase phase) {
 
 Choice route(Emit& e, TensorId normed) {
   const Setting& s = e.s;
-  const Experts& experts = *s.model->experts;
+  const model::Experts& experts = *s.model->experts;
   const TensorId logits = linear(e, normed, router(s));
   const TensorId probabilities =
       activation(e, "router.probabilities", s.exact, s.rows, experts.count);
@@ -46,4 +46,4 @@ TensorId route_backward(Emit& e, TensorId d_weights) {
   return linear_backward(e, d_logits, Keep::kMlpLinearInput, router(s));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -2,7 +2,7 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The decision of a router on the rows of a rank.
 struct Choice {
@@ -17,4 +17,4 @@ Choice route(Emit& e, TensorId normed);
 /// Gradient of the normed rows through the gate, from that of the weights.
 TensorId route_backward(Emit& e, TensorId d_weights);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

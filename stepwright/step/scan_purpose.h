@@ -6,24 +6,24 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// What a scan computes, by the mixer that it is of.
 struct ScanPurpose {
-  Mixer mixer;
+  model::Mixer mixer;
   Purpose purpose;
 };
-inline constexpr ScanPurpose kScanPurposes[] = {{Mixer::kDeltaNet, Purpose::kDeltaScan},
-                                                {Mixer::kMamba2, Purpose::kMamba2Scan},
-                                                {Mixer::kMamba, Purpose::kMambaScan}};
+inline constexpr ScanPurpose kScanPurposes[] = {{model::Mixer::kDeltaNet, Purpose::kDeltaScan},
+                                                {model::Mixer::kMamba2, Purpose::kMamba2Scan},
+                                                {model::Mixer::kMamba, Purpose::kMambaScan}};
 
 /// Of a mixer that scans.
-inline Purpose scan_of(Mixer mixer) {
+inline Purpose scan_of(model::Mixer mixer) {
   return std::ranges::find(kScanPurposes, mixer, &ScanPurpose::mixer)->purpose;
 }
 /// Of the purpose of a scan.
-inline Mixer scanned_by(Purpose purpose) {
+inline model::Mixer scanned_by(Purpose purpose) {
   return std::ranges::find(kScanPurposes, purpose, &ScanPurpose::purpose)->mixer;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -12,24 +12,25 @@
 #include "stepwright/step/document_sizes.h"
 #include "stepwright/step/matrices.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
-LocalParameter localize(const Parameter& whole, const Setting& s) {
-  LocalParameter local{.name = whole.name,
-                       .rows = whole.rows,
-                       .columns = whole.columns,
-                       .copies = whole.copies,
-                       .expert = whole.expert,
-                       .tensor_replicated = !whole.expert && whole.split == Split::kReplicated,
-                       .row_parallel = whole.split == Split::kRow,
-                       .frozen = whole.frozen,
-                       .narrow = whole.narrow};
+LocalParameter localize(const model::Parameter& whole, const Setting& s) {
+  LocalParameter local{
+      .name = whole.name,
+      .rows = whole.rows,
+      .columns = whole.columns,
+      .copies = whole.copies,
+      .expert = whole.expert,
+      .tensor_replicated = !whole.expert && whole.split == model::Split::kReplicated,
+      .row_parallel = whole.split == model::Split::kRow,
+      .frozen = whole.frozen,
+      .narrow = whole.narrow};
   const std::int64_t cut = whole.expert ? s.expert_tensor : s.tensor;
   if (whole.expert) local.copies = whole.copies / s.expert;
-  if (whole.split == Split::kColumn) local.rows = divide_up(whole.rows, cut);
-  if (whole.split == Split::kRow) local.columns = divide_up(whole.columns, cut);
-  if (whole.split == Split::kVocabulary) local.rows = s.vocabulary;
+  if (whole.split == model::Split::kColumn) local.rows = divide_up(whole.rows, cut);
+  if (whole.split == model::Split::kRow) local.columns = divide_up(whole.columns, cut);
+  if (whole.split == model::Split::kVocabulary) local.rows = s.vocabulary;
   // Of a norm of single heads each tensor rank has its own heads, of an adapter its own part of the
   // product beside it.
   const bool part = (whole.per_head || whole.partial) && s.tensor > 1;
@@ -42,9 +43,9 @@ LocalParameter localize(const Parameter& whole, const Setting& s) {
 
 /// What another end of the model lists under a name of its own: a table of so many columns, or a
 /// bias of its entries.
-LocalParameter shared_table(const Setting& s, Parameter whole, bool borrowed) {
+LocalParameter shared_table(const Setting& s, model::Parameter whole, bool borrowed) {
   whole.rows = s.model->vocabulary;
-  whole.split = Split::kVocabulary;
+  whole.split = model::Split::kVocabulary;
   LocalParameter local{.name = whole.name,
                        .rows = s.vocabulary,
                        .columns = whole.columns,
@@ -55,10 +56,10 @@ LocalParameter shared_table(const Setting& s, Parameter whole, bool borrowed) {
   return local;
 }
 
-std::vector<LocalParameter> localize(const std::vector<Parameter>& whole, const Setting& s) {
+std::vector<LocalParameter> localize(const std::vector<model::Parameter>& whole, const Setting& s) {
   std::vector<LocalParameter> local;
   local.reserve(whole.size());
-  for (const Parameter& parameter : whole) {
+  for (const model::Parameter& parameter : whole) {
     if (parameter.trained) local.push_back(localize(parameter, s));
   }
   return local;
@@ -71,10 +72,10 @@ std::int64_t stored_elements(const Setting& s, const LocalParameter& parameter) 
 }
 
 /// Whether sines and cosines are multiplied by a number other than 1.
-bool scales_waves(const Architecture& model) {
-  if (!model.rotary_scaling || model.position != Position::kRope) return false;
-  const RotaryScaling& scaling = *model.rotary_scaling;
-  if (scaling.kind != RotaryScalingKind::kYarn || scaling.factor <= 1) return false;
+bool scales_waves(const model::Architecture& model) {
+  if (!model.rotary_scaling || model.position != model::Position::kRope) return false;
+  const model::RotaryScaling& scaling = *model.rotary_scaling;
+  if (scaling.kind != model::RotaryScalingKind::kYarn || scaling.factor <= 1) return false;
   return scaling.attention_factor > 0 ? scaling.attention_factor != 1
                                       : scaling.mscale != scaling.mscale_all_dim;
 }
@@ -82,23 +83,23 @@ bool scales_waves(const Architecture& model) {
 /// What the framework computes apart from its fused kernels. Expert by expert needs the number of
 /// rows of each on the host, for which no graph of a whole step waits: there experts are operations
 /// that Transformer Engine fuses, with their biases (NVIDIA/Megatron-LM pull request 4636).
-void set_apart(Setting& s, const Job& job) {
+void set_apart(Setting& s, const plan::Job& job) {
   const bool biases = job.model.experts && job.model.experts->bias;
   const bool scales = scales_waves(job.model);
   if (!biases && !scales) return;
-  const WordSet apart = framework_defaults(job.framework).apart;
+  const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
   s.expert_biases_apart = biases && !job.kernels.cuda_graphs.step &&
-                          apart[static_cast<std::size_t>(ApartWork::kExpertBiases)];
-  s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(ApartWork::kScaledRotary)];
+                          apart[static_cast<std::size_t>(plan::ApartWork::kExpertBiases)];
+  s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(plan::ApartWork::kScaledRotary)];
 }
 
 }  // namespace
 
 DType exact_type(DType precision) {
-  return storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
+  return plan::storage_type(precision) == DType::kFp64 ? DType::kFp64 : DType::kFp32;
 }
 
-Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
+Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
   Setting s;
   s.model = &job.model;
   s.batch = plan.micro_batch;
@@ -109,18 +110,18 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.pipelined = plan.parallel.pipeline > 1;
   s.expert = plan.parallel.expert;
   s.expert_tensor = plan.parallel.expert_tensor;
-  s.busiest = busiest_load(job, s.expert);
+  s.busiest = plan::busiest_load(job, s.expert);
   s.tokens = s.batch * (s.length / s.context);
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
-  s.spread = vocabulary_positions(plan);
-  s.barriers = traits_of(plan.schedule.kind).barriers;
+  s.spread = plan::vocabulary_positions(plan);
+  s.barriers = schedule::traits_of(plan.schedule.kind).barriers;
   const std::int64_t parts = s.tensor * s.spread;
-  s.vocabulary = padded_vocabulary(job.model.vocabulary, parts) / parts;
-  s.local_adapters = job.model.adapters && framework_defaults(job.framework).local_adapters;
-  s.keep_gathered = plan.tensor_input == TensorInput::kKeep;
+  s.vocabulary = model::padded_vocabulary(job.model.vocabulary, parts) / parts;
+  s.local_adapters = job.model.adapters && plan::framework_defaults(job.framework).local_adapters;
+  s.keep_gathered = plan.tensor_input == plan::TensorInput::kKeep;
   s.context_kind = plan.context_kind;
-  s.storage = storage_type(job.precision);
+  s.storage = plan::storage_type(job.precision);
   s.matrix = job.precision;
   s.base = job.model.adapters ? job.model.adapters->base : s.storage;
   s.gradient = plan.accumulate;
@@ -131,12 +132,12 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   s.dispatcher = job.dispatcher;
   s.overlap = plan.overlap;
   s.offloaded = plan.offload.activations;
-  s.policy_loss = generates(job.method.kind);
+  s.policy_loss = plan::generates(job.method.kind);
   s.trains = job.method.updates > 0;
-  const Sharding sharding = canonical_sharding(job, plan);
+  const plan::Sharding sharding = plan::canonical_sharding(job, plan);
   const StateSpread dense = dense_spread(plan);
   const StateSpread routed = routed_spread(plan);
-  if (sharding.optimizer != Spread::kNone) {
+  if (sharding.optimizer != plan::Spread::kNone) {
     s.dense_blocks = dense.world;
     s.expert_blocks = routed.world;
   }
@@ -149,34 +150,36 @@ Setting make_setting(const Job& job, const Plan& plan, MicroBatchSize size) {
   return s;
 }
 
-std::vector<LocalParameter> local_layer_parameters(const Setting& setting, LayerClass layer) {
-  return localize(layer_parameters(*setting.model, layer), setting);
+std::vector<LocalParameter> local_layer_parameters(const Setting& setting,
+                                                   model::LayerClass layer) {
+  return localize(model::layer_parameters(*setting.model, layer), setting);
 }
 
 namespace {
 
 /// What positions between the ends of the model have of an end's parameters.
-void keep_tables(std::vector<Parameter>& parameters) {
-  std::erase_if(parameters, [](const Parameter& p) { return p.split != Split::kVocabulary; });
+void keep_tables(std::vector<model::Parameter>& parameters) {
+  std::erase_if(parameters,
+                [](const model::Parameter& p) { return p.split != model::Split::kVocabulary; });
 }
 
 }  // namespace
 
 std::vector<LocalParameter> local_embedding_parameters(const Setting& setting, bool at_end) {
-  std::vector<Parameter> parameters = embedding_parameters(*setting.model);
-  std::ranges::copy(encoder_parameters(*setting.model), std::back_inserter(parameters));
+  std::vector<model::Parameter> parameters = model::embedding_parameters(*setting.model);
+  std::ranges::copy(model::encoder_parameters(*setting.model), std::back_inserter(parameters));
   if (!at_end) keep_tables(parameters);
   return localize(parameters, setting);
 }
 
 std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table,
                                                   bool at_end) {
-  std::vector<Parameter> parameters = head_parameters(*setting.model);
+  std::vector<model::Parameter> parameters = model::head_parameters(*setting.model);
   if (!at_end) keep_tables(parameters);
   std::vector<LocalParameter> local = localize(parameters, setting);
   if (setting.model->tied) {
     const bool frozen = setting.model->adapters || setting.model->frozen.embedding;
-    const Parameter table{
+    const model::Parameter table{
         .name = "head.weight", .columns = setting.model->hidden, .frozen = frozen};
     local.push_back(shared_table(setting, table, !own_table));
   }
@@ -185,8 +188,9 @@ std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool o
 
 std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
                                                          bool own_table) {
-  std::vector<LocalParameter> local = localize(multi_token_parameters(*setting.model), setting);
-  const auto add = [&](const Parameter& table, bool borrowed) {
+  std::vector<LocalParameter> local =
+      localize(model::multi_token_parameters(*setting.model), setting);
+  const auto add = [&](const model::Parameter& table, bool borrowed) {
     local.push_back(shared_table(setting, table, borrowed));
   };
   const std::int64_t h = setting.model->hidden;
@@ -215,7 +219,8 @@ UnitSize& UnitSize::add(const UnitSize& other, std::int64_t count) {
 
 UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& parameters) {
   UnitSize size;
-  const bool acts_on_matrices = traits_of(setting.optimizer).acts_on != ActsOn::kElements;
+  const bool acts_on_matrices =
+      plan::traits_of(setting.optimizer).acts_on != plan::ActsOn::kElements;
   for (const LocalParameter& p : parameters) {
     std::int64_t& trained = p.borrowed ? size.borrowed : p.expert ? size.expert : size.dense;
     std::int64_t& frozen = p.borrowed ? size.frozen_borrowed
@@ -232,14 +237,14 @@ UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& pa
   return size;
 }
 
-GradientPath embedding_gradients(const Architecture& model) {
-  return model.trains_below() ? GradientPath::kEnds : GradientPath::kAbove;
+model::GradientPath embedding_gradients(const model::Architecture& model) {
+  return model.trains_below() ? model::GradientPath::kEnds : model::GradientPath::kAbove;
 }
 
-GradientPath head_gradients(const Architecture& model) {
-  const bool ends =
-      model.layers > 0 && model.layer_class(model.layers - 1).gradients == GradientPath::kAbove;
-  return ends ? GradientPath::kEnds : GradientPath::kThrough;
+model::GradientPath head_gradients(const model::Architecture& model) {
+  const bool ends = model.layers > 0 &&
+                    model.layer_class(model.layers - 1).gradients == model::GradientPath::kAbove;
+  return ends ? model::GradientPath::kEnds : model::GradientPath::kThrough;
 }
 
 Tensor gathered_tensor(const Setting& s, const UnitSize& unit) {
@@ -261,4 +266,4 @@ Tensor gradient_tensor(const Setting& s, const UnitSize& unit) {
           .extents = {elements, 1, 1}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -6,16 +6,16 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Sizes of one rank that the builders of blocks share: the plan applied to the model. Rows are
 /// tokens of one micro-batch.
 struct Setting {
-  const Architecture* model = nullptr;
+  const model::Architecture* model = nullptr;
   std::int64_t batch = 1;   ///< Sequences of a micro-batch.
   std::int64_t length = 0;  ///< Tokens of a whole sequence.
   /// Documents that one sequence holds in the mean, each with a mask of its own; none: it is one.
-  LengthHistogram documents;
+  packing::LengthHistogram documents;
   std::int64_t context = 1;
   std::int64_t tensor = 1;
   bool pipelined = false;
@@ -30,19 +30,19 @@ struct Setting {
   bool sequence_parallel = false;
   bool local_adapters = false;  ///< Their A multiplies this rank's own rows.
   bool keep_gathered = true;    ///< Column-parallel layers keep their gathered input.
-  ContextKind context_kind = ContextKind::kRing;
+  plan::ContextKind context_kind = plan::ContextKind::kRing;
   DType storage = DType::kBf16;   ///< Of activations and messages.
   DType matrix = DType::kBf16;    ///< Of matrix products.
   DType base = DType::kBf16;      ///< Of frozen matrices that are stored narrow.
   DType gradient = DType::kFp32;  ///< Of accumulated and reduced gradients.
   DType exact = DType::kFp32;     ///< Of statistics, losses and norms: fp32, or fp64 for proofs.
-  Kernels kernels;
-  Optimizer optimizer = Optimizer::kAdam;
-  MuonForm muon = MuonForm::kDuplicated;
-  Dispatcher dispatcher = Dispatcher::kAllToAll;
-  Overlap overlap;
-  OffloadModules offloaded;       ///< Whose activations lie on the host.
-  std::int64_t dense_blocks = 1;  ///< Into which data parallelism cuts states; 1 when it does not.
+  plan::Kernels kernels;
+  plan::Optimizer optimizer = plan::Optimizer::kAdam;
+  plan::MuonForm muon = plan::MuonForm::kDuplicated;
+  plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
+  plan::Overlap overlap;
+  plan::OffloadModules offloaded;  ///< Whose activations lie on the host.
+  std::int64_t dense_blocks = 1;   ///< Into which data parallelism cuts states; 1 when it does not.
   std::int64_t expert_blocks = 1;
   bool gather_dense = false;  ///< Dense parameters are split and gathered before each use.
   bool gather_expert = false;
@@ -57,8 +57,8 @@ struct Setting {
   [[nodiscard]] bool reduces() const { return reduce_dense || reduce_expert; }
   [[nodiscard]] std::int64_t local_length() const { return length / context; }
   /// The kind of a norm: keys of an indexer have LayerNorm whatever the model's is.
-  [[nodiscard]] Norm norm_of(LayerPart part) const {
-    return part == LayerPart::kIndexNorm ? Norm::kLayer : model->norm;
+  [[nodiscard]] model::Norm norm_of(LayerPart part) const {
+    return part == LayerPart::kIndexNorm ? model::Norm::kLayer : model->norm;
   }
   [[nodiscard]] std::int64_t heads() const { return model->heads / tensor; }
   [[nodiscard]] std::int64_t kv_heads() const { return model->kv_heads / tensor; }
@@ -66,25 +66,25 @@ struct Setting {
 };
 
 /// Which part of the vocabulary a rank has.
-inline std::int64_t vocabulary_part(const Setting& s, const Coordinates& place) {
+inline std::int64_t vocabulary_part(const Setting& s, const plan::Coordinates& place) {
   return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
 }
 /// Whether it has a part alone.
 inline bool shares_vocabulary(const Setting& s) { return s.tensor * s.spread > 1; }
 
-Setting make_setting(const Job& job, const Plan& plan,
+Setting make_setting(const plan::Job& job, const plan::Plan& plan,
                      MicroBatchSize size = MicroBatchSize::kLargest);
 /// `Setting::exact` of a job's precision.
 DType exact_type(DType precision);
 
 /// Whether the head's end of the model uses the table of the embedding, too: tied, or by
 /// multi-token layers.
-inline bool shares_table(const Architecture& model) {
+inline bool shares_table(const model::Architecture& model) {
   return model.tied || model.predicted_ahead() > 0;
 }
 
 /// Parameters of blocks as this rank holds them before data-parallel sharding.
-std::vector<LocalParameter> local_layer_parameters(const Setting& setting, LayerClass layer);
+std::vector<LocalParameter> local_layer_parameters(const Setting& setting, model::LayerClass layer);
 /// `at_end`: at this end of the model, and not one of the positions between that have a part of its
 /// table alone (`Setting::spread`).
 std::vector<LocalParameter> local_embedding_parameters(const Setting& setting, bool at_end = true);
@@ -129,11 +129,11 @@ struct UnitSize {
 UnitSize unit_size(const Setting& setting, const std::vector<LocalParameter>& parameters);
 
 /// How far the gradient of the loss goes through the ends of the model.
-GradientPath embedding_gradients(const Architecture& model);
-GradientPath head_gradients(const Architecture& model);
+model::GradientPath embedding_gradients(const model::Architecture& model);
+model::GradientPath head_gradients(const model::Architecture& model);
 
 /// A block's parameters gathered for use, and its gradients on their way to a reduction.
 Tensor gathered_tensor(const Setting& setting, const UnitSize& unit);
 Tensor gradient_tensor(const Setting& setting, const UnitSize& unit);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

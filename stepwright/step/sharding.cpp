@@ -6,7 +6,7 @@
 #include "stepwright/step/optimizer_share.h"
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// How operators of a moment are marked.
@@ -27,15 +27,15 @@ Mark mark_of(DataMoment moment) {
 
 }  // namespace
 
-ShardingBuilder::ShardingBuilder(const Setting& setting, const Plan& plan, const Grid& grid,
-                                 const Job& job)
+ShardingBuilder::ShardingBuilder(const Setting& setting, const plan::Plan& plan,
+                                 const plan::Grid& grid, const plan::Job& job)
     : s_(setting),
       plan_(plan),
       job_(job),
       dense_(dense_spread(plan)),
       routed_(routed_spread(plan)) {
-  for (int kind = 0; kind < kGroupKinds; ++kind) {
-    group_sizes_[static_cast<std::size_t>(kind)] = grid.size(static_cast<GroupKind>(kind));
+  for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
+    group_sizes_[static_cast<std::size_t>(kind)] = grid.size(static_cast<plan::GroupKind>(kind));
   }
 }
 
@@ -119,9 +119,9 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
 }
 
 States ShardingBuilder::states(const UnitSize& stage) const {
-  const Sharding& sharding = plan_.sharding;
+  const plan::Sharding& sharding = plan_.sharding;
   const std::int64_t frozen = frozen_elements(plan_, stage);
-  const StateTypes types = state_types(job_, plan_);
+  const plan::StateTypes types = plan::state_types(job_, plan_);
   const OptimizerShare share = optimizer_share(job_, plan_, stage);
   const std::int64_t moved = moved_bytes(job_, plan_, share);
   const std::int64_t trained =
@@ -138,11 +138,11 @@ States ShardingBuilder::states(const UnitSize& stage) const {
     states.fetched = std::exchange(states.parameters, 0);
     states.frozen = states.gradients = 0;
   }
-  const OtherModels others = other_models(job_);
+  const plan::OtherModels others = plan::other_models(job_);
   states.others = {.parameters = others.parameters * states.parameters,
                    .gradients = others.updates * states.gradients,
                    .optimizer = others.updates * states.optimizer};
   return states;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -11,13 +11,14 @@
 #include "stepwright/step/program.h"
 #include "stepwright/step/setting.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Writes the data-parallel messages of one plan (`step/data_messages.h`) as templates.
 class ShardingBuilder {
  public:
   /// `setting`, `plan` and `job` have to outlive it.
-  ShardingBuilder(const Setting& setting, const Plan& plan, const Grid& grid, const Job& job);
+  ShardingBuilder(const Setting& setting, const plan::Plan& plan, const plan::Grid& grid,
+                  const plan::Job& job);
 
   /// Parameters are split, so every use needs a gather.
   [[nodiscard]] bool gathers_each_use() const { return sends(DataMoment::kEachUse); }
@@ -60,11 +61,11 @@ class ShardingBuilder {
   void add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment, Stream stream) const;
 
   const Setting& s_;
-  const Plan& plan_;
-  const Job& job_;
+  const plan::Plan& plan_;
+  const plan::Job& job_;
   StateSpread dense_;
   StateSpread routed_;
-  std::array<std::int64_t, kGroupKinds> group_sizes_{};
+  std::array<std::int64_t, plan::kGroupKinds> group_sizes_{};
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -8,7 +8,7 @@
 
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 bool contains(std::span<const TensorId> ids, TensorId id) {
@@ -174,4 +174,4 @@ class Splitter {
 
 SplitBackward split_backward(const Template& backward) { return Splitter(backward).run(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

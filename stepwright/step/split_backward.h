@@ -2,7 +2,7 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// A backward in two: what its neighbours wait for, and the weight gradients, which nothing but the
 /// update waits for. `weight.restored` matches `data.saved`; `data.restored` is the backward's.
@@ -17,4 +17,4 @@ struct SplitBackward {
 /// weight part.
 SplitBackward split_backward(const Template& backward);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

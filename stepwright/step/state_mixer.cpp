@@ -8,7 +8,7 @@
 #include "stepwright/step/blocks.h"
 #include "stepwright/step/scan_purpose.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStatistics,
@@ -16,15 +16,15 @@ constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStati
 
 /// Sizes of one rank.
 struct Sizes {
-  StateWidths widths;     ///< Of its tensor rank.
-  std::int64_t rows = 0;  ///< Where sequences are whole.
-  std::int64_t cut = 1;   ///< By which widths are divided there.
+  model::StateWidths widths;  ///< Of its tensor rank.
+  std::int64_t rows = 0;      ///< Where sequences are whole.
+  std::int64_t cut = 1;       ///< By which widths are divided there.
   Shape scan;
 };
 
-Sizes sizes(const Setting& s, Mixer kind) {
-  const StateMixer& m = *s.model->state_mixer;
-  const StateWidths whole = state_widths(m, kind);
+Sizes sizes(const Setting& s, model::Mixer kind) {
+  const model::StateMixer& m = *s.model->state_mixer;
+  const model::StateWidths whole = model::state_widths(m, kind);
   const std::int64_t ranks = s.tensor * s.context;
   return {.widths = {whole.in / s.tensor, whole.convolution / s.tensor, whole.scalars / s.tensor,
                      whole.out / s.tensor},
@@ -39,22 +39,22 @@ Sizes sizes(const Setting& s, Mixer kind) {
                    .value_dim = m.head_dim}};
 }
 
-Product in_product(const Setting& s, Mixer kind) {
+Product in_product(const Setting& s, model::Mixer kind) {
   return {s.tokens, s.model->hidden, sizes(s, kind).widths.in, LayerPart::kMixerIn};
 }
 
-Product out_product(const Setting& s, Mixer kind) {
+Product out_product(const Setting& s, model::Mixer kind) {
   return {s.tokens, sizes(s, kind).widths.out, s.model->hidden, LayerPart::kMixerOut};
 }
 
 /// Mamba: step sizes of low rank, B and C from what the convolution gives.
-Product select_product(const Setting& s, Mixer kind) {
-  const StateMixer& m = *s.model->state_mixer;
+Product select_product(const Setting& s, model::Mixer kind) {
+  const model::StateMixer& m = *s.model->state_mixer;
   const Sizes z = sizes(s, kind);
   return {z.rows, z.widths.convolution / z.cut, m.step_rank + 2 * m.state, LayerPart::kMixerSelect};
 }
 
-Product step_product(const Setting& s, Mixer kind) {
+Product step_product(const Setting& s, model::Mixer kind) {
   const Sizes z = sizes(s, kind);
   return {z.rows, s.model->state_mixer->step_rank, z.widths.convolution / z.cut,
           LayerPart::kMixerStep};
@@ -68,7 +68,7 @@ TensorId exchange(Emit& e, TensorId from, const Sheet& to_sheet, Phase phase, La
              .phase = phase,
              .stream = message_stream(e.s, Scheme::kContext),
              .scheme = Scheme::kContext,
-             .group = GroupKind::kContext,
+             .group = plan::GroupKind::kContext,
              .dtype = e.s.storage,
              .payload_elements = to_sheet.rows * to_sheet.columns,
              .part = part},
@@ -82,7 +82,7 @@ void share(Emit& e, TensorId partial, Phase phase, LayerPart part) {
   if (e.s.context > 1) sum_over(e, Scheme::kContext, partial, phase, part);
 }
 
-Operator convolution(const Emit& e, Phase phase, Mixer kind) {
+Operator convolution(const Emit& e, Phase phase, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   Operator op = computation(e, OperatorKind::kConvolution, phase, LayerPart::kMixerConvolution,
                             {.rows = z.rows,
@@ -92,7 +92,7 @@ Operator convolution(const Emit& e, Phase phase, Mixer kind) {
   return op;
 }
 
-Operator scan(const Emit& e, Phase phase, Mixer kind) {
+Operator scan(const Emit& e, Phase phase, model::Mixer kind) {
   Operator op =
       computation(e, OperatorKind::kScan, phase, LayerPart::kMixerScan, sizes(e.s, kind).scan);
   op.purpose = scan_of(kind);
@@ -100,7 +100,7 @@ Operator scan(const Emit& e, Phase phase, Mixer kind) {
 }
 
 /// A product of two of the three streams of a short convolution, or the gates of a scan's result.
-Operator gate(const Emit& e, Phase phase, Mixer kind) {
+Operator gate(const Emit& e, Phase phase, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   Operator op = computation(e, OperatorKind::kActivation, phase, LayerPart::kMixerNorm,
                             {.rows = z.rows, .columns = z.widths.out / z.cut});
@@ -110,7 +110,7 @@ Operator gate(const Emit& e, Phase phase, Mixer kind) {
   return op;
 }
 
-TensorId gated(Emit& e, TensorId values, TensorId in, Mixer kind) {
+TensorId gated(Emit& e, TensorId values, TensorId in, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId out = activation(e, "mixer.gated", z.rows, z.widths.out / z.cut);
   TensorId statistics = -1;
@@ -122,7 +122,7 @@ TensorId gated(Emit& e, TensorId values, TensorId in, Mixer kind) {
   return out;
 }
 
-TensorId convolved(Emit& e, TensorId x, Mixer kind) {
+TensorId convolved(Emit& e, TensorId x, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId y = activation(e, "mixer.convolution", z.rows, z.widths.convolution / z.cut);
   e.out.add(convolution(e, e.forward, kind), {x, e.parameters}, {y});
@@ -131,8 +131,8 @@ TensorId convolved(Emit& e, TensorId x, Mixer kind) {
 }
 
 /// Mamba's step sizes for each channel; -1 for the others, which project them.
-TensorId steps(Emit& e, TensorId convolved, Mixer kind) {
-  if (kind != Mixer::kMamba) return -1;
+TensorId steps(Emit& e, TensorId convolved, model::Mixer kind) {
+  if (kind != model::Mixer::kMamba) return -1;
   const Product select = select_product(e.s, kind);
   TensorId selected = linear(e, convolved, select);
   share(e, selected, e.forward, LayerPart::kMixerSelect);
@@ -145,7 +145,7 @@ TensorId steps(Emit& e, TensorId convolved, Mixer kind) {
   return sizes;
 }
 
-TensorId scanned(Emit& e, TensorId in, Mixer kind) {
+TensorId scanned(Emit& e, TensorId in, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId x = convolved(e, in, kind);
   const TensorId step_sizes = steps(e, x, kind);
@@ -158,7 +158,7 @@ TensorId scanned(Emit& e, TensorId in, Mixer kind) {
 
 /// What goes into the convolution is the product of two streams, what comes out is gated by the
 /// third.
-TensorId short_convolution(Emit& e, TensorId in, Mixer kind) {
+TensorId short_convolution(Emit& e, TensorId in, model::Mixer kind) {
   const TensorId x = gated(e, in, -1, kind);
   e.kept.set(Keep::kMixerScanned, x);
   return gated(e, convolved(e, x, kind), in, kind);
@@ -169,7 +169,8 @@ struct MixerGradients {
   TensorId in = -1;  ///< Of the projection: filled where the gates stand.
 };
 
-MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in, Mixer kind) {
+MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in,
+                              model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const MixerGradients d{activation(e, "gradient", z.rows, z.widths.out / z.cut),
                          activation(e, "gradient", z.rows, z.widths.in / z.cut)};
@@ -181,7 +182,7 @@ MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in
 
 /// Adds the gradients of Mamba's selection to that of what the convolution gave.
 void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_convolved,
-                    Mixer kind) {
+                    model::Mixer kind) {
   const Product step = step_product(e.s, kind);
   const Product select = select_product(e.s, kind);
   const TensorId d_low = linear_backward(e, d_steps, Keep::kMixerSelected, step);
@@ -199,7 +200,7 @@ void steps_backward(Emit& e, TensorId d_steps, TensorId d_selected, TensorId d_c
             {d_x, d_convolved}, {d_convolved});
 }
 
-TensorId scan_backward(Emit& e, TensorId dy, TensorId in, TensorId d_in, Mixer kind) {
+TensorId scan_backward(Emit& e, TensorId dy, TensorId in, TensorId d_in, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId x = kept(e, Keep::kMixerConvolved);
   const TensorId step_sizes = kept(e, Keep::kMixerSteps);
@@ -207,41 +208,41 @@ TensorId scan_backward(Emit& e, TensorId dy, TensorId in, TensorId d_in, Mixer k
   const TensorId d_x = activation(e, "gradient", z.rows, z.widths.convolution / z.cut);
   TensorId d_steps = -1;
   TensorId d_selected = -1;
-  if (kind == Mixer::kMamba) {
+  if (kind == model::Mixer::kMamba) {
     d_steps = activation(e, "gradient", z.rows, step_product(e.s, kind).columns);
     d_selected = activation(e, "gradient", z.rows, select_product(e.s, kind).columns);
   }
   e.out.add(scan(e, Phase::kDataGradient, kind),
             {dy, x, in, step_sizes, selected, d_in, e.parameters},
             {d_x, d_in, d_steps, d_selected, e.gradients});
-  if (kind == Mixer::kMamba) steps_backward(e, d_steps, d_selected, d_x, kind);
+  if (kind == model::Mixer::kMamba) steps_backward(e, d_steps, d_selected, d_x, kind);
   return d_x;
 }
 
 }  // namespace
 
-TensorId state_mixer_block(Emit& e, TensorId normed, Mixer kind) {
+TensorId state_mixer_block(Emit& e, TensorId normed, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const TensorId projected =
       column_linear(e, normed, Keep::kAttentionLinearInput, in_product(e.s, kind));
   const TensorId in =
       exchange(e, projected, {z.rows, z.widths.in / z.cut}, e.forward, LayerPart::kContextMixerIn);
   e.kept.set(Keep::kMixerIn, in);
-  const TensorId result =
-      kind == Mixer::kShortConvolution ? short_convolution(e, in, kind) : scanned(e, in, kind);
+  const TensorId result = kind == model::Mixer::kShortConvolution ? short_convolution(e, in, kind)
+                                                                  : scanned(e, in, kind);
   const TensorId out =
       exchange(e, result, {e.s.tokens, z.widths.out}, e.forward, LayerPart::kContextMixerOut);
   e.kept.set(Keep::kMixerOut, out);
   return linear(e, out, out_product(e.s, kind));
 }
 
-TensorId state_mixer_block_backward(Emit& e, TensorId dy, Mixer kind) {
+TensorId state_mixer_block_backward(Emit& e, TensorId dy, model::Mixer kind) {
   const Sizes z = sizes(e.s, kind);
   const Product out = out_product(e.s, kind);
   const TensorId d_out = linear_backward(e, dy, Keep::kMixerOut, out);
   const TensorId d_result = exchange(e, d_out, {z.rows, z.widths.out / z.cut}, Phase::kDataGradient,
                                      LayerPart::kContextMixerOut);
-  const bool is_short = kind == Mixer::kShortConvolution;
+  const bool is_short = kind == model::Mixer::kShortConvolution;
   const TensorId in = kept(e, Keep::kMixerIn);
   const MixerGradients d = gated_backward(
       e, d_result, kept(e, is_short ? Keep::kMixerConvolved : Keep::kMixerScanned), in, kind);
@@ -258,4 +259,4 @@ TensorId state_mixer_block_backward(Emit& e, TensorId dy, Mixer kind) {
   return column_linear_backward(e, d_projected, Keep::kAttentionLinearInput, in_product(e.s, kind));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

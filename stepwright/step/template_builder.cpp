@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::step {
 
 TemplateBuilder::TemplateBuilder(std::string name, std::vector<LocalParameter> parameters,
                                  double busiest)
@@ -102,4 +102,4 @@ Kept TemplateBuilder::restore(const TemplateBuilder& forward, const Kept& kept) 
   return restore(forward, std::span(&kept, 1)).front();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -9,7 +9,7 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The roles of what a forward block keeps for its backward. One name per role, so that a backward
 /// builder finds the tensor whether the forward ran in another template (restored) or in this one
@@ -161,7 +161,7 @@ enum class Keep : std::uint8_t {
 
 /// Where a pass of a block begins: with which operator of its template.
 struct PassBegin {
-  Direction pass{};
+  schedule::Direction pass{};
   std::int32_t first = 0;
 };
 
@@ -210,7 +210,7 @@ class TemplateBuilder {
   }
 
   /// From here on operators are of a pass.
-  void begin(Direction pass) {
+  void begin(schedule::Direction pass) {
     passes_.push_back({pass, static_cast<std::int32_t>(piece_.operators.size())});
   }
   [[nodiscard]] const std::vector<PassBegin>& passes() const { return passes_; }
@@ -240,4 +240,4 @@ class TemplateBuilder {
   std::vector<std::int32_t> writer_;  ///< Per tensor: the last operator that wrote it; -1 none.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Whether the rows of a computation are those of a weight or of a sum of gradients.
@@ -31,4 +31,4 @@ Template with_pairs(Template piece, double factor) {
   return piece;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

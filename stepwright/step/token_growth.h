@@ -2,7 +2,7 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The micro-batches with which it is told what more tokens or query-key pairs cost, in those of
 /// the mean.
@@ -16,4 +16,4 @@ Template with_tokens(Template piece, double factor);
 /// many tokens.
 Template with_pairs(Template piece, double factor);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

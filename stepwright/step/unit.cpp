@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::step {
 
 Unit::Unit(const Setting& setting, std::string name, std::vector<LocalParameter> local)
     : s(setting), builder(std::move(name), std::move(local), setting.busiest) {
@@ -24,4 +24,4 @@ Tensor residual_tensor(const Setting& setting, std::string_view name) {
       .name = name, .dtype = setting.storage, .extents = {setting.rows, setting.model->hidden, 1}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

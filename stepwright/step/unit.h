@@ -5,7 +5,7 @@
 #include "stepwright/step/setting.h"
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The template of a block that owns parameters, with the two tensors that sharding adds: its
 /// gathered parameters (an input) and its gradients on their way to a reduction (an output).
@@ -25,4 +25,4 @@ struct Unit {
 /// The residual stream between blocks: [rows, hidden].
 Tensor residual_tensor(const Setting& setting, std::string_view name);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

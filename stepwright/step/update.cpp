@@ -9,7 +9,7 @@
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/sharding.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 Operator update_operator(OperatorKind kind, std::int64_t elements, std::int64_t bytes,
@@ -47,14 +47,14 @@ Operator orthogonal_operator(const MatrixSize& matrices, std::string_view name) 
 /// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py with pytorch/pytorch
 /// aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda: non_blocking; deepspeedai/DeepSpeed
 /// deepspeed/runtime/zero/stage_1_and_2.py, step).
-void add_host(std::vector<Operator>& list, const Job& job, const Plan& plan,
+void add_host(std::vector<Operator>& list, const plan::Job& job, const plan::Plan& plan,
               std::int64_t elements) {
-  const DType storage = storage_type(job.precision);
-  const StateTypes types = state_types(job, plan);
+  const DType storage = plan::storage_type(job.precision);
+  const plan::StateTypes types = plan::state_types(job, plan);
   const OptimizerShare one{.elements = 1};
   const std::int64_t bytes =
       update_bytes_of_element(job.optimizer, {types.master, types.master, types.master}, one) +
-      host_passes(job, plan) * size_bytes(types.master, 1);
+      plan::host_passes(job, plan) * size_bytes(types.master, 1);
   if (plan.offload.parameters) {
     const std::int64_t more = types.copies() ? size_bytes(types.stored, 1) : 0;
     list.push_back(update_operator(OperatorKind::kHostOptimizer, elements, bytes + more, storage));
@@ -67,18 +67,19 @@ void add_host(std::vector<Operator>& list, const Job& job, const Plan& plan,
 
 /// One kind of a plan's parameters, dense or routed.
 struct Side {
-  const Job& job;
-  const Plan& plan;
+  const plan::Job& job;
+  const plan::Plan& plan;
   bool routed = false;
 
   [[nodiscard]] DType wide() const { return exact_type(job.precision); }
-  [[nodiscard]] GroupKind tensor_ranks() const {
-    return routed ? GroupKind::kExpertTensor : GroupKind::kTensor;
+  [[nodiscard]] plan::GroupKind tensor_ranks() const {
+    return routed ? plan::GroupKind::kExpertTensor : plan::GroupKind::kTensor;
   }
   /// The ranks that share states.
-  [[nodiscard]] GroupKind shards() const {
+  [[nodiscard]] plan::GroupKind shards() const {
     const StateSpread spread = routed ? routed_spread(plan) : dense_spread(plan);
-    return spread.group(plan.sharding.optimizer == Spread::kGlobal ? Reach::kWorld : Reach::kInner);
+    return spread.group(plan.sharding.optimizer == plan::Spread::kGlobal ? Reach::kWorld
+                                                                         : Reach::kInner);
   }
 };
 
@@ -95,7 +96,7 @@ void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerS
                     .kind = OperatorKind::kAllToAll});
   };
   parts(Purpose::kGatherMatrices);
-  const bool sums = side.job.muon == MuonForm::kDistributed;
+  const bool sums = side.job.muon == plan::MuonForm::kDistributed;
   const std::int64_t steps = sums ? kOrthogonalSteps : 1;
   const std::int64_t elements = matrices.payload / steps;
   const EndMessage of_step{
@@ -113,8 +114,8 @@ void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerS
 
 /// Of matrices of which sums of rows and columns are kept, and of the norms of all updates.
 void add_sums(std::vector<EndMessage>& list, const Side& side, const MatrixSize& matrices) {
-  const bool split = side.plan.sharding.optimizer != Spread::kNone;
-  const auto add = [&](GroupKind group, std::int64_t elements, std::string_view name,
+  const bool split = side.plan.sharding.optimizer != plan::Spread::kNone;
+  const auto add = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,
                        Purpose purpose, OperatorKind kind) {
     const bool squares = purpose == Purpose::kShareSquares;
     const bool tensor = group == side.tensor_ranks();
@@ -151,29 +152,31 @@ Operator norm_operator(std::int64_t elements, DType gradient) {
           .name = "gradient_norm"};
 }
 
-std::vector<Operator> update_operators(const Job& job, const Plan& plan,
+std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& plan,
                                        const OptimizerShare& share) {
   std::vector<Operator> list;
-  const bool orthogonal = traits_of(job.optimizer).acts_on == ActsOn::kLayerMatrices;
+  const bool orthogonal = plan::traits_of(job.optimizer).acts_on == plan::ActsOn::kLayerMatrices;
   if (orthogonal && share.dense.count > 0) {
     list.push_back(orthogonal_operator(share.dense, kDenseMatrices));
   }
   if (orthogonal && share.expert.count > 0) {
     list.push_back(orthogonal_operator(share.expert, kExpertMatrices));
   }
-  const DType storage = storage_type(job.precision);
-  const std::int64_t bytes = update_bytes_of_element(job.optimizer, state_types(job, plan), share);
+  const DType storage = plan::storage_type(job.precision);
+  const std::int64_t bytes =
+      update_bytes_of_element(job.optimizer, plan::state_types(job, plan), share);
   const std::int64_t moved = moved_elements(plan, share);
   // One that does nothing is left, which the pause between steps stands beside.
   const std::int64_t own =
       moved > 0 ? std::max<std::int64_t>(1, share.elements - moved) : share.elements;
   list.push_back(update_operator(OperatorKind::kOptimizer, own, bytes, storage));
-  if (!traits_of(job.optimizer).fused_adam) list.back().purpose = Purpose::kOtherUpdate;
+  if (!plan::traits_of(job.optimizer).fused_adam) list.back().purpose = Purpose::kOtherUpdate;
   if (moved > 0) add_host(list, job, plan, moved);
   return list;
 }
 
-std::vector<Operator> unpack_operators(const Job& job, const Plan& plan, const UnitSize& size) {
+std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& plan,
+                                       const UnitSize& size) {
   std::vector<Operator> list;
   if (!job.kernels.refresh_by_tensor || refreshes_in_blocks(plan)) return list;
   for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
@@ -186,18 +189,18 @@ std::vector<Operator> unpack_operators(const Job& job, const Plan& plan, const U
     list.push_back(
         {.kind = OperatorKind::kUnpack,
          .phase = Phase::kOptimizer,
-         .dtype = storage_type(job.precision),
+         .dtype = plan::storage_type(job.precision),
          .shape = {.rows = elements, .columns = 1, .batch = ranks * spread.tensors(size)},
          .name = "parameters.unpacked"});
   }
   return list;
 }
 
-std::vector<EndMessage> matrix_messages(const Job& job, const Plan& plan,
+std::vector<EndMessage> matrix_messages(const plan::Job& job, const plan::Plan& plan,
                                         const OptimizerShare& share) {
   std::vector<EndMessage> list;
-  const OptimizerTraits& traits = traits_of(job.optimizer);
-  if (traits.acts_on == ActsOn::kElements) return list;
+  const plan::OptimizerTraits& traits = plan::traits_of(job.optimizer);
+  if (traits.acts_on == plan::ActsOn::kElements) return list;
   for (const bool routed : {false, true}) {
     const MatrixSize& matrices = routed ? share.expert : share.dense;
     if (traits.sums_edges) {
@@ -235,7 +238,7 @@ Template ShardingBuilder::update(const Update& what) const {
                     .shares_rows = s_.sequence_parallel};
   for (const EndMessage& message : partial_gradients(plan_, end)) add_end(out, message);
   const OptimizerShare share = optimizer_share(job_, plan_, what.stage);
-  out.compute(norm_operator(share.elements, state_types(job_, plan_).gradient));
+  out.compute(norm_operator(share.elements, plan::state_types(job_, plan_).gradient));
   for (const EndMessage& message : step_numbers(end, s_.exact)) add_end(out, message);
   const std::vector<EndMessage> messages = matrix_messages(job_, plan_, share);
   const auto returns = [](const EndMessage& m) { return m.purpose == Purpose::kReturnMatrices; };
@@ -254,4 +257,4 @@ Template ShardingBuilder::update(const Update& what) const {
   return std::move(out.builder.piece());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

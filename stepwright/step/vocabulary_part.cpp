@@ -2,7 +2,7 @@
 
 #include "stepwright/step/cross_entropy.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// What a position says of each token.
@@ -118,4 +118,4 @@ TensorId part_logit_gradient(Emit& e) {
   return gradient;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

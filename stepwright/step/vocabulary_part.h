@@ -2,7 +2,7 @@
 
 #include "stepwright/step/emit.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// The loss of a part of the vocabulary whose positions do not meet for it (2411.05288): a position
 /// measures its logits [tokens, part] by their own maximum m', so that nothing stands between its
@@ -20,4 +20,4 @@ void part_loss(Emit& e, TensorId logits, const Product& product);
 /// The gradient of the part's logits, in the type of storage.
 TensorId part_logit_gradient(Emit& e);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// The tensors and operators of both templates, as if one had written them.
@@ -94,7 +94,8 @@ class Cutter {
 
   Template cut(std::size_t pass) const {
     const Template& own = piece(is_backward(pass));
-    TemplateBuilder out(std::string(name_of(kDirectionNames, begin_of(pass).pass)), own.parameters);
+    TemplateBuilder out(std::string(name_of(schedule::kDirectionNames, begin_of(pass).pass)),
+                        own.parameters);
     std::vector<TensorId> here(tensors_.size(), -1);
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const Use& of = tensors_[i];
@@ -145,4 +146,4 @@ bool makes_gradients(const Template& piece) {
   });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -4,11 +4,11 @@
 
 #include "stepwright/step/layer.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// A part of a block that has a turn of its own.
 struct VocabularyPass {
-  Direction direction{};
+  schedule::Direction direction{};
   Template piece;
 };
 
@@ -21,4 +21,4 @@ std::vector<VocabularyPass> cut_passes(const BlockPair& pair);
 bool uses_parameters(const Template& piece);
 bool makes_gradients(const Template& piece);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

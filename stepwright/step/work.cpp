@@ -8,7 +8,7 @@
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/scan_purpose.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 double product(std::initializer_list<std::int64_t> factors) {
@@ -36,13 +36,13 @@ double fused_attention_flops(const Operator& op) {
 /// gated_delta_rule/chunk.py).
 double scan_flops(const Operator& op) {
   const Shape& s = op.shape;
-  const StateMixer mixer{.heads = s.heads,
-                         .head_dim = s.value_dim,
-                         .groups = s.kv_heads,
-                         .state = s.head_dim,
-                         .chunk = s.keys};
+  const model::StateMixer mixer{.heads = s.heads,
+                                .head_dim = s.value_dim,
+                                .groups = s.kv_heads,
+                                .state = s.head_dim,
+                                .chunk = s.keys};
   const double forward =
-      product({s.batch, s.queries}) * scan_flops_per_token(mixer, scanned_by(op.purpose));
+      product({s.batch, s.queries}) * model::scan_flops_per_token(mixer, scanned_by(op.purpose));
   return is_backward(op.phase) ? 3 * forward : forward;
 }
 
@@ -111,7 +111,7 @@ double matrix_bytes(const Operator& op, std::int64_t matrices) {
   const double operands = product({s.rows, s.inner}) + product({matrices, s.inner, s.columns});
   const double result = product({s.rows, s.columns});
   const double narrow = width(op.dtype);
-  const double stored = width(storage_type(op.dtype));
+  const double stored = width(plan::storage_type(op.dtype));
   const double per_operand = narrow < stored ? stored + 2 * narrow : stored;
   return operands * per_operand + result * stored;
 }
@@ -222,4 +222,4 @@ double distinct_of(std::int64_t places, std::int64_t draws) {
   return n * (1 - std::pow(1 - 1 / n, static_cast<double>(draws)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -5,7 +5,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// FLOPs of one computation on one rank (two per multiply-add; vector operators count their
 /// arithmetic roughly: they are bound by memory). A gradient of a matrix product costs what its
@@ -23,4 +23,4 @@ double memory_bytes(const Operator& op);
 /// 1/places)^draws).
 double distinct_of(std::int64_t places, std::int64_t draws);
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -8,30 +8,33 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/study/study.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 constexpr std::int64_t kLargestMessage = std::int64_t{16} << 30;
 constexpr double kLargeMessage = 256.0 * 1024 * 1024;
-constexpr OperatorKind kOperations[] = {OperatorKind::kAllReduce, OperatorKind::kAllGather,
-                                        OperatorKind::kReduceScatter, OperatorKind::kAllToAll,
-                                        OperatorKind::kSend};
+constexpr step::OperatorKind kOperations[] = {
+    step::OperatorKind::kAllReduce, step::OperatorKind::kAllGather,
+    step::OperatorKind::kReduceScatter, step::OperatorKind::kAllToAll, step::OperatorKind::kSend};
 
 std::string ratio(double value) { return fmt::format("{:g}x", value); }
 
 /// Bytes that each rank sends over the time: busbw.
-double bus_bandwidth(const CostModel& cost, OperatorKind kind, double bytes,
-                     const GroupLayout& layout) {
+double bus_bandwidth(const cost::CostModel& cost, step::OperatorKind kind, double bytes,
+                     const cluster::GroupLayout& layout) {
   const double seconds =
-      cost.message(kind, bytes, layout, Algorithm::kLibrary, Scheme::kNone).seconds;
-  return seconds > 0 ? sent_bytes(collective_of(kind), bytes, layout.size) / seconds : 0;
+      cost.message(kind, bytes, layout, collective::Algorithm::kLibrary, step::Scheme::kNone)
+          .seconds;
+  return seconds > 0
+             ? collective::sent_bytes(step::collective_of(kind), bytes, layout.size) / seconds
+             : 0;
 }
 
-Panel over_sizes(const std::string& key, const std::string& title, const CostModel& cost,
-                 const GroupLayout& layout) {
+Panel over_sizes(const std::string& key, const std::string& title, const cost::CostModel& cost,
+                 const cluster::GroupLayout& layout) {
   std::vector<ChartSeries> curves;
-  for (const OperatorKind kind : kOperations) {
-    ChartSeries curve{.name = std::string(name_of(kOperatorNames, kind)), .points = {}};
+  for (const step::OperatorKind kind : kOperations) {
+    ChartSeries curve{.name = std::string(name_of(step::kOperatorNames, kind)), .points = {}};
     for (std::int64_t size = 1024; size <= kLargestMessage; size *= 4) {
       const auto bytes = static_cast<double>(size);
       curve.points.push_back({bytes, bus_bandwidth(cost, kind, bytes, layout)});
@@ -46,18 +49,20 @@ Panel over_sizes(const std::string& key, const std::string& title, const CostMod
 }
 
 /// All-reduces of a large message over 2, 4, 8, ... ranks that lie `stride` apart.
-ChartSeries placed(const Cluster& cluster, const CostModel& cost, std::int64_t stride) {
+ChartSeries placed(const cluster::Cluster& cluster, const cost::CostModel& cost,
+                   std::int64_t stride) {
   ChartSeries curve{.name = stride == 1 ? "neighbours" : fmt::format("{} apart", stride),
                     .points = {}};
   for (std::int64_t size = 2; size * stride <= cluster.devices(); size *= 2) {
-    const GroupLayout layout = strided_layout(cluster, size, stride);
-    curve.points.push_back({static_cast<double>(size),
-                            bus_bandwidth(cost, OperatorKind::kAllReduce, kLargeMessage, layout)});
+    const cluster::GroupLayout layout = cluster::strided_layout(cluster, size, stride);
+    curve.points.push_back(
+        {static_cast<double>(size),
+         bus_bandwidth(cost, step::OperatorKind::kAllReduce, kLargeMessage, layout)});
   }
   return curve;
 }
 
-Panel over_placement(const Cluster& cluster, const CostModel& cost) {
+Panel over_placement(const cluster::Cluster& cluster, const cost::CostModel& cost) {
   std::vector<ChartSeries> curves;
   for (std::int64_t stride = 1; stride <= cluster.devices_per_node; stride *= 2) {
     ChartSeries curve = placed(cluster, cost, stride);
@@ -71,14 +76,15 @@ Panel over_placement(const Cluster& cluster, const CostModel& cost) {
 }
 
 /// Groups of one rank a node; as many of them at once as `x` says.
-Panel over_sharing(const Cluster& cluster, const CostModel& cost) {
-  const GroupLayout alone = strided_layout(cluster, cluster.nodes, cluster.devices_per_node);
+Panel over_sharing(const cluster::Cluster& cluster, const cost::CostModel& cost) {
+  const cluster::GroupLayout alone =
+      cluster::strided_layout(cluster, cluster.nodes, cluster.devices_per_node);
   std::vector<ChartSeries> curves;
-  for (const OperatorKind kind : kOperations) {
-    ChartSeries curve{.name = std::string(name_of(kOperatorNames, kind)), .points = {}};
+  for (const step::OperatorKind kind : kOperations) {
+    ChartSeries curve{.name = std::string(name_of(step::kOperatorNames, kind)), .points = {}};
     for (std::int64_t groups = 1; groups <= cluster.devices_per_node; groups *= 2) {
-      GroupLayout shared = alone;
-      for (int i = levels_in_node(cluster); i <= alone.span; ++i) {
+      cluster::GroupLayout shared = alone;
+      for (int i = collective::levels_in_node(cluster); i <= alone.span; ++i) {
         shared.sharers[static_cast<std::size_t>(i)] = groups;
       }
       curve.points.push_back(
@@ -94,27 +100,30 @@ Panel over_sharing(const Cluster& cluster, const CostModel& cost) {
 }
 
 /// The plan with NICs of a quarter to four times the rate.
-std::vector<Variation> nic_rates(const PlannedJob& planned) {
+std::vector<Variation> nic_rates(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0}) {
-    variations.push_back({factor, with_field(planned, fmt::format("cluster.nic={}x", factor))});
+    variations.push_back(
+        {factor, plan::with_field(planned, fmt::format("cluster.nic={}x", factor))});
   }
   return variations;
 }
 
 }  // namespace
 
-Study study_bandwidth(const PlannedJob& planned) {
-  const Cluster& cluster = planned.job.cluster;
-  const CostModel cost(planned.job);
+Study study_bandwidth(const plan::PlannedJob& planned) {
+  const cluster::Cluster& cluster = planned.job.cluster;
+  const cost::CostModel cost(planned.job);
   Study study{.variable = "bandwidth", .planned = planned, .panels = {}};
   if (cluster.devices_per_node > 1) {
-    study.panels.push_back(over_sizes("inside", "Inside a node, over the message size", cost,
-                                      strided_layout(cluster, cluster.devices_per_node, 1)));
+    study.panels.push_back(
+        over_sizes("inside", "Inside a node, over the message size", cost,
+                   cluster::strided_layout(cluster, cluster.devices_per_node, 1)));
   }
   if (cluster.nodes > 1) {
     study.panels.push_back(over_sizes("network", "All ranks of the cluster, over the message size",
-                                      cost, strided_layout(cluster, cluster.devices(), 1)));
+                                      cost,
+                                      cluster::strided_layout(cluster, cluster.devices(), 1)));
     study.panels.push_back(over_sharing(cluster, cost));
   }
   study.panels.push_back(over_placement(cluster, cost));
@@ -125,4 +134,4 @@ Study study_bandwidth(const PlannedJob& planned) {
   return study;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -12,7 +12,7 @@
 #include "stepwright/tune/free_kernels.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -29,20 +29,20 @@ Choice timed(const char* by, Choose choose) {
 
 }  // namespace
 
-SearchComparison compare_searches(const Job& given) {
-  const Job job = with_free_kernels(given);
-  const CostModel cost(job);
-  const Room room = room_of(job);
+SearchComparison compare_searches(const plan::Job& given) {
+  const plan::Job job = tune::with_free_kernels(given);
+  const cost::CostModel cost(job);
+  const simulate::Room room = simulate::room_of(job);
   SearchComparison comparison{.job = job, .choices = {}};
   comparison.choices.push_back(timed("stepwright", [&](Choice& choice) {
-    const TuneResult result = tune(job, {.top = 1});
+    const tune::TuneResult result = tune::tune(job, {.top = 1});
     choice.evaluated = result.space.priced;
     if (!result.plans.front().fits) return;
     choice.plan = result.plans.front().plan;
     choice.step_time_s = result.plans.front().step_time_s;
   }));
   comparison.choices.push_back(timed("rule of thumb", [&](Choice& choice) {
-    const auto found = rule_of_thumb(job, cost, room);
+    const auto found = tune::rule_of_thumb(job, cost, room);
     if (!found) return;
     choice.plan = found->plan;
     choice.step_time_s = found->step_time_s;
@@ -64,11 +64,11 @@ Json comparison_json(const SearchComparison& comparison) {
     Json entry{{"by", choice.by}, {"evaluated", choice.evaluated}, {"seconds", choice.seconds}};
     if (choice.plan) {
       entry["step_time_s"] = choice.step_time_s;
-      entry["plan"] = plan_json({comparison.job, *choice.plan});
+      entry["plan"] = plan::plan_json({comparison.job, *choice.plan});
     }
     out["choices"].push_back(std::move(entry));
   }
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -10,7 +10,7 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/evaluation.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
@@ -23,32 +23,32 @@ std::vector<double> running_sum(const std::vector<double>& seconds) {
 
 class InterOperatorSearch {
  public:
-  InterOperatorSearch(const Job& job, const CostModel& cost, const Room& room)
+  InterOperatorSearch(const plan::Job& job, const cost::CostModel& cost, const simulate::Room& room)
       : job_(job), cost_(cost), room_(room), pricer_(job, cost) {}
 
   std::optional<InterOperatorResult> run() {
-    for (const std::int64_t stages : legal_pipeline_sizes(job_)) {
+    for (const std::int64_t stages : plan::legal_pipeline_sizes(job_)) {
       if (job_.cluster.devices() % stages == 0) try_stages(stages);
     }
     if (!found_) return std::nullopt;
     result_.plan = best_;
-    result_.step_time_s = simulate_plan(job_, cost_, best_, best_price_).step_time_s;
+    result_.step_time_s = tune::simulate_plan(job_, cost_, best_, best_price_).step_time_s;
     return result_;
   }
 
  private:
   void try_stages(std::int64_t stages) {
     const std::int64_t mesh = job_.cluster.devices() / stages;
-    for (const std::int64_t tensor : legal_tensor_sizes(job_)) {
+    for (const std::int64_t tensor : plan::legal_tensor_sizes(job_)) {
       if (tensor > job_.cluster.devices_per_node || mesh % tensor != 0) continue;
-      for (const std::int64_t expert : legal_expert_sizes(job_)) {
-        Plan plan;
+      for (const std::int64_t expert : plan::legal_expert_sizes(job_)) {
+        plan::Plan plan;
         plan.parallel = {
             .tensor = tensor, .pipeline = stages, .expert = expert, .data = mesh / tensor};
         plan.sequence_parallel = tensor > 1;
-        plan.accumulate = default_accumulate(job_.precision);
-        plan.overlap = overlap_all(true);
-        for (const std::int64_t micro_batch : legal_micro_batches(job_, plan.parallel.data)) {
+        plan.accumulate = plan::default_accumulate(job_.precision);
+        plan.overlap = plan::overlap_all(true);
+        for (const std::int64_t micro_batch : plan::legal_micro_batches(job_, plan.parallel.data)) {
           plan.micro_batch = micro_batch;
           try_memory(plan);
         }
@@ -57,11 +57,12 @@ class InterOperatorSearch {
   }
 
   /// Ways to trade memory for time on the same devices.
-  void try_memory(Plan plan) {
-    for (const RecomputeKind kind :
-         {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
+  void try_memory(plan::Plan plan) {
+    for (const plan::RecomputeKind kind :
+         {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective,
+          plan::RecomputeKind::kFull}) {
       plan.recompute.kind = kind;
-      if (broken_rule(job_, plan)) continue;
+      if (plan::broken_rule(job_, plan)) continue;
       try {
         try_states(plan, pricer_.blocks(plan));
       } catch (const Error& error) {
@@ -70,28 +71,28 @@ class InterOperatorSearch {
     }
   }
 
-  void try_states(Plan plan, const BlockCosts& blocks) {
+  void try_states(plan::Plan plan, const simulate::BlockCosts& blocks) {
     cut(plan, blocks);
-    const PipelineCost pipeline = pricer_.pipeline(blocks, plan);
+    const simulate::PipelineCost pipeline = pricer_.pipeline(blocks, plan);
     for (const char* states : {"ddp", "zero1", "zero2", "zero3"}) {
-      plan.sharding = *sharding_of(states);
-      const Price price = pricer_.finish(pipeline, plan);
+      plan.sharding = *plan::sharding_of(states);
+      const simulate::Price price = pricer_.finish(pipeline, plan);
       ++result_.plans_priced;
       if (!room_.holds(price)) continue;
       if (found_ && price.seconds >= best_price_.seconds) continue;
       found_ = true;
-      best_ = canonical(plan, job_);
+      best_ = plan::canonical(plan, job_);
       best_price_ = price;
     }
   }
 
-  void cut(Plan& plan, const BlockCosts& blocks) {
-    const std::size_t place = blocks.place(recomputed(plan.recompute));
-    const auto both = [](const BlockPairCost& pair) {
+  void cut(plan::Plan& plan, const simulate::BlockCosts& blocks) {
+    const std::size_t place = blocks.place(plan::recomputed(plan.recompute));
+    const auto both = [](const simulate::BlockPairCost& pair) {
       return pair.forward.seconds + pair.backward.seconds;
     };
     std::vector<double> seconds;
-    for (const std::size_t which : layer_order(job_.model).class_of) {
+    for (const std::size_t which : model::layer_order(job_.model).class_of) {
       seconds.push_back(both(blocks.layers[which].of(place).cost));
     }
     plan.layers =
@@ -99,13 +100,13 @@ class InterOperatorSearch {
     result_.stages_profiled += job_.model.layers * (job_.model.layers + 1) / 2;
   }
 
-  const Job& job_;
-  const CostModel& cost_;
-  Room room_;
-  Pricer pricer_;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
+  simulate::Room room_;
+  simulate::Pricer pricer_;
   bool found_ = false;
-  Plan best_;
-  Price best_price_;
+  plan::Plan best_;
+  simulate::Price best_price_;
   InterOperatorResult result_;
 };
 
@@ -141,9 +142,10 @@ std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::in
   return runs;
 }
 
-std::optional<InterOperatorResult> inter_operator_search(const Job& job, const CostModel& cost,
-                                                         const Room& room) {
+std::optional<InterOperatorResult> inter_operator_search(const plan::Job& job,
+                                                         const cost::CostModel& cost,
+                                                         const simulate::Room& room) {
   return InterOperatorSearch(job, cost, room).run();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -8,11 +8,11 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/price/room.h"
 
-namespace stepwright {
+namespace stepwright::study {
 
 /// The result of a two-level search in the manner of Alpa, and its cost.
 struct InterOperatorResult {
-  Plan plan;
+  plan::Plan plan;
   double step_time_s = 0;            ///< Simulated.
   std::int64_t stages_profiled = 0;  ///< Pairs of a run of layers and an intra-operator choice.
   std::int64_t plans_priced = 0;
@@ -27,8 +27,9 @@ struct InterOperatorResult {
 /// the best one that fits is simulated. As in Alpa neither interleaved schedules nor context
 /// parallelism nor hybrid sharding are in the space; unlike in Alpa all stages have equally many
 /// devices and one choice. Nothing when no plan fits.
-std::optional<InterOperatorResult> inter_operator_search(const Job& job, const CostModel& cost,
-                                                         const Room& room);
+std::optional<InterOperatorResult> inter_operator_search(const plan::Job& job,
+                                                         const cost::CostModel& cost,
+                                                         const simulate::Room& room);
 
 /// The cut of layers of these seconds into `stages` runs whose slowest is fastest; `first_s` and
 /// `last_s` are added to the first and the last run. (The sum of the stages is the same for every
@@ -37,4 +38,4 @@ std::optional<InterOperatorResult> inter_operator_search(const Job& job, const C
 std::vector<std::int64_t> cut_layers(const std::vector<double>& seconds, std::int64_t stages,
                                      double first_s, double last_s);
 
-}  // namespace stepwright
+}  // namespace stepwright::study

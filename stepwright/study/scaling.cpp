@@ -11,14 +11,14 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 /// What the others are compared with.
-constexpr Algorithm kStudied = Algorithm::kHoRing;
+constexpr collective::Algorithm kStudied = collective::Algorithm::kHoRing;
 
 /// Levels from `begin` to `end` that carry something between devices of the cluster.
-std::int64_t carrying(const Cluster& cluster, std::size_t begin, std::size_t end) {
+std::int64_t carrying(const cluster::Cluster& cluster, std::size_t begin, std::size_t end) {
   std::int64_t count = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const std::int64_t lower = i == 0 ? 1 : cluster.levels[i - 1].size;
@@ -27,15 +27,15 @@ std::int64_t carrying(const Cluster& cluster, std::size_t begin, std::size_t end
   return count;
 }
 
-void check_covered(const Cluster& cluster) {
+void check_covered(const cluster::Cluster& cluster) {
   if (cluster.devices() > kMostScaledRanks) {
     fail_input(fmt::format("{} nodes of {} have {} devices, at most {}", cluster.nodes,
                            cluster.name, cluster.devices(), kMostScaledRanks));
   }
-  const auto node_levels = static_cast<std::size_t>(levels_in_node(cluster));
+  const auto node_levels = static_cast<std::size_t>(collective::levels_in_node(cluster));
   const std::int64_t inside = carrying(cluster, 0, node_levels);
   const std::int64_t network = carrying(cluster, node_levels, cluster.levels.size());
-  if (std::ranges::any_of(cluster.levels, &Level::mesh)) {
+  if (std::ranges::any_of(cluster.levels, &cluster::Level::mesh)) {
     fail_unsupported(
         fmt::format("{}: its nodes are meshes; scaling covers one switch inside", cluster.name));
   }
@@ -46,43 +46,45 @@ void check_covered(const Cluster& cluster) {
   }
 }
 
-void add_rivals(ScalingPoint& point, const GroupLinks& links) {
-  point.least = least_seconds(point.collective, links, point.payload_bytes);
-  if (point.collective != Collective::kAllReduce) return;
-  point.adding_network_s =
-      in_network_seconds(AddingSwitches::kBetweenNodes, links, point.payload_bytes);
-  point.adding_switches_s =
-      in_network_seconds(AddingSwitches::kEverywhere, links, point.payload_bytes);
+void add_rivals(ScalingPoint& point, const collective::GroupLinks& links) {
+  point.least = collective::least_seconds(point.collective, links, point.payload_bytes);
+  if (point.collective != collective::Collective::kAllReduce) return;
+  point.adding_network_s = collective::in_network_seconds(cluster::AddingSwitches::kBetweenNodes,
+                                                          links, point.payload_bytes);
+  point.adding_switches_s = collective::in_network_seconds(cluster::AddingSwitches::kEverywhere,
+                                                           links, point.payload_bytes);
 }
 
-bool is_asked(Algorithm method, const ScalingSetting& setting) {
+bool is_asked(collective::Algorithm method, const ScalingSetting& setting) {
   return setting.methods.empty() ||
          std::ranges::find(setting.methods, method) != setting.methods.end();
 }
 
-GroupLinks links_of(const Cluster& cluster, const ScalingSetting& setting) {
-  GroupLinks links = group_links(cluster, static_cast<std::int32_t>(cluster.devices_per_node),
-                                 static_cast<std::int32_t>(cluster.nodes));
+collective::GroupLinks links_of(const cluster::Cluster& cluster, const ScalingSetting& setting) {
+  collective::GroupLinks links =
+      collective::group_links(cluster, static_cast<std::int32_t>(cluster.devices_per_node),
+                              static_cast<std::int32_t>(cluster.nodes));
   links.message_s = setting.message_s;
   return links;
 }
 
 /// Fills in a point of which operation and payload are known.
-void fill(ScalingPoint& point, const Cluster& cluster, const ScalingSetting& setting) {
+void fill(ScalingPoint& point, const cluster::Cluster& cluster, const ScalingSetting& setting) {
   point.nodes = cluster.nodes;
   point.ranks = cluster.devices();
   point.played = point.ranks <= setting.play_ranks;
-  const GroupLinks links = links_of(cluster, setting);
-  for (const auto& [method, name] : kGeneratedNames) {
-    ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
-    if (why_not(spec) || !is_asked(method, setting)) continue;
-    spec = with_best_chunks(spec, links, point.payload_bytes);
-    ScheduleTime time{method, spec.chunks, closed_seconds(spec, links, point.payload_bytes), {}};
+  const collective::GroupLinks links = links_of(cluster, setting);
+  for (const auto& [method, name] : collective::kGeneratedNames) {
+    collective::ScheduleSpec spec{method, point.collective, {links.members, links.nodes}};
+    if (collective::why_not(spec) || !is_asked(method, setting)) continue;
+    spec = collective::with_best_chunks(spec, links, point.payload_bytes);
+    ScheduleTime time{
+        method, spec.chunks, collective::closed_seconds(spec, links, point.payload_bytes), {}};
     if (point.played) {
-      time.played_s = play_generated(spec, cluster,
-                                     {.payload_bytes = point.payload_bytes,
-                                      .message_s = setting.message_s,
-                                      .every_rank = setting.every_rank});
+      time.played_s = collective::play_generated(spec, cluster,
+                                                 {.payload_bytes = point.payload_bytes,
+                                                  .message_s = setting.message_s,
+                                                  .every_rank = setting.every_rank});
     }
     point.schedules.push_back(time);
   }
@@ -95,7 +97,7 @@ int thread_count(int asked) {
 
 }  // namespace
 
-std::optional<double> ScalingPoint::seconds(Algorithm method) const {
+std::optional<double> ScalingPoint::seconds(collective::Algorithm method) const {
   const auto found = std::ranges::find(schedules, method, &ScheduleTime::method);
   if (found == schedules.end()) return std::nullopt;
   return found->seconds();
@@ -117,8 +119,8 @@ std::optional<double> ScalingPoint::gain() const {
   return other->seconds() / *own;
 }
 
-std::map<Algorithm, double> ScalingStudy::differences() const {
-  std::map<Algorithm, double> largest;
+std::map<collective::Algorithm, double> ScalingStudy::differences() const {
+  std::map<collective::Algorithm, double> largest;
   for (const ScalingPoint& point : points) {
     for (const ScheduleTime& time : point.schedules) {
       if (!time.played_s) continue;
@@ -131,12 +133,12 @@ std::map<Algorithm, double> ScalingStudy::differences() const {
 }
 
 ScalingStudy study_scaling(const ScalingSetting& setting) {
-  for (const Cluster& cluster : setting.clusters) check_covered(cluster);
+  for (const cluster::Cluster& cluster : setting.clusters) check_covered(cluster);
   ScalingStudy study;
-  std::vector<const Cluster*> clusters;
-  for (const Collective collective : setting.collectives) {
+  std::vector<const cluster::Cluster*> clusters;
+  for (const collective::Collective collective : setting.collectives) {
     for (const double payload : setting.payloads_bytes) {
-      for (const Cluster& cluster : setting.clusters) {
+      for (const cluster::Cluster& cluster : setting.clusters) {
         study.points.push_back({.collective = collective, .payload_bytes = payload});
         clusters.push_back(&cluster);
         if (cluster.nodes >= study.cluster.nodes) study.cluster = cluster;
@@ -149,4 +151,4 @@ ScalingStudy study_scaling(const ScalingSetting& setting) {
   return study;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -3,7 +3,7 @@
 #include "stepwright/cost/collective_constants.h"
 #include "stepwright/study/scaling.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 double rate_of(double s_per_byte) { return s_per_byte > 0 ? 1 / s_per_byte : 0; }
 
 Json schedule_json(const ScheduleTime& time) {
-  Json json{{"name", name_of(kAlgorithmNames, time.method)},
+  Json json{{"name", name_of(collective::kAlgorithmNames, time.method)},
             {"chunks", time.chunks},
             {"closed_s", time.closed_s}};
   if (time.played_s) json["simulated_s"] = *time.played_s;
@@ -20,7 +20,7 @@ Json schedule_json(const ScheduleTime& time) {
 }
 
 Json point_json(const ScalingPoint& point) {
-  Json json{{"operation", name_of(kCollectiveNames, point.collective)},
+  Json json{{"operation", name_of(cost::kCollectiveNames, point.collective)},
             {"payload_bytes", point.payload_bytes},
             {"nodes", point.nodes},
             {"ranks", point.ranks},
@@ -53,9 +53,9 @@ Json scaling_json(const ScalingStudy& study) {
   for (const ScalingPoint& point : study.points) out["points"].push_back(point_json(point));
   out["differences"] = Json::object();
   for (const auto& [method, difference] : study.differences()) {
-    out["differences"][std::string(name_of(kAlgorithmNames, method))] = difference;
+    out["differences"][std::string(name_of(collective::kAlgorithmNames, method))] = difference;
   }
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

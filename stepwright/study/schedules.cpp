@@ -12,7 +12,7 @@
 #include "stepwright/schedule/found/found.h"
 #include "stepwright/schedule/turn_play.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 void check_seconds(const char* name, double seconds) {
@@ -20,7 +20,7 @@ void check_seconds(const char* name, double seconds) {
   fail_input(fmt::format("{}: {} s is not a time of 0 or more", name, seconds));
 }
 
-void check(const UniformPipeline& pipeline) {
+void check(const schedule::UniformPipeline& pipeline) {
   if (pipeline.stages < 1) fail_input(fmt::format("--stages: {} is below 1", pipeline.stages));
   if (pipeline.micro_batches < 1) {
     fail_input(fmt::format("--micro-batches: {} is below 1", pipeline.micro_batches));
@@ -48,8 +48,9 @@ void check(const UniformPipeline& pipeline) {
 }
 
 /// A plan that is nothing but the pipeline, and a job to match.
-PlannedJob bare(const UniformPipeline& pipeline, const Schedule& schedule) {
-  PlannedJob bare;
+plan::PlannedJob bare(const schedule::UniformPipeline& pipeline,
+                      const schedule::Schedule& schedule) {
+  plan::PlannedJob bare;
   bare.plan.parallel.pipeline = pipeline.stages;
   bare.plan.schedule = schedule;
   bare.job.model.layers = pipeline.stages * schedule.chunks;
@@ -57,11 +58,11 @@ PlannedJob bare(const UniformPipeline& pipeline, const Schedule& schedule) {
   return bare;
 }
 
-std::string refusal(const PlannedJob& planned) {
-  if (traits_of(planned.plan.schedule.kind).spreads_vocabulary) {
+std::string refusal(const plan::PlannedJob& planned) {
+  if (schedule::traits_of(planned.plan.schedule.kind).spreads_vocabulary) {
     return "positions share the embedding and the head, of which equal stages have none";
   }
-  for (const Law& law : schedule_laws()) {
+  for (const plan::Law& law : plan::schedule_laws()) {
     if (law.broken(planned.job, planned.plan)) return law.values(planned.job, planned.plan);
   }
   return {};
@@ -69,28 +70,30 @@ std::string refusal(const PlannedJob& planned) {
 
 /// Parts that a micro-batch has on a position in each direction: one for each chunk, unless chunks
 /// lie on two positions each.
-double passes_of(const UniformPipeline& pipeline, const Schedule& schedule) {
-  return static_cast<double>(placement_of(schedule, pipeline.stages).model_chunks()) /
+double passes_of(const schedule::UniformPipeline& pipeline, const schedule::Schedule& schedule) {
+  return static_cast<double>(schedule::placement_of(schedule, pipeline.stages).model_chunks()) /
          static_cast<double>(pipeline.stages);
 }
 
-TurnSeconds seconds_of(const UniformPipeline& pipeline, const Schedule& schedule) {
+schedule::TurnSeconds seconds_of(const schedule::UniformPipeline& pipeline,
+                                 const schedule::Schedule& schedule) {
   const double chunks = passes_of(pipeline, schedule);
-  PartSeconds part{.forward = pipeline.forward_s / chunks,
-                   .backward = pipeline.backward_s / chunks,
-                   .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
-                   .weight = pipeline.weight_s / chunks};
+  schedule::PartSeconds part{.forward = pipeline.forward_s / chunks,
+                             .backward = pipeline.backward_s / chunks,
+                             .data = (pipeline.backward_s - pipeline.weight_s) / chunks,
+                             .weight = pipeline.weight_s / chunks};
   if (pipeline.paired_s) {
     const auto each = static_cast<std::size_t>(schedule.chunks);
     const double whole = *pipeline.paired_s / chunks;
     part.beside.backward.assign(each, whole);
     part.beside.data.assign(each, std::max({part.forward, part.data, whole - part.weight}));
   }
-  const std::vector<PartSeconds> position(static_cast<std::size_t>(schedule.chunks), part);
+  const std::vector<schedule::PartSeconds> position(static_cast<std::size_t>(schedule.chunks),
+                                                    part);
   return {.parts = {static_cast<std::size_t>(pipeline.stages), position}, .hop_s = 0};
 }
 
-void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
+void time_turns(SchedulePlay& play, const schedule::TurnSeconds& seconds) {
   for (std::size_t position = 0; position < play.turns.size(); ++position) {
     std::vector<double>& starts = play.starts_s.emplace_back();
     double busy_s = 0;
@@ -103,43 +106,46 @@ void time_turns(SchedulePlay& play, const TurnSeconds& seconds) {
   }
 }
 
-std::vector<Turns> turns_of(const UniformPipeline& pipeline, const Schedule& schedule,
-                            const TurnSeconds& seconds) {
-  if (!traits_of(schedule.kind).found) {
-    return all_turns(schedule, pipeline.stages, pipeline.micro_batches);
+std::vector<schedule::Turns> turns_of(const schedule::UniformPipeline& pipeline,
+                                      const schedule::Schedule& schedule,
+                                      const schedule::TurnSeconds& seconds) {
+  if (!schedule::traits_of(schedule.kind).found) {
+    return schedule::all_turns(schedule, pipeline.stages, pipeline.micro_batches);
   }
-  return found_turns(evenly_held(placement_of(schedule, pipeline.stages), pipeline.micro_batches,
-                                 seconds, static_cast<double>(pipeline.stages)));
+  return schedule::found_turns(
+      schedule::evenly_held(schedule::placement_of(schedule, pipeline.stages),
+                            pipeline.micro_batches, seconds, static_cast<double>(pipeline.stages)));
 }
 
-SchedulePlay play_of(const UniformPipeline& pipeline, const Schedule& schedule) {
+SchedulePlay play_of(const schedule::UniformPipeline& pipeline,
+                     const schedule::Schedule& schedule) {
   SchedulePlay play;
   play.schedule = schedule;
-  const PlannedJob planned = bare(pipeline, schedule);
+  const plan::PlannedJob planned = bare(pipeline, schedule);
   play.refused = refusal(planned);
   if (!play.refused.empty()) return play;
-  const TurnSeconds seconds = seconds_of(pipeline, schedule);
+  const schedule::TurnSeconds seconds = seconds_of(pipeline, schedule);
   play.turns = turns_of(pipeline, schedule, seconds);
-  TurnPlayer player;
-  play.ends_s = player.play(play.turns, placement_of(planned.plan), seconds);
-  play.makespan_s = makespan_s(play.ends_s);
+  schedule::TurnPlayer player;
+  play.ends_s = player.play(play.turns, plan::placement_of(planned.plan), seconds);
+  play.makespan_s = schedule::makespan_s(play.ends_s);
   time_turns(play, seconds);
-  play.peak_activations = held_activations(play.turns, passes_of(pipeline, schedule));
-  UniformPipeline chunked = pipeline;
+  play.peak_activations = schedule::held_activations(play.turns, passes_of(pipeline, schedule));
+  schedule::UniformPipeline chunked = pipeline;
   chunked.chunks = schedule.chunks;
-  play.closed_form_s = closed_form_s(schedule.kind, chunked);
+  play.closed_form_s = schedule::closed_form_s(schedule.kind, chunked);
   return play;
 }
 
 }  // namespace
 
-std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline, bool finds) {
+std::vector<SchedulePlay> study_schedules(const schedule::UniformPipeline& pipeline, bool finds) {
   check(pipeline);
   std::vector<SchedulePlay> plays;
-  for (const auto& [kind, name] : kScheduleNames) {
-    const bool found = traits_of(kind).found;
+  for (const auto& [kind, name] : schedule::kScheduleNames) {
+    const bool found = schedule::traits_of(kind).found;
     if (found && !finds) continue;
-    const ChunkRange range = chunk_range(kind, pipeline.stages);
+    const schedule::ChunkRange range = schedule::chunk_range(kind, pipeline.stages);
     const std::int64_t chunks = std::clamp(pipeline.chunks, range.least, range.most);
     plays.push_back(play_of(pipeline, {.kind = kind, .chunks = chunks}));
     if (!found || range.least == range.most) continue;
@@ -153,7 +159,8 @@ std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline, bool 
 nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays) {
   auto schedules = nlohmann::ordered_json::array();
   for (const SchedulePlay& play : plays) {
-    nlohmann::ordered_json entry{{"schedule", name_of(kScheduleNames, play.schedule.kind)}};
+    nlohmann::ordered_json entry{
+        {"schedule", name_of(schedule::kScheduleNames, play.schedule.kind)}};
     if (!play.refused.empty()) {
       entry["refused"] = play.refused;
     } else {
@@ -168,4 +175,4 @@ nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& pla
   return {{"schedules", std::move(schedules)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

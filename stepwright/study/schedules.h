@@ -8,13 +8,13 @@
 
 #include "stepwright/schedule/schedule.h"
 
-namespace stepwright {
+namespace stepwright::study {
 
 /// A schedule played without communication.
 struct SchedulePlay {
-  Schedule schedule;
+  schedule::Schedule schedule;
   std::string refused;                        ///< Why it cannot run there; empty: it can.
-  std::vector<Turns> turns;                   ///< By position.
+  std::vector<schedule::Turns> turns;         ///< By position.
   std::vector<std::vector<double>> starts_s;  ///< By position and turn.
   std::vector<std::vector<double>> ends_s;
   double makespan_s = 0;
@@ -30,9 +30,10 @@ struct SchedulePlay {
 /// not finite, the weight gradients take longer than the backward of which they are a part, or more
 /// than `kMostTurns` turns were to be played.
 inline constexpr std::int64_t kMostTurns = 4'000'000;
-std::vector<SchedulePlay> study_schedules(const UniformPipeline& pipeline, bool finds = true);
+std::vector<SchedulePlay> study_schedules(const schedule::UniformPipeline& pipeline,
+                                          bool finds = true);
 
 /// The answer of `stepwright study schedules --json`.
 nlohmann::ordered_json schedules_study_json(const std::vector<SchedulePlay>& plays);
 
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -5,20 +5,21 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/study/study.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 struct Kind {
   const char* name;
-  double Breakdown::* seconds;
+  double simulate::Breakdown::* seconds;
 };
-constexpr Kind kKinds[] = {{"tensor", &Breakdown::tensor_s}, {"context", &Breakdown::context_s},
-                           {"expert", &Breakdown::expert_s}, {"pipeline", &Breakdown::pipeline_s},
-                           {"data", &Breakdown::data_s},     {"host", &Breakdown::host_s}};
+constexpr Kind kKinds[] = {
+    {"tensor", &simulate::Breakdown::tensor_s}, {"context", &simulate::Breakdown::context_s},
+    {"expert", &simulate::Breakdown::expert_s}, {"pipeline", &simulate::Breakdown::pipeline_s},
+    {"data", &simulate::Breakdown::data_s},     {"host", &simulate::Breakdown::host_s}};
 
-std::optional<Breakdown> breakdown_of(const PlannedJob& planned) {
+std::optional<simulate::Breakdown> breakdown_of(const plan::PlannedJob& planned) {
   try {
-    const Prediction prediction = predict(planned);
+    const simulate::Prediction prediction = simulate::predict(planned);
     const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
     return prediction.simulation.stages[critical].breakdown;
   } catch (const Error&) {  // Not legal at this size, or no builder covers it.
@@ -59,4 +60,4 @@ Panel exposed_shares(const std::string& key, const ChartAxis& x,
   return panel;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

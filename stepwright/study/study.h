@@ -6,7 +6,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::study {
 
 /// One axis of a chart.
 struct ChartAxis {
@@ -43,7 +43,7 @@ struct Panel {
 /// choose, around one plan.
 struct Study {
   std::string variable;  ///< "utilization" or "bandwidth".
-  PlannedJob planned;
+  plan::PlannedJob planned;
   std::vector<Panel> panels;
 };
 
@@ -52,12 +52,12 @@ struct Study {
 /// size (whole multiples of the model's own, head dimension kept), the micro-batch, the tensor size
 /// and the sequence length; and, over the same, the share of the step in which each kind of
 /// communication is exposed (`exposed_shares`).
-Study study_utilization(const PlannedJob& planned);
+Study study_utilization(const plan::PlannedJob& planned);
 
 /// Effective bandwidth (busbw as nccl-tests define it) of each operation over the message size,
 /// inside a node and between nodes; over the placement of a group; over the number of groups that
 /// use a node's NICs at once; and the exposed shares of the step over the rate of a NIC.
-Study study_bandwidth(const PlannedJob& planned);
+Study study_bandwidth(const plan::PlannedJob& planned);
 
 /// A label of an axis of counts.
 std::string whole_number(double value);
@@ -65,7 +65,7 @@ std::string whole_number(double value);
 /// One variation of a plan, at `x` of a study's axis.
 struct Variation {
   double x = 0;
-  PlannedJob planned;
+  plan::PlannedJob planned;
 };
 
 /// The share of the step time in which each kind of communication is exposed, by simulation. Plans
@@ -76,4 +76,4 @@ Panel exposed_shares(const std::string& key, const ChartAxis& x,
 /// The answer of `stepwright study --json` (docs/formats.md, "Study").
 nlohmann::ordered_json study_json(const Study& study);
 
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -3,7 +3,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/study/study.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -27,8 +27,8 @@ Json study_json(const Study& study) {
                              {"y", panel.chart.y.title},
                              {"curves", std::move(curves)}});
   }
-  out["plan"] = plan_json(study.planned);
+  out["plan"] = plan::plan_json(study.planned);
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

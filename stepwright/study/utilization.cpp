@@ -7,15 +7,15 @@
 #include "stepwright/step/work.h"
 #include "stepwright/study/study.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 /// FLOPs and seconds of some of a layer's operators.
 struct Effort {
   double flops = 0;
   double seconds = 0;
-  void add(const Operator& op, double seconds_each) {
-    flops += stepwright::flops(op) * op.repeats;
+  void add(const step::Operator& op, double seconds_each) {
+    flops += stepwright::step::flops(op) * op.repeats;
     seconds += seconds_each * op.repeats;
   }
   [[nodiscard]] double utilization(double peak) const {
@@ -27,25 +27,25 @@ struct LayerEffort {
   Effort products, attention, all;
 };
 
-bool is_product(OperatorKind kind) {
-  return kind == OperatorKind::kLinear || kind == OperatorKind::kGroupedLinear;
+bool is_product(step::OperatorKind kind) {
+  return kind == step::OperatorKind::kLinear || kind == step::OperatorKind::kGroupedLinear;
 }
 
-bool is_attention(OperatorKind kind) {
-  return kind == OperatorKind::kAttention || kind == OperatorKind::kScores ||
-         kind == OperatorKind::kSoftmax || kind == OperatorKind::kAttendValues;
+bool is_attention(step::OperatorKind kind) {
+  return kind == step::OperatorKind::kAttention || kind == step::OperatorKind::kScores ||
+         kind == step::OperatorKind::kSoftmax || kind == step::OperatorKind::kAttendValues;
 }
 
-LayerEffort layer_effort(const PlannedJob& planned) {
-  const Job& job = planned.job;
-  const CostModel cost(job);
-  const Setting setting = make_setting(job, planned.plan);
-  const BlockPair layer =
-      build_layer(setting, job.model.layer_class(job.model.layers - 1), kNoRecompute);
+LayerEffort layer_effort(const plan::PlannedJob& planned) {
+  const plan::Job& job = planned.job;
+  const cost::CostModel cost(job);
+  const step::Setting setting = step::make_setting(job, planned.plan);
+  const step::BlockPair layer =
+      step::build_layer(setting, job.model.layer_class(job.model.layers - 1), plan::kNoRecompute);
   LayerEffort effort;
-  for (const Template* piece : {&layer.forward, &layer.backward}) {
-    for (const Operator& op : piece->operators) {
-      if (is_communication(op.kind)) continue;
+  for (const step::Template* piece : {&layer.forward, &layer.backward}) {
+    for (const step::Operator& op : piece->operators) {
+      if (step::is_communication(op.kind)) continue;
       const double seconds = cost.compute_s(op);
       effort.all.add(op, seconds);
       if (is_product(op.kind)) effort.products.add(op, seconds);
@@ -61,7 +61,7 @@ Panel utilization_panel(const std::string& key, const ChartAxis& x,
   ChartSeries attention{.name = "attention", .points = {}};
   ChartSeries all{.name = "whole layer", .points = {}};
   for (const Variation& variation : variations) {
-    const Job& job = variation.planned.job;
+    const plan::Job& job = variation.planned.job;
     const double peak = job.cluster.device.peak_flops.at(job.precision);
     const LayerEffort effort = layer_effort(variation.planned);
     products.points.push_back({variation.x, effort.products.utilization(peak)});
@@ -84,7 +84,7 @@ bool scale(std::int64_t& value, std::int64_t numerator, std::int64_t denominator
   return true;
 }
 
-bool scale_widths(Architecture& model, std::int64_t numerator, std::int64_t denominator) {
+bool scale_widths(model::Architecture& model, std::int64_t numerator, std::int64_t denominator) {
   bool fits = true;
   for (std::int64_t* width : {&model.hidden, &model.heads, &model.kv_heads, &model.ffn}) {
     fits = fits && scale(*width, numerator, denominator);
@@ -97,23 +97,24 @@ bool scale_widths(Architecture& model, std::int64_t numerator, std::int64_t deno
   return fits;
 }
 
-std::vector<Variation> hidden_sizes(const PlannedJob& planned) {
+std::vector<Variation> hidden_sizes(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   for (const auto& [numerator, denominator] :
        {std::pair{1, 8}, {1, 4}, {1, 2}, {1, 1}, {2, 1}, {4, 1}}) {
-    PlannedJob changed = planned;
+    plan::PlannedJob changed = planned;
     if (!scale_widths(changed.job.model, numerator, denominator)) continue;
     const auto x = static_cast<double>(changed.job.model.hidden);
-    if (!broken_rule(changed.job, changed.plan)) variations.push_back({x, std::move(changed)});
+    if (!plan::broken_rule(changed.job, changed.plan))
+      variations.push_back({x, std::move(changed)});
   }
   return variations;
 }
 
 /// Micro-batches in powers of two; the batch grows along, so that their number stays.
-std::vector<Variation> micro_batches_around(const PlannedJob& planned) {
+std::vector<Variation> micro_batches_around(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   for (std::int64_t size = 1; size <= 16; size *= 2) {
-    PlannedJob changed = planned;
+    plan::PlannedJob changed = planned;
     changed.job.sequences = planned.job.sequences / planned.plan.micro_batch * size;
     changed.plan.micro_batch = size;
     variations.push_back({static_cast<double>(size), std::move(changed)});
@@ -122,33 +123,33 @@ std::vector<Variation> micro_batches_around(const PlannedJob& planned) {
 }
 
 /// Tensor sizes in powers of two up to the node, the data ranks filling the cluster.
-std::vector<Variation> tensor_sizes(const PlannedJob& planned) {
+std::vector<Variation> tensor_sizes(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   const std::int64_t ranks = planned.plan.parallel.tensor * planned.plan.parallel.data;
-  for (const std::int64_t size : legal_tensor_sizes(planned.job)) {
+  for (const std::int64_t size : plan::legal_tensor_sizes(planned.job)) {
     if ((size & (size - 1)) != 0 || ranks % size != 0) continue;
     if (size > std::max<std::int64_t>(8, planned.job.cluster.devices_per_node)) continue;
-    PlannedJob changed = planned;
+    plan::PlannedJob changed = planned;
     changed.plan.parallel.tensor = size;
     changed.plan.parallel.data = ranks / size;
     changed.plan.sequence_parallel = size > 1;
     changed.plan.sharding.group = 1;
-    if (changed.plan.sharding.uses(Spread::kInner)) {
-      changed.plan.sharding = *sharding_of("zero1");
+    if (changed.plan.sharding.uses(plan::Spread::kInner)) {
+      changed.plan.sharding = *plan::sharding_of("zero1");
     }
-    if (!broken_rule(changed.job, changed.plan)) {
+    if (!plan::broken_rule(changed.job, changed.plan)) {
       variations.push_back({static_cast<double>(size), std::move(changed)});
     }
   }
   return variations;
 }
 
-std::vector<Variation> lengths(const PlannedJob& planned) {
+std::vector<Variation> lengths(const plan::PlannedJob& planned) {
   std::vector<Variation> variations;
   for (std::int64_t length = 1024; length <= 131072; length *= 2) {
-    PlannedJob changed = planned;
+    plan::PlannedJob changed = planned;
     changed.job.length = length;
-    if (!broken_rule(changed.job, changed.plan)) {
+    if (!plan::broken_rule(changed.job, changed.plan)) {
       variations.push_back({static_cast<double>(length), std::move(changed)});
     }
   }
@@ -157,7 +158,7 @@ std::vector<Variation> lengths(const PlannedJob& planned) {
 
 }  // namespace
 
-Study study_utilization(const PlannedJob& planned) {
+Study study_utilization(const plan::PlannedJob& planned) {
   const auto logarithmic = [](const char* title) {
     return ChartAxis{.title = title, .label = whole_number};
   };
@@ -181,4 +182,4 @@ Study study_utilization(const PlannedJob& planned) {
   return study;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::study

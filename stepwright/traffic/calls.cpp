@@ -3,81 +3,84 @@
 #include <algorithm>
 #include <map>
 
-namespace stepwright {
+namespace stepwright::traffic {
 namespace {
 
 /// How often a rank of the stage runs each of its sequences in a step.
-std::vector<std::int64_t> sequence_runs(const Stage& stage) {
+std::vector<std::int64_t> sequence_runs(const step::Stage& stage) {
   std::vector<std::int64_t> runs(stage.sequences.size());
-  for (const Slot& slot : stage.schedule) ++runs[static_cast<std::size_t>(slot.sequence)];
+  for (const step::Slot& slot : stage.schedule) ++runs[static_cast<std::size_t>(slot.sequence)];
   return runs;
 }
 
 /// The same of each template.
-std::vector<std::int64_t> template_runs(const StepProgram& program, const Stage& stage,
+std::vector<std::int64_t> template_runs(const step::StepProgram& program, const step::Stage& stage,
                                         const std::vector<std::int64_t>& sequences) {
   std::vector<std::int64_t> runs(program.templates.size());
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    for (const Item& item : stage.sequences[i].items) {
+    for (const step::Item& item : stage.sequences[i].items) {
       runs[static_cast<std::size_t>(item.which)] += sequences[i];
     }
   }
   return runs;
 }
 
-bool is_transfer(OperatorKind kind) {
-  return kind == OperatorKind::kSend || kind == OperatorKind::kReceive;
+bool is_transfer(step::OperatorKind kind) {
+  return kind == step::OperatorKind::kSend || kind == step::OperatorKind::kReceive;
 }
 
-std::int64_t partners(const StepProgram& program, const Stage& stage, const Operator& op) {
+std::int64_t partners(const step::StepProgram& program, const step::Stage& stage,
+                      const step::Operator& op) {
   const auto last = static_cast<std::int32_t>(program.stages.size()) - 1;
   if (is_transfer(op.kind)) return last > 0 ? 2 : 1;
-  if (op.group == GroupKind::kEmbedding && stage.position != 0 && stage.position != last) return 1;
+  if (op.group == plan::GroupKind::kEmbedding && stage.position != 0 && stage.position != last)
+    return 1;
   return program.group_sizes[static_cast<std::size_t>(op.group)];
 }
 
 /// How often a rank of the stage sends what `op` of a template sends, by receiving position.
-std::map<std::int64_t, std::int64_t> receivers(const StepProgram& program, const Stage& stage,
+std::map<std::int64_t, std::int64_t> receivers(const step::StepProgram& program,
+                                               const step::Stage& stage,
                                                const std::vector<std::int64_t>& sequences,
-                                               TemplateId which, const Operator& op) {
+                                               step::TemplateId which, const step::Operator& op) {
   std::map<std::int64_t, std::int64_t> counts;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const Sequence& sequence = stage.sequences[i];
-    for (const Item& item : sequence.items) {
+    const step::Sequence& sequence = stage.sequences[i];
+    for (const step::Item& item : sequence.items) {
       if (item.which != which || sequences[i] == 0) continue;
-      const Place own{stage.position, sequence.chunk_of(item.strand_of(op))};
-      const auto other = op.phase == Phase::kForward ? program.placement.next(own)
-                                                     : program.placement.previous(own);
+      const schedule::Place own{stage.position, sequence.chunk_of(item.strand_of(op))};
+      const auto other = op.phase == step::Phase::kForward ? program.placement.next(own)
+                                                           : program.placement.previous(own);
       if (other) counts[other->position] += sequences[i] * op.repeats;
     }
   }
   return counts;
 }
 
-void set_carrier(Call& call, const Grid& grid, const Carriers& carriers) {
-  const Operator& op = *call.op;
-  const Algorithm named = algorithm_of(carriers.collectives, op.scheme);
-  if (carriers.cluster == nullptr || named == Algorithm::kLibrary) return;
-  const Cluster& cluster = *carriers.cluster;
-  call.form = group_form(group_layout(cluster, grid.shape(op.group)), cluster);
-  call.algorithm = settled(named, collective_of(op.kind), call.form);
+void set_carrier(Call& call, const plan::Grid& grid, const Carriers& carriers) {
+  const step::Operator& op = *call.op;
+  const collective::Algorithm named = step::algorithm_of(carriers.collectives, op.scheme);
+  if (carriers.cluster == nullptr || named == collective::Algorithm::kLibrary) return;
+  const cluster::Cluster& cluster = *carriers.cluster;
+  call.form = collective::group_form(plan::group_layout(cluster, grid.shape(op.group)), cluster);
+  call.algorithm = collective::settled(named, step::collective_of(op.kind), call.form);
 }
 
 }  // namespace
 
-std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const Grid& grid,
-                           const Carriers& carriers) {
+std::vector<Call> calls_of(const step::StepProgram& program, const step::Stage& stage,
+                           const plan::Grid& grid, const Carriers& carriers) {
   const std::vector<std::int64_t> sequences = sequence_runs(stage);
   const std::vector<std::int64_t> runs = template_runs(program, stage, sequences);
   std::vector<Call> calls;
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
     if (runs[i] == 0) continue;
-    for (const Operator& op : program.templates[i].operators) {
-      if (!is_communication(op.kind)) continue;
+    for (const step::Operator& op : program.templates[i].operators) {
+      if (!step::is_communication(op.kind)) continue;
       const std::int64_t size = partners(program, stage, op);
       if (size <= 1) continue;
-      if (op.kind == OperatorKind::kSend) {
-        const auto which = static_cast<TemplateId>(i);
+      if (op.kind == step::OperatorKind::kSend) {
+        const auto which = static_cast<step::TemplateId>(i);
         for (const auto& [to, count] : receivers(program, stage, sequences, which, op)) {
           calls.push_back({.op = &op, .count = count, .group_size = size, .to = to});
         }
@@ -92,13 +95,13 @@ std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const
 }
 
 double sent_bytes(const Call& call) {
-  if (call.op->kind == OperatorKind::kReceive) return 0;
+  if (call.op->kind == step::OperatorKind::kReceive) return 0;
   const auto payload_bytes = static_cast<double>(call.op->payload_bytes());
-  const Collective collective = collective_of(call.op->kind);
-  if (call.algorithm == Algorithm::kLibrary) {
-    return sent_bytes(collective, payload_bytes, call.group_size);
+  const collective::Collective collective = step::collective_of(call.op->kind);
+  if (call.algorithm == collective::Algorithm::kLibrary) {
+    return collective::sent_bytes(collective, payload_bytes, call.group_size);
   }
-  return sent_bytes(call.algorithm, collective, payload_bytes, call.form);
+  return collective::sent_bytes(call.algorithm, collective, payload_bytes, call.form);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

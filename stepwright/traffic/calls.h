@@ -7,31 +7,32 @@
 #include "stepwright/collective/wire.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 
 /// The carriers of the messages of a step: the plan's algorithms, where they suit the groups as
 /// they lie on the cluster; without a cluster the library all of them.
 struct Carriers {
-  const Cluster* cluster = nullptr;
-  Collectives collectives;
+  const cluster::Cluster* cluster = nullptr;
+  plan::Collectives collectives;
 };
 
 /// A communication operator of a stage and how often one rank performs it in a step.
 struct Call {
-  const Operator* op = nullptr;  ///< Of the program, which outlives the call.
+  const step::Operator* op = nullptr;  ///< Of the program, which outlives the call.
   std::int64_t count = 0;
   std::int64_t group_size = 1;  ///< 2 for transfers between pipeline neighbours.
   std::int64_t to = -1;         ///< Of a send: the pipeline position that receives it.
-  Algorithm algorithm = Algorithm::kLibrary;  ///< Covers the operation and suits the group.
-  GroupForm form;                             ///< Of the group; known where it is not the library.
+  collective::Algorithm algorithm =
+      collective::Algorithm::kLibrary;  ///< Covers the operation and suits the group.
+  collective::GroupForm form;           ///< Of the group; known where it is not the library.
 };
 
 /// The calls of one rank of a stage, template by template; what has nobody to talk to is no call: a
 /// group of one, a tied table's group between the ends of the pipeline.
-std::vector<Call> calls_of(const StepProgram& program, const Stage& stage, const Grid& grid,
-                           const Carriers& carriers);
+std::vector<Call> calls_of(const step::StepProgram& program, const step::Stage& stage,
+                           const plan::Grid& grid, const Carriers& carriers);
 
 /// The bytes that a rank sends in one call, in the mean over its group; 0 for a receive.
 double sent_bytes(const Call& call);
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

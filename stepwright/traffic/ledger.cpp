@@ -6,10 +6,11 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 namespace {
 
-using Row = std::tuple<Scheme, Phase, OperatorKind, GroupKind, std::int64_t, std::int64_t>;
+using Row = std::tuple<step::Scheme, step::Phase, step::OperatorKind, plan::GroupKind, std::int64_t,
+                       std::int64_t>;
 
 struct Amount {
   std::int64_t count = 0;
@@ -19,8 +20,9 @@ using Rows = std::map<Row, Amount>;
 
 void add_stage(Rows& rows, const std::vector<Call>& calls, std::int64_t ranks) {
   for (const Call& call : calls) {
-    const Operator& op = *call.op;
-    const Phase phase = op.phase == Phase::kWeightGradient ? Phase::kDataGradient : op.phase;
+    const step::Operator& op = *call.op;
+    const step::Phase phase =
+        op.phase == step::Phase::kWeightGradient ? step::Phase::kDataGradient : op.phase;
     Amount& amount =
         rows[{op.scheme, phase, op.kind, op.group, call.group_size, op.payload_bytes()}];
     amount.count += call.count * ranks;
@@ -53,12 +55,12 @@ void add(Volume& volume, const Message& message) {
 
 }  // namespace
 
-Ledger ledger(const StepProgram& program, std::optional<std::int64_t> rank, const Grid& grid,
-              const Carriers& carriers) {
+Ledger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
+              const plan::Grid& grid, const Carriers& carriers) {
   if (rank) check_rank(*rank, program.ranks);
   const std::int64_t of_stage = program.ranks / std::ssize(program.stages);
   Rows rows;
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     if (rank && grid.coordinates(*rank).pipeline != stage.position) continue;
     add_stage(rows, calls_of(program, stage, grid, carriers), rank ? 1 : of_stage);
   }
@@ -68,8 +70,8 @@ Ledger ledger(const StepProgram& program, std::optional<std::int64_t> rank, cons
   return result;
 }
 
-std::map<Scheme, Volume> totals(const Ledger& ledger) {
-  std::map<Scheme, Volume> result;
+std::map<step::Scheme, Volume> totals(const Ledger& ledger) {
+  std::map<step::Scheme, Volume> result;
   for (const Message& row : ledger.messages) add(result[row.scheme], row);
   return result;
 }
@@ -83,4 +85,4 @@ std::map<std::int64_t, Volume> histogram(const Ledger& ledger) {
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

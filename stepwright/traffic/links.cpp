@@ -1,13 +1,13 @@
 #include "stepwright/traffic/links.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 
-LinkLoads link_loads(const TrafficMatrix& matrix, const Cluster& cluster) {
-  LinkBytes links(cluster, matrix.ranks());
+collective::LinkLoads link_loads(const TrafficMatrix& matrix, const cluster::Cluster& cluster) {
+  collective::LinkBytes links(cluster, matrix.ranks());
   for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
     for (const Edge& edge : matrix.row(from)) links.add(from, edge.to, edge.bytes);
   }
   return links.loads();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -4,9 +4,9 @@
 #include "stepwright/collective/link_bytes.h"
 #include "stepwright/traffic/matrix.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 
 /// The traffic of a step laid over the links of the cluster, rank by rank.
-LinkLoads link_loads(const TrafficMatrix& matrix, const Cluster& cluster);
+collective::LinkLoads link_loads(const TrafficMatrix& matrix, const cluster::Cluster& cluster);
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

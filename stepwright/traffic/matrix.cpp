@@ -15,12 +15,12 @@
 #include "stepwright/core/error.h"
 #include "stepwright/traffic/calls.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 namespace {
 
 /// The rank after `rank` in its group, the first one after the last.
-std::int64_t next_in(const Extents& group, std::int64_t rank) {
-  for (const Extent& factor : group) {
+std::int64_t next_in(const plan::Extents& group, std::int64_t rank) {
+  for (const plan::Extent& factor : group) {
     if (rank / factor.stride % factor.size + 1 < factor.size) return rank + factor.stride;
     rank -= (factor.size - 1) * factor.stride;
   }
@@ -28,10 +28,10 @@ std::int64_t next_in(const Extents& group, std::int64_t rank) {
 }
 
 /// The place in a group of the member so many ranks after its first one.
-std::int64_t place_in(const Extents& group, std::int64_t offset) {
+std::int64_t place_in(const plan::Extents& group, std::int64_t offset) {
   std::int64_t place = 0;
   std::int64_t below = 1;
-  for (const Extent& factor : group) {
+  for (const plan::Extent& factor : group) {
     place += offset / factor.stride % factor.size * below;
     below *= factor.size;
   }
@@ -39,9 +39,9 @@ std::int64_t place_in(const Extents& group, std::int64_t offset) {
 }
 
 /// How many ranks after the first one of its group the member at a place is.
-std::int64_t offset_in(const Extents& group, std::int64_t place) {
+std::int64_t offset_in(const plan::Extents& group, std::int64_t place) {
   std::int64_t offset = 0;
-  for (const Extent& factor : group) {
+  for (const plan::Extent& factor : group) {
     offset += place % factor.size * factor.stride;
     place /= factor.size;
   }
@@ -50,9 +50,9 @@ std::int64_t offset_in(const Extents& group, std::int64_t place) {
 
 /// The part of a group inside a node and its rail; nothing when the group has only one of the two
 /// or lies unevenly over nodes of `devices` ranks.
-std::optional<CutExtents> split_by_node(const Extents& group, std::int64_t devices) {
-  CutExtents parts;
-  for (const Extent& factor : group) {
+std::optional<plan::CutExtents> split_by_node(const plan::Extents& group, std::int64_t devices) {
+  plan::CutExtents parts;
+  for (const plan::Extent& factor : group) {
     if (devices % (factor.size * factor.stride) == 0) {
       parts.inner.add(factor);
     } else if (factor.stride % devices == 0) {
@@ -90,24 +90,24 @@ void merge_receivers(std::vector<Edge>& edges) {
 /// Adds the calls of a stage up to flows.
 class TrafficMatrix::Collector {
  public:
-  Collector(const Grid& grid, const Cluster& cluster)
-      : grid_(grid), devices_(cluster.devices_per_node), inner_(inner_for(cluster)) {}
+  Collector(const plan::Grid& grid, const cluster::Cluster& cluster)
+      : grid_(grid), devices_(cluster.devices_per_node), inner_(collective::inner_for(cluster)) {}
 
   void add(const Call& call) {
-    const Operator& op = *call.op;
+    const step::Operator& op = *call.op;
     const double bytes = static_cast<double>(call.count) * sent_bytes(call);
-    const Extents& group = grid_.shape(op.group).extents;
+    const plan::Extents& group = grid_.shape(op.group).extents;
     switch (op.kind) {
-      case OperatorKind::kReceive: return;
-      case OperatorKind::kSend: return add(Reach::kNeighbour, {}, bytes, call.to);
-      case OperatorKind::kShift: return add(Reach::kNextInGroup, group, bytes);
+      case step::OperatorKind::kReceive: return;
+      case step::OperatorKind::kSend: return add(Reach::kNeighbour, {}, bytes, call.to);
+      case step::OperatorKind::kShift: return add(Reach::kNextInGroup, group, bytes);
       default: break;
     }
-    if (op.group == GroupKind::kEmbedding) return add(Reach::kOtherEnd, {}, bytes);
-    const bool exchange = op.kind == OperatorKind::kAllToAll;
-    switch (definition_of(call.algorithm).pattern) {
-      case MessagePattern::kAsScheduled: return add_scheduled(call, group);
-      case MessagePattern::kRound:
+    if (op.group == plan::GroupKind::kEmbedding) return add(Reach::kOtherEnd, {}, bytes);
+    const bool exchange = op.kind == step::OperatorKind::kAllToAll;
+    switch (collective::definition_of(call.algorithm).pattern) {
+      case collective::MessagePattern::kAsScheduled: return add_scheduled(call, group);
+      case collective::MessagePattern::kRound:
         return add(exchange ? Reach::kEachOfGroup : Reach::kNextInGroup, group, bytes);
       default: return add_levels(call, group, bytes);
     }
@@ -123,11 +123,12 @@ class TrafficMatrix::Collector {
   }
 
  private:
-  using Key =
-      std::tuple<Reach, Extents, std::int64_t, Algorithm, Collective, std::vector<std::int32_t>>;
+  using Key = std::tuple<Reach, plan::Extents, std::int64_t, collective::Algorithm,
+                         collective::Collective, std::vector<std::int32_t>>;
 
-  void add(Reach reach, const Extents& group, double bytes, std::int64_t to = -1) {
-    flows_[{reach, group, to, Algorithm::kLibrary, Collective{}, {}}] += bytes;
+  void add(Reach reach, const plan::Extents& group, double bytes, std::int64_t to = -1) {
+    flows_[{reach, group, to, collective::Algorithm::kLibrary, collective::Collective{}, {}}] +=
+        bytes;
   }
 
   /// The share along the rail of what a rank sends in all: (n-1)/n of an m-th of the buffer of
@@ -139,11 +140,11 @@ class TrafficMatrix::Collector {
     return (n - 1) / (n * m - 1);
   }
 
-  void add_levels(const Call& call, const Extents& group, double bytes) {
-    const MessagePattern pattern = definition_of(call.algorithm).pattern;
-    const bool adds = pattern == MessagePattern::kSwitches;
-    const bool direct =
-        adds || (pattern == MessagePattern::kLevelsAtOnce && inner_ == Inner::kDirect);
+  void add_levels(const Call& call, const plan::Extents& group, double bytes) {
+    const collective::MessagePattern pattern = collective::definition_of(call.algorithm).pattern;
+    const bool adds = pattern == collective::MessagePattern::kSwitches;
+    const bool direct = adds || (pattern == collective::MessagePattern::kLevelsAtOnce &&
+                                 inner_ == collective::Inner::kDirect);
     const Reach inside = direct ? Reach::kEachOfGroup : Reach::kNextInGroup;
     const auto parts = split_by_node(group, devices_);
     if (!parts) return add(adds ? inside : Reach::kNextInGroup, group, bytes);
@@ -152,25 +153,25 @@ class TrafficMatrix::Collector {
     add(Reach::kNextInGroup, parts->outer, on_rail);
   }
 
-  void add_scheduled(const Call& call, const Extents& group) {
-    const GroupForm& form = call.form;
+  void add_scheduled(const Call& call, const plan::Extents& group) {
+    const collective::GroupForm& form = call.form;
     const std::vector<std::int32_t> tiers = {
         static_cast<std::int32_t>(form.even() ? form.members : form.ranks),
         static_cast<std::int32_t>(form.even() ? form.nodes : 1)};
-    flows_[{Reach::kAsScheduled, group, -1, call.algorithm, collective_of(call.op->kind), tiers}] +=
-        static_cast<double>(call.count * call.op->payload_bytes());
+    flows_[{Reach::kAsScheduled, group, -1, call.algorithm, step::collective_of(call.op->kind),
+            tiers}] += static_cast<double>(call.count * call.op->payload_bytes());
   }
 
-  const Grid& grid_;
+  const plan::Grid& grid_;
   std::int64_t devices_;
-  Inner inner_;
+  collective::Inner inner_;
   std::map<Key, double> flows_;
 };
 
-TrafficMatrix::TrafficMatrix(const StepProgram& program, const Grid& grid, const Cluster& cluster,
-                             const Collectives& collectives)
+TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
+                             const cluster::Cluster& cluster, const plan::Collectives& collectives)
     : grid_(grid), flows_(program.stages.size()) {
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     Collector collector(grid_, cluster);
     for (const Call& call : calls_of(program, stage, grid, {&cluster, collectives})) {
       collector.add(call);
@@ -180,7 +181,7 @@ TrafficMatrix::TrafficMatrix(const StepProgram& program, const Grid& grid, const
 }
 
 std::vector<Edge> TrafficMatrix::row(std::int64_t from) const {
-  const Coordinates at = grid_.coordinates(from);
+  const plan::Coordinates at = grid_.coordinates(from);
   std::vector<Edge> edges;
   for (const Flow& flow : flows_[static_cast<std::size_t>(at.pipeline)]) {
     append(flow, from, at, edges);
@@ -189,7 +190,7 @@ std::vector<Edge> TrafficMatrix::row(std::int64_t from) const {
   return edges;
 }
 
-void TrafficMatrix::append(const Flow& flow, std::int64_t from, const Coordinates& at,
+void TrafficMatrix::append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
                            std::vector<Edge>& edges) const {
   const auto stages = static_cast<std::int64_t>(flows_.size());
   const auto send_to_stage = [&](std::int64_t stage) {
@@ -214,14 +215,14 @@ void TrafficMatrix::append(const Flow& flow, std::int64_t from, const Coordinate
 /// The schedule's ranks are the group's members in order, those of a node side by side.
 void TrafficMatrix::append_scheduled(const Flow& flow, std::int64_t from,
                                      std::vector<Edge>& edges) {
-  const CollectiveSchedule frame = schedule_frame(flow.schedule);
+  const collective::CollectiveSchedule frame = collective::schedule_frame(flow.schedule);
   const double piece = flow.bytes / static_cast<double>(frame.pieces);
   const std::int64_t base = flow.group.base(from);
-  const RankSchedule own =
-      schedule_rank(flow.schedule, static_cast<std::int32_t>(place_in(flow.group, from - base)));
-  for (const ScheduleChannel& channel : own.channels) {
-    for (const ScheduleStep& step : channel.steps) {
-      if (!sends(step)) continue;
+  const collective::RankSchedule own = collective::schedule_rank(
+      flow.schedule, static_cast<std::int32_t>(place_in(flow.group, from - base)));
+  for (const collective::ScheduleChannel& channel : own.channels) {
+    for (const collective::ScheduleStep& step : channel.steps) {
+      if (!collective::sends(step)) continue;
       edges.push_back({base + offset_in(flow.group, step.peer), piece * step.pieces});
     }
   }
@@ -250,4 +251,4 @@ void write_matrix(std::ostream& out, const TrafficMatrix& matrix,
   flush();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -9,7 +9,7 @@
 #include "stepwright/collective/generate.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 
 /// The bytes of a rank to one other in a step.
 struct Edge {
@@ -28,8 +28,8 @@ struct Edge {
 /// rank by rank. Holds one stage's worth of numbers per stage, whatever the number of ranks.
 class TrafficMatrix {
  public:
-  TrafficMatrix(const StepProgram& program, const Grid& grid, const Cluster& cluster,
-                const Collectives& collectives);
+  TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
+                const cluster::Cluster& cluster, const plan::Collectives& collectives);
 
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
   /// The messages of `from`, by receiver in ascending order, each once and never itself.
@@ -45,20 +45,20 @@ class TrafficMatrix {
   };
   struct Flow {
     Reach reach{};
-    Extents group;
-    std::int64_t to = -1;   ///< The position of a neighbour.
-    ScheduleSpec schedule;  ///< Of `kAsScheduled`.
-    double bytes = 0;       ///< That one rank of the stage sends; as scheduled: of all payloads.
+    plan::Extents group;
+    std::int64_t to = -1;               ///< The position of a neighbour.
+    collective::ScheduleSpec schedule;  ///< Of `kAsScheduled`.
+    double bytes = 0;  ///< That one rank of the stage sends; as scheduled: of all payloads.
   };
   class Collector;
 
   /// Appends the edges of a flow from the rank at coordinates `at`.
-  void append(const Flow& flow, std::int64_t from, const Coordinates& at,
+  void append(const Flow& flow, std::int64_t from, const plan::Coordinates& at,
               std::vector<Edge>& edges) const;
 
   static void append_scheduled(const Flow& flow, std::int64_t from, std::vector<Edge>& edges);
 
-  Grid grid_;
+  plan::Grid grid_;
   std::vector<std::vector<Flow>> flows_;  ///< Per pipeline position.
 };
 
@@ -66,4 +66,4 @@ class TrafficMatrix {
 /// order. Throws `Error{kInput}` for a rank that does not exist.
 void write_matrix(std::ostream& out, const TrafficMatrix& matrix, std::optional<std::int64_t> from);
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -2,16 +2,16 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::traffic {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 Json message_json(const Message& message) {
-  return {{"operation", name_of(kOperatorNames, message.operation)},
-          {"scheme", name_of(kSchemeNames, message.scheme)},
+  return {{"operation", name_of(step::kOperatorNames, message.operation)},
+          {"scheme", name_of(step::kSchemeNames, message.scheme)},
           {"phase", traffic_phase(message.phase)},
-          {"group", name_of(kGroupNames, message.group)},
+          {"group", name_of(plan::kGroupNames, message.group)},
           {"group_size", message.group_size},
           {"payload_bytes", message.payload_bytes},
           {"count", message.count},
@@ -24,7 +24,7 @@ Json volume_json(const Volume& volume) {
           {"sent_bytes", volume.sent_bytes}};
 }
 
-Json link_json(const LinkLoad& load) {
+Json link_json(const collective::LinkLoad& load) {
   return {{"name", load.name},
           {"units", load.units},
           {"busiest_unit", load.busiest_unit},
@@ -34,9 +34,9 @@ Json link_json(const LinkLoad& load) {
 
 }  // namespace
 
-std::string_view traffic_phase(Phase phase) {
-  const bool backward = is_backward(phase);
-  return backward ? "backward" : name_of(kPhaseNames, phase);
+std::string_view traffic_phase(step::Phase phase) {
+  const bool backward = step::is_backward(phase);
+  return backward ? "backward" : name_of(step::kPhaseNames, phase);
 }
 
 Json traffic_json(const Ledger& ledger, std::int64_t ranks) {
@@ -44,7 +44,7 @@ Json traffic_json(const Ledger& ledger, std::int64_t ranks) {
   for (const Message& message : ledger.messages) messages.push_back(message_json(message));
   Json by_scheme = Json::object();
   for (const auto& [scheme, volume] : totals(ledger)) {
-    by_scheme[std::string(name_of(kSchemeNames, scheme))] = volume_json(volume);
+    by_scheme[std::string(name_of(step::kSchemeNames, scheme))] = volume_json(volume);
   }
   Json sizes = Json::array();
   for (const auto& [bytes, volume] : histogram(ledger)) {
@@ -55,12 +55,12 @@ Json traffic_json(const Ledger& ledger, std::int64_t ranks) {
   return {{"ranks", ranks}, {"messages", messages}, {"totals", by_scheme}, {"histogram", sizes}};
 }
 
-Json links_json(const LinkLoads& links) {
+Json links_json(const collective::LinkLoads& links) {
   Json levels = Json::array();
-  for (const LinkLoad& level : links.levels) levels.push_back(link_json(level));
+  for (const collective::LinkLoad& level : links.levels) levels.push_back(link_json(level));
   Json result = {{"levels", levels}};
   if (links.nics.units > 0) result["nics"] = link_json(links.nics);
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -6,10 +6,10 @@
 #include "stepwright/traffic/ledger.h"
 #include "stepwright/traffic/links.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 
 /// The word for a phase in a ledger: data and weight gradients are both "backward".
-std::string_view traffic_phase(Phase phase);
+std::string_view traffic_phase(step::Phase phase);
 
 /// The ledger of a step on `ranks` ranks as `stepwright traffic --json` prints it: `ranks`,
 /// `messages` (`operation`, `scheme`, `phase`, `group`, `group_size`, `payload_bytes`, `count`,
@@ -19,6 +19,6 @@ nlohmann::ordered_json traffic_json(const Ledger& ledger, std::int64_t ranks);
 
 /// `levels` in the order of the cluster and `nics`, each with `name`, `units`, `busiest_unit`,
 /// `busiest_bytes`, `mean_bytes`; no `nics` where there are none.
-nlohmann::ordered_json links_json(const LinkLoads& links);
+nlohmann::ordered_json links_json(const collective::LinkLoads& links);
 
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -1,6 +1,6 @@
 #include "stepwright/transport/channel_threads.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 
 ChannelThreads::~ChannelThreads() {
   {
@@ -47,4 +47,4 @@ void ChannelThreads::serve(std::size_t index) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// Threads that are kept between runs; a run uses the caller's thread and as many more as it has
 /// channels.
@@ -35,4 +35,4 @@ class ChannelThreads {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

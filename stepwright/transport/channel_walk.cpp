@@ -3,25 +3,27 @@
 #include <algorithm>
 #include <cstring>
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
-bool overlap(PieceRun a, PieceRun b, std::int32_t a_pieces, std::int32_t b_pieces) {
+bool overlap(collective::PieceRun a, collective::PieceRun b, std::int32_t a_pieces,
+             std::int32_t b_pieces) {
   return a.buffer == b.buffer && std::int64_t{a.piece} < std::int64_t{b.piece} + b_pieces &&
          std::int64_t{b.piece} < std::int64_t{a.piece} + a_pieces;
 }
 
 /// Whether `later` may not start before `earlier`, of the same channel, is over. What is to be
 /// added arrives elsewhere and is added in order.
-bool must_follow(const ScheduleStep& later, const ScheduleStep& earlier) {
-  const auto meets = [&](PieceRun mine, PieceRun theirs) {
+bool must_follow(const collective::ScheduleStep& later, const collective::ScheduleStep& earlier) {
+  const auto meets = [&](collective::PieceRun mine, collective::PieceRun theirs) {
     return overlap(mine, theirs, later.pieces, earlier.pieces);
   };
   switch (later.kind) {
-    case StepKind::kSend: return writes(earlier) && meets(later.source, earlier.target);
-    case StepKind::kReceive:
-      return (reads(earlier) && meets(later.target, earlier.source)) ||
-             (writes(earlier) && meets(later.target, earlier.target));
+    case collective::StepKind::kSend:
+      return collective::writes(earlier) && meets(later.source, earlier.target);
+    case collective::StepKind::kReceive:
+      return (collective::reads(earlier) && meets(later.target, earlier.source)) ||
+             (collective::writes(earlier) && meets(later.target, earlier.target));
     default: return false;
   }
 }
@@ -33,22 +35,23 @@ ChannelWalk::ChannelWalk(const RunContext& run, std::size_t channel, std::span<s
 
 void ChannelWalk::walk() {
   for (std::size_t s = 0; s < channel_.steps.size(); ++s) {
-    const ScheduleStep& step = channel_.steps[s];
-    const std::span<const StepWait> waits = waits_of(s);
-    const bool moves = (sends(step) || receives(step)) && run_.memory.piece_bytes > 0;
-    if (!moves || step.kind != StepKind::kReceiveReduce) start_after(waits);
+    const collective::ScheduleStep& step = channel_.steps[s];
+    const std::span<const collective::StepWait> waits = waits_of(s);
+    const bool moves =
+        (collective::sends(step) || collective::receives(step)) && run_.memory.piece_bytes > 0;
+    if (!moves || step.kind != collective::StepKind::kReceiveReduce) start_after(waits);
     if (moves) {
       send_or_receive(s, waits);
       continue;
     }
     drain();
-    if (!sends(step) && !receives(step)) apply_own(step);
+    if (!collective::sends(step) && !collective::receives(step)) apply_own(step);
     run_.state.step_over(index_);
   }
   drain();
 }
 
-std::span<const StepWait> ChannelWalk::waits_of(std::size_t step) {
+std::span<const collective::StepWait> ChannelWalk::waits_of(std::size_t step) {
   const std::size_t first = wait_;
   while (wait_ < channel_.waits.size() &&
          static_cast<std::size_t>(channel_.waits[wait_].step) <= step) {
@@ -57,14 +60,14 @@ std::span<const StepWait> ChannelWalk::waits_of(std::size_t step) {
   return {channel_.waits.data() + first, wait_ - first};
 }
 
-void ChannelWalk::start_after(std::span<const StepWait> waits) {
+void ChannelWalk::start_after(std::span<const collective::StepWait> waits) {
   if (run_.state.all_over(waits)) return;
   drain();
   run_.state.await(waits);
 }
 
-void ChannelWalk::send_or_receive(std::size_t s, std::span<const StepWait> waits) {
-  const ScheduleStep& step = channel_.steps[s];
+void ChannelWalk::send_or_receive(std::size_t s, std::span<const collective::StepWait> waits) {
+  const collective::ScheduleStep& step = channel_.steps[s];
   if (clashes(step)) drain();
   const auto total = static_cast<std::size_t>(step.pieces * run_.memory.piece_bytes);
   const auto most = static_cast<std::size_t>(run_.message_bytes);
@@ -72,7 +75,7 @@ void ChannelWalk::send_or_receive(std::size_t s, std::span<const StepWait> waits
     if (flight_.size() == run_.in_flight) finish_first();
     const std::size_t bytes = std::min(most, total - offset);
     Part part{s, offset, bytes, offset + bytes == total, nullptr, {}, nullptr};
-    if (step.kind == StepKind::kReceiveReduce) {
+    if (step.kind == collective::StepKind::kReceiveReduce) {
       part.staged =
           staging_.data() + parts_++ % run_.in_flight * (staging_.size() / run_.in_flight);
       part.waits = waits;
@@ -82,9 +85,10 @@ void ChannelWalk::send_or_receive(std::size_t s, std::span<const StepWait> waits
   }
 }
 
-std::unique_ptr<Transfer> ChannelWalk::start(const ScheduleStep& step, const Part& part) {
+std::unique_ptr<Transfer> ChannelWalk::start(const collective::ScheduleStep& step,
+                                             const Part& part) {
   const RankMemory& memory = run_.memory;
-  if (sends(step)) {
+  if (collective::sends(step)) {
     return run_.transport.send(
         channel_.lane, step.peer,
         memory.read(step.source, step.pieces).subspan(part.offset, part.bytes));
@@ -96,16 +100,16 @@ std::unique_ptr<Transfer> ChannelWalk::start(const ScheduleStep& step, const Par
   return run_.transport.receive(channel_.lane, step.peer, target);
 }
 
-bool ChannelWalk::clashes(const ScheduleStep& step) const {
+bool ChannelWalk::clashes(const collective::ScheduleStep& step) const {
   return std::ranges::any_of(
       flight_, [&](const Part& part) { return must_follow(step, channel_.steps[part.step]); });
 }
 
-void ChannelWalk::apply_own(const ScheduleStep& step) {
+void ChannelWalk::apply_own(const collective::ScheduleStep& step) {
   const std::span<std::byte> target = run_.memory.write(step.target, step.pieces);
   const std::span<const std::byte> source = run_.memory.read(step.source, step.pieces);
   if (target.empty() || target.data() == source.data()) return;  // The caller gathers in place.
-  if (step.kind == StepKind::kCopy) {
+  if (step.kind == collective::StepKind::kCopy) {
     std::memcpy(target.data(), source.data(), target.size());
   } else {
     combine(run_.reduction, target, source, target);
@@ -116,7 +120,7 @@ void ChannelWalk::finish_first() {
   const Part part = std::move(flight_.front());
   flight_.pop_front();
   part.transfer->wait();
-  const ScheduleStep& step = channel_.steps[part.step];
+  const collective::ScheduleStep& step = channel_.steps[part.step];
   if (part.staged != nullptr) {
     run_.state.await(part.waits);
     combine(run_.reduction,
@@ -131,4 +135,4 @@ void ChannelWalk::drain() {
   while (!flight_.empty()) finish_first();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -13,11 +13,11 @@
 #include "stepwright/transport/run_state.h"
 #include "stepwright/transport/transport.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// The state that all channels of a run share.
 struct RunContext {
-  const RankSchedule& schedule;
+  const collective::RankSchedule& schedule;
   const RankMemory& memory;
   Reduction reduction;
   Transport& transport;
@@ -45,26 +45,26 @@ class ChannelWalk {
     std::size_t bytes;
     bool last;
     std::byte* staged;
-    std::span<const StepWait> waits;  ///< Before what is staged is added.
+    std::span<const collective::StepWait> waits;  ///< Before what is staged is added.
     std::unique_ptr<Transfer> transfer;
   };
 
-  std::span<const StepWait> waits_of(std::size_t step);
-  void start_after(std::span<const StepWait> waits);
-  void send_or_receive(std::size_t step, std::span<const StepWait> waits);
-  void apply_own(const ScheduleStep& step);
-  std::unique_ptr<Transfer> start(const ScheduleStep& step, const Part& part);
-  [[nodiscard]] bool clashes(const ScheduleStep& step) const;
+  std::span<const collective::StepWait> waits_of(std::size_t step);
+  void start_after(std::span<const collective::StepWait> waits);
+  void send_or_receive(std::size_t step, std::span<const collective::StepWait> waits);
+  void apply_own(const collective::ScheduleStep& step);
+  std::unique_ptr<Transfer> start(const collective::ScheduleStep& step, const Part& part);
+  [[nodiscard]] bool clashes(const collective::ScheduleStep& step) const;
   void finish_first();
   void drain();
 
   const RunContext& run_;
   std::size_t index_;
-  const ScheduleChannel& channel_;
+  const collective::ScheduleChannel& channel_;
   std::span<std::byte> staging_;
   std::size_t wait_ = 0;   ///< The first wait of a later step.
   std::size_t parts_ = 0;  ///< Parts started.
   std::deque<Part> flight_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

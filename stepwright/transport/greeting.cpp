@@ -11,7 +11,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
 using Greeting = std::array<char, kGreetingBytes>;
@@ -30,14 +30,14 @@ std::string_view text_of(const Greeting& greeting) {
 
 }  // namespace
 
-void greet(const RankSchedule& schedule, std::int32_t rank, std::string_view text,
+void greet(const collective::RankSchedule& schedule, std::int32_t rank, std::string_view text,
            Transport& transport) {
   Neighbours to;
   Neighbours from;
-  for (const ScheduleChannel& channel : schedule.channels) {
-    for (const ScheduleStep& step : channel.steps) {
-      if (sends(step)) to.emplace(channel.lane, step.peer);
-      if (receives(step)) from.emplace(channel.lane, step.peer);
+  for (const collective::ScheduleChannel& channel : schedule.channels) {
+    for (const collective::ScheduleStep& step : channel.steps) {
+      if (collective::sends(step)) to.emplace(channel.lane, step.peer);
+      if (collective::receives(step)) from.emplace(channel.lane, step.peer);
     }
   }
   Greeting own{};
@@ -63,4 +63,4 @@ void greet(const RankSchedule& schedule, std::int32_t rank, std::string_view tex
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// The upper half of a float, rounded to nearest even: bfloat16 as bits.
 struct Bfloat16 {
@@ -54,4 +54,4 @@ struct Float16 {
   }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -6,7 +6,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// The buffers of one rank as bytes, in pieces of equal size. Input and output do not overlap.
 struct RankMemory {
@@ -16,25 +16,26 @@ struct RankMemory {
   std::int64_t piece_bytes = 0;
 
   /// A run of `pieces` to be read.
-  [[nodiscard]] std::span<const std::byte> read(PieceRun run, std::int32_t pieces) const {
+  [[nodiscard]] std::span<const std::byte> read(collective::PieceRun run,
+                                                std::int32_t pieces) const {
     switch (run.buffer) {
-      case RankBuffer::kOutput: return cut<const std::byte>(output, run, pieces);
-      case RankBuffer::kScratch: return cut<const std::byte>(scratch, run, pieces);
+      case collective::RankBuffer::kOutput: return cut<const std::byte>(output, run, pieces);
+      case collective::RankBuffer::kScratch: return cut<const std::byte>(scratch, run, pieces);
       default: return cut(input, run, pieces);
     }
   }
   /// A run of `pieces` to be written, of the output or of scratch.
-  [[nodiscard]] std::span<std::byte> write(PieceRun run, std::int32_t pieces) const {
-    return cut(run.buffer == RankBuffer::kOutput ? output : scratch, run, pieces);
+  [[nodiscard]] std::span<std::byte> write(collective::PieceRun run, std::int32_t pieces) const {
+    return cut(run.buffer == collective::RankBuffer::kOutput ? output : scratch, run, pieces);
   }
 
  private:
   template <typename Byte>
-  [[nodiscard]] std::span<Byte> cut(std::span<Byte> bytes, PieceRun run,
+  [[nodiscard]] std::span<Byte> cut(std::span<Byte> bytes, collective::PieceRun run,
                                     std::int32_t pieces) const {
     return bytes.subspan(static_cast<std::size_t>(run.piece * piece_bytes),
                          static_cast<std::size_t>(pieces * piece_bytes));
   }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

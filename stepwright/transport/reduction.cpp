@@ -5,7 +5,7 @@
 
 #include "stepwright/transport/half.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
 /// The type in which an element is calculated.
@@ -144,4 +144,4 @@ void divide(ElementType type, std::span<std::byte> elements, double divisor) {
          [divisor](auto value) { return value / static_cast<decltype(value)>(divisor); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// Types of elements that can be summed.
 enum class ElementType : std::uint8_t {
@@ -46,4 +46,4 @@ void multiply(ElementType type, std::span<std::byte> elements, double factor);
 /// `elements[i]` /= `divisor`, for floating types; the quotient is rounded once.
 void divide(ElementType type, std::span<std::byte> elements, double divisor);
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -5,7 +5,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 
 void RunState::step_over(std::size_t channel) {
   {
@@ -15,19 +15,19 @@ void RunState::step_over(std::size_t channel) {
   changed_.notify_all();
 }
 
-bool RunState::over(std::span<const StepWait> waits) const {
-  return std::ranges::all_of(waits, [&](const StepWait& wait) {
+bool RunState::over(std::span<const collective::StepWait> waits) const {
+  return std::ranges::all_of(waits, [&](const collective::StepWait& wait) {
     return done_[static_cast<std::size_t>(wait.on.channel)] > wait.on.step;
   });
 }
 
-bool RunState::all_over(std::span<const StepWait> waits) {
+bool RunState::all_over(std::span<const collective::StepWait> waits) {
   if (waits.empty()) return true;
   const std::scoped_lock lock(mutex_);
   return over(waits);
 }
 
-void RunState::await(std::span<const StepWait> waits) {
+void RunState::await(std::span<const collective::StepWait> waits) {
   if (waits.empty()) return;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ != nullptr || over(waits); });
@@ -49,4 +49,4 @@ void RunState::rethrow() const {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -9,7 +9,7 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// The knowledge that the channels of a rank share during a run.
 class RunState {
@@ -21,10 +21,10 @@ class RunState {
   void step_over(std::size_t channel);
 
   /// Whether all these steps are over.
-  [[nodiscard]] bool all_over(std::span<const StepWait> waits);
+  [[nodiscard]] bool all_over(std::span<const collective::StepWait> waits);
 
   /// Returns when all these steps are over; throws `Error{kRuntime}` when a channel has failed.
-  void await(std::span<const StepWait> waits);
+  void await(std::span<const collective::StepWait> waits);
 
   /// Keeps the first failure and wakes those who wait. Returns whether this is the first.
   bool fail(std::exception_ptr failure);
@@ -33,7 +33,7 @@ class RunState {
   void rethrow() const;
 
  private:
-  [[nodiscard]] bool over(std::span<const StepWait> waits) const;
+  [[nodiscard]] bool over(std::span<const collective::StepWait> waits) const;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -41,4 +41,4 @@ class RunState {
   std::exception_ptr failure_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

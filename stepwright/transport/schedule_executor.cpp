@@ -6,17 +6,17 @@
 #include "stepwright/transport/channel_walk.h"
 #include "stepwright/transport/run_state.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
 /// Bytes of one slot that a channel needs for what it adds, in whole cache lines; 0 if it adds
 /// nothing.
-std::size_t slot_bytes(const ScheduleChannel& channel, std::int64_t piece_bytes,
+std::size_t slot_bytes(const collective::ScheduleChannel& channel, std::int64_t piece_bytes,
                        std::int64_t most) {
   constexpr std::int64_t kLine = 64;
   std::int64_t longest = 0;
-  for (const ScheduleStep& step : channel.steps) {
-    if (step.kind == StepKind::kReceiveReduce)
+  for (const collective::ScheduleStep& step : channel.steps) {
+    if (step.kind == collective::StepKind::kReceiveReduce)
       longest = std::max(longest, step.pieces * piece_bytes);
   }
   return static_cast<std::size_t>((std::min(longest, most) + kLine - 1) / kLine * kLine);
@@ -31,7 +31,7 @@ ScheduleExecutor::ScheduleExecutor(ExecutionLimits limits) : limits_(limits) {
   if (limits.in_flight < 1) fail_input("in_flight: below 1");
 }
 
-void ScheduleExecutor::run(const RankSchedule& schedule, const RankMemory& memory,
+void ScheduleExecutor::run(const collective::RankSchedule& schedule, const RankMemory& memory,
                            const Reduction& reduction, Transport& transport) {
   const std::size_t channels = schedule.channels.size();
   if (staging_.size() < channels) staging_.resize(channels);
@@ -60,4 +60,4 @@ std::int64_t ScheduleExecutor::staging_bytes() const {
   return bytes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -10,7 +10,7 @@
 #include "stepwright/transport/reduction.h"
 #include "stepwright/transport/transport.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// Bounds of what a run has on its way. The same on all ranks of a group.
 struct ExecutionLimits {
@@ -30,8 +30,8 @@ class ScheduleExecutor {
 
   /// Returns when the rank's part is over. Throws the first failure of a channel, after all of them
   /// have ended; the transport is aborted then. One run at a time.
-  void run(const RankSchedule& schedule, const RankMemory& memory, const Reduction& reduction,
-           Transport& transport);
+  void run(const collective::RankSchedule& schedule, const RankMemory& memory,
+           const Reduction& reduction, Transport& transport);
 
   /// Memory held between runs for what is to be added.
   [[nodiscard]] std::int64_t staging_bytes() const;
@@ -42,4 +42,4 @@ class ScheduleExecutor {
   std::vector<std::vector<std::byte>> staging_;  ///< Per channel.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

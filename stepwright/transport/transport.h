@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// A message on its way.
 class Transfer {
@@ -42,4 +42,4 @@ class Transport {
   virtual void abort() noexcept = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -25,43 +25,46 @@
 #include "stepwright/tune/tune_json.h"
 #include "stepwright/tune/why.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Takes one choice over from the best plan.
-using Take = std::function<void(Plan& plan, const Plan& best)>;
+using Take = std::function<void(plan::Plan& plan, const plan::Plan& best)>;
 
 /// All that is taken over in this way. Data follows from the other degrees and the devices.
-std::vector<Take> takes(Taken taken) {
+std::vector<Take> takes(plan::Taken taken) {
   std::vector<Take> all;
-  each_choice([&](const auto& choice) {
-    using Kind = KindOf<decltype(choice)>;
+  plan::each_choice([&](const auto& choice) {
+    using Kind = plan::KindOf<decltype(choice)>;
     if (choice.taken != taken) return;
-    if constexpr (std::is_same_v<Kind, Overlap>) {
-      for (const auto& entry : kOverlapNames) {
-        all.emplace_back([flag = entry.value](Plan& plan, const Plan& best) {
+    if constexpr (std::is_same_v<Kind, plan::Overlap>) {
+      for (const auto& entry : plan::kOverlapNames) {
+        all.emplace_back([flag = entry.value](plan::Plan& plan, const plan::Plan& best) {
           plan.overlap.*flag = best.overlap.*flag;
         });
       }
-    } else if constexpr (std::is_same_v<Kind, ScheduleKind>) {
-      all.emplace_back([](Plan& plan, const Plan& best) { plan.schedule = best.schedule; });
-    } else {
+    } else if constexpr (std::is_same_v<Kind, schedule::ScheduleKind>) {
       all.emplace_back(
-          [&choice](Plan& plan, const Plan& best) { choice.of(plan) = choice.of(best); });
+          [](plan::Plan& plan, const plan::Plan& best) { plan.schedule = best.schedule; });
+    } else {
+      all.emplace_back([&choice](plan::Plan& plan, const plan::Plan& best) {
+        choice.of(plan) = choice.of(best);
+      });
     }
   });
   return all;
 }
 
-std::vector<Take> flags() { return takes(Taken::kFlag); }
+std::vector<Take> flags() { return takes(plan::Taken::kFlag); }
 
-std::vector<Take> layouts() { return takes(Taken::kLayout); }
+std::vector<Take> layouts() { return takes(plan::Taken::kLayout); }
 
 /// The changes among them that would change a plan.
-std::vector<Take> open_of(const std::vector<Take>& takes, const Plan& plan, const Plan& best) {
+std::vector<Take> open_of(const std::vector<Take>& takes, const plan::Plan& plan,
+                          const plan::Plan& best) {
   std::vector<Take> open;
   std::ranges::copy_if(takes, std::back_inserter(open), [&](const Take& take) {
-    Plan changed = plan;
+    plan::Plan changed = plan;
     take(changed, best);
     return changed != plan;
   });
@@ -69,9 +72,10 @@ std::vector<Take> open_of(const std::vector<Take>& takes, const Plan& plan, cons
 }
 
 /// The first layer and the number of layers of each chunk that each pipeline position has.
-std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const Job& job, const Plan& plan) {
-  const std::vector<std::int64_t> split = chunk_layers(job, plan);
-  const Placement placement = placement_of(plan);
+std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const plan::Job& job,
+                                                               const plan::Plan& plan) {
+  const std::vector<std::int64_t> split = plan::chunk_layers(job, plan);
+  const schedule::Placement placement = plan::placement_of(plan);
   std::vector<std::pair<std::int64_t, std::int64_t>> held;
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
@@ -83,17 +87,17 @@ std::vector<std::pair<std::int64_t, std::int64_t>> layers_held(const Job& job, c
 }
 
 /// Whether ranks have other parts of the model after a change.
-bool moves_model(const Job& job, const Plan& before, const Plan& after) {
+bool moves_model(const plan::Job& job, const plan::Plan& before, const plan::Plan& after) {
   return before.parallel != after.parallel || !(before.rank_order == after.rank_order) ||
          layers_held(job, before) != layers_held(job, after);
 }
 
 /// A plan after the given fields are set; nothing where they are none by themselves.
-std::optional<Plan> with_set(const Job& job, const Plan& plan,
-                             const std::vector<std::string>& fields) {
+std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
+                                   const std::vector<std::string>& fields) {
   try {
-    Plan changed = with_fields({job, plan}, fields).plan;
-    if (!broken_rule(job, changed)) return changed;
+    plan::Plan changed = plan::with_fields({job, plan}, fields).plan;
+    if (!plan::broken_rule(job, changed)) return changed;
   } catch (const Error& error) {
     if (!error.of_input()) throw;
   }
@@ -103,7 +107,7 @@ std::optional<Plan> with_set(const Job& job, const Plan& plan,
 /// The way from a plan to the best, step by step.
 class PathToBest {
  public:
-  PathToBest(const TuneResult& result, const Plan& own, int threads)
+  PathToBest(const TuneResult& result, const plan::Plan& own, int threads)
       : job_(result.job),
         best_(result.plans.front()),
         cost_(job_),
@@ -131,32 +135,33 @@ class PathToBest {
 
  private:
   /// As `predict` says of the plan as it is written.
-  [[nodiscard]] TunedPlan played(const Plan& plan) {
-    const Plan same = canonical(plan, job_);
+  [[nodiscard]] TunedPlan played(const plan::Plan& plan) {
+    const plan::Plan same = plan::canonical(plan, job_);
     return played(plan, same, pricer_.price(same));
   }
 
-  [[nodiscard]] TunedPlan played(const Plan& plan, const Plan& same, const Price& price) const {
+  [[nodiscard]] TunedPlan played(const plan::Plan& plan, const plan::Plan& same,
+                                 const simulate::Price& price) const {
     TunedPlan tuned = simulate_plan(job_, cost_, plan, price);
     tuned.plan = same;
     return tuned;
   }
 
-  std::vector<Plan> single_flags() const {
-    std::vector<Plan> plans;
+  std::vector<plan::Plan> single_flags() const {
+    std::vector<plan::Plan> plans;
     for (const Take& take : open_of(flags(), plan_, best_.plan)) {
-      Plan& changed = plans.emplace_back(plan_);
+      plan::Plan& changed = plans.emplace_back(plan_);
       take(changed, best_.plan);
     }
     return plans;
   }
 
-  std::vector<Plan> pairs_of_flags() const {
-    std::vector<Plan> plans;
+  std::vector<plan::Plan> pairs_of_flags() const {
+    std::vector<plan::Plan> plans;
     const std::vector<Take> open = open_of(flags(), plan_, best_.plan);
     for (std::size_t i = 0; i < open.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        Plan& changed = plans.emplace_back(plan_);
+        plan::Plan& changed = plans.emplace_back(plan_);
         open[i](changed, best_.plan);
         open[j](changed, best_.plan);
       }
@@ -165,15 +170,15 @@ class PathToBest {
   }
 
   /// Every set of layout choices on top of a plan; data fills the devices.
-  [[nodiscard]] std::vector<Plan> layouts_on(const Plan& base) const {
-    std::vector<Plan> plans;
+  [[nodiscard]] std::vector<plan::Plan> layouts_on(const plan::Plan& base) const {
+    std::vector<plan::Plan> plans;
     const std::vector<Take> open = open_of(layouts(), base, best_.plan);
     for (std::size_t chosen = 1; chosen < std::size_t{1} << open.size(); ++chosen) {
-      Plan changed = base;
+      plan::Plan changed = base;
       for (std::size_t i = 0; i < open.size(); ++i) {
         if ((chosen >> i & 1) != 0) open[i](changed, best_.plan);
       }
-      Parallel& degrees = changed.parallel;
+      plan::Parallel& degrees = changed.parallel;
       degrees.data = job_.cluster.devices() / (degrees.tensor * degrees.context * degrees.pipeline);
       plans.push_back(changed);
     }
@@ -181,18 +186,18 @@ class PathToBest {
   }
 
   /// With the flags that give positions of the pipeline other layers.
-  std::vector<Plan> new_layouts() const {
-    std::vector<Plan> plans = layouts_on(plan_);
-    for (const std::vector<Plan>& flags : {single_flags(), pairs_of_flags()}) {
+  std::vector<plan::Plan> new_layouts() const {
+    std::vector<plan::Plan> plans = layouts_on(plan_);
+    for (const std::vector<plan::Plan>& flags : {single_flags(), pairs_of_flags()}) {
       plans.insert(plans.end(), flags.begin(), flags.end());
     }
     return plans;
   }
 
-  std::vector<Plan> layouts_with_all_flags() const {
-    Plan base = plan_;
+  std::vector<plan::Plan> layouts_with_all_flags() const {
+    plan::Plan base = plan_;
     for (const Take& take : flags()) take(base, best_.plan);
-    std::vector<Plan> plans = layouts_on(base);
+    std::vector<plan::Plan> plans = layouts_on(base);
     plans.push_back(base);
     return plans;
   }
@@ -200,14 +205,14 @@ class PathToBest {
   /// Makes a proposal legal where it can be; false where nothing helps, where the framework would
   /// run it no longer, where it moves the model and may not, or where bounds say that it is not
   /// worth it.
-  bool settle_proposal(Plan& plan, Price& price, bool may_move) {
-    if (broken_rule(job_, plan)) {
-      follow(job_, plan);
-      if (broken_rule(job_, plan)) return false;
+  bool settle_proposal(plan::Plan& plan, simulate::Price& price, bool may_move) {
+    if (plan::broken_rule(job_, plan)) {
+      plan::follow(job_, plan);
+      if (plan::broken_rule(job_, plan)) return false;
     }
     if (!may_move && moves_model(job_, plan_, plan)) return false;
-    const Plan same = canonical(plan, job_);
-    if (runs_there(job_, space_, canonical(plan_, job_)) && !runs_there(job_, space_, same)) {
+    const plan::Plan same = plan::canonical(plan, job_);
+    if (runs_there(job_, space_, plan::canonical(plan_, job_)) && !runs_there(job_, space_, same)) {
       return false;
     }
     price = pricer_.price(same);
@@ -221,20 +226,20 @@ class PathToBest {
   }
 
   /// Goes to the fastest of the proposals that fits and is worth it; nothing when none is.
-  std::optional<Change> fastest(std::vector<Plan> proposals, bool may_move) {
-    std::map<std::string, std::pair<Plan, Price>> fresh;
-    for (Plan& plan : proposals) {
-      Price price;
+  std::optional<Change> fastest(std::vector<plan::Plan> proposals, bool may_move) {
+    std::map<std::string, std::pair<plan::Plan, simulate::Price>> fresh;
+    for (plan::Plan& plan : proposals) {
+      simulate::Price price;
       if (settle_proposal(plan, price, may_move)) {
-        fresh.try_emplace(plan_text(canonical(plan, job_)), plan, price);
+        fresh.try_emplace(plan::plan_text(plan::canonical(plan, job_)), plan, price);
       }
     }
-    std::vector<std::pair<Plan, Price>> open;
+    std::vector<std::pair<plan::Plan, simulate::Price>> open;
     for (auto& [text, one] : fresh) open.push_back(std::move(one));
     std::vector<TunedPlan> reached(open.size());
     parallel_for(threads_, open.size(), [&](std::size_t i) {
-      const Plan& plan = open[i].first;
-      reached[i] = played(plan, canonical(plan, job_), open[i].second);
+      const plan::Plan& plan = open[i].first;
+      reached[i] = played(plan, plan::canonical(plan, job_), open[i].second);
     });
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -247,13 +252,13 @@ class PathToBest {
 
   /// The fields that lead to a plan; it then is the plan that they make of the one before. What a
   /// choice says where nothing depends on it stays as the person wrote it.
-  std::vector<std::string> needed_fields(Plan& plan, const TunedPlan& reached) {
+  std::vector<std::string> needed_fields(plan::Plan& plan, const TunedPlan& reached) {
     std::vector<std::string> fields = fields_to_set(job_, plan_, plan);
     for (std::size_t i = fields.size(); i-- > 0 && fields.size() > 1;) {
       std::vector<std::string> others = fields;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      const std::optional<Plan> without = with_set(job_, plan_, others);
-      if (!without || canonical(*without, job_) != reached.plan) continue;
+      const std::optional<plan::Plan> without = with_set(job_, plan_, others);
+      if (!without || plan::canonical(*without, job_) != reached.plan) continue;
       if (played(*without).step_time_s != reached.step_time_s) continue;
       fields = std::move(others);
       plan = *without;
@@ -263,15 +268,15 @@ class PathToBest {
 
   /// Leaves to later changes the flags of this one without which it is legal, runs, fits and is
   /// worth it all the same.
-  void put_off_flags(Plan& plan, TunedPlan& reached) {
+  void put_off_flags(plan::Plan& plan, TunedPlan& reached) {
     for (const Take& take : flags()) {
-      Plan without = plan;
+      plan::Plan without = plan;
       take(without, plan_);
-      Price price;
-      if (without == plan || broken_rule(job_, without)) continue;
+      simulate::Price price;
+      if (without == plan || plan::broken_rule(job_, without)) continue;
       if (!settle_proposal(without, price, true)) continue;
-      const Plan same = canonical(without, job_);
-      if (same == reached.plan || same == canonical(plan_, job_)) continue;
+      const plan::Plan same = plan::canonical(without, job_);
+      if (same == reached.plan || same == plan::canonical(plan_, job_)) continue;
       const TunedPlan played_without = played(without, same, price);
       if (!played_without.fits || !(played_without.step_time_s < worth_s())) continue;
       plan = without;
@@ -279,7 +284,7 @@ class PathToBest {
     }
   }
 
-  Change taken(Plan plan, TunedPlan reached) {
+  Change taken(plan::Plan plan, TunedPlan reached) {
     put_off_flags(plan, reached);
     std::vector<std::string> fields = needed_fields(plan, reached);
     Change change{.kind = moves_model(job_, plan_, plan) ? ChangeKind::kLayout : ChangeKind::kFlag,
@@ -291,28 +296,31 @@ class PathToBest {
     return change;
   }
 
-  const Job& job_;
+  const plan::Job& job_;
   const TunedPlan& best_;
-  CostModel cost_;
-  Pricer pricer_;
+  cost::CostModel cost_;
+  simulate::Pricer pricer_;
   Dimensions space_;
   int threads_;
-  Plan plan_;  ///< As written, so that what is to be set is what differs from the person's file.
+  plan::Plan
+      plan_;  ///< As written, so that what is to be set is what differs from the person's file.
   TunedPlan at_;
 };
 
 /// Begins a way with the kernel of attention of the person's plan. Where that does not fit, the
 /// change that makes it fit takes the other kernel too.
-void begin_with(Against& found, const TuneResult& result, AttentionKernel attention) {
-  Job job = result.job;
+void begin_with(Against& found, const TuneResult& result, cluster::AttentionKernel attention) {
+  plan::Job job = result.job;
   job.kernels.attention = attention;
   const TunedPlan with_other = found.own;
-  if (illegal(job, with_other.plan)) return;
-  const CostModel cost(job);
-  found.own = simulate_plan(job, cost, with_other.plan, Pricer(job, cost).price(with_other.plan));
+  if (plan::illegal(job, with_other.plan)) return;
+  const cost::CostModel cost(job);
+  found.own =
+      simulate_plan(job, cost, with_other.plan, simulate::Pricer(job, cost).price(with_other.plan));
   const double gain_s = found.own.step_time_s - with_other.step_time_s;
-  const std::string set = fmt::format("kernels.attention={}",
-                                      name_of(kAttentionKernelNames, result.job.kernels.attention));
+  const std::string set =
+      fmt::format("kernels.attention={}",
+                  name_of(cluster::kAttentionKernelNames, result.job.kernels.attention));
   if (!with_other.fits && !found.changes.empty()) {
     found.changes.front().set.insert(found.changes.front().set.begin(), set);
     found.changes.front().gain_s += gain_s;
@@ -324,9 +332,9 @@ void begin_with(Against& found, const TuneResult& result, AttentionKernel attent
 
 }  // namespace
 
-Against against(const TuneResult& result, const Plan& own, const TuneOptions& options,
-                std::optional<AttentionKernel> attention) {
-  if (const auto refused = illegal(result.job, own)) fail_refused(*refused);
+Against against(const TuneResult& result, const plan::Plan& own, const TuneOptions& options,
+                std::optional<cluster::AttentionKernel> attention) {
+  if (const auto refused = plan::illegal(result.job, own)) plan::fail_refused(*refused);
   const TunedPlan& best = result.plans.front();
   PathToBest path(result, own, thread_count(options));
   Against found{.own = path.at(), .changes = {}};
@@ -356,4 +364,4 @@ nlohmann::ordered_json against_json(const TuneResult& result, const Against& aga
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

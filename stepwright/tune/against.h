@@ -9,7 +9,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The extent of a change: choices that a framework takes as options, or those that move the model
 /// to other ranks: degrees of parallelism, the order of ranks, and which layers a pipeline position
@@ -39,8 +39,8 @@ struct Against {
 /// fits. Where the plan does not fit the first change makes it fit. Fails when it is not a legal
 /// plan of the result's job. `attention`: the kernel that the person's plan trains with, where it
 /// is not the job's; the search's own is then a flag, which comes first.
-Against against(const TuneResult& result, const Plan& own, const TuneOptions& options = {},
-                std::optional<AttentionKernel> attention = std::nullopt);
+Against against(const TuneResult& result, const plan::Plan& own, const TuneOptions& options = {},
+                std::optional<cluster::AttentionKernel> attention = std::nullopt);
 
 /// Share of the best plan's step time below which nothing is worth a change.
 inline constexpr double kAsGood = 5e-4;
@@ -48,4 +48,4 @@ inline constexpr double kAsGood = 5e-4;
 /// `against` of `tune --json`.
 nlohmann::ordered_json against_json(const TuneResult& result, const Against& against);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -11,7 +11,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/simulate/breakdown_terms.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Smaller differences, as shares of the best plan's time or memory, are not told.
@@ -38,9 +38,9 @@ class Verdict {
   }
 
   /// The terms that differ most, the largest difference first.
-  void terms(const Breakdown& best, const Breakdown& here, double best_s) {
-    const auto before = breakdown_terms(best);
-    const auto after = breakdown_terms(here);
+  void terms(const simulate::Breakdown& best, const simulate::Breakdown& here, double best_s) {
+    const auto before = simulate::breakdown_terms(best);
+    const auto after = simulate::breakdown_terms(here);
     std::vector<std::pair<double, std::size_t>> more;
     for (std::size_t i = 0; i < before.size(); ++i) {
       const double difference = after[i] - before[i];
@@ -52,7 +52,8 @@ class Verdict {
     for (const auto& [difference, i] : more) {
       if (told[difference > 0 ? 1 : 0]++ >= kToldTerms) continue;
       list_of(difference)
-          .push_back(fmt::format("{} {} {}", kTermNames[i], format_time(std::abs(difference)),
+          .push_back(fmt::format("{} {} {}", simulate::kTermNames[i],
+                                 format_time(std::abs(difference)),
                                  difference < 0 ? "shorter" : "longer"));
     }
   }
@@ -76,8 +77,8 @@ Alternative weighed(const TunedPlan& best, const TunedPlan& tuned, std::string f
 
 }  // namespace
 
-std::string family_of(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+std::string family_of(const plan::Plan& plan) {
+  const plan::Parallel& degrees = plan.parallel;
   std::string text;
   const auto add = [&](std::string_view name, std::int64_t size) {
     if (size > 1) text += fmt::format("{} {}, ", name, size);
@@ -88,14 +89,15 @@ std::string family_of(const Plan& plan) {
   add("expert_tensor", degrees.expert_tensor);
   if (degrees.pipeline > 1) {
     text += fmt::format("pipeline {} ({}), ", degrees.pipeline,
-                        name_of(kScheduleNames, plan.schedule.kind));
+                        name_of(schedule::kScheduleNames, plan.schedule.kind));
   }
-  return text + fmt::format("data {}, {}, recompute {}", degrees.data, sharding_word(plan.sharding),
-                            recompute_word(plan.recompute));
+  return text + fmt::format("data {}, {}, recompute {}", degrees.data,
+                            plan::sharding_word(plan.sharding),
+                            plan::recompute_word(plan.recompute));
 }
 
-bool is_simpler(const Plan& plan, const Plan& than) {
-  const auto kinds = [](const Parallel& degrees) {
+bool is_simpler(const plan::Plan& plan, const plan::Plan& than) {
+  const auto kinds = [](const plan::Parallel& degrees) {
     const std::array sizes{degrees.tensor, degrees.context, degrees.pipeline, degrees.expert};
     return std::ranges::count_if(sizes, [](std::int64_t size) { return size > 1; });
   };
@@ -115,4 +117,4 @@ std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -6,7 +6,7 @@
 
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The fastest simulated plan of a family other than the best plan's.
 struct Alternative {
@@ -20,13 +20,13 @@ struct Alternative {
 
 /// The traits of a plan that people care about: its degrees, sharding strategy, recomputation and
 /// schedule. "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG, recompute none".
-std::string family_of(const Plan& plan);
+std::string family_of(const plan::Plan& plan);
 
 /// Whether a plan needs fewer kinds of parallelism than another, data parallelism not counted.
-bool is_simpler(const Plan& plan, const Plan& than);
+bool is_simpler(const plan::Plan& plan, const plan::Plan& than);
 
 /// The best of each other family among the plans that were simulated and fit, at most `most`,
 /// fastest first.
 std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most = 8);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -5,7 +5,7 @@
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Shares of the slowest position that are not worth another split.
@@ -13,22 +13,23 @@ constexpr double kWorthMoving = 1e-3;
 
 class Balance {
  public:
-  Balance(const Work& work, const LayerCounts& layers, const Schedule& schedule,
-          const Recompute& recompute, std::int64_t pipeline)
-      : placement_(placement_of(schedule, pipeline)),
+  Balance(const Work& work, const LayerCounts& layers, const schedule::Schedule& schedule,
+          const plan::Recompute& recompute, std::int64_t pipeline)
+      : placement_(schedule::placement_of(schedule, pipeline)),
         pairs_(schedule.strands > 1),
         layers_(layers),
-        head_s_(traits_of(schedule.kind).spreads_vocabulary ? 0 : work.head_s) {
+        head_s_(schedule::traits_of(schedule.kind).spreads_vocabulary ? 0 : work.head_s) {
     for (std::int64_t position = 0; position < pipeline; ++position) {
-      const Recompute own = recompute_at(recompute, position);
-      each_.push_back(&work.layer_s(least_recomputed(own)));
+      const plan::Recompute own = plan::recompute_at(recompute, position);
+      each_.push_back(&work.layer_s(plan::least_recomputed(own)));
       mean_s_.push_back(layers.sum(*each_.back(), 0, layers.layers()) /
                         static_cast<double>(layers.layers()));
     }
   }
 
   std::vector<std::int64_t> run() const {
-    const std::vector<std::int64_t> even = even_split(layers_.layers(), placement_.model_chunks());
+    const std::vector<std::int64_t> even =
+        plan::even_split(layers_.layers(), placement_.model_chunks());
     std::vector<std::int64_t> split = dealt();
     const bool gains = slowest_s(split) < slowest_s(even) * (1 - kWorthMoving);
     return gains ? split : std::vector<std::int64_t>{};
@@ -97,7 +98,7 @@ class Balance {
     return std::ranges::max(position_s);
   }
 
-  Placement placement_;
+  schedule::Placement placement_;
   bool pairs_;
   const LayerCounts& layers_;
   std::vector<const std::vector<double>*> each_;  ///< By position, then class of layer.
@@ -108,15 +109,15 @@ class Balance {
 }  // namespace
 
 std::vector<std::int64_t> balanced_split(const Work& work, const LayerCounts& layers,
-                                         const Schedule& schedule, const Recompute& recompute,
-                                         std::int64_t pipeline) {
+                                         const schedule::Schedule& schedule,
+                                         const plan::Recompute& recompute, std::int64_t pipeline) {
   if (pipeline == 1) return {};
   return Balance(work, layers, schedule, recompute, pipeline).run();
 }
 
-std::optional<Plan> with_balanced_split(WorkFloor& work, const Plan& plan) {
+std::optional<plan::Plan> with_balanced_split(WorkFloor& work, const plan::Plan& plan) {
   if (!plan.layers.empty()) return std::nullopt;
-  Plan split = plan;
+  plan::Plan split = plan;
   split.layers = balanced_split(work.rough(plan), work.layers(), plan.schedule, plan.recompute,
                                 plan.parallel.pipeline);
   return split.layers.empty() ? std::nullopt : std::optional(std::move(split));
@@ -124,17 +125,18 @@ std::optional<Plan> with_balanced_split(WorkFloor& work, const Plan& plan) {
 
 const std::vector<std::int64_t>& BalancedChoices::split(const Work& work, const StageChoice& choice,
                                                         std::int64_t pipeline) {
-  const Schedule& schedule = choice.schedule;
-  const auto [entry, fresh] = splits_.try_emplace(
-      {&work, pipeline, traits_of(schedule.kind).placement,
-       placement_of(schedule, pipeline).chunks(), schedule.strands > 1, choice.recompute});
+  const schedule::Schedule& schedule = choice.schedule;
+  const auto [entry, fresh] =
+      splits_.try_emplace({&work, pipeline, schedule::traits_of(schedule.kind).placement,
+                           schedule::placement_of(schedule, pipeline).chunks(),
+                           schedule.strands > 1, choice.recompute});
   if (fresh) {
     entry->second = balanced_split(work, work_.layers(), schedule, choice.recompute, pipeline);
   }
   return entry->second;
 }
 
-const StageChoice* BalancedChoices::of(const StageChoice& choice, const Plan& plan) {
+const StageChoice* BalancedChoices::of(const StageChoice& choice, const plan::Plan& plan) {
   if (!choice.balances) return nullptr;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const Work& work = work_.rough(plan);
@@ -152,4 +154,4 @@ const StageChoice* BalancedChoices::of(const StageChoice& choice, const Plan& pl
   return entry->second ? &*entry->second : nullptr;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -8,7 +8,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/tune/evaluation.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Tokens of a rank below which nobody cuts a sequence further.
@@ -28,8 +28,8 @@ struct Degrees {
 };
 
 /// Expert degrees within what is left of a node, the largest first, then those of several nodes.
-std::vector<std::int64_t> expert_order(const Job& job, std::int64_t tensor) {
-  std::vector<std::int64_t> sizes = legal_expert_sizes(job);
+std::vector<std::int64_t> expert_order(const plan::Job& job, std::int64_t tensor) {
+  std::vector<std::int64_t> sizes = plan::legal_expert_sizes(job);
   const std::int64_t room = std::max<std::int64_t>(1, job.cluster.devices_per_node / tensor);
   std::ranges::sort(sizes, {}, [room](std::int64_t size) {
     return size <= room ? std::pair<std::int64_t, std::int64_t>(0, -size) : std::pair(size, size);
@@ -37,11 +37,11 @@ std::vector<std::int64_t> expert_order(const Job& job, std::int64_t tensor) {
   return sizes;
 }
 
-std::vector<Degrees> degrees(const Job& job, std::int64_t context) {
+std::vector<Degrees> degrees(const plan::Job& job, std::int64_t context) {
   std::vector<Degrees> all;
-  for (const std::int64_t tensor : legal_tensor_sizes(job)) {
+  for (const std::int64_t tensor : plan::legal_tensor_sizes(job)) {
     if (tensor > job.cluster.devices_per_node) continue;
-    for (const std::int64_t pipeline : legal_pipeline_sizes(job)) {
+    for (const std::int64_t pipeline : plan::legal_pipeline_sizes(job)) {
       const std::int64_t model = tensor * pipeline * context;
       if (job.cluster.devices() % model != 0) continue;
       const std::int64_t data = job.cluster.devices() / model;
@@ -55,33 +55,35 @@ std::vector<Degrees> degrees(const Job& job, std::int64_t context) {
   return all;
 }
 
-Plan rule_plan(const Job& job, const Degrees& size, std::int64_t context, RecomputeKind recompute) {
-  Plan plan;
+plan::Plan rule_plan(const plan::Job& job, const Degrees& size, std::int64_t context,
+                     plan::RecomputeKind recompute) {
+  plan::Plan plan;
   plan.parallel = {.tensor = size.tensor,
                    .pipeline = size.pipeline,
                    .context = context,
                    .expert = size.expert,
                    .data = job.cluster.devices() / (size.tensor * size.pipeline * context)};
   plan.sequence_parallel = size.tensor > 1 && job.length / context % size.tensor == 0;
-  plan.sharding.optimizer = Spread::kGlobal;
+  plan.sharding.optimizer = plan::Spread::kGlobal;
   plan.recompute.kind = recompute;
-  plan.accumulate = default_gradients(job);
-  plan.overlap = overlap_all(true);
-  const bool ring = job.kernels.attention != AttentionKernel::kUnfused;
-  plan.context_kind = ring ? ContextKind::kRing : ContextKind::kUlysses;
+  plan.accumulate = plan::default_gradients(job);
+  plan.overlap = plan::overlap_all(true);
+  const bool ring = job.kernels.attention != cluster::AttentionKernel::kUnfused;
+  plan.context_kind = ring ? plan::ContextKind::kRing : plan::ContextKind::kUlysses;
   return plan;
 }
 
-std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& pricer, Plan plan,
-                                 const Room& room) {
-  if (broken_rule(job, plan)) return std::nullopt;
-  plan = canonical(plan, job);
+std::optional<Baseline> try_rule(const plan::Job& job, const cost::CostModel& cost,
+                                 simulate::Pricer& pricer, plan::Plan plan,
+                                 const simulate::Room& room) {
+  if (plan::broken_rule(job, plan)) return std::nullopt;
+  plan = plan::canonical(plan, job);
   if (!job.framework.name.empty()) {
-    const std::optional<Plan> own = nearest_run(job.framework, job, plan, true);
+    const std::optional<plan::Plan> own = plan::nearest_run(job.framework, job, plan, true);
     if (!own || own->parallel != plan.parallel) return std::nullopt;
     plan = *own;
   }
-  const Price price = pricer.price(plan);
+  const simulate::Price price = pricer.price(plan);
   if (!room.holds(price)) return std::nullopt;
   const TunedPlan tuned = simulate_plan(job, cost, plan, price);
   if (!tuned.fits) return std::nullopt;
@@ -90,28 +92,30 @@ std::optional<Baseline> try_rule(const Job& job, const CostModel& cost, Pricer& 
 
 }  // namespace
 
-std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost, const Room& room) {
-  Pricer pricer(job, cost);
-  const auto try_all = [&](std::int64_t context, RecomputeKind recompute) {
+std::optional<Baseline> rule_of_thumb(const plan::Job& job, const cost::CostModel& cost,
+                                      const simulate::Room& room) {
+  simulate::Pricer pricer(job, cost);
+  const auto try_all = [&](std::int64_t context, plan::RecomputeKind recompute) {
     std::optional<Baseline> found;
     for (const Degrees& size : degrees(job, context)) {
-      const Plan plan = rule_plan(job, size, context, recompute);
+      const plan::Plan plan = rule_plan(job, size, context, recompute);
       found = try_rule(job, cost, pricer, plan, room);
       if (found) break;
     }
     return found;
   };
-  const std::vector<std::int64_t> contexts = legal_context_sizes(job);
+  const std::vector<std::int64_t> contexts = plan::legal_context_sizes(job);
   for (const std::int64_t context : contexts) {
-    for (const RecomputeKind recompute : {RecomputeKind::kNone, RecomputeKind::kSelective}) {
+    for (const plan::RecomputeKind recompute :
+         {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective}) {
       if (auto found = try_all(context, recompute)) return found;
     }
     if (job.length / context < kShortRows) break;
   }
   for (const std::int64_t context : contexts) {
-    if (auto found = try_all(context, RecomputeKind::kFull)) return found;
+    if (auto found = try_all(context, plan::RecomputeKind::kFull)) return found;
   }
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

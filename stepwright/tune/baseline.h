@@ -5,7 +5,7 @@
 #include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The plan that an expert would run without a search, by the published guides of Megatron-LM and
 /// Megatron-Core (2104.04473, 2205.05198, 2402.15627; their performance guides for mixtures of
@@ -23,6 +23,7 @@ namespace stepwright {
 ///   recomputation before it; full recomputation last.
 /// With a framework each plan is the nearest in the same degrees that it runs. Nothing when no such
 /// plan fits.
-std::optional<Baseline> rule_of_thumb(const Job& job, const CostModel& cost, const Room& room);
+std::optional<Baseline> rule_of_thumb(const plan::Job& job, const cost::CostModel& cost,
+                                      const simulate::Room& room);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

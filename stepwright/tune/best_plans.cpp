@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -19,10 +19,10 @@ double BestPlans::threshold() const {
   return list_.size() < most_ ? limit_ : std::min(limit_, list_.back().key);
 }
 
-void BestPlans::offer(double key, const Plan& plan, const Price& price) {
+void BestPlans::offer(double key, const plan::Plan& plan, const simulate::Price& price) {
   best_ = std::min(best_, key);
   if (key > threshold()) return leave(plan, price);
-  insert({key, plan_text(plan), plan, price});
+  insert({key, plan::plan_text(plan), plan, price});
 }
 
 void BestPlans::insert(Candidate&& candidate) {
@@ -33,7 +33,7 @@ void BestPlans::insert(Candidate&& candidate) {
   list_.pop_back();
 }
 
-void BestPlans::leave(const Plan& plan, const Price& price) {
+void BestPlans::leave(const plan::Plan& plan, const simulate::Price& price) {
   if (price.lower_bound_s >= open_below()) {
     dropped_bound_ = std::min(dropped_bound_, price.lower_bound_s);
     return;
@@ -60,4 +60,4 @@ void BestPlans::merge(BestPlans&& other) {
   for (const Candidate& candidate : other.open_) leave(candidate.plan, candidate.price);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

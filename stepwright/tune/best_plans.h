@@ -8,14 +8,14 @@
 
 #include "stepwright/simulate/price/pricer.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// A priced plan that may be among the best.
 struct Candidate {
   double key = 0;  ///< What is minimised: the price, or the memory when nothing fits.
   std::string text;
-  Plan plan;
-  Price price;
+  plan::Plan plan;
+  simulate::Price price;
 };
 
 /// The order of candidates: by what is minimised, ties by text.
@@ -26,7 +26,7 @@ inline bool before(const Candidate& a, const Candidate& b) {
 /// The order in which candidates are played: turns are kept for some schedules only, so that plans
 /// that play the same come one after the other.
 inline bool plays_before(const Candidate& a, const Candidate& b) {
-  const auto played = [](const Plan& plan) {
+  const auto played = [](const plan::Plan& plan) {
     return std::tie(plan.parallel.pipeline, plan.parallel.data, plan.micro_batch, plan.schedule);
   };
   return played(a.plan) < played(b.plan);
@@ -52,9 +52,9 @@ class BestPlans {
   [[nodiscard]] double threshold() const;
   /// A plan with a lower bound below this is looked at again, though it is not kept.
   [[nodiscard]] double open_below() const { return best_ * (1 - kWantedGap); }
-  void offer(double key, const Plan& plan, const Price& price);
+  void offer(double key, const plan::Plan& plan, const simulate::Price& price);
   /// A plan that is not wanted by its key, and what bounds its price and its simulated time.
-  void leave(const Plan& plan, const Price& price);
+  void leave(const plan::Plan& plan, const simulate::Price& price);
   void merge(BestPlans&& other);
 
   [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
@@ -76,4 +76,4 @@ class BestPlans {
   double dropped_bound_ = std::numeric_limits<double>::infinity();
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -8,28 +8,29 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/grid.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-constexpr Ability kOfBlocks[] = {Ability::kSequenceParallel, Ability::kTensorInput,
-                                 Ability::kContextKind,      Ability::kHostActivations,
-                                 Ability::kOverlap,          Ability::kExposed,
-                                 Ability::kAlgorithms,       Ability::kDispatcher};
-constexpr Algorithm Collectives::* kOfBlockMessages[] = {
-    &Collectives::tensor, &Collectives::context, &Collectives::expert};
+constexpr plan::Ability kOfBlocks[] = {
+    plan::Ability::kSequenceParallel, plan::Ability::kTensorInput, plan::Ability::kContextKind,
+    plan::Ability::kHostActivations,  plan::Ability::kOverlap,     plan::Ability::kExposed,
+    plan::Ability::kAlgorithms,       plan::Ability::kDispatcher};
+constexpr collective::Algorithm plan::Collectives::* kOfBlockMessages[] = {
+    &plan::Collectives::tensor, &plan::Collectives::context, &plan::Collectives::expert};
 
 /// Rules up to this one are decided by the grid and a block choice.
-constexpr Rule kLastBlockRule = Rule::kMultiTokenStep;
+constexpr plan::Rule kLastBlockRule = plan::Rule::kMultiTokenStep;
 
 /// What `BlockChoice::spares` says.
-std::vector<std::uint64_t> spared(const Job& job, const Dimensions& space, const Plan& plan) {
+std::vector<std::uint64_t> spared(const plan::Job& job, const Dimensions& space,
+                                  const plan::Plan& plan) {
   std::vector<std::uint64_t> lines;
   if (!space.framework || !job.space.overlap.empty()) return lines;
-  const WordSet given_up =
-      taken_words(Ability::kExposed, job, plan) &
-      space.framework->allowed(Ability::kOverlap, degrees_above_one(plan.parallel));
-  for (std::size_t i = 0; i < std::size(kOverlapNames); ++i) {
-    if (given_up[i]) lines.push_back(space.framework->lines_without(Ability::kOverlap, i));
+  const plan::WordSet given_up =
+      plan::taken_words(plan::Ability::kExposed, job, plan) &
+      space.framework->allowed(plan::Ability::kOverlap, plan::degrees_above_one(plan.parallel));
+  for (std::size_t i = 0; i < std::size(plan::kOverlapNames); ++i) {
+    if (given_up[i]) lines.push_back(space.framework->lines_without(plan::Ability::kOverlap, i));
   }
   return lines;
 }
@@ -41,13 +42,14 @@ bool alike_but_overlap(const BlockChoice& a, const BlockChoice& b) {
 }
 
 /// Of a free overlap those that differ in a grid and give up only what some line may ask for.
-std::vector<Overlap> overlaps_of(const Job& job, const Dimensions& space, Plan plan) {
+std::vector<plan::Overlap> overlaps_of(const plan::Job& job, const Dimensions& space,
+                                       plan::Plan plan) {
   if (!space.framework || !job.space.overlap.empty()) return space.overlap;
-  plan.sharding = Sharding{.optimizer = Spread::kGlobal};
-  std::vector<Overlap> overlaps;
-  for (const Overlap& overlap : space.overlap) {
+  plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
+  std::vector<plan::Overlap> overlaps;
+  for (const plan::Overlap& overlap : space.overlap) {
     plan.overlap = overlap;
-    const Plan usual = canonical(plan, job);
+    const plan::Plan usual = plan::canonical(plan, job);
     const std::vector<std::uint64_t> spares = spared(job, space, usual);
     const bool wasted = std::ranges::find(spares, std::uint64_t{0}) != spares.end();
     const bool seen = std::ranges::find(overlaps, usual.overlap) != overlaps.end();
@@ -57,17 +59,18 @@ std::vector<Overlap> overlaps_of(const Job& job, const Dimensions& space, Plan p
 }
 
 /// Adds a legal choice that runs.
-void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
+void add_block_choice(BlockTable& table, const plan::Job& job, const Dimensions& space,
+                      plan::Plan plan) {
   // With these states the overlap of parameters counts, wherever there is anything to shard.
-  plan.sharding = Sharding{.optimizer = Spread::kGlobal};
+  plan.sharding = plan::Sharding{.optimizer = plan::Spread::kGlobal};
   // Which layers are recomputed is chosen later.
-  const OffloadModules offloaded = plan.offload.activations;
-  plan = canonical(plan, job);
+  const plan::OffloadModules offloaded = plan.offload.activations;
+  plan = plan::canonical(plan, job);
   plan.offload.activations = offloaded;
   if (const auto not_run = not_run_by(space, job, plan, kOfBlocks))
     return count(table.not_run, *not_run, 1);
-  const FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
-  if (!joint.runs()) return count(table.not_run, Ability::kOverlap, 1);
+  const plan::FrameworkLaw::Joint joint = joint_of(space, kOfBlocks, job, plan, kOfBlockMessages);
+  if (!joint.runs()) return count(table.not_run, plan::Ability::kOverlap, 1);
   ++table.points;
   BlockChoice choice{plan.sequence_parallel, plan.tensor_input, plan.context_kind,
                      plan.overlap,           plan.collectives,  plan.offload.activations};
@@ -80,11 +83,12 @@ void add_block_choice(BlockTable& table, const Job& job, const Dimensions& space
 }
 
 /// Adds a legal choice with each set of modules whose activations may lie on the host.
-void add_offloaded(BlockTable& table, const Job& job, const Dimensions& space, Plan plan) {
-  for (const OffloadModules modules : space.offload.activations) {
+void add_offloaded(BlockTable& table, const plan::Job& job, const Dimensions& space,
+                   plan::Plan plan) {
+  for (const plan::OffloadModules modules : space.offload.activations) {
     plan.offload.activations = modules;
-    const auto rule = modules.empty() ? std::nullopt : broken_rule(job, plan);
-    if (rule == Rule::kOffloadModules || rule == Rule::kOffloadHost) {
+    const auto rule = modules.empty() ? std::nullopt : plan::broken_rule(job, plan);
+    if (rule == plan::Rule::kOffloadModules || rule == plan::Rule::kOffloadHost) {
       count(table.refused, *rule, 1);
     } else {
       add_block_choice(table, job, space, plan);
@@ -93,11 +97,11 @@ void add_offloaded(BlockTable& table, const Job& job, const Dimensions& space, P
 }
 
 /// The algorithms that blocks may choose for the messages of their schemes.
-std::vector<Collectives> block_algorithms(const CollectiveLists& lists) {
-  std::vector<Collectives> all;
-  for (const Algorithm tensor : lists.tensor) {
-    for (const Algorithm context : lists.context) {
-      for (const Algorithm expert : lists.expert) {
+std::vector<plan::Collectives> block_algorithms(const plan::CollectiveLists& lists) {
+  std::vector<plan::Collectives> all;
+  for (const collective::Algorithm tensor : lists.tensor) {
+    for (const collective::Algorithm context : lists.context) {
+      for (const collective::Algorithm expert : lists.expert) {
         all.push_back({.tensor = tensor, .context = context, .expert = expert});
       }
     }
@@ -112,7 +116,7 @@ std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
   for (auto choice = choices.begin(); choice != choices.end(); ++choice) {
     choice->first_without_parameters =
         std::none_of(choices.begin(), choice, [&](const BlockChoice& other) {
-          Overlap without = other.overlap;
+          plan::Overlap without = other.overlap;
           without.parameters = choice->overlap.parameters;
           return alike_but_overlap(other, *choice) && without == choice->overlap;
         });
@@ -122,28 +126,28 @@ std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices) {
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid) {
+BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan::Plan& grid) {
   BlockTable table;
-  Plan plan = grid;
+  plan::Plan plan = grid;
   const std::int64_t overlaps = std::ssize(space.overlap);
   const std::int64_t sets = std::ssize(space.offload.activations);
-  const std::vector<Overlap> different = overlaps_of(job, space, grid);
-  const std::vector<Collectives> algorithms = block_algorithms(space.collectives);
+  const std::vector<plan::Overlap> different = overlaps_of(job, space, grid);
+  const std::vector<plan::Collectives> algorithms = block_algorithms(space.collectives);
   for (const bool sequence_parallel : space.sequence_parallel) {
-    for (const TensorInput input : space.tensor_input) {
-      for (const ContextKind kind : space.context_kind) {
+    for (const plan::TensorInput input : space.tensor_input) {
+      for (const plan::ContextKind kind : space.context_kind) {
         plan.sequence_parallel = sequence_parallel;
         plan.tensor_input = input;
         plan.context_kind = kind;
-        for (const Collectives& collectives : algorithms) {
+        for (const plan::Collectives& collectives : algorithms) {
           plan.collectives = collectives;
-          const auto rule = broken_rule(job, plan);
+          const auto rule = plan::broken_rule(job, plan);
           if (rule && *rule <= kLastBlockRule) {
             count(table.refused, *rule, overlaps * sets);
             continue;
           }
           table.points += (overlaps - std::ssize(different)) * sets;
-          for (const Overlap& overlap : different) {
+          for (const plan::Overlap& overlap : different) {
             plan.overlap = overlap;
             add_offloaded(table, job, space, plan);
           }
@@ -152,7 +156,7 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
     }
   }
   if (table.choices.empty())
-    count(table.not_run, Ability::kOverlap, std::exchange(table.points, 0));
+    count(table.not_run, plan::Ability::kOverlap, std::exchange(table.points, 0));
   table.choices.shrink_to_fit();
   table.without_parameters = find_first_without_parameters(table.choices);
   return table;
@@ -160,7 +164,7 @@ BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid
 
 bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
              const StageChoice& stage) {
-  const OffloadModules modules = kept_modules(block.offloaded, stage.recompute);
+  const plan::OffloadModules modules = plan::kept_modules(block.offloaded, stage.recompute);
   if (modules == block.offloaded) return false;
   BlockChoice kept = block;
   kept.offloaded = modules;
@@ -169,15 +173,15 @@ bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
   });
 }
 
-void apply(const BlockChoice& choice, Plan& plan) {
+void apply(const BlockChoice& choice, plan::Plan& plan) {
   plan.sequence_parallel = choice.sequence_parallel;
   plan.tensor_input = choice.tensor_input;
   plan.context_kind = choice.context_kind;
   plan.overlap = choice.overlap;
-  const Algorithm data = plan.collectives.data;
+  const collective::Algorithm data = plan.collectives.data;
   plan.collectives = choice.collectives;
   plan.collectives.data = data;
   plan.offload.activations = choice.offloaded;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -6,20 +6,20 @@
 #include "stepwright/tune/choices.h"
 #include "stepwright/tune/stage_choices.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The choices on which the blocks of a plan depend beside the grid and the micro-batch.
 struct BlockChoice {
   bool sequence_parallel = false;
-  TensorInput tensor_input{};
-  ContextKind context_kind{};
-  Overlap overlap;
-  Collectives collectives;  ///< But for data.
-  OffloadModules offloaded;
+  plan::TensorInput tensor_input{};
+  plan::ContextKind context_kind{};
+  plan::Overlap overlap;
+  plan::Collectives collectives;  ///< But for data.
+  plan::OffloadModules offloaded;
   /// Whether it is the first of choices that differ in the overlap of parameters alone: the only
   /// one where sharding has no parameters to gather.
   bool first_without_parameters = true;
-  FrameworkLaw::Joint joint;
+  plan::FrameworkLaw::Joint joint;
   /// Of a free overlap, for each kind that it gives up though its degrees allow it, the lines that
   /// ask for that: where none of them holds another choice is better.
   std::vector<std::uint64_t> spares;
@@ -44,7 +44,7 @@ struct BlockTable {
 /// Sets `first_without_parameters` of all choices of a table, and returns how many are.
 std::int64_t find_first_without_parameters(std::vector<BlockChoice>& choices);
 
-BlockTable block_table(const Job& job, const Dimensions& space, const Plan& grid);
+BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan::Plan& grid);
 
 /// Whether another of the blocks gives the same plans with a stage: one that leaves to the host
 /// just what is kept where the stage recomputes.
@@ -52,6 +52,6 @@ bool repeats(const std::vector<BlockChoice>& blocks, const BlockChoice& block,
              const StageChoice& stage);
 
 /// Puts a choice into a plan; before those of stages.
-void apply(const BlockChoice& choice, Plan& plan);
+void apply(const BlockChoice& choice, plan::Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -2,25 +2,25 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::tune {
 
 struct ChoiceFloor::Position {
-  const StageCost& stage;
-  const Overlap& overlap;
+  const simulate::StageCost& stage;
+  const plan::Overlap& overlap;
   const ShardingFloor::Times& times;
   const ShardingTable::Choice& choice;
 
-  [[nodiscard]] double seconds(MessageCost DataCost::* moment) const {
+  [[nodiscard]] double seconds(simulate::MessageCost simulate::DataCost::* moment) const {
     return times.seconds(choice, moment);
   }
 };
 
 /// Messages beside a pass make it at least as long as they are, those that block lengthen it.
 ChoiceFloor::Pass ChoiceFloor::pass(const Position& position) {
-  const StageCost& stage = position.stage;
-  const double gather_s = position.seconds(&DataCost::gather);
-  const double regather_s = position.seconds(&DataCost::regather);
-  const double reduce_s = position.seconds(&DataCost::reduce);
+  const simulate::StageCost& stage = position.stage;
+  const double gather_s = position.seconds(&simulate::DataCost::gather);
+  const double regather_s = position.seconds(&simulate::DataCost::regather);
+  const double reduce_s = position.seconds(&simulate::DataCost::reduce);
   Pass pass;
   if (position.overlap.parameters) {
     pass.forward_s = std::max(stage.forward.seconds, gather_s);
@@ -39,22 +39,22 @@ ChoiceFloor::Pass ChoiceFloor::pass(const Position& position) {
 /// waits for it.
 double ChoiceFloor::end_s(const Position& position, const Pass& pass, double slowest_s) {
   const double drain_s = position.stage.first_drain_s;
-  const double last_s = position.seconds(&DataCost::last_reduce);
+  const double last_s = position.seconds(&simulate::DataCost::last_reduce);
   if (!position.overlap.gradients) return last_s - drain_s;
-  const double all_s = last_s + position.seconds(&DataCost::reduce);
+  const double all_s = last_s + position.seconds(&simulate::DataCost::reduce);
   const double first = 1 / position.times.pieces(position.choice);
   const double hidden_s = (slowest_s - pass.forward_s) * (1 - first);
   return std::max(all_s * first, all_s - hidden_s) - drain_s;
 }
 
-double ChoiceFloor::price_s(const PipelineCost& pipeline, const Overlap& overlap,
+double ChoiceFloor::price_s(const simulate::PipelineCost& pipeline, const plan::Overlap& overlap,
                             const PositionTimes& positions, const ShardingTable::Choice& choice,
                             double enough_s) {
   double slowest = 0;
   double base = 0;
   passes_.clear();
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    const StageCost& stage = pipeline.stages[i];
+    const simulate::StageCost& stage = pipeline.stages[i];
     passes_.push_back(pass({stage, overlap, positions[i], choice}));
     slowest = std::max(slowest, passes_.back().both_s);
     base = std::max(base, stage.forward.seconds + stage.backward.seconds);
@@ -70,4 +70,4 @@ double ChoiceFloor::price_s(const PipelineCost& pipeline, const Overlap& overlap
   return steady_s + end;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -5,7 +5,7 @@
 #include "stepwright/simulate/price/pipeline_cost.h"
 #include "stepwright/tune/sharding_floor.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Times of one pipeline's positions, one after the other.
 using PositionTimes = std::vector<ShardingFloor::Times>;
@@ -14,7 +14,7 @@ using PositionTimes = std::vector<ShardingFloor::Times>;
 class ChoiceFloor {
  public:
   /// Seconds without the update, no further than to more than `enough_s`.
-  double price_s(const PipelineCost& pipeline, const Overlap& overlap,
+  double price_s(const simulate::PipelineCost& pipeline, const plan::Overlap& overlap,
                  const PositionTimes& positions, const ShardingTable::Choice& choice,
                  double enough_s);
 
@@ -33,4 +33,4 @@ class ChoiceFloor {
   std::vector<Pass> passes_;  ///< Scratch.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -14,25 +14,26 @@
 // listed once and multiplied. All lists hold canonical choices: no plan appears twice. Here is what
 // the three have in common.
 
-namespace stepwright {
+namespace stepwright::tune {
 
-inline constexpr std::size_t kRules = std::size(kRuleNames);
+inline constexpr std::size_t kRules = std::size(plan::kRuleNames);
 /// Points of a space that are refused, by the first rule that they break.
 using RuleCounts = std::array<std::int64_t, kRules>;
 /// Points that the job's framework does not run, by the first ability in which it does not.
-using AbilityCounts = std::array<std::int64_t, kAbilities>;
+using AbilityCounts = std::array<std::int64_t, plan::kAbilities>;
 
-void count(RuleCounts& counts, Rule rule, std::int64_t points);
-void count(AbilityCounts& counts, Ability ability, std::int64_t points);
+void count(RuleCounts& counts, plan::Rule rule, std::int64_t points);
+void count(AbilityCounts& counts, plan::Ability ability, std::int64_t points);
 
 /// The first of these abilities in which the job's framework does not run a canonical plan.
-std::optional<Ability> not_run_by(const Dimensions& space, const Job& job, const Plan& usual,
-                                  std::span<const Ability> abilities);
+std::optional<plan::Ability> not_run_by(const Dimensions& space, const plan::Job& job,
+                                        const plan::Plan& usual,
+                                        std::span<const plan::Ability> abilities);
 
 /// What a canonical plan says of these abilities, and of the algorithms of these schemes, to the
 /// lines of the job's framework; nothing without one.
-FrameworkLaw::Joint joint_of(const Dimensions& space, std::span<const Ability> abilities,
-                             const Job& job, const Plan& usual,
-                             std::span<Algorithm Collectives::* const> schemes);
+plan::FrameworkLaw::Joint joint_of(
+    const Dimensions& space, std::span<const plan::Ability> abilities, const plan::Job& job,
+    const plan::Plan& usual, std::span<collective::Algorithm plan::Collectives::* const> schemes);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

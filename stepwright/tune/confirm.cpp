@@ -6,7 +6,7 @@
 
 #include "stepwright/core/parallel.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Plans simulated at a time: few at first, since one good plan rules out others.
@@ -97,11 +97,12 @@ void simulate_below(Evaluation& evaluation, std::vector<Candidate>& candidates, 
 
 }  // namespace
 
-void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates, Played played) {
+void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates,
+                 simulate::Played played) {
   std::ranges::stable_sort(candidates, plays_before);
   const auto workers = static_cast<std::size_t>(std::max(1, evaluation.threads()));
   parallel_for(evaluation.threads(), workers, [&](std::size_t worker) {
-    Pricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());
+    simulate::Pricer pricer(evaluation.job(), evaluation.cost(), evaluation.prices());
     for (std::size_t i = worker; i < candidates.size(); i += workers) {
       Candidate& candidate = candidates[i];
       const double bound_s = candidate.price.lower_bound_s;
@@ -132,11 +133,11 @@ double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t 
   const double others_s = least_bound_s(open, above);
   std::erase_if(open, [&](Candidate& candidate) {
     if (above(candidate)) return true;
-    candidate.text = plan_text(candidate.plan);
+    candidate.text = plan::plan_text(candidate.plan);
     return evaluation.knows(candidate);
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
-  play_prices(evaluation, open, Played::kFloors);
+  play_prices(evaluation, open, simulate::Played::kFloors);
   simulate_below(evaluation, open, enough_s, most_operators);
   return std::min({least_open_s(evaluation, open), left_s, others_s});
 }
@@ -157,4 +158,4 @@ double settle_proven(Evaluation& evaluation, const std::vector<Candidate>& candi
   return least_open_s(evaluation, candidates);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

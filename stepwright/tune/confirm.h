@@ -5,7 +5,7 @@
 
 #include "stepwright/tune/evaluation.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Places of the list of plans that are settled whatever number is asked for: the best plan does
 /// not depend on it.
@@ -19,7 +19,7 @@ inline constexpr double kPriceError = 0.08;
 /// Prices candidates anew by their turns (`Pricer::played_price`), or only bounds them by these,
 /// and sorts them by price.
 void play_prices(const Evaluation& evaluation, std::vector<Candidate>& candidates,
-                 Played played = Played::kAll);
+                 simulate::Played played = simulate::Played::kAll);
 
 /// Simulates candidates, sorted by price, until the first `top` are settled: no other has a lower
 /// bound below the last of them, nor a price that its error, a share of it, could bring there; or
@@ -36,4 +36,4 @@ double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t 
 double settle_proven(Evaluation& evaluation, const std::vector<Candidate>& candidates,
                      std::size_t top);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -3,12 +3,12 @@
 #include "stepwright/model/layer_order.h"
 #include "stepwright/step/layer.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Whether two messages of one template cost the same.
-bool cost_alike(const Operator& a, const Operator& b) {
-  const auto key = [](const Operator& op) {
+bool cost_alike(const step::Operator& a, const step::Operator& b) {
+  const auto key = [](const step::Operator& op) {
     return std::tie(op.kind, op.group, op.dtype, op.routed, op.busiest, op.in_pieces,
                     op.payload_elements, op.repeats);
   };
@@ -17,28 +17,28 @@ bool cost_alike(const Operator& a, const Operator& b) {
 
 }  // namespace
 
-const std::vector<double>& ContextFloor::of(const Plan& plan) {
-  const Parallel& size = plan.parallel;
+const std::vector<double>& ContextFloor::of(const plan::Plan& plan) {
+  const plan::Parallel& size = plan.parallel;
   const auto [entry, fresh] = known_.try_emplace(
       {size.tensor, size.context, plan.micro_batch, plan.context_kind, plan.collectives.context});
   if (fresh) entry->second = build(plan);
   return entry->second;
 }
 
-std::vector<double> ContextFloor::build(Plan plan) const {
-  plan.sharding = Sharding{};
-  const Setting setting = make_setting(job_, plan, MicroBatchSize::kLeast);
-  const Layouts layouts = group_layouts(job_.cluster, Grid(plan));
+std::vector<double> ContextFloor::build(plan::Plan plan) const {
+  plan.sharding = plan::Sharding{};
+  const step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
+  const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
   std::vector<double> classes;
-  for (const LayerClass which : layer_order(job_.model).classes) {
+  for (const model::LayerClass which : model::layer_order(job_.model).classes) {
     double& sum = classes.emplace_back();
-    const BlockPair pair = build_layer(setting, which, kNoRecompute);
+    const step::BlockPair pair = step::build_layer(setting, which, plan::kNoRecompute);
     // The steps of a ring cost the same.
-    const Operator* before = nullptr;
+    const step::Operator* before = nullptr;
     double seconds = 0;
-    for (const Template* piece : {&pair.forward, &pair.backward}) {
-      for (const Operator& op : piece->operators) {
-        if (op.scheme != Scheme::kContext || !is_communication(op.kind)) continue;
+    for (const step::Template* piece : {&pair.forward, &pair.backward}) {
+      for (const step::Operator& op : piece->operators) {
+        if (op.scheme != step::Scheme::kContext || !step::is_communication(op.kind)) continue;
         if (before == nullptr || !cost_alike(*before, op)) {
           seconds = cost_.price(op, layouts, plan.collectives).seconds;
         }
@@ -50,4 +50,4 @@ std::vector<double> ContextFloor::build(Plan plan) const {
   return classes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -9,22 +9,23 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/grid.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-constexpr Ability kOfStates[] = {Ability::kSharding, Ability::kGroups, Ability::kAccumulate,
-                                 Ability::kOffload};
+constexpr plan::Ability kOfStates[] = {plan::Ability::kSharding, plan::Ability::kGroups,
+                                       plan::Ability::kAccumulate, plan::Ability::kOffload};
 
-constexpr Ability kOfStrategies[] = {Ability::kSharding, Ability::kGroups, Ability::kAlgorithms};
-constexpr Algorithm Collectives::* kOfDataMessages[] = {&Collectives::data};
+constexpr plan::Ability kOfStrategies[] = {plan::Ability::kSharding, plan::Ability::kGroups,
+                                           plan::Ability::kAlgorithms};
+constexpr collective::Algorithm plan::Collectives::* kOfDataMessages[] = {&plan::Collectives::data};
 
 /// Rules up to this one are decided by the grid and sharding groups.
-constexpr Rule kLastGroupRule = Rule::kExpertShardingGroup;
+constexpr plan::Rule kLastGroupRule = plan::Rule::kExpertShardingGroup;
 
 /// The sizes of groups that a plan of this grid may have, `node` resolved.
 std::vector<std::int64_t> resolved(const std::vector<std::int64_t>& groups, std::int64_t node) {
   std::vector<std::int64_t> sizes = groups;
-  std::ranges::replace(sizes, kNodeGroup, node);
+  std::ranges::replace(sizes, plan::kNodeGroup, node);
   return sizes;
 }
 
@@ -33,29 +34,32 @@ struct Groups {
 };
 
 /// The listed algorithms that a strategy and its groups have a message for.
-std::vector<Algorithm> legal_algorithms(const Job& job, const Dimensions& space, Plan plan) {
-  std::vector<Algorithm> legal = space.collectives.data;
-  std::erase_if(legal, [&](Algorithm algorithm) {
+std::vector<collective::Algorithm> legal_algorithms(const plan::Job& job, const Dimensions& space,
+                                                    plan::Plan plan) {
+  std::vector<collective::Algorithm> legal = space.collectives.data;
+  std::erase_if(legal, [&](collective::Algorithm algorithm) {
     plan.collectives.data = algorithm;
-    return algorithm != Algorithm::kLibrary && broken_rule(job, plan) == Rule::kDataCollectives;
+    return algorithm != collective::Algorithm::kLibrary &&
+           plan::broken_rule(job, plan) == plan::Rule::kDataCollectives;
   });
   return legal;
 }
 
 /// Takes out the algorithms with which the job's framework does not run a strategy.
-void erase_not_run(std::vector<Algorithm>& algorithms, DataTable& table, const Job& job,
-                   const Dimensions& space, Plan plan, std::int64_t groups) {
+void erase_not_run(std::vector<collective::Algorithm>& algorithms, DataTable& table,
+                   const plan::Job& job, const Dimensions& space, plan::Plan plan,
+                   std::int64_t groups) {
   if (!space.framework) return;
-  std::erase_if(algorithms, [&](Algorithm algorithm) {
+  std::erase_if(algorithms, [&](collective::Algorithm algorithm) {
     plan.collectives.data = algorithm;
-    const auto not_run = not_run_by(space, job, canonical(plan, job), kOfStrategies);
+    const auto not_run = not_run_by(space, job, plan::canonical(plan, job), kOfStrategies);
     if (not_run) count(table.not_run, *not_run, groups);
     return not_run.has_value();
   });
 }
 
 /// Whether a framework may have its own buckets.
-bool free_buckets(const Job& job) {
+bool free_buckets(const plan::Job& job) {
   return job.space.gradient_bucket.empty() && job.space.parameter_bucket.empty();
 }
 
@@ -66,13 +70,14 @@ struct DataList {
 };
 
 /// Adds one choice, where it is new and runs.
-void add_data_choice(DataTable& table, const Job& job, const Dimensions& space, const Plan& plan,
-                     DataList& list) {
-  Plan usual = canonical(plan, job);
-  const FrameworkLaw::Joint joint = joint_of(space, kOfStates, job, usual, kOfDataMessages);
-  if (!joint.runs() || not_run_by(space, job, usual, std::array{Ability::kAccumulate})) return;
+void add_data_choice(DataTable& table, const plan::Job& job, const Dimensions& space,
+                     const plan::Plan& plan, DataList& list) {
+  plan::Plan usual = plan::canonical(plan, job);
+  const plan::FrameworkLaw::Joint joint = joint_of(space, kOfStates, job, usual, kOfDataMessages);
+  if (!joint.runs() || not_run_by(space, job, usual, std::array{plan::Ability::kAccumulate}))
+    return;
   if (space.framework) {
-    const Plan own = space.framework->with_buckets(job, usual);
+    const plan::Plan own = space.framework->with_buckets(job, usual);
     if (own != usual && !free_buckets(job)) return;
     usual = own;
   }
@@ -91,24 +96,26 @@ void add_data_choice(DataTable& table, const Job& job, const Dimensions& space, 
 }
 
 /// Whether a rule is of what is left to the host (`plan/laws/offload_laws.cpp`).
-bool is_of_offload(Rule rule) {
-  return rule == Rule::kOffloadShare || rule == Rule::kOffloadUpdate ||
-         rule == Rule::kOffloadHost || rule == Rule::kOffloadParameters ||
-         rule == Rule::kHostMemory;
+bool is_of_offload(plan::Rule rule) {
+  return rule == plan::Rule::kOffloadShare || rule == plan::Rule::kOffloadUpdate ||
+         rule == plan::Rule::kOffloadHost || rule == plan::Rule::kOffloadParameters ||
+         rule == plan::Rule::kHostMemory;
 }
 
 /// What may be left to the host beside a strategy with its groups; counts the others, of which each
 /// stands for so many points.
-std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dimensions& space,
-                                    Plan plan, std::int64_t points) {
-  std::vector<Offload> legal;
-  for (const Offload& offload : offloads_of_states(space.offload)) {
+std::vector<plan::Offload> legal_offloads(DataTable& table, const plan::Job& job,
+                                          const Dimensions& space, plan::Plan plan,
+                                          std::int64_t points) {
+  std::vector<plan::Offload> legal;
+  for (const plan::Offload& offload : offloads_of_states(space.offload)) {
     plan.offload = offload;
-    const bool there = offload != Offload{};
-    std::optional<Rule> rule;
-    if (there) rule = broken_rule(job, plan);
-    const bool runs = !there || !space.framework ||
-                      space.framework->runs(Ability::kOffload, job, canonical(plan, job));
+    const bool there = offload != plan::Offload{};
+    std::optional<plan::Rule> rule;
+    if (there) rule = plan::broken_rule(job, plan);
+    const bool runs =
+        !there || !space.framework ||
+        space.framework->runs(plan::Ability::kOffload, job, plan::canonical(plan, job));
     if (rule && is_of_offload(*rule)) {
       count(table.refused_offloads, *rule, points);
     } else if (!runs) {
@@ -122,19 +129,19 @@ std::vector<Offload> legal_offloads(DataTable& table, const Job& job, const Dime
 
 /// Adds what a strategy with its groups, which stand for `groups` points, leaves to choose.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void add_data_choices(DataTable& table, const Job& job, const Dimensions& space, Plan plan,
-                      std::int64_t groups, DataList& list) {
-  std::vector<Algorithm> algorithms = legal_algorithms(job, space, plan);
+void add_data_choices(DataTable& table, const plan::Job& job, const Dimensions& space,
+                      plan::Plan plan, std::int64_t groups, DataList& list) {
+  std::vector<collective::Algorithm> algorithms = legal_algorithms(job, space, plan);
   const std::int64_t refused = std::ssize(space.collectives.data) - std::ssize(algorithms);
-  count(table.refused, Rule::kDataCollectives, groups * refused);
+  count(table.refused, plan::Rule::kDataCollectives, groups * refused);
   erase_not_run(algorithms, table, job, space, plan, groups);
   table.points += groups * std::ssize(algorithms);
-  for (const Offload& offload :
+  for (const plan::Offload& offload :
        legal_offloads(table, job, space, plan, groups * std::ssize(algorithms))) {
     for (const DType accumulate : space.accumulate) {
       for (const std::int64_t gradients : space.gradient_bucket) {
         for (const std::int64_t parameters : space.parameter_bucket) {
-          for (const Algorithm algorithm : algorithms) {
+          for (const collective::Algorithm algorithm : algorithms) {
             plan.offload = offload;
             plan.accumulate = accumulate;
             plan.gradient_bucket = gradients;
@@ -149,31 +156,31 @@ void add_data_choices(DataTable& table, const Job& job, const Dimensions& space,
 }
 
 /// Legal types of accumulation; the others are counted later, as the last rule.
-Dimensions legal_types(const Job& job, const Dimensions& space, Plan plan) {
+Dimensions legal_types(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
   Dimensions legal = space;
   std::erase_if(legal.accumulate, [&](DType type) {
     plan.accumulate = type;
-    return broken_rule(job, plan) == Rule::kAccumulate;
+    return plan::broken_rule(job, plan) == plan::Rule::kAccumulate;
   });
   return legal;
 }
 
 /// All groups of one strategy.
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Plan plan,
+void add_strategy(DataTable& table, const plan::Job& job, const Dimensions& legal, plan::Plan plan,
                   const Groups& groups, DataList& list) {
   const auto all = static_cast<std::int64_t>(groups.inner.size() * groups.expert.size());
   const std::int64_t algorithms = std::ssize(legal.collectives.data);
-  if (!is_paro_strategy(plan.sharding)) {
-    return count(table.refused, Rule::kShardingStrategy, all * algorithms);
+  if (!plan::is_paro_strategy(plan.sharding)) {
+    return count(table.refused, plan::Rule::kShardingStrategy, all * algorithms);
   }
-  if (!plan.sharding.uses(Spread::kInner)) {
+  if (!plan.sharding.uses(plan::Spread::kInner)) {
     return add_data_choices(table, job, legal, plan, all, list);
   }
   const auto broken = [&](std::int64_t inner, std::int64_t expert) {
     plan.sharding.group = inner;
     plan.sharding.expert_group = expert;
-    const auto rule = broken_rule(job, plan);
+    const auto rule = plan::broken_rule(job, plan);
     return rule && *rule <= kLastGroupRule;
   };
   std::vector<std::int64_t> experts =
@@ -183,10 +190,11 @@ void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Pla
   std::erase_if(experts, [&](std::int64_t size) { return broken(1, size); });
   for (const std::int64_t inner : groups.inner) {
     if (broken(inner, 1)) {
-      count(table.refused, Rule::kShardingGroup, std::ssize(groups.expert) * algorithms);
+      count(table.refused, plan::Rule::kShardingGroup, std::ssize(groups.expert) * algorithms);
       continue;
     }
-    count(table.refused, Rule::kExpertShardingGroup, (before - std::ssize(experts)) * algorithms);
+    count(table.refused, plan::Rule::kExpertShardingGroup,
+          (before - std::ssize(experts)) * algorithms);
     for (const std::int64_t expert : experts) {
       plan.sharding.group = inner;
       plan.sharding.expert_group = expert;
@@ -197,8 +205,8 @@ void add_strategy(DataTable& table, const Job& job, const Dimensions& legal, Pla
 
 }  // namespace
 
-std::vector<Offload> offloads_of_states(const OffloadLists& lists) {
-  std::vector<Offload> all;
+std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists) {
+  std::vector<plan::Offload> all;
   for (const double share : lists.optimizer) {
     for (const bool masters : lists.masters) {
       for (const bool parameters : lists.parameters) {
@@ -210,14 +218,15 @@ std::vector<Offload> offloads_of_states(const OffloadLists& lists) {
   return all;
 }
 
-DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal, DataLists& lists) {
+DataTable data_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal,
+                     DataLists& lists) {
   DataTable table;
   const Dimensions types = legal_types(job, space, legal);
-  const Groups groups{resolved(space.sharding_group, node_sharding_group(job.cluster, legal)),
-                      resolved(space.expert_group, node_expert_group(job.cluster, legal))};
+  const Groups groups{resolved(space.sharding_group, plan::node_sharding_group(job.cluster, legal)),
+                      resolved(space.expert_group, plan::node_expert_group(job.cluster, legal))};
   DataList list;
-  for (const Sharding& states : space.sharding) {
-    Plan plan = legal;
+  for (const plan::Sharding& states : space.sharding) {
+    plan::Plan plan = legal;
     plan.sharding = states;
     plan.sharding.group = plan.sharding.expert_group = 1;
     add_strategy(table, job, types, plan, groups, list);
@@ -227,7 +236,7 @@ DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal,
   return table;
 }
 
-void apply(const DataChoice& choice, Plan& plan) {
+void apply(const DataChoice& choice, plan::Plan& plan) {
   plan.sharding = choice.sharding;
   plan.accumulate = choice.accumulate;
   plan.collectives.data = choice.algorithm;
@@ -238,4 +247,4 @@ void apply(const DataChoice& choice, Plan& plan) {
   plan.offload.parameters = choice.offload.parameters;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -10,21 +10,21 @@
 
 #include "stepwright/tune/choices.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Sharding and how its messages are sent.
 struct DataChoice {
-  Sharding sharding;
+  plan::Sharding sharding;
   DType accumulate{};
-  Algorithm algorithm{};
+  collective::Algorithm algorithm{};
   std::int64_t gradient_bucket = 0;
   std::int64_t parameter_bucket = 0;
-  Offload offload;
-  FrameworkLaw::Joint joint;
+  plan::Offload offload;
+  plan::FrameworkLaw::Joint joint;
 
   /// Whether the overlap and the buckets of parameters mean anything.
   [[nodiscard]] bool gathers() const {
-    return sharding.parameters != Spread::kNone || sharding.optimizer != Spread::kNone;
+    return sharding.parameters != plan::Spread::kNone || sharding.optimizer != plan::Spread::kNone;
   }
   auto operator<=>(const DataChoice&) const = default;
 };
@@ -36,7 +36,7 @@ struct DataTable {
   std::span<const DataChoice> choices;  ///< One of the lists.
   std::uint64_t holds = 0;              ///< What any of them says to the lines of the framework.
   /// How many say what, and gather parameters or do not.
-  std::map<std::pair<FrameworkLaw::Joint, bool>, std::int64_t> joints;
+  std::map<std::pair<plan::FrameworkLaw::Joint, bool>, std::int64_t> joints;
   std::int64_t gathering = 0;  ///< How many of them gather parameters.
   std::int64_t points = 0;     ///< Legal ones of states, groups and algorithms.
   RuleCounts refused{};        ///< Of the same.
@@ -47,12 +47,13 @@ struct DataTable {
 };
 
 /// What lists leave to the host of states and parameters, in order.
-std::vector<Offload> offloads_of_states(const OffloadLists& lists);
+std::vector<plan::Offload> offloads_of_states(const plan::OffloadLists& lists);
 
 /// `legal` is a plan of the grid that breaks no rule.
-DataTable data_table(const Job& job, const Dimensions& space, const Plan& legal, DataLists& lists);
+DataTable data_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal,
+                     DataLists& lists);
 
 /// Puts a choice into a plan.
-void apply(const DataChoice& choice, Plan& plan);
+void apply(const DataChoice& choice, plan::Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

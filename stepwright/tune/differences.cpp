@@ -8,7 +8,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/write_choices.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -50,19 +50,20 @@ bool is_label(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> fields_to_set(const Job& job, const Plan& from, const Plan& to) {
+std::vector<std::string> fields_to_set(const plan::Job& job, const plan::Plan& from,
+                                       const plan::Plan& to) {
   std::vector<std::string> fields;
   const auto set = [&](const std::string& path, const Json&, const Json& value) {
     // What a plan no longer says is that of a plan that says nothing of it.
     fields.push_back(fmt::format("{}={}", path, value.is_null() ? "{}" : value_text(value)));
   };
-  each_difference("", plan_json({job, from}), plan_json({job, to}), set, true);
+  each_difference("", plan::plan_json({job, from}), plan::plan_json({job, to}), set, true);
   return fields;
 }
 
-std::optional<std::string> differing_field(const Job& job, const Job& of_plan) {
-  const Json here = job_json(job, true);
-  const Json there = job_json(of_plan, true);
+std::optional<std::string> differing_field(const plan::Job& job, const plan::Job& of_plan) {
+  const Json here = plan::job_json(job, true);
+  const Json there = plan::job_json(of_plan, true);
   for (const char* part : {"model", "cluster", "batch", "precision", "optimizer"}) {
     std::string label;
     std::string field;
@@ -78,4 +79,4 @@ std::optional<std::string> differing_field(const Job& job, const Job& of_plan) {
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

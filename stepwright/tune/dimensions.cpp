@@ -13,7 +13,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/plan_table.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 template <class Value>
@@ -26,7 +26,7 @@ std::vector<Value> distinct(const std::vector<Value>& values) {
 }
 
 /// Chunks per pipeline rank that leave a layer to each, from 2 on.
-std::vector<std::int64_t> free_chunks(const Job& job) {
+std::vector<std::int64_t> free_chunks(const plan::Job& job) {
   std::vector<std::int64_t> chunks(
       static_cast<std::size_t>(std::max<std::int64_t>(1, job.model.layers / 2 - 1)));
   std::iota(chunks.begin(), chunks.end(), 2);
@@ -35,103 +35,110 @@ std::vector<std::int64_t> free_chunks(const Job& job) {
 
 /// The schedules that are searched unasked; where the framework has neither, 1f1b, which all have
 /// of one position, and what it has.
-std::vector<ScheduleKind> free_schedules(const Dimensions& out) {
-  std::vector<ScheduleKind> usual = {ScheduleKind::kOneForwardOneBackward,
-                                     ScheduleKind::kInterleaved};
+std::vector<schedule::ScheduleKind> free_schedules(const Dimensions& out) {
+  std::vector<schedule::ScheduleKind> usual = {schedule::ScheduleKind::kOneForwardOneBackward,
+                                               schedule::ScheduleKind::kInterleaved};
   if (!out.framework) return usual;
-  const WordSet& runs = out.framework->allowed(Ability::kSchedule, 0);
-  const auto run = [&](ScheduleKind kind) { return runs[static_cast<std::size_t>(kind)]; };
+  const plan::WordSet& runs = out.framework->allowed(plan::Ability::kSchedule, 0);
+  const auto run = [&](schedule::ScheduleKind kind) {
+    return runs[static_cast<std::size_t>(kind)];
+  };
   if (std::ranges::any_of(usual, run)) return usual;
-  std::vector<ScheduleKind> kinds = {ScheduleKind::kOneForwardOneBackward};
-  for (const auto& [kind, name] : kScheduleNames) {
+  std::vector<schedule::ScheduleKind> kinds = {schedule::ScheduleKind::kOneForwardOneBackward};
+  for (const auto& [kind, name] : schedule::kScheduleNames) {
     if (run(kind)) kinds.push_back(kind);
   }
   return kinds;
 }
 
 /// `auto` stands for whatever order is best: for those with a name, too.
-std::vector<ScheduleKind> with_named(std::vector<ScheduleKind> kinds) {
-  if (std::ranges::none_of(kinds, [](ScheduleKind kind) { return traits_of(kind).found; })) {
+std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKind> kinds) {
+  if (std::ranges::none_of(
+          kinds, [](schedule::ScheduleKind kind) { return schedule::traits_of(kind).found; })) {
     return kinds;
   }
-  for (const auto& [kind, name] : kScheduleNames) {
-    if (is_named_order(kind)) kinds.push_back(kind);
+  for (const auto& [kind, name] : schedule::kScheduleNames) {
+    if (schedule::is_named_order(kind)) kinds.push_back(kind);
   }
   return distinct(kinds);
 }
 
 /// Everything beside computation that can be: it costs nothing to choose, and no message takes
 /// longer for it. With a framework what is left of it with each degree of parallelism.
-std::vector<Overlap> free_overlaps(const Dimensions& out) {
-  const Overlap all = overlap_all(true);
+std::vector<plan::Overlap> free_overlaps(const Dimensions& out) {
+  const plan::Overlap all = plan::overlap_all(true);
   if (!out.framework) return {all};
-  std::vector<Overlap> within;
-  for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
-    within.push_back(overlap_within(all, out.framework->allowed(Ability::kOverlap, degrees)));
+  std::vector<plan::Overlap> within;
+  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkLaw::kDegreeSets; ++degrees) {
+    within.push_back(
+        plan::overlap_within(all, out.framework->allowed(plan::Ability::kOverlap, degrees)));
   }
   // Lines that hold beside other choices may hold together.
-  for (const WordSet& words : out.framework->joined_words(Ability::kOverlap)) {
+  for (const plan::WordSet& words : out.framework->joined_words(plan::Ability::kOverlap)) {
     for (std::size_t i = 0, count = within.size(); i < count; ++i) {
-      within.push_back(overlap_within(within[i], words));
+      within.push_back(plan::overlap_within(within[i], words));
     }
     within = distinct(within);
   }
   // Of two that differ in it alone the overlap of parameters stands for states without any.
-  std::ranges::stable_sort(within, std::ranges::greater{}, &Overlap::parameters);
+  std::ranges::stable_sort(within, std::ranges::greater{}, &plan::Overlap::parameters);
   return distinct(within);
 }
 
 /// The type of the framework, and the others where it reduces some states in one alone.
-std::vector<DType> free_types(const Job& job, const Dimensions& out) {
-  std::vector<DType> types = {default_gradients(job)};
-  if (out.framework && !out.framework->joined_words(Ability::kAccumulate).empty()) {
-    types.push_back(storage_type(job.precision));
-    types.push_back(default_accumulate(job.precision));
+std::vector<DType> free_types(const plan::Job& job, const Dimensions& out) {
+  std::vector<DType> types = {plan::default_gradients(job)};
+  if (out.framework && !out.framework->joined_words(plan::Ability::kAccumulate).empty()) {
+    types.push_back(plan::storage_type(job.precision));
+    types.push_back(plan::default_accumulate(job.precision));
   }
   return distinct(types);
 }
 
 /// The usual order, and those that the framework has instead with some degree of parallelism.
-std::vector<RankOrder> free_rank_orders(const Dimensions& out) {
-  std::vector<RankOrder> orders = {RankOrder()};
+std::vector<plan::RankOrder> free_rank_orders(const Dimensions& out) {
+  std::vector<plan::RankOrder> orders = {plan::RankOrder()};
   if (!out.framework) return orders;
-  const std::vector<std::string>& words = ability_words(Ability::kRankOrder);
-  for (DegreeSet degrees = 0; degrees < FrameworkLaw::kDegreeSets; ++degrees) {
-    const WordSet& runs = out.framework->allowed(Ability::kRankOrder, degrees);
+  const std::vector<std::string>& words = plan::ability_words(plan::Ability::kRankOrder);
+  for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkLaw::kDegreeSets; ++degrees) {
+    const plan::WordSet& runs = out.framework->allowed(plan::Ability::kRankOrder, degrees);
     for (std::size_t i = 0; i < words.size() && !runs[0]; ++i) {
-      if (runs[i]) orders.push_back(rank_order_of(words[i]).value());
+      if (runs[i]) orders.push_back(plan::rank_order_of(words[i]).value());
     }
   }
   return distinct(orders);
 }
 
 /// The values of each dimension that a job does not list; empty: the default of a plan.
-Space free_values(const Job& job, const Dimensions& out) {
-  Space free;
-  free.tensor = legal_tensor_sizes(job);
-  free.context = legal_context_sizes(job);
-  free.pipeline = legal_pipeline_sizes(job);
-  free.expert = legal_expert_sizes(job);
-  free.expert_tensor = legal_expert_tensor_sizes(job);
-  free.micro_batch = divisors(job.sequences);
+plan::Space free_values(const plan::Job& job, const Dimensions& out) {
+  plan::Space free;
+  free.tensor = plan::legal_tensor_sizes(job);
+  free.context = plan::legal_context_sizes(job);
+  free.pipeline = plan::legal_pipeline_sizes(job);
+  free.expert = plan::legal_expert_sizes(job);
+  free.expert_tensor = plan::legal_expert_tensor_sizes(job);
+  free.micro_batch = plan::divisors(job.sequences);
   free.sequence_parallel = {false, true};
-  free.tensor_input = {TensorInput::kKeep, TensorInput::kRegather};
-  free.context_kind = {ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses};
+  free.tensor_input = {plan::TensorInput::kKeep, plan::TensorInput::kRegather};
+  free.context_kind = {plan::ContextKind::kRing, plan::ContextKind::kAllGather,
+                       plan::ContextKind::kUlysses};
   free.overlap = free_overlaps(out);
   free.rank_order = free_rank_orders(out);
   free.schedule = free_schedules(out);
   free.chunks = free_chunks(job);
-  free.recompute = {{RecomputeKind::kNone}, {RecomputeKind::kSelective}, {RecomputeKind::kFull}};
-  free.sharding = paro_strategies();
+  free.recompute = {{plan::RecomputeKind::kNone},
+                    {plan::RecomputeKind::kSelective},
+                    {plan::RecomputeKind::kFull}};
+  free.sharding = plan::paro_strategies();
   free.accumulate = free_types(job, out);
-  free.sharding_group = divisors(job.cluster.devices());
+  free.sharding_group = plan::divisors(job.cluster.devices());
   if (job.model.experts) free.expert_group = free.sharding_group;
   return free;
 }
 
-void check_listed(const Space& space) {
-  each_choice([&](const auto& choice) {
-    if constexpr (std::is_same_v<KindOf<decltype(choice)>, std::int64_t>) {
+void check_listed(const plan::Space& space) {
+  plan::each_choice([&](const auto& choice) {
+    if constexpr (std::is_same_v<plan::KindOf<decltype(choice)>, std::int64_t>) {
       for (const std::int64_t value : choice.list(space)) {
         if (value >= choice.least) continue;
         fail_input(fmt::format("search.{} lists {}; it is at least 1", choice.key, value));
@@ -142,14 +149,14 @@ void check_listed(const Space& space) {
 
 }  // namespace
 
-Dimensions dimensions(const Job& job) {
+Dimensions dimensions(const plan::Job& job) {
   check_listed(job.space);
   Dimensions out;
   if (!job.framework.name.empty()) out.framework.emplace(job.framework);
-  const Space free = free_values(job, out);
-  Plan usual;
-  usual.accumulate = default_gradients(job);
-  each_choice([&](const auto& choice) {
+  const plan::Space free = free_values(job, out);
+  plan::Plan usual;
+  usual.accumulate = plan::default_gradients(job);
+  plan::each_choice([&](const auto& choice) {
     auto& values = choice.list(out);
     values = distinct(choice.list(job.space));
     if (values.empty()) values = choice.list(free);
@@ -161,7 +168,7 @@ Dimensions dimensions(const Job& job) {
 
 std::int64_t Dimensions::total() const {
   std::int64_t product = 1;
-  each_choice([&](const auto& choice) {
+  plan::each_choice([&](const auto& choice) {
     product = times(product, std::max<std::int64_t>(1, std::ssize(choice.list(*this))));
   });
   return product;
@@ -179,4 +186,4 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
   return over ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

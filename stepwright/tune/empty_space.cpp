@@ -17,10 +17,10 @@
 #include "stepwright/tune/data_choices.h"
 #include "stepwright/tune/frameworks.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-std::int64_t legal_plans(const Job& job) {
+std::int64_t legal_plans(const plan::Job& job) {
   const Dimensions space = dimensions(job);
   return Enumeration(job, space).legal();
 }
@@ -31,11 +31,11 @@ struct Remedy {
   std::int64_t legal = 0;
 };
 
-std::vector<Remedy> freed_dimensions(const Job& job) {
+std::vector<Remedy> freed_dimensions(const plan::Job& job) {
   std::vector<Remedy> remedies;
-  each_choice([&](const auto& choice) {
+  plan::each_choice([&](const auto& choice) {
     if (choice.list(job.space).empty()) return;
-    Job freed = job;
+    plan::Job freed = job;
     choice.list(freed.space).clear();
     if (const std::int64_t legal = legal_plans(freed); legal > 0) {
       remedies.push_back({fmt::format("{} free", choice.key), legal});
@@ -45,11 +45,11 @@ std::vector<Remedy> freed_dimensions(const Job& job) {
 }
 
 /// Batches that the ranks of a cluster may share evenly, the nearest first.
-std::vector<std::int64_t> near_batches(const Job& job) {
+std::vector<std::int64_t> near_batches(const plan::Job& job) {
   std::vector<std::int64_t> micro_batches = job.space.micro_batch;
   if (micro_batches.empty()) micro_batches.push_back(1);
   std::vector<std::int64_t> batches;
-  for (const std::int64_t ranks : divisors(job.cluster.devices())) {
+  for (const std::int64_t ranks : plan::divisors(job.cluster.devices())) {
     for (const std::int64_t size : micro_batches) {
       const std::int64_t step = times(ranks, size);
       const std::int64_t below = job.sequences / step * step;
@@ -66,9 +66,9 @@ std::vector<std::int64_t> near_batches(const Job& job) {
 }
 
 /// The nearest batch with which there are legal plans.
-std::vector<Remedy> another_batch(const Job& job) {
+std::vector<Remedy> another_batch(const plan::Job& job) {
   for (const std::int64_t sequences : near_batches(job)) {
-    Job other = job;
+    plan::Job other = job;
     other.sequences = sequences;
     if (const std::int64_t legal = legal_plans(other); legal > 0) {
       return {{fmt::format("batch.sequences {}", sequences), legal}};
@@ -78,7 +78,7 @@ std::vector<Remedy> another_batch(const Job& job) {
 }
 
 /// Advice on what leaves legal plans: a batch, a framework, a dimension that is freed.
-std::string advice(const Job& job, std::vector<Remedy> remedies) {
+std::string advice(const plan::Job& job, std::vector<Remedy> remedies) {
   for (Remedy& remedy : freed_dimensions(job)) remedies.push_back(std::move(remedy));
   std::vector<std::string> words;
   for (const Remedy& remedy : remedies) {
@@ -89,9 +89,9 @@ std::string advice(const Job& job, std::vector<Remedy> remedies) {
 }
 
 /// The job without what a rule of the job alone refuses.
-Job mended(Job job, Rule rule) {
-  if (rule == Rule::kLengthWithinPositions) job.length = job.model.longest() / 2 * 2;
-  if (rule == Rule::kPrecision) {
+plan::Job mended(plan::Job job, plan::Rule rule) {
+  if (rule == plan::Rule::kLengthWithinPositions) job.length = job.model.longest() / 2 * 2;
+  if (rule == plan::Rule::kPrecision) {
     const auto& rates = job.cluster.device.peak_flops;
     job.precision = rates.contains(DType::kBf16) ? DType::kBf16 : rates.begin()->first;
   }
@@ -99,29 +99,30 @@ Job mended(Job job, Rule rule) {
 }
 
 /// A plan that breaks the rule by what it leaves to the host.
-std::optional<Rejected> broken_by_offload(const Job& job, const Dimensions& space, Rule rule,
-                                          Plan grid) {
-  for (const Offload& states : offloads_of_states(space.offload)) {
+std::optional<plan::Rejected> broken_by_offload(const plan::Job& job, const Dimensions& space,
+                                                plan::Rule rule, plan::Plan grid) {
+  for (const plan::Offload& states : offloads_of_states(space.offload)) {
     grid.offload = states;
-    for (const OffloadModules modules : space.offload.activations) {
+    for (const plan::OffloadModules modules : space.offload.activations) {
       grid.offload.activations = modules;
-      if (broken_rule(job, grid) == rule) return illegal(job, grid);
+      if (plan::broken_rule(job, grid) == rule) return plan::illegal(job, grid);
     }
   }
   return std::nullopt;
 }
 
 /// A plan that breaks it by its choices of batch, schedule, chunks and layers.
-std::optional<Rejected> broken_by_stages(const Job& job, const Dimensions& space, Rule rule,
-                                         Plan grid) {
+std::optional<plan::Rejected> broken_by_stages(const plan::Job& job, const Dimensions& space,
+                                               plan::Rule rule, plan::Plan grid) {
   for (const std::int64_t micro_batch : space.micro_batch) {
-    for (const ScheduleKind kind : space.schedule) {
-      for (const Schedule& schedule : schedules_of(kind, space.chunks, space.strands)) {
+    for (const schedule::ScheduleKind kind : space.schedule) {
+      for (const schedule::Schedule& schedule :
+           schedule::schedules_of(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           grid.micro_batch = micro_batch;
           grid.schedule = schedule;
           grid.layers = layers;
-          if (broken_rule(job, grid) == rule) return illegal(job, grid);
+          if (plan::broken_rule(job, grid) == rule) return plan::illegal(job, grid);
         }
       }
     }
@@ -131,10 +132,11 @@ std::optional<Rejected> broken_by_stages(const Job& job, const Dimensions& space
 
 /// A plan that breaks the rule: the enumeration knows a rank grid in which one does, with or
 /// without other choices. Nothing where none of those alone breaks it.
-std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule rule, Plan grid) {
-  if (broken_rule(job, grid) == rule) return illegal(job, grid);
+std::optional<plan::Rejected> broken_in(const plan::Job& job, const Dimensions& space,
+                                        plan::Rule rule, plan::Plan grid) {
+  if (plan::broken_rule(job, grid) == rule) return plan::illegal(job, grid);
   if (auto refused = broken_by_stages(job, space, rule, grid)) return refused;
-  for (const Sharding& states : space.sharding) {
+  for (const plan::Sharding& states : space.sharding) {
     grid.sharding = states;
     for (const auto find : {broken_by_offload, broken_by_stages}) {
       if (auto refused = find(job, space, rule, grid)) return refused;
@@ -144,9 +146,9 @@ std::optional<Rejected> broken_in(const Job& job, const Dimensions& space, Rule 
 }
 
 /// The plans that the framework does not run, where some would be legal without one.
-std::optional<std::string> left_by_framework(const Job& job, const Dimensions& space,
+std::optional<std::string> left_by_framework(const plan::Job& job, const Dimensions& space,
                                              const Enumeration& enumeration) {
-  Job any = job;
+  plan::Job any = job;
   any.framework = {};
   const std::int64_t legal = space.framework ? legal_plans(any) : 0;
   if (legal == 0) return std::nullopt;
@@ -160,24 +162,27 @@ std::optional<std::string> left_by_framework(const Job& job, const Dimensions& s
 }
 
 /// The rule that refuses the plans which come farthest, and what would leave legal ones.
-std::string farthest(const Job& job, const Dimensions& space, const Enumeration& enumeration) {
+std::string farthest(const plan::Job& job, const Dimensions& space,
+                     const Enumeration& enumeration) {
   if (const auto text = left_by_framework(job, space, enumeration)) return *text;
   if (enumeration.examples().empty()) return "it has no points";
   const auto& [rule, example] = *enumeration.examples().rbegin();
   const auto refused = broken_in(job, space, rule, example);
   const std::string reason =
-      refused ? refused->message : fmt::format("{}: {}", rule_name(rule), rule_sentence(rule));
-  const bool of_batch = rule >= Rule::kBatchDivides && rule <= Rule::kStrandsNeedMicroBatches;
+      refused ? refused->message
+              : fmt::format("{}: {}", plan::rule_name(rule), plan::rule_sentence(rule));
+  const bool of_batch =
+      rule >= plan::Rule::kBatchDivides && rule <= plan::Rule::kStrandsNeedMicroBatches;
   return fmt::format("{}; {}", reason,
                      advice(job, of_batch ? another_batch(job) : std::vector<Remedy>()));
 }
 
 }  // namespace
 
-void fail_empty(const Job& job, const Enumeration& enumeration) {
+void fail_empty(const plan::Job& job, const Enumeration& enumeration) {
   std::vector<std::string> reasons;
-  Job rest = job;
-  for (const Rejected& refused : illegal_job(job)) {
+  plan::Job rest = job;
+  for (const plan::Rejected& refused : plan::illegal_job(job)) {
     reasons.push_back(refused.message);
     rest = mended(std::move(rest), refused.rule);
   }
@@ -189,4 +194,4 @@ void fail_empty(const Job& job, const Enumeration& enumeration) {
                           format_count(enumeration.total()), fmt::join(reasons, "; and ")));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

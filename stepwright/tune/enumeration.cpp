@@ -4,10 +4,10 @@
 
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-constexpr Ability kOfGrid[] = {Ability::kParallel, Ability::kRankOrder};
+constexpr plan::Ability kOfGrid[] = {plan::Ability::kParallel, plan::Ability::kRankOrder};
 
 std::int64_t product(std::initializer_list<std::int64_t> factors) {
   std::int64_t result = 1;
@@ -17,19 +17,20 @@ std::int64_t product(std::initializer_list<std::int64_t> factors) {
 
 }  // namespace
 
-Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order) {
-  Plan plan;
+plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
+                     const plan::RankOrder& order) {
+  plan::Plan plan;
   plan.parallel = parallel;
   plan.rank_order = order;
-  plan.accumulate = default_gradients(job);
+  plan.accumulate = plan::default_gradients(job);
   return plan;
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-Enumeration::Enumeration(const Job& job, const Dimensions& space)
+Enumeration::Enumeration(const plan::Job& job, const Dimensions& space)
     : job_(job),
       space_(space),
-      model_words_(taken_words(Ability::kModel, job, {})),
+      model_words_(plan::taken_words(plan::Ability::kModel, job, {})),
       total_(space.total()) {
   block_points_ =
       product({std::ssize(space.sequence_parallel), std::ssize(space.tensor_input),
@@ -46,12 +47,13 @@ Enumeration::Enumeration(const Job& job, const Dimensions& space)
   buckets_ = product({std::ssize(space.gradient_bucket), std::ssize(space.parameter_bucket)});
   offloads_ = product({std::ssize(space.offload.optimizer), std::ssize(space.offload.masters),
                        std::ssize(space.offload.parameters)});
-  groups_ask_degrees_ = space.framework &&
-                        (words_of_degrees() & ~space.framework->allowed(Ability::kGroups, 0)).any();
+  groups_ask_degrees_ =
+      space.framework &&
+      (plan::words_of_degrees() & ~space.framework->allowed(plan::Ability::kGroups, 0)).any();
   for (const std::int64_t tensor : space.tensor) {
     for (const std::int64_t context : space.context) {
       for (const std::int64_t pipeline : space.pipeline) {
-        Parallel parallel{.tensor = tensor, .pipeline = pipeline, .context = context};
+        plan::Parallel parallel{.tensor = tensor, .pipeline = pipeline, .context = context};
         if (space.data.empty()) {
           parallel.data = std::max<std::int64_t>(
               1, job.cluster.devices() /
@@ -67,55 +69,56 @@ Enumeration::Enumeration(const Job& job, const Dimensions& space)
   }
 }
 
-void Enumeration::refuse(Rule rule, std::int64_t points, const Plan& example) {
+void Enumeration::refuse(plan::Rule rule, std::int64_t points, const plan::Plan& example) {
   if (points == 0) return;
   std::int64_t& counted = refused_[static_cast<std::size_t>(rule)];
   counted = plus(counted, points);
   examples_.try_emplace(rule, example);
 }
 
-void Enumeration::refuse(const RuleCounts& counts, std::int64_t each, const Plan& example) {
+void Enumeration::refuse(const RuleCounts& counts, std::int64_t each, const plan::Plan& example) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    refuse(static_cast<Rule>(i), times(counts[i], each), example);
+    refuse(static_cast<plan::Rule>(i), times(counts[i], each), example);
   }
 }
 
-void Enumeration::refuse(const Recomputations& recomputations, std::int64_t each, Plan example) {
+void Enumeration::refuse(const Recomputations& recomputations, std::int64_t each,
+                         plan::Plan example) {
   for (const auto& [rule, recompute] : recomputations.refused) {
     example.recompute = recompute;
     refuse(rule, each, example);
   }
 }
 
-void Enumeration::leave(Ability ability, std::int64_t points) {
+void Enumeration::leave(plan::Ability ability, std::int64_t points) {
   std::int64_t& counted = not_run_[static_cast<std::size_t>(ability)];
   counted = plus(counted, points);
 }
 
 void Enumeration::leave(const AbilityCounts& counts, std::int64_t each) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    leave(static_cast<Ability>(i), times(counts[i], each));
+    leave(static_cast<plan::Ability>(i), times(counts[i], each));
   }
 }
 
-std::optional<Ability> Enumeration::grid_not_run(const Plan& plan) const {
+std::optional<plan::Ability> Enumeration::grid_not_run(const plan::Plan& plan) const {
   if (!space_.framework || plan.parallel.expert_data() == 0) return std::nullopt;
-  for (const Ability ability : kOfGrid) {
+  for (const plan::Ability ability : kOfGrid) {
     if (!space_.framework->runs_alone(ability, job_, plan)) return ability;
   }
-  const WordSet& models = space_.framework->allowed(Ability::kModel, degrees(plan));
-  if ((model_words_ & ~models).any()) return Ability::kModel;
+  const plan::WordSet& models = space_.framework->allowed(plan::Ability::kModel, degrees(plan));
+  if ((model_words_ & ~models).any()) return plan::Ability::kModel;
   return std::nullopt;
 }
 
-DegreeSet Enumeration::degrees(const Plan& plan) const {
-  return space_.framework ? degrees_above_one(plan.parallel) : 0;
+plan::DegreeSet Enumeration::degrees(const plan::Plan& plan) const {
+  return space_.framework ? plan::degrees_above_one(plan.parallel) : 0;
 }
 
-void Enumeration::add_degrees(const Parallel& parallel) {
-  const Plan plan = grid_plan(job_, parallel, RankOrder{});
-  const auto rule = broken_rule(job_, plan);
-  if (rule && *rule <= Rule::kWorldSize) {
+void Enumeration::add_degrees(const plan::Parallel& parallel) {
+  const plan::Plan plan = grid_plan(job_, parallel, plan::RankOrder{});
+  const auto rule = plan::broken_rule(job_, plan);
+  if (rule && *rule <= plan::Rule::kWorldSize) {
     const std::int64_t points = product(
         {std::ssize(space_.expert), std::ssize(space_.expert_tensor), std::ssize(space_.rank_order),
          block_points_, stage_points_, recomputes_, group_points_, types_, buckets_, offloads_});
@@ -123,7 +126,7 @@ void Enumeration::add_degrees(const Parallel& parallel) {
   }
   for (const std::int64_t expert : space_.expert) {
     for (const std::int64_t expert_tensor : space_.expert_tensor) {
-      Parallel routed = parallel;
+      plan::Parallel routed = parallel;
       routed.expert = expert;
       routed.expert_tensor = expert_tensor;
       add_experts(routed);
@@ -131,20 +134,20 @@ void Enumeration::add_degrees(const Parallel& parallel) {
   }
 }
 
-void Enumeration::add_experts(const Parallel& parallel) {
-  std::vector<RankOrder> seen;
-  for (const RankOrder& order : space_.rank_order) {
-    Plan plan = grid_plan(job_, parallel, order);
+void Enumeration::add_experts(const plan::Parallel& parallel) {
+  std::vector<plan::RankOrder> seen;
+  for (const plan::RankOrder& order : space_.rank_order) {
+    plan::Plan plan = grid_plan(job_, parallel, order);
     // Orders that lay the ranks alike give the same plans.
-    if (parallel.expert_data() > 0) plan = canonical(plan, job_);
-    const RankOrder usual = plan.rank_order;
+    if (parallel.expert_data() > 0) plan = plan::canonical(plan, job_);
+    const plan::RankOrder usual = plan.rank_order;
     const bool repeated = std::ranges::find(seen, usual) != seen.end();
     seen.push_back(usual);
     add_grid(grid_plan(job_, parallel, parallel.expert_data() > 0 ? usual : order), repeated);
   }
 }
 
-void Enumeration::add_grid(const Plan& plan, bool repeated) {
+void Enumeration::add_grid(const plan::Plan& plan, bool repeated) {
   const std::int64_t states = product({recomputes_, group_points_, types_, buckets_, offloads_});
   if (const auto ability = grid_not_run(plan)) {
     return leave(*ability, product({block_points_, stage_points_, states}));
@@ -153,7 +156,7 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
   refuse(blocks.refused, times(stage_points_, states), plan);
   leave(blocks.not_run, times(stage_points_, states));
   if (blocks.points == 0) return;
-  Plan legal = plan;
+  plan::Plan legal = plan;
   apply(blocks.choices.front(), legal);
   const StageTable& stages = this->stages(legal);
   refuse(stages.refused, times(blocks.points, states), legal);
@@ -162,7 +165,7 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
   const Recomputations& recomputations = stages.recomputations;
   const std::int64_t recomputes = recomputes_ - recomputations.not_run;
   const std::int64_t inner = product({group_points_, types_, buckets_, offloads_});
-  leave(Ability::kRecompute,
+  leave(plan::Ability::kRecompute,
         product({blocks.points, stages.points, recomputations.not_run, inner}));
   if (stages.choices == 0) {
     return refuse(recomputations, product({blocks.points, stages.points, inner}), legal);
@@ -177,16 +180,16 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
   if (points == 0) return;
   refuse(recomputations, points / recomputes, legal);
   points = points / recomputes * std::ssize(recomputations.legal);
-  const auto rule = broken_rule(job_, legal);
-  if (rule == Rule::kPrecision) return refuse(*rule, points, legal);
+  const auto rule = plan::broken_rule(job_, legal);
+  if (rule == plan::Rule::kPrecision) return refuse(*rule, points, legal);
   std::int64_t narrow = 0;
   for (const DType type : space_.accumulate) {
-    Plan typed = legal;
+    plan::Plan typed = legal;
     typed.accumulate = type;
-    narrow += broken_rule(job_, typed) == Rule::kAccumulate ? 1 : 0;
+    narrow += plan::broken_rule(job_, typed) == plan::Rule::kAccumulate ? 1 : 0;
   }
   const std::int64_t refused = times(points / types_, narrow);
-  refuse(Rule::kAccumulate, refused, legal);
+  refuse(plan::Rule::kAccumulate, refused, legal);
   points_ = plus(points_, points - refused);
   refuse_offloads(data, (points - refused) / product({data.points, offloads_}), legal);
   if (repeated || data.choices.empty()) return;
@@ -199,19 +202,21 @@ void Enumeration::add_grid(const Plan& plan, bool repeated) {
 
 /// Takes what cannot be left to the host out of the points; each of a grid's points of sharding
 /// stands for so many.
-void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each, const Plan& legal) {
+void Enumeration::refuse_offloads(const DataTable& data, std::int64_t each,
+                                  const plan::Plan& legal) {
   refuse(data.refused_offloads, each, legal);
   for (const std::int64_t points : data.refused_offloads) points_ -= times(points, each);
-  leave(Ability::kOffload, times(data.not_run_offloads, each));
+  leave(plan::Ability::kOffload, times(data.not_run_offloads, each));
   points_ -= times(data.not_run_offloads, each);
 }
 
 /// Takes out blocks that give up overlap for what nothing in the grid asks for.
 void Enumeration::keep_running(GridChoice& grid) {
-  static constexpr Ability kOfJob[] = {
-      Ability::kParallel,  Ability::kRankOrder, Ability::kPrecision, Ability::kDispatcher,
-      Ability::kOptimizer, Ability::kModel,     Ability::kTrained};
-  const Plan plan = canonical(grid_plan(job_, grid.parallel, grid.order), job_);
+  static constexpr plan::Ability kOfJob[] = {plan::Ability::kParallel,  plan::Ability::kRankOrder,
+                                             plan::Ability::kPrecision, plan::Ability::kDispatcher,
+                                             plan::Ability::kOptimizer, plan::Ability::kModel,
+                                             plan::Ability::kTrained};
+  const plan::Plan plan = plan::canonical(grid_plan(job_, grid.parallel, grid.order), job_);
   grid.joint = space_.framework->joint(kOfJob, job_, plan);
   const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;
   std::erase_if(grid.blocks,
@@ -239,7 +244,7 @@ std::int64_t Enumeration::legal_plans(const GridChoice& grid) const {
   return legal;
 }
 
-const StageTable& Enumeration::stages(const Plan& legal) {
+const StageTable& Enumeration::stages(const plan::Plan& legal) {
   const StageKey key{legal.parallel.pipeline, legal.parallel.data, degrees(legal)};
   auto found = stages_.find(key);
   if (found == stages_.end()) {
@@ -248,20 +253,21 @@ const StageTable& Enumeration::stages(const Plan& legal) {
   return found->second;
 }
 
-const DataTable& Enumeration::data(const Plan& legal) {
-  const GridAxes axes = grid_axes(legal.parallel, legal.rank_order);
+const DataTable& Enumeration::data(const plan::Plan& legal) {
+  const plan::GridAxes axes = plan::grid_axes(legal.parallel, legal.rank_order);
   const auto uses = [](const std::vector<std::int64_t>& groups) {
-    return std::ranges::find(groups, kNodeGroup) != groups.end();
+    return std::ranges::find(groups, plan::kNodeGroup) != groups.end();
   };
   // Algorithms ask how groups lie, their sizes only how many ranks there are.
-  const bool lies = space_.collectives.data != std::vector{Algorithm::kLibrary};
-  const DataKey key{data_context_extents(axes),
-                    lies ? expert_data_extents(axes) : Extents{},
-                    legal.parallel.expert_data(),
-                    uses(space_.sharding_group) ? node_sharding_group(job_.cluster, legal) : 0,
-                    uses(space_.expert_group) ? node_expert_group(job_.cluster, legal) : 0,
-                    degrees(legal),
-                    groups_ask_degrees_ ? legal.parallel : Parallel{}};
+  const bool lies = space_.collectives.data != std::vector{collective::Algorithm::kLibrary};
+  const DataKey key{
+      plan::data_context_extents(axes),
+      lies ? plan::expert_data_extents(axes) : plan::Extents{},
+      legal.parallel.expert_data(),
+      uses(space_.sharding_group) ? plan::node_sharding_group(job_.cluster, legal) : 0,
+      uses(space_.expert_group) ? plan::node_expert_group(job_.cluster, legal) : 0,
+      degrees(legal),
+      groups_ask_degrees_ ? legal.parallel : plan::Parallel{}};
   auto found = data_.find(key);
   if (found == data_.end()) {
     found = data_.emplace(key, data_table(job_, space_, legal, lists_)).first;
@@ -269,4 +275,4 @@ const DataTable& Enumeration::data(const Plan& legal) {
   return found->second;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

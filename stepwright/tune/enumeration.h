@@ -12,23 +12,23 @@
 #include "stepwright/tune/data_choices.h"
 #include "stepwright/tune/stage_choices.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// A rank grid with at least one legal plan.
 struct GridChoice {
-  Parallel parallel;
-  RankOrder order;  ///< Canonical.
+  plan::Parallel parallel;
+  plan::RankOrder order;  ///< Canonical.
   std::vector<BlockChoice> blocks;
   std::int64_t blocks_without_parameters = 0;
   const StageTable* stages = nullptr;
   const DataTable* data = nullptr;
-  FrameworkLaw::Joint joint;
+  plan::FrameworkLaw::Joint joint;
 
   /// Whether the job's framework runs a block with what stages and sharding say to its lines, and
   /// the block gives up no overlap for nothing.
-  [[nodiscard]] bool runs(const BlockChoice& block, const FrameworkLaw::Joint& stage,
-                          const FrameworkLaw::Joint& states) const {
-    const FrameworkLaw::Joint all = joint | block.joint | stage | states;
+  [[nodiscard]] bool runs(const BlockChoice& block, const plan::FrameworkLaw::Joint& stage,
+                          const plan::FrameworkLaw::Joint& states) const {
+    const plan::FrameworkLaw::Joint all = joint | block.joint | stage | states;
     return all.runs() && !block.wastes(all.holds);
   }
   /// Whether it runs a block and a schedule with any sharding.
@@ -44,13 +44,14 @@ struct GridChoice {
 };
 
 /// A plan of the grid that is legal as far as the grid and a legal block choice decide.
-Plan grid_plan(const Job& job, const Parallel& parallel, const RankOrder& order);
+plan::Plan grid_plan(const plan::Job& job, const plan::Parallel& parallel,
+                     const plan::RankOrder& order);
 
 /// The legal plans of a space and why the others are refused, by counting: the product structure is
 /// used, no plan is visited.
 class Enumeration {
  public:
-  Enumeration(const Job& job, const Dimensions& space);
+  Enumeration(const plan::Job& job, const Dimensions& space);
 
   [[nodiscard]] const std::vector<GridChoice>& grids() const { return grids_; }
   [[nodiscard]] std::int64_t total() const { return total_; }
@@ -59,36 +60,36 @@ class Enumeration {
   [[nodiscard]] const RuleCounts& refused() const { return refused_; }
   [[nodiscard]] const AbilityCounts& not_run() const { return not_run_; }
   /// A refused plan for each rule that refused any.
-  [[nodiscard]] const std::map<Rule, Plan>& examples() const { return examples_; }
+  [[nodiscard]] const std::map<plan::Rule, plan::Plan>& examples() const { return examples_; }
 
  private:
   /// The key from which the legal group sizes and algorithms of a grid follow.
-  using DataKey =
-      std::tuple<Extents, Extents, std::int64_t, std::int64_t, std::int64_t, DegreeSet, Parallel>;
-  using StageKey = std::tuple<std::int64_t, std::int64_t, DegreeSet>;
+  using DataKey = std::tuple<plan::Extents, plan::Extents, std::int64_t, std::int64_t, std::int64_t,
+                             plan::DegreeSet, plan::Parallel>;
+  using StageKey = std::tuple<std::int64_t, std::int64_t, plan::DegreeSet>;
 
-  void add_degrees(const Parallel& parallel);
-  void add_experts(const Parallel& parallel);
-  void add_grid(const Plan& plan, bool repeated);
+  void add_degrees(const plan::Parallel& parallel);
+  void add_experts(const plan::Parallel& parallel);
+  void add_grid(const plan::Plan& plan, bool repeated);
   void keep_running(GridChoice& grid);
   [[nodiscard]] std::int64_t legal_plans(const GridChoice& grid) const;
-  void refuse(Rule rule, std::int64_t points, const Plan& example);
-  void refuse(const RuleCounts& counts, std::int64_t each, const Plan& example);
-  void refuse_offloads(const DataTable& data, std::int64_t each, const Plan& legal);
-  void leave(Ability ability, std::int64_t points);
+  void refuse(plan::Rule rule, std::int64_t points, const plan::Plan& example);
+  void refuse(const RuleCounts& counts, std::int64_t each, const plan::Plan& example);
+  void refuse_offloads(const DataTable& data, std::int64_t each, const plan::Plan& legal);
+  void leave(plan::Ability ability, std::int64_t points);
   void leave(const AbilityCounts& counts, std::int64_t each);
   /// The ability of a rank grid that the job's framework does not run.
-  [[nodiscard]] std::optional<Ability> grid_not_run(const Plan& plan) const;
+  [[nodiscard]] std::optional<plan::Ability> grid_not_run(const plan::Plan& plan) const;
   /// Recomputations that it runs.
-  void refuse(const Recomputations& recomputations, std::int64_t each, Plan example);
+  void refuse(const Recomputations& recomputations, std::int64_t each, plan::Plan example);
   /// The degrees on which its abilities depend; nothing without a framework.
-  [[nodiscard]] DegreeSet degrees(const Plan& plan) const;
-  const StageTable& stages(const Plan& legal);
-  const DataTable& data(const Plan& legal);
+  [[nodiscard]] plan::DegreeSet degrees(const plan::Plan& plan) const;
+  const StageTable& stages(const plan::Plan& legal);
+  const DataTable& data(const plan::Plan& legal);
 
-  const Job& job_;
+  const plan::Job& job_;
   const Dimensions& space_;
-  WordSet model_words_;  ///< Of the job's model; of its framework some depend on degrees.
+  plan::WordSet model_words_;  ///< Of the job's model; of its framework some depend on degrees.
   std::map<StageKey, StageTable> stages_;
   DataLists lists_;
   std::map<DataKey, DataTable> data_;
@@ -98,7 +99,7 @@ class Enumeration {
   std::int64_t points_ = 0;
   RuleCounts refused_{};
   AbilityCounts not_run_{};
-  std::map<Rule, Plan> examples_;
+  std::map<plan::Rule, plan::Plan> examples_;
   // Points of the product below a grid.
   std::int64_t block_points_ = 1;
   std::int64_t stage_points_ = 1;
@@ -110,4 +111,4 @@ class Enumeration {
   bool groups_ask_degrees_ = false;  ///< Whether the framework runs groups by all degrees.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -7,29 +7,30 @@
 #include "stepwright/core/parallel.h"
 #include "stepwright/memory/memory.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Operators that a step plays over all stages.
-std::int64_t count_operators(const StepProgram& program) {
+std::int64_t count_operators(const step::StepProgram& program) {
   std::int64_t count = 0;
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     std::vector<std::int64_t> of_sequence;
-    for (const Sequence& sequence : stage.sequences) {
+    for (const step::Sequence& sequence : stage.sequences) {
       std::int64_t sum = 0;
-      for (const Item& item : sequence.items) {
+      for (const step::Item& item : sequence.items) {
         sum += std::ssize(program.templates[static_cast<std::size_t>(item.which)].operators);
       }
       of_sequence.push_back(sum);
     }
-    for (const Slot& slot : stage.schedule) {
+    for (const step::Slot& slot : stage.schedule) {
       count += of_sequence[static_cast<std::size_t>(slot.sequence)];
     }
   }
   return count;
 }
 
-TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& memory) {
+TunedPlan accounted(const plan::Plan& plan, const simulate::Price& price,
+                    const memory::MemoryReport& memory) {
   return {.plan = plan,
           .price_s = price.seconds,
           .lower_bound_s = price.lower_bound_s,
@@ -39,13 +40,14 @@ TunedPlan accounted(const Plan& plan, const Price& price, const MemoryReport& me
           .fits = memory.fits(),
           .p_fits = memory.p_fits,
           .over_by_bytes = std::max(0.0, memory.over_by_bytes()),
-          .largest_part = largest_part(memory)};
+          .largest_part = memory::largest_part(memory)};
 }
 
-void play(const Job& job, const CostModel& cost, const StepProgram& program, TunedPlan& tuned) {
-  Simulation simulation =
-      simulate(program, cost, group_layouts(job.cluster, Grid(tuned.plan)), tuned.plan);
-  add_waits(simulation, tuned.waits_s);
+void play(const plan::Job& job, const cost::CostModel& cost, const step::StepProgram& program,
+          TunedPlan& tuned) {
+  simulate::Simulation simulation = simulate::simulate(
+      program, cost, cost::group_layouts(job.cluster, plan::Grid(tuned.plan)), tuned.plan);
+  simulate::add_waits(simulation, tuned.waits_s);
   const auto critical = static_cast<std::size_t>(simulation.critical_stage);
   tuned.step_time_s = simulation.step_time_s;
   tuned.breakdown = simulation.stages[critical].breakdown;
@@ -54,11 +56,11 @@ void play(const Job& job, const CostModel& cost, const StepProgram& program, Tun
 
 }  // namespace
 
-TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
-                        const Price& price) {
-  StepProgram program = build_program(job, plan);
-  TunedPlan tuned = accounted(plan, price, memory_report(job, program));
-  if (job.documents) program = build_program(job, plan, MicroBatchSize::kMean);
+TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const plan::Plan& plan,
+                        const simulate::Price& price) {
+  step::StepProgram program = step::build_program(job, plan);
+  TunedPlan tuned = accounted(plan, price, memory::memory_report(job, program));
+  if (job.documents) program = step::build_program(job, plan, step::MicroBatchSize::kMean);
   play(job, cost, program, tuned);
   return tuned;
 }
@@ -89,7 +91,7 @@ void Evaluation::run(std::span<const Candidate* const> candidates) {
 }
 
 void Evaluation::take(const TunedPlan& simulated) {
-  if (!known_.try_emplace(plan_text(simulated.plan), simulated).second) return;
+  if (!known_.try_emplace(plan::plan_text(simulated.plan), simulated).second) return;
   times_.insert(std::ranges::upper_bound(times_, simulated.step_time_s), simulated.step_time_s);
 }
 
@@ -128,9 +130,11 @@ bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
 }
 
 Evaluation::Accounted Evaluation::account(const Candidate& candidate) const {
-  StepProgram program = build_program(job_, candidate.plan);
-  TunedPlan tuned = accounted(candidate.plan, candidate.price, memory_report(job_, program));
-  if (job_.documents) program = build_program(job_, candidate.plan, MicroBatchSize::kMean);
+  step::StepProgram program = step::build_program(job_, candidate.plan);
+  TunedPlan tuned =
+      accounted(candidate.plan, candidate.price, memory::memory_report(job_, program));
+  if (job_.documents)
+    program = step::build_program(job_, candidate.plan, step::MicroBatchSize::kMean);
   return {std::move(program), std::move(tuned)};
 }
 
@@ -147,4 +151,4 @@ std::vector<TunedPlan> Evaluation::ranked() const {
   return plans;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -11,19 +11,19 @@
 #include "stepwright/tune/best_plans.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// One plan in the simulator, its memory from its program.
-TunedPlan simulate_plan(const Job& job, const CostModel& cost, const Plan& plan,
-                        const Price& price);
+TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const plan::Plan& plan,
+                        const simulate::Price& price);
 
 /// The results of simulating plans of a job, each plan once. The order in which plans are given and
 /// the number of threads change nothing but `operators`.
 class Evaluation {
  public:
   /// All but `prices` must outlive it.
-  Evaluation(const Job& job, const CostModel& cost, const Running& running,
-             const PriceStore& prices = {})
+  Evaluation(const plan::Job& job, const cost::CostModel& cost, const Running& running,
+             const simulate::PriceStore& prices = {})
       : job_(job), cost_(cost), running_(running), prices_(prices) {}
 
   /// Simulates candidates side by side, but those it knows. One that turns out not to fit is
@@ -38,10 +38,10 @@ class Evaluation {
   /// The same of several, accounted side by side: those that fit.
   std::vector<const Candidate*> which_fit(std::span<const Candidate* const> candidates);
 
-  [[nodiscard]] const Job& job() const { return job_; }
-  [[nodiscard]] const CostModel& cost() const { return cost_; }
+  [[nodiscard]] const plan::Job& job() const { return job_; }
+  [[nodiscard]] const cost::CostModel& cost() const { return cost_; }
   /// For pricers of its plans.
-  [[nodiscard]] const PriceStore& prices() const { return prices_; }
+  [[nodiscard]] const simulate::PriceStore& prices() const { return prices_; }
   [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const Candidate& candidate) const {
     return known_.contains(candidate.text);
@@ -60,16 +60,16 @@ class Evaluation {
  private:
   /// A plan that may be played.
   struct Accounted {
-    StepProgram program;
+    step::StepProgram program;
     TunedPlan tuned;
   };
   [[nodiscard]] Accounted account(const Candidate& candidate) const;
   bool keep(const Candidate& candidate, Accounted accounted);
 
-  const Job& job_;
-  const CostModel& cost_;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
   const Running& running_;
-  PriceStore prices_;
+  simulate::PriceStore prices_;
   std::map<std::string, TunedPlan> known_;    ///< By text; those that do not fit are empty.
   std::map<std::string, Accounted> waiting_;  ///< They fit.
   std::vector<double> times_;                 ///< Of plans that fit, ascending.
@@ -78,4 +78,4 @@ class Evaluation {
   std::int64_t operators_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

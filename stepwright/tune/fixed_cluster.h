@@ -2,13 +2,13 @@
 
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The best plan on the job's cluster as it is, `seconds` not set. Fails like `tune`.
-TuneResult tune_on_cluster(const Job& job, const TuneOptions& options);
+TuneResult tune_on_cluster(const plan::Job& job, const TuneOptions& options);
 
 /// The fewest nodes on which the job meets the target of its objective; the job's own number of
 /// nodes, with the target marked as missed, when it is not met there either.
-TuneResult tune_smallest_cluster(const Job& job, const TuneOptions& options);
+TuneResult tune_smallest_cluster(const plan::Job& job, const TuneOptions& options);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -7,34 +7,34 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/evaluation.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
-bool runs_there(const Job& job, const Dimensions& space, const Plan& plan) {
+bool runs_there(const plan::Job& job, const Dimensions& space, const plan::Plan& plan) {
   return !space.framework || space.framework->runs(job, plan);
 }
 
 std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumeration& enumeration) {
   std::vector<Refusal> refusals;
-  for (std::size_t i = 0; i < kAbilities; ++i) {
+  for (std::size_t i = 0; i < plan::kAbilities; ++i) {
     const std::int64_t count = enumeration.not_run()[i];
     if (count == 0) continue;
-    refusals.push_back(
-        {std::string(kFrameworkRule), space.framework->sentence(static_cast<Ability>(i)), count});
+    refusals.push_back({std::string(kFrameworkRule),
+                        space.framework->sentence(static_cast<plan::Ability>(i)), count});
   }
   return refusals;
 }
 
 namespace {
 
-FrameworkRun framework_run(std::string_view name, const Job& job, const Plan& plan) {
-  Job there = job;
+FrameworkRun framework_run(std::string_view name, const plan::Job& job, const plan::Plan& plan) {
+  plan::Job there = job;
   if (name != job.framework.name) there.framework = {.name = std::string(name)};
-  there.kernels = started_kernels(there);
-  FrameworkRun run{.framework = name, .plan = nearest_run(there.framework, there, plan)};
+  there.kernels = plan::started_kernels(there);
+  FrameworkRun run{.framework = name, .plan = plan::nearest_run(there.framework, there, plan)};
   if (!run.plan) return run;
-  const CostModel cost(there);
+  const cost::CostModel cost(there);
   const TunedPlan tuned =
-      simulate_plan(there, cost, *run.plan, Pricer(there, cost).price(*run.plan));
+      simulate_plan(there, cost, *run.plan, simulate::Pricer(there, cost).price(*run.plan));
   run.attention = there.kernels.attention;
   run.price_s = tuned.price_s;
   run.step_time_s = tuned.step_time_s;
@@ -44,14 +44,17 @@ FrameworkRun framework_run(std::string_view name, const Job& job, const Plan& pl
 
 }  // namespace
 
-std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan, int threads) {
-  std::vector<FrameworkRun> runs(std::size(kFrameworkNames));
-  parallel_for(threads, runs.size(),
-               [&](std::size_t i) { runs[i] = framework_run(kFrameworkNames[i], job, plan); });
+std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
+                                         int threads) {
+  std::vector<FrameworkRun> runs(std::size(plan::kFrameworkNames));
+  parallel_for(threads, runs.size(), [&](std::size_t i) {
+    runs[i] = framework_run(plan::kFrameworkNames[i], job, plan);
+  });
   return runs;
 }
 
-std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const Plan& plan) {
+std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs,
+                                     const plan::Plan& plan) {
   std::vector<NearestRun> all;
   NearestRun none;
   for (const FrameworkRun& run : runs) {
@@ -69,4 +72,4 @@ std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, cons
   return all;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

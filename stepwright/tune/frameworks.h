@@ -7,10 +7,10 @@
 #include "stepwright/tune/enumeration.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Whether the job's framework runs what a legal, canonical plan of it chooses; true without one.
-bool runs_there(const Job& job, const Dimensions& space, const Plan& plan);
+bool runs_there(const plan::Job& job, const Dimensions& space, const plan::Plan& plan);
 
 /// Points of the space that the job's framework does not run, one entry for each of its abilities.
 std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumeration& enumeration);
@@ -18,25 +18,27 @@ std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumerati
 /// What a framework starts for a plan: the plan itself where it runs there, else the nearest.
 struct FrameworkRun {
   std::string_view framework;
-  std::optional<Plan> plan;  ///< Nothing: no plan is legal there, or the job itself does not run.
-  AttentionKernel attention{};  ///< That its file starts.
-  double price_s = 0;           ///< Of a step there, in closed form.
-  double step_time_s = 0;       ///< Simulated.
-  bool fits = false;            ///< By its program.
+  std::optional<plan::Plan>
+      plan;  ///< Nothing: no plan is legal there, or the job itself does not run.
+  cluster::AttentionKernel attention{};  ///< That its file starts.
+  double price_s = 0;                    ///< Of a step there, in closed form.
+  double step_time_s = 0;                ///< Simulated.
+  bool fits = false;                     ///< By its program.
 };
 
 /// One for each of `kFrameworkNames`, in that order. The plan is legal and canonical. The framework
 /// of the job runs it as `predict` says, but for kernels that its files do not start.
-std::vector<FrameworkRun> framework_runs(const Job& job, const Plan& plan, int threads = 1);
+std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
+                                         int threads = 1);
 
 /// Frameworks that do not run a plan as it is, and the nearest that they all run.
 struct NearestRun {
   std::vector<std::string_view> frameworks;
-  std::optional<Plan> plan;  ///< As in `FrameworkRun`.
+  std::optional<plan::Plan> plan;  ///< As in `FrameworkRun`.
 };
 
 /// Those of `runs` that changed the plan, one entry for each different nearest plan; those without
 /// one last.
-std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const Plan& plan);
+std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs, const plan::Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

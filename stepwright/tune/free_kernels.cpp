@@ -6,34 +6,36 @@
 #include "stepwright/cost/compute_cost.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
-Job with_free_kernels(const Job& job) {
-  const bool narrow = storage_type(job.precision) == DType::kBf16 || job.precision == DType::kFp16;
+plan::Job with_free_kernels(const plan::Job& job) {
+  const bool narrow =
+      plan::storage_type(job.precision) == DType::kBf16 || job.precision == DType::kFp16;
   if (job.attention_stated || !narrow) return job;
-  const WordSet allowed = selected_attention(job.framework);
-  const Generation& device = generation_of(job.cluster.device);
-  Job chosen = job;
-  for (const auto& [kernel, name] : kAttentionKernelNames) {
+  const plan::WordSet allowed = plan::selected_attention(job.framework);
+  const cluster::Generation& device = cluster::generation_of(job.cluster.device);
+  plan::Job chosen = job;
+  for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
     const auto place = static_cast<std::size_t>(kernel);
     if (device.has_kernel[place] && allowed[place] &&
-        attention_share(device, kernel) > attention_share(device, chosen.kernels.attention)) {
+        cost::attention_share(device, kernel) >
+            cost::attention_share(device, chosen.kernels.attention)) {
       chosen.kernels.attention = kernel;
     }
   }
   return chosen;
 }
 
-std::string free_kernels_note(const Job& before, const Job& after) {
-  const AttentionKernel kernel = after.kernels.attention;
+std::string free_kernels_note(const plan::Job& before, const plan::Job& after) {
+  const cluster::AttentionKernel kernel = after.kernels.attention;
   if (kernel == before.kernels.attention) return "";
   return fmt::format(
       "Attention is timed as {0}, the fastest that {1} on this device; the usual kernel is {2}. "
       "With "
       "`kernels: {{attention: {2}}}` in the job it is timed as {2}.",
-      name_of(kAttentionKernelNames, kernel),
+      name_of(cluster::kAttentionKernelNames, kernel),
       after.framework.name.empty() ? "there is" : after.framework.name + " has",
-      name_of(kAttentionKernelNames, before.kernels.attention));
+      name_of(cluster::kAttentionKernelNames, before.kernels.attention));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

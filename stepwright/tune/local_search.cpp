@@ -7,18 +7,18 @@
 #include "stepwright/core/parallel.h"
 #include "stepwright/tune/neighbours.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Plans that fit by their price, of orders that are found those that may be faster than the best.
-std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<Plan>& near,
-                              const Evaluation& evaluation, const Room& room) {
-  const std::vector<Plan> plans = prices.with_orders(near, evaluation.best_s());
-  const std::vector<Price> found = prices.price(plans, evaluation.threads());
+std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<plan::Plan>& near,
+                              const Evaluation& evaluation, const simulate::Room& room) {
+  const std::vector<plan::Plan> plans = prices.with_orders(near, evaluation.best_s());
+  const std::vector<simulate::Price> found = prices.price(plans, evaluation.threads());
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!room.holds(found[i])) continue;
-    candidates.push_back({found[i].seconds, plan_text(plans[i]), plans[i], found[i]});
+    candidates.push_back({found[i].seconds, plan::plan_text(plans[i]), plans[i], found[i]});
   }
   return candidates;
 }
@@ -35,9 +35,10 @@ void play_near(std::vector<Candidate>& candidates, const Evaluation& evaluation,
 }
 
 /// The neighbours of a plan, and its own and their balanced splits where the space has these.
-std::vector<Plan> around(PlayedPrices& prices, const Job& job, const Dimensions& space, Plan plan) {
+std::vector<plan::Plan> around(PlayedPrices& prices, const plan::Job& job, const Dimensions& space,
+                               plan::Plan plan) {
   if (job.space.layers.empty()) plan.layers.clear();
-  std::vector<Plan> plans = neighbours(job, space, plan);
+  std::vector<plan::Plan> plans = neighbours(job, space, plan);
   plans.push_back(plan);
   const std::size_t even = plans.size();
   for (std::size_t i = 0; i < even; ++i) {
@@ -54,16 +55,16 @@ void PlayedPrices::each(int threads, std::size_t count, const Body& body) {
   const auto workers = static_cast<std::size_t>(std::max(1, threads));
   pricers_.resize(std::max(pricers_.size(), workers));
   parallel_for(threads, workers, [&](std::size_t worker) {
-    std::optional<Pricer>& pricer = pricers_[worker];
+    std::optional<simulate::Pricer>& pricer = pricers_[worker];
     if (!pricer) pricer.emplace(job_, cost_, shared_);
     for (std::size_t i = worker; i < count; i += workers) body(*pricer, i);
   });
 }
 
-std::vector<Price> PlayedPrices::price(std::span<const Plan> plans, int threads) {
-  std::vector<Price> prices(plans.size());
+std::vector<simulate::Price> PlayedPrices::price(std::span<const plan::Plan> plans, int threads) {
+  std::vector<simulate::Price> prices(plans.size());
   each(threads, plans.size(),
-       [&](Pricer& pricer, std::size_t i) { prices[i] = pricer.price(plans[i]); });
+       [&](simulate::Pricer& pricer, std::size_t i) { prices[i] = pricer.price(plans[i]); });
   return prices;
 }
 
@@ -74,7 +75,7 @@ void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
   }
   std::ranges::stable_sort(
       fresh, [](const Candidate* a, const Candidate* b) { return plays_before(*a, *b); });
-  each(threads, fresh.size(), [&](Pricer& pricer, std::size_t i) {
+  each(threads, fresh.size(), [&](simulate::Pricer& pricer, std::size_t i) {
     fresh[i]->price = pricer.played_price(fresh[i]->plan);
   });
   for (const Candidate* candidate : fresh) known_[candidate->text] = candidate->price;
@@ -85,7 +86,7 @@ void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
 }
 
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, const Room& room,
+                                      const Dimensions& space, const simulate::Room& room,
                                       double price_error) {
   std::vector<Candidate> near;
   double before_s = std::numeric_limits<double>::infinity();
@@ -99,4 +100,4 @@ std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& pric
   return near;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

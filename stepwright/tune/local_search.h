@@ -17,13 +17,14 @@
 #include "stepwright/tune/dimensions.h"
 #include "stepwright/tune/evaluation.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Prices plans of a job by their turns, each once.
 class PlayedPrices {
  public:
   /// Descents that use it stop where `most_operators` were played.
-  PlayedPrices(const Job& job, const CostModel& cost, const PriceStore& shared = {},
+  PlayedPrices(const plan::Job& job, const cost::CostModel& cost,
+               const simulate::PriceStore& shared = {},
                std::int64_t most_operators = std::numeric_limits<std::int64_t>::max())
       : job_(job),
         cost_(cost),
@@ -36,20 +37,23 @@ class PlayedPrices {
 
   [[nodiscard]] std::int64_t most_operators() const { return most_operators_; }
   /// Prices a plan by its closed form.
-  Price price(const Plan& plan) { return pricers_.front()->price(plan); }
+  simulate::Price price(const plan::Plan& plan) { return pricers_.front()->price(plan); }
   /// The same of several.
-  std::vector<Price> price(std::span<const Plan> plans, int threads);
+  std::vector<simulate::Price> price(std::span<const plan::Plan> plans, int threads);
   /// Prices candidates by their turns.
   void play(std::span<Candidate* const> candidates, int threads);
 
   /// The plan with a balanced split, where it has one (`with_balanced_split`).
-  std::optional<Plan> balanced(const Plan& plan) { return with_balanced_split(work_, plan); }
+  std::optional<plan::Plan> balanced(const plan::Plan& plan) {
+    return with_balanced_split(work_, plan);
+  }
   /// The plans, those that lack an order (`auto`) with the orders that are found for them and may
   /// take less than `useful_s`.
-  std::vector<Plan> with_orders(const std::vector<Plan>& plans, double useful_s) {
-    std::vector<Plan> settled;
-    for (const Plan& plan : plans) {
-      const std::vector<Plan> orders = found_orders(*pricers_.front(), job_, plan, useful_s);
+  std::vector<plan::Plan> with_orders(const std::vector<plan::Plan>& plans, double useful_s) {
+    std::vector<plan::Plan> settled;
+    for (const plan::Plan& plan : plans) {
+      const std::vector<plan::Plan> orders =
+          simulate::found_orders(*pricers_.front(), job_, plan, useful_s);
       settled.insert(settled.end(), orders.begin(), orders.end());
     }
     return settled;
@@ -60,13 +64,13 @@ class PlayedPrices {
   template <class Body>
   void each(int threads, std::size_t count, const Body& body);
 
-  const Job& job_;
-  const CostModel& cost_;
-  PriceStore shared_;
-  std::deque<std::optional<Pricer>> pricers_;  ///< Of threads; the first is always there.
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
+  simulate::PriceStore shared_;
+  std::deque<std::optional<simulate::Pricer>> pricers_;  ///< Of threads; the first is always there.
   WorkFloor work_;
   std::int64_t most_operators_;
-  std::map<std::string, Price> known_;
+  std::map<std::string, simulate::Price> known_;
 };
 
 /// Goes from the best plan of a trial to a neighbour that is faster in simulation, and on until
@@ -74,7 +78,7 @@ class PlayedPrices {
 /// bound, or whose price less its error, a share of it, is above the best are not simulated.
 /// Returns the neighbours of the last plan that fit by their price, by price.
 std::vector<Candidate> search_locally(Evaluation& evaluation, PlayedPrices& prices,
-                                      const Dimensions& space, const Room& room,
+                                      const Dimensions& space, const simulate::Room& room,
                                       double price_error = kPriceError);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -5,10 +5,10 @@
 #include "stepwright/core/format.h"
 #include "stepwright/memory/memory.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
-std::string misfit_note(const Job& job, const TunedPlan& smallest) {
-  const double usable = usable_bytes(job);
+std::string misfit_note(const plan::Job& job, const TunedPlan& smallest) {
+  const double usable = memory::usable_bytes(job);
   if (smallest.peak_memory_bytes > usable) {
     return fmt::format(
         "No plan that the job allows fits in {} of memory: the smallest needs {}, which is {} too "
@@ -30,4 +30,4 @@ std::string misfit_text(const TunedPlan& smallest) {
       smallest.largest_part);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

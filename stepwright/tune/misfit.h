@@ -4,11 +4,11 @@
 
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// By how much the smallest plan of a space in which none fits misses.
-std::string misfit_note(const Job& job, const TunedPlan& smallest);
+std::string misfit_note(const plan::Job& job, const TunedPlan& smallest);
 /// The same as an error, with what fills the memory.
 std::string misfit_text(const TunedPlan& smallest);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

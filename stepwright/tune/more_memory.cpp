@@ -7,7 +7,7 @@
 #include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/local_search.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Smaller gains, as shares of the step, are not told.
@@ -25,33 +25,33 @@ constexpr Amount kAmounts[] = {
     {.times = 1, .riskier = true}, {.times = 1.25}, {.times = 1.5}, {.times = 2}};
 
 /// Probabilities of fitting, one step of risk apart.
-constexpr double kConfidences[] = {0.75, kLeastConfidence};
+constexpr double kConfidences[] = {0.75, plan::kLeastConfidence};
 
 /// The bytes that plans may fill one step of risk further: all of the memory where a reserve is
 /// stated.
-double riskier_bytes(const Job& job) {
-  const double confidence = fit_confidence(job);
-  if (job.objective.memory_reserve >= 0 || confidence == 0) return capacity_bytes(job);
-  Job riskier = job;
+double riskier_bytes(const plan::Job& job) {
+  const double confidence = memory::fit_confidence(job);
+  if (job.objective.memory_reserve >= 0 || confidence == 0) return memory::capacity_bytes(job);
+  plan::Job riskier = job;
   for (const double lower : kConfidences) {
     riskier.objective.memory_confidence = lower;
     if (lower < confidence) break;
   }
-  return usable_bytes(riskier);
+  return memory::usable_bytes(riskier);
 }
 
-Job with_memory(const Job& job, const Amount& amount) {
-  const double usable = amount.riskier ? riskier_bytes(job) : usable_bytes(job);
-  Job larger = job;
-  larger.objective.memory_reserve = 1 - usable / capacity_bytes(job);
-  larger.objective.memory_limit_bytes = amount.times * capacity_bytes(job);
+plan::Job with_memory(const plan::Job& job, const Amount& amount) {
+  const double usable = amount.riskier ? riskier_bytes(job) : memory::usable_bytes(job);
+  plan::Job larger = job;
+  larger.objective.memory_reserve = 1 - usable / memory::capacity_bytes(job);
+  larger.objective.memory_limit_bytes = amount.times * memory::capacity_bytes(job);
   return larger;
 }
 
 /// By what share of it the price of a plan is above its simulated time. Neighbours' prices are
 /// taken to be as far off: those above its price are not simulated.
 double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
-  Candidate one{.text = plan_text(simulated.plan), .plan = simulated.plan};
+  Candidate one{.text = plan::plan_text(simulated.plan), .plan = simulated.plan};
   Candidate* const candidates[] = {&one};
   prices.play(candidates, 1);
   return 1 - simulated.step_time_s / one.price.seconds;
@@ -61,7 +61,8 @@ double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
 TunedPlan followed(Evaluation& evaluation, PlayedPrices& prices, const Dimensions& space,
                    const TunedPlan& from) {
   evaluation.take(from);
-  search_locally(evaluation, prices, space, room_of(evaluation.job()), price_error(prices, from));
+  search_locally(evaluation, prices, space, simulate::room_of(evaluation.job()),
+                 price_error(prices, from));
   return evaluation.ranked().front();
 }
 
@@ -71,18 +72,18 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
   const TunedPlan& best = result.plans.front();
   std::vector<MemoryStep> steps;
   if (!best.fits) return steps;
-  const CostModel cost(result.job);
-  PlayedPrices prices(result.job, cost, PriceStore{}, kMostPlayed);
+  const cost::CostModel cost(result.job);
+  PlayedPrices prices(result.job, cost, simulate::PriceStore{}, kMostPlayed);
   const Dimensions space = dimensions(result.job);
   const Running running{.threads = thread_count(options), .progress = {}};
   TunedPlan last = best;
   for (const Amount& amount : kAmounts) {
-    const Job job = with_memory(result.job, amount);
+    const plan::Job job = with_memory(result.job, amount);
     Evaluation evaluation(job, cost, running);
     TunedPlan found = followed(evaluation, prices, space, last);
     if (!(found.step_time_s < last.step_time_s * (1 - kWorthMemory))) continue;
     last = found;
-    steps.push_back({.capacity_bytes = capacity_bytes(job),
+    steps.push_back({.capacity_bytes = memory::capacity_bytes(job),
                      .reserve_share = job.objective.memory_reserve,
                      .tuned = std::move(found),
                      .gain_s = best.step_time_s - last.step_time_s});
@@ -98,7 +99,7 @@ nlohmann::ordered_json more_memory_json(const TuneResult& result,
         {{"capacity_bytes", static_cast<std::int64_t>(step.capacity_bytes)},
          {"reserve_share", step.reserve_share},
          {"p_fits", step.tuned.p_fits},
-         {"plan", plan_json({result.job, step.tuned.plan})},
+         {"plan", plan::plan_json({result.job, step.tuned.plan})},
          {"step_time_s", step.tuned.step_time_s},
          {"gain_s", step.gain_s},
          {"peak_memory_bytes", static_cast<std::int64_t>(step.tuned.peak_memory_bytes)}});
@@ -106,4 +107,4 @@ nlohmann::ordered_json more_memory_json(const TuneResult& result,
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -5,7 +5,7 @@
 
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The plan that a device with more memory would train.
 struct MemoryStep {
@@ -27,4 +27,4 @@ std::vector<MemoryStep> more_memory(const TuneResult& result, const TuneOptions&
 nlohmann::ordered_json more_memory_json(const TuneResult& result,
                                         const std::vector<MemoryStep>& steps);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

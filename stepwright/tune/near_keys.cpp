@@ -7,7 +7,7 @@
 #include "stepwright/schedule/found/found.h"
 #include "stepwright/tune/neighbours.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Plans whose neighbours are priced, the best first.
@@ -16,13 +16,13 @@ constexpr int kExpanded = 100;
 /// The best plans that were priced, and whether their neighbours were.
 class Pool {
  public:
-  Pool(const Job& job, const CostModel& cost, const Dimensions& space, const Goal& goal,
-       const PriceStore& prices)
+  Pool(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space, const Goal& goal,
+       const simulate::PriceStore& prices)
       : job_(job), space_(space), goal_(goal), pricer_(job, cost, prices), work_(job, cost) {}
 
   /// Adds a plan with even layers, and with a balanced split where the space has it.
-  void add(const Plan& plan) {
-    if (!seen_.insert(plan).second || !is_settled(plan.schedule)) return;
+  void add(const plan::Plan& plan) {
+    if (!seen_.insert(plan).second || !schedule::is_settled(plan.schedule)) return;
     add(plan, plan);
     if (!balances(job_, space_, plan)) return;
     if (const auto split = with_balanced_split(work_, plan)) add(*split, plan);
@@ -34,7 +34,7 @@ class Pool {
       if (member.expanded) continue;
       member.expanded = true;
       if (!expanded_.insert(member.even).second) continue;
-      for (const Plan& plan : neighbours(job_, space_, Plan(member.even))) add(plan);
+      for (const plan::Plan& plan : neighbours(job_, space_, plan::Plan(member.even))) add(plan);
       return true;
     }
     return false;
@@ -47,8 +47,8 @@ class Pool {
 
  private:
   /// Adds a plan where it fits, is one of the space and lowers the last key.
-  void add(const Plan& plan, const Plan& even) {
-    const Price price = pricer_.price(plan);
+  void add(const plan::Plan& plan, const plan::Plan& even) {
+    const simulate::Price price = pricer_.price(plan);
     if (!goal_.room.holds(price) || price.seconds >= keys().last) return;
     if (!contains(job_, space_, even)) return;
     plans_.emplace(price.seconds, Member{even});
@@ -56,25 +56,26 @@ class Pool {
   }
 
   struct Member {
-    Plan even;  ///< The plan without its balanced split.
+    plan::Plan even;  ///< The plan without its balanced split.
     bool expanded = false;
   };
-  const Job& job_;
+  const plan::Job& job_;
   const Dimensions& space_;
   const Goal& goal_;
-  Pricer pricer_;
+  simulate::Pricer pricer_;
   WorkFloor work_;
-  std::set<Plan> seen_;
-  std::set<Plan> expanded_;
+  std::set<plan::Plan> seen_;
+  std::set<plan::Plan> expanded_;
   std::multimap<double, Member> plans_;
 };
 
 }  // namespace
 
-KnownKeys near_keys(const Job& job, const CostModel& cost, const Dimensions& space,
-                    const std::vector<Plan>& starts, const Goal& goal, const PriceStore& prices) {
+KnownKeys near_keys(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
+                    const std::vector<plan::Plan>& starts, const Goal& goal,
+                    const simulate::PriceStore& prices) {
   Pool pool(job, cost, space, goal, prices);
-  for (Plan start : starts) {
+  for (plan::Plan start : starts) {
     if (job.space.layers.empty()) start.layers.clear();
     pool.add(start);
   }
@@ -83,4 +84,4 @@ KnownKeys near_keys(const Job& job, const CostModel& cost, const Dimensions& spa
   return pool.keys();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

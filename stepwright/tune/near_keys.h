@@ -6,14 +6,15 @@
 #include "stepwright/tune/dimensions.h"
 #include "stepwright/tune/unit_search.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The keys of `starts`, plans of the space, and of those near them that fit by their price: their
 /// least, and as many as the goal keeps. A search that knows them begins with the limit that it
 /// would reach, and prices little that has no place in the end. Every plan is one of the space and
 /// fits, so that none of the best has a larger key than the last of these. Nothing is known where
 /// too few are near.
-KnownKeys near_keys(const Job& job, const CostModel& cost, const Dimensions& space,
-                    const std::vector<Plan>& starts, const Goal& goal, const PriceStore& prices);
+KnownKeys near_keys(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
+                    const std::vector<plan::Plan>& starts, const Goal& goal,
+                    const simulate::PriceStore& prices);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

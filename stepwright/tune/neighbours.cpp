@@ -10,13 +10,13 @@
 #include "stepwright/plan/plan_table.h"
 #include "stepwright/tune/frameworks.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-std::vector<Schedule> schedules(const Dimensions& space) {
-  std::vector<Schedule> all;
-  for (const ScheduleKind kind : space.schedule) {
-    const auto of_kind = schedules_of(kind, space.chunks, space.strands);
+std::vector<schedule::Schedule> schedules(const Dimensions& space) {
+  std::vector<schedule::Schedule> all;
+  for (const schedule::ScheduleKind kind : space.schedule) {
+    const auto of_kind = schedule::schedules_of(kind, space.chunks, space.strands);
     all.insert(all.end(), of_kind.begin(), of_kind.end());
   }
   return all;
@@ -24,32 +24,33 @@ std::vector<Schedule> schedules(const Dimensions& space) {
 
 /// States as the space lists them; what they split inside groups is split inside the present ones,
 /// else inside the node.
-void settle_groups(const Job& job, Sharding& sharding, const Plan& plan) {
-  if (!sharding.uses(Spread::kInner)) {
+void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::Plan& plan) {
+  if (!sharding.uses(plan::Spread::kInner)) {
     sharding.group = sharding.expert_group = 1;
   } else if (sharding.group == 1 && sharding.expert_group == 1) {
-    sharding.group = node_sharding_group(job.cluster, plan);
-    sharding.expert_group = node_expert_group(job.cluster, plan);
+    sharding.group = plan::node_sharding_group(job.cluster, plan);
+    sharding.expert_group = plan::node_expert_group(job.cluster, plan);
   }
 }
 
 /// Whether a choice is a degree that may change by itself: data follows.
 template <class Row>
 bool is_degree(const Row& choice) {
-  return std::is_same_v<KindOf<Row>, std::int64_t> && choice.taken == Taken::kLayout;
+  return std::is_same_v<plan::KindOf<Row>, std::int64_t> && choice.taken == plan::Taken::kLayout;
 }
 
 /// Visits every dimension but the degrees, with its values and how one is put into a plan.
 template <class Visit>
-void each_other(const Job& job, const Dimensions& space, Visit&& visit) {
-  each_choice([&](const auto& choice) {
-    using Kind = KindOf<decltype(choice)>;
+void each_other(const plan::Job& job, const Dimensions& space, Visit&& visit) {
+  plan::each_choice([&](const auto& choice) {
+    using Kind = plan::KindOf<decltype(choice)>;
     const auto& values = choice.list(space);
-    if constexpr (std::is_same_v<Kind, ScheduleKind>) {
-      visit(schedules(space), [](Plan& plan, const Schedule& to) { plan.schedule = to; });
-    } else if constexpr (std::is_same_v<Kind, Sharding>) {
-      visit(values, [&](Plan& plan, const Sharding& states) {
-        put(choice, plan, states);
+    if constexpr (std::is_same_v<Kind, schedule::ScheduleKind>) {
+      visit(schedules(space),
+            [](plan::Plan& plan, const schedule::Schedule& to) { plan.schedule = to; });
+    } else if constexpr (std::is_same_v<Kind, plan::Sharding>) {
+      visit(values, [&](plan::Plan& plan, const plan::Sharding& states) {
+        plan::put(choice, plan, states);
         settle_groups(job, plan.sharding, plan);
       });
     } else if constexpr (std::is_same_v<Kind, std::int64_t>) {
@@ -58,17 +59,17 @@ void each_other(const Job& job, const Dimensions& space, Visit&& visit) {
           choice.place.starts_with("schedule.")) {
         return;
       }
-      visit(values, [&](Plan& plan, std::int64_t size) {
+      visit(values, [&](plan::Plan& plan, std::int64_t size) {
         choice.of(plan) = size;
-        if (plan.sharding.group == kNodeGroup) {
-          plan.sharding.group = node_sharding_group(job.cluster, plan);
+        if (plan.sharding.group == plan::kNodeGroup) {
+          plan.sharding.group = plan::node_sharding_group(job.cluster, plan);
         }
-        if (plan.sharding.expert_group == kNodeGroup) {
-          plan.sharding.expert_group = node_expert_group(job.cluster, plan);
+        if (plan.sharding.expert_group == plan::kNodeGroup) {
+          plan.sharding.expert_group = plan::node_expert_group(job.cluster, plan);
         }
       });
     } else {
-      visit(values, [&](Plan& plan, const Kind& value) { choice.of(plan) = value; });
+      visit(values, [&](plan::Plan& plan, const Kind& value) { choice.of(plan) = value; });
     }
   });
 }
@@ -78,7 +79,7 @@ bool has(const std::vector<std::int64_t>& list, std::int64_t value) {
 }
 
 /// Gives data what the other degrees leave of the devices; false where they do not divide them.
-bool fill_devices(const Job& job, Parallel& degrees) {
+bool fill_devices(const plan::Job& job, plan::Parallel& degrees) {
   const std::int64_t others = degrees.tensor * degrees.context * degrees.pipeline;
   degrees.data = job.cluster.devices() / others;
   return degrees.data > 0 && degrees.data * others == job.cluster.devices();
@@ -86,12 +87,12 @@ bool fill_devices(const Job& job, Parallel& degrees) {
 
 }  // namespace
 
-bool contains(const Job& job, const Dimensions& space, const Plan& plan) {
+bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& plan) {
   if (!runs_there(job, space, plan)) return false;
   if (!space.data.empty() && !has(space.data, plan.parallel.data)) return false;
   bool inside = true;
-  each_choice([&](const auto& choice) {
-    if constexpr (std::is_same_v<KindOf<decltype(choice)>, std::int64_t>) {
+  plan::each_choice([&](const auto& choice) {
+    if constexpr (std::is_same_v<plan::KindOf<decltype(choice)>, std::int64_t>) {
       inside = inside && (!is_degree(choice) || has(choice.list(space), choice.of(plan)));
     }
   });
@@ -99,14 +100,14 @@ bool contains(const Job& job, const Dimensions& space, const Plan& plan) {
   // A canonical plan has the usual value where a choice means nothing, listed or not.
   each_other(job, space, [&](const auto& values, const auto& put) {
     const auto with = [&](const auto& value) {
-      Plan same = plan;
+      plan::Plan same = plan;
       put(same, value);
       return same;
     };
     const auto is_own = [&](const auto& value) { return with(value) == plan; };
     const auto means_own = [&](const auto& value) {
-      const Plan same = with(value);
-      return !broken_rule(job, same) && canonical(same, job) == plan;
+      const plan::Plan same = with(value);
+      return !plan::broken_rule(job, same) && plan::canonical(same, job) == plan;
     };
     // Most plans have a value of the list itself, which is seen at once.
     inside =
@@ -115,33 +116,34 @@ bool contains(const Job& job, const Dimensions& space, const Plan& plan) {
   return inside;
 }
 
-std::vector<Plan> neighbours(const Job& job, const Dimensions& space, const Plan& plan) {
-  std::vector<Plan> found;
-  std::set<Plan> seen = {plan};
-  const auto take = [&](Plan changed, bool moved) {
+std::vector<plan::Plan> neighbours(const plan::Job& job, const Dimensions& space,
+                                   const plan::Plan& plan) {
+  std::vector<plan::Plan> found;
+  std::set<plan::Plan> seen = {plan};
+  const auto take = [&](plan::Plan changed, bool moved) {
     changed.schedule.basis = {};  // An order is found anew.
-    if (broken_rule(job, changed)) {
-      follow(job, changed);
+    if (plan::broken_rule(job, changed)) {
+      plan::follow(job, changed);
       moved = true;
-      if (broken_rule(job, changed)) return;
+      if (plan::broken_rule(job, changed)) return;
     }
-    changed = canonical(changed, job);
+    changed = plan::canonical(changed, job);
     if (!seen.insert(changed).second) return;
     const bool inside = moved ? contains(job, space, changed) : runs_there(job, space, changed);
     if (inside) found.push_back(std::move(changed));
   };
   each_other(job, space, [&](const auto& values, const auto& put) {
     for (const auto& value : values) {
-      Plan changed = plan;
+      plan::Plan changed = plan;
       put(changed, value);
       take(std::move(changed), false);
     }
   });
-  each_choice([&](const auto& choice) {
-    if constexpr (std::is_same_v<KindOf<decltype(choice)>, std::int64_t>) {
+  plan::each_choice([&](const auto& choice) {
+    if constexpr (std::is_same_v<plan::KindOf<decltype(choice)>, std::int64_t>) {
       if (!is_degree(choice)) return;
       for (const std::int64_t size : choice.list(space)) {
-        Plan changed = plan;
+        plan::Plan changed = plan;
         choice.of(changed) = size;
         if (fill_devices(job, changed.parallel)) take(std::move(changed), true);
       }
@@ -150,4 +152,4 @@ std::vector<Plan> neighbours(const Job& job, const Dimensions& space, const Plan
   return found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -4,14 +4,15 @@
 
 #include "stepwright/tune/dimensions.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Whether a canonical plan of the job's devices is a point of the space.
-bool contains(const Job& job, const Dimensions& space, const Plan& plan);
+bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& plan);
 
 /// The legal plans of the space that differ from a plan of it in one choice, canonical, each once,
 /// in no particular order. A choice that others have to follow brings them along: data follows the
 /// other degrees, and what then no longer divides is set anew.
-std::vector<Plan> neighbours(const Job& job, const Dimensions& space, const Plan& plan);
+std::vector<plan::Plan> neighbours(const plan::Job& job, const Dimensions& space,
+                                   const plan::Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -11,7 +11,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/tune/unit_search.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
@@ -19,9 +19,9 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// Layers of each pipeline position, of its smallest chunk alone where `smallest`.
 std::vector<std::int64_t> position_layers(const StageChoice& choice, std::int64_t layers,
                                           std::int64_t pipeline, bool smallest) {
-  const Placement placement = placement_of(choice.schedule, pipeline);
+  const schedule::Placement placement = schedule::placement_of(choice.schedule, pipeline);
   const std::vector<std::int64_t> split =
-      choice.layers.empty() ? even_split(layers, placement.model_chunks()) : choice.layers;
+      choice.layers.empty() ? plan::even_split(layers, placement.model_chunks()) : choice.layers;
   std::vector<std::int64_t> held;
   for (std::int64_t position = 0; position < pipeline; ++position) {
     std::vector<std::int64_t> own;
@@ -42,7 +42,8 @@ std::vector<std::int64_t> position_layers(const StageChoice& choice, std::int64_
 double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& choice,
                                      std::int64_t m, double retained_bytes) const {
   const std::int64_t p = grid.parallel.pipeline;
-  const bool turns_back = traits_of(choice.schedule.kind).placement == PlacementKind::kV;
+  const bool turns_back =
+      schedule::traits_of(choice.schedule.kind).placement == schedule::PlacementKind::kV;
   const std::vector<std::int64_t> held = position_layers(choice, job_.model.layers, p, turns_back);
   std::int64_t waiting_layers = 0;
   for (std::int64_t i = 0; i < p; ++i) {
@@ -53,7 +54,7 @@ double UnitSearch::activations_floor(const GridChoice& grid, const StageChoice& 
 
 UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const Work& work,
                                                  double activation_bytes) {
-  StageCost mean;
+  simulate::StageCost mean;
   mean.size.dense = work.size.dense / grid.parallel.pipeline;
   mean.size.expert = work.size.expert / grid.parallel.pipeline;
   mean.size.frozen_dense = work.size.frozen_dense / grid.parallel.pipeline;
@@ -61,7 +62,7 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
   mean.resting.size.frozen_dense = work.resting.frozen_dense / grid.parallel.pipeline;
   mean.resting.size.frozen_expert = work.resting.frozen_expert / grid.parallel.pipeline;
   mean.units = mean.trained_units = 1;
-  const ShardingFloor::Times times = sharding_.times(grid, Overlap{}, mean);
+  const ShardingFloor::Times times = sharding_.times(grid, plan::Overlap{}, mean);
   const double rest = activation_bytes + reserve_.bytes(activation_bytes);
   StatesFloor floor{kUnbounded, kUnbounded};
   const ShardingTable& table = sharding_.table(grid);
@@ -69,10 +70,10 @@ UnitSearch::StatesFloor UnitSearch::states_floor(const GridChoice& grid, const W
     const double bytes = table.states(choice).of(mean.size) + rest;
     floor.memory_bytes = std::min(floor.memory_bytes, bytes);
     if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes && !goal_.least_memory) continue;
-    floor.messages_s =
-        std::min(floor.messages_s, std::max(times.floor_s(choice, &DataCost::gather) +
-                                                times.floor_s(choice, &DataCost::regather),
-                                            times.floor_s(choice, &DataCost::reduce)));
+    floor.messages_s = std::min(floor.messages_s,
+                                std::max(times.floor_s(choice, &simulate::DataCost::gather) +
+                                             times.floor_s(choice, &simulate::DataCost::regather),
+                                         times.floor_s(choice, &simulate::DataCost::reduce)));
   }
   return floor;
 }
@@ -94,9 +95,9 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
     }
   }
   double retained = kUnbounded;
-  each_setting(stages.choice->recompute, [&](const Recompute& setting) {
-    const std::size_t place = stages.costs->place(recomputed(setting));
-    for (const BlockCosts::Layer& layer : stages.costs->layers) {
+  plan::each_setting(stages.choice->recompute, [&](const plan::Recompute& setting) {
+    const std::size_t place = stages.costs->place(plan::recomputed(setting));
+    for (const simulate::BlockCosts::Layer& layer : stages.costs->layers) {
       retained = std::min(retained, layer.of(place).cost.forward.retained_bytes);
     }
   });
@@ -111,23 +112,23 @@ bool UnitSearch::too_large(const Stages& stages, const SearchUnit& unit) {
 /// backward in a schedule with closed forms.
 bool UnitSearch::position_too_large(const Stages& stages, std::int64_t micro_batches) const {
   const StageChoice& choice = *stages.choice;
-  if (!has_closed_form(choice.schedule.kind)) return false;
+  if (!schedule::has_closed_form(choice.schedule.kind)) return false;
   const std::int64_t pipeline = stages.grid->parallel.pipeline;
-  const Placement placement = placement_of(choice.schedule, pipeline);
-  const auto waiting = definition_of(choice.schedule.kind).form.waiting;
+  const schedule::Placement placement = schedule::placement_of(choice.schedule, pipeline);
+  const auto waiting = schedule::definition_of(choice.schedule.kind).form.waiting;
   const std::vector<std::int64_t> split =
-      choice.layers.empty() ? even_split(job_.model.layers, placement.model_chunks())
+      choice.layers.empty() ? plan::even_split(job_.model.layers, placement.model_chunks())
                             : choice.layers;
   std::vector<std::int64_t> starts{0};
   for (const std::int64_t layers : split) starts.push_back(starts.back() + layers);
   std::vector<double> states;
-  for (const BlockCosts::Layer& layer : stages.costs->layers) {
+  for (const simulate::BlockCosts::Layer& layer : stages.costs->layers) {
     states.push_back(least_states_.of(layer.size));
   }
   std::vector<double> retained(states.size());
   for (std::int64_t position = 0; position < pipeline; ++position) {
     const std::size_t place =
-        stages.costs->place(recomputed(recompute_at(choice.recompute, position)));
+        stages.costs->place(plan::recomputed(plan::recompute_at(choice.recompute, position)));
     for (std::size_t k = 0; k < retained.size(); ++k) {
       retained[k] = stages.costs->layers[k].of(place).cost.forward.retained_bytes;
     }
@@ -154,9 +155,9 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
     const bool same = before != nullptr && same_context(*before, block);
     before = &block;
     if (same) continue;
-    const Plan plan = block_plan(grid, block, part.micro_batch);
+    const plan::Plan plan = block_plan(grid, block, part.micro_batch);
     Work work = work_.with_context(*part.work, plan);
-    least = least ? stepwright::least(*std::move(least), work) : std::move(work);
+    least = least ? stepwright::tune::least(*std::move(least), work) : std::move(work);
   }
   return least.value_or(*part.work);
 }
@@ -164,7 +165,7 @@ Work UnitSearch::least_work(const GridChoice& grid, const SearchUnit& part) {
 /// Visits the choices of a grid that recompute least, with every split into layers.
 template <class Visit>
 void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit) {
-  const Plan plan = unit_plan(job_, part, grid);
+  const plan::Plan plan = unit_plan(job_, part, grid);
   for (const StageChoice& choice : grid.stages->least_work.at(part.micro_batch)) {
     balanced_.each(choice, plan, visit);
   }
@@ -173,7 +174,7 @@ void UnitSearch::each_least_work(const GridChoice& grid, const SearchUnit& part,
 /// The least of any pipeline of a grid by what its blocks take; infinite where all is settled.
 StageFloor UnitSearch::work_floor(const GridChoice& grid, const SearchUnit& part,
                                   const Work& work) {
-  const Plan plan = unit_plan(job_, part, grid);
+  const plan::Plan plan = unit_plan(job_, part, grid);
   StageFloor least{kUnbounded, kUnbounded};
   for (const StageChoice& listed : grid.stages->least_work.at(part.micro_batch)) {
     each_floor(work, listed, plan, [&](const StageChoice&, const StageFloor& floor) {
@@ -242,4 +243,4 @@ std::vector<SearchUnit> UnitSearch::refine(const SearchUnit& unit, const Finding
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -10,7 +10,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/tune/fixed_cluster.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Doublings of the nodes, and cuts between the last two numbers.
@@ -18,7 +18,7 @@ constexpr int kDoublings = 6;
 constexpr int kHalvings = 3;
 
 /// The best plan of a changed job; nothing where none is legal or none fits.
-std::optional<TunedPlan> best_that_fits(const Job& job, const TuneOptions& options) {
+std::optional<TunedPlan> best_that_fits(const plan::Job& job, const TuneOptions& options) {
   try {
     TuneResult result = tune_on_cluster(job, {.threads = options.threads, .top = 1});
     if (!result.plans.front().fits) return std::nullopt;
@@ -29,9 +29,9 @@ std::optional<TunedPlan> best_that_fits(const Job& job, const TuneOptions& optio
   }
 }
 
-std::optional<FittingJob> on_the_hosts(const Job& job, const TuneOptions& options) {
-  if (!(job.space.offload == OffloadLists{})) return std::nullopt;
-  Job offloaded = job;
+std::optional<FittingJob> on_the_hosts(const plan::Job& job, const TuneOptions& options) {
+  if (!(job.space.offload == plan::OffloadLists{})) return std::nullopt;
+  plan::Job offloaded = job;
   offloaded.space.offload.optimizer = {0.5, 1};
   if (auto tuned = best_that_fits(offloaded, options)) {
     return FittingJob{
@@ -49,11 +49,11 @@ std::optional<FittingJob> on_the_hosts(const Job& job, const TuneOptions& option
   return std::nullopt;
 }
 
-std::optional<FittingJob> on_more_nodes(const Job& job, const TuneOptions& options) {
+std::optional<FittingJob> on_more_nodes(const plan::Job& job, const TuneOptions& options) {
   std::int64_t low = job.cluster.nodes;
   std::int64_t high = low;
   const auto on = [&](std::int64_t nodes) {
-    return best_that_fits(with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job,
+    return best_that_fits(plan::with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job,
                           options);
   };
   std::optional<TunedPlan> found;
@@ -95,4 +95,4 @@ std::string remedies_text(const std::vector<FittingJob>& remedies) {
   return text.empty() ? text : text + ".";
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -5,7 +5,7 @@
 
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// A change of a job of which no plan fits that leaves one which does.
 struct FittingJob {
@@ -22,4 +22,4 @@ std::vector<FittingJob> remedies(const TuneResult& result, const TuneOptions& op
 /// A sentence for people; empty without remedies.
 std::string remedies_text(const std::vector<FittingJob>& remedies);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -12,7 +12,7 @@
 #include "stepwright/core/parallel.h"
 #include "stepwright/simulate/price/price_store.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Units searched in a round: few while the threshold still falls fast.
@@ -25,7 +25,7 @@ constexpr std::size_t kRefinements = 32;
 /// degrees, so most grids share them with others.
 class RoughFloors {
  public:
-  RoughFloors(const Job& job, WorkFloor& work) : job_(job), work_(work), balanced_(work) {}
+  RoughFloors(const plan::Job& job, WorkFloor& work) : job_(job), work_(work), balanced_(work) {}
 
   void set(SearchUnit& unit) {
     unit.work = &work_.rough(unit_plan(job_, unit, *unit.grids.front()));
@@ -50,25 +50,25 @@ class RoughFloors {
       least.price_s = std::min(least.price_s, floor.price_s);
       least.simulated_s = std::min(least.simulated_s, floor.simulated_s);
     };
-    const Plan plan = unit_plan(job_, unit, grid);
+    const plan::Plan plan = unit_plan(job_, unit, grid);
     for (const StageChoice& choice : grid.stages->least_work.at(unit.micro_batch)) {
       balanced_.each(choice, plan, see);
     }
     return least;
   }
 
-  const Job& job_;
+  const plan::Job& job_;
   WorkFloor& work_;
   BalancedChoices balanced_;
   std::map<std::tuple<const Work*, const StageTable*, std::int64_t>, StageFloor> known_;
 };
 
 /// Units in the order of their degrees.
-std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeration,
+std::vector<SearchUnit> make_units(const plan::Job& job, const Enumeration& enumeration,
                                    WorkFloor& work) {
   std::map<std::array<std::int64_t, 5>, SearchUnit> by_key;
   for (const GridChoice& grid : enumeration.grids()) {
-    const Parallel& size = grid.parallel;
+    const plan::Parallel& size = grid.parallel;
     for (const auto& [micro_batch, choices] : grid.stages->by_micro_batch) {
       SearchUnit& unit =
           by_key[{size.tensor, size.context, size.expert, size.expert_tensor, micro_batch}];
@@ -91,7 +91,7 @@ std::vector<SearchUnit> make_units(const Job& job, const Enumeration& enumeratio
 /// One search per thread that is at work; what they remember changes no answer.
 class Workers {
  public:
-  Workers(const Job& job, const CostModel& cost, const PriceStore& prices)
+  Workers(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices)
       : job_(job), cost_(cost), prices_(prices) {}
 
   /// Lends a search for a goal to `work`.
@@ -113,9 +113,9 @@ class Workers {
     return worker;
   }
 
-  const Job& job_;
-  const CostModel& cost_;
-  PriceStore prices_;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
+  simulate::PriceStore prices_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<UnitSearch>> idle_;
 };
@@ -210,15 +210,15 @@ class Search {
 }  // namespace
 
 struct PlanSearch::Store {
-  const Job& job;
+  const plan::Job& job;
   const Enumeration& enumeration;
   WorkFloor work;
   Workers workers;
   std::vector<SearchUnit> units;  ///< None before they are prepared.
 };
 
-PlanSearch::PlanSearch(const Job& job, const CostModel& cost, const Enumeration& enumeration,
-                       const PriceStore& prices)
+PlanSearch::PlanSearch(const plan::Job& job, const cost::CostModel& cost,
+                       const Enumeration& enumeration, const simulate::PriceStore& prices)
     : store_(new Store{job, enumeration, WorkFloor(job, cost), Workers(job, cost, prices), {}}) {}
 
 PlanSearch::~PlanSearch() = default;
@@ -233,4 +233,4 @@ Findings PlanSearch::run(const Goal& goal, const Running& running) {
   return Search(store_->workers, goal, running).run(store_->units);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -6,7 +6,7 @@
 #include "stepwright/tune/tune.h"
 #include "stepwright/tune/unit_search.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The search of all legal plans for the best by price (or by memory), best first: the units with
 /// the least floor are taken from a queue in rounds of sizes that do not depend on the threads;
@@ -15,8 +15,8 @@ namespace stepwright {
 class PlanSearch {
  public:
   /// All but `prices`, which keeps what was priced, must outlive it.
-  PlanSearch(const Job& job, const CostModel& cost, const Enumeration& enumeration,
-             const PriceStore& prices = {});
+  PlanSearch(const plan::Job& job, const cost::CostModel& cost, const Enumeration& enumeration,
+             const simulate::PriceStore& prices = {});
   ~PlanSearch();
   PlanSearch(const PlanSearch&) = delete;
   PlanSearch& operator=(const PlanSearch&) = delete;
@@ -31,4 +31,4 @@ class PlanSearch {
   std::unique_ptr<Store> store_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/optimizer_traits.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Costs of some 300 bytes each after which those that were not asked for meanwhile are forgotten.
@@ -22,14 +22,14 @@ std::uint32_t index_in(ShardingKinds& kinds, const DataChoice& kind) {
 /// The facts on which a choice's update depends.
 DataChoice update_of(const DataChoice& data) {
   DataChoice update = data;
-  update.sharding.parameters = Spread::kNone;
+  update.sharding.parameters = plan::Spread::kNone;
   update.gradient_bucket = update.parameter_bucket = 0;
   return update;
 }
 
 /// A position of one parameter.
-StageCost of_one(UnitSize size) {
-  StageCost position;
+simulate::StageCost of_one(step::UnitSize size) {
+  simulate::StageCost position;
   position.size = size;
   position.units = position.trained_units = 1;
   return position;
@@ -42,16 +42,16 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   ShardingTable& table = entry->second;
   if (!fresh) return table;
   // Of elements in matrices no optimizer keeps more than of others.
-  const bool matrices = traits_of(job_.optimizer).acts_on != ActsOn::kElements;
-  const MatrixSize one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
-  const StageCost dense = of_one({.dense = 1, .dense_matrices = one});
-  const StageCost expert = of_one({.expert = 1, .expert_matrices = one});
-  const StageCost frozen_dense = of_one({.frozen_dense = 1});
-  const StageCost frozen_expert = of_one({.frozen_expert = 1});
+  const bool matrices = plan::traits_of(job_.optimizer).acts_on != plan::ActsOn::kElements;
+  const step::MatrixSize one{.elements = matrices ? 1 : 0, .count = matrices ? 1 : 0};
+  const simulate::StageCost dense = of_one({.dense = 1, .dense_matrices = one});
+  const simulate::StageCost expert = of_one({.expert = 1, .expert_matrices = one});
+  const simulate::StageCost frozen_dense = of_one({.frozen_dense = 1});
+  const simulate::StageCost frozen_expert = of_one({.frozen_expert = 1});
   ShardingKinds dense_kinds;
   ShardingKinds expert_kinds;
   ShardingKinds updates;
-  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
   table.choices.reserve(grid.data->choices.size());
   for (const DataChoice& data : grid.data->choices) {
     ShardingTable::Choice& choice = table.choices.emplace_back();
@@ -64,8 +64,8 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     choice.expert = index_in(expert_kinds, kind);
     choice.update = index_in(updates, update_of(data));
   }
-  const auto bytes = [&](const StageCost& position) {
-    return data_memory(job_, plan, position).states_bytes;
+  const auto bytes = [&](const simulate::StageCost& position) {
+    return simulate::data_memory(job_, plan, position).states_bytes;
   };
   for (const DataChoice& kind : dense_kinds) {
     apply(kind, plan);
@@ -81,26 +81,27 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
   return table;
 }
 
-const std::vector<DataCost>& ShardingFloor::times(const Side& side, const Plan& grid,
-                                                  const StageCost& stage) {
+const std::vector<simulate::DataCost>& ShardingFloor::times(const Side& side,
+                                                            const plan::Plan& grid,
+                                                            const simulate::StageCost& stage) {
   if (const auto found = times_.find(side); found != times_.end()) return found->second;
   held_ += side.kinds->size();
   if (auto before = older_times_.extract(side)) {
     return times_.insert(std::move(before)).position->second;
   }
-  std::vector<DataCost>& list = times_[side];
+  std::vector<simulate::DataCost>& list = times_[side];
   list.resize(side.kinds->size());
-  const StateSpread none{.routed = side.routed};
+  const step::StateSpread none{.routed = side.routed};
   if (none.held(stage.size) + none.frozen(stage.size) == 0) return list;
-  std::map<std::pair<std::int64_t, std::int64_t>, Layouts> layouts;
-  Plan plan = grid;
+  std::map<std::pair<std::int64_t, std::int64_t>, simulate::Layouts> layouts;
+  plan::Plan plan = grid;
   for (std::size_t i = 0; i < list.size(); ++i) {
     apply((*side.kinds)[i], plan);
     const auto [known, first] =
         layouts.try_emplace({plan.sharding.group, plan.sharding.expert_group});
-    if (first) known->second = group_layouts(job_.cluster, Grid(plan));
-    add_messages(list[i], {cost_, job_, plan, known->second, stage},
-                 side.routed ? routed_spread(plan) : dense_spread(plan));
+    if (first) known->second = cost::group_layouts(job_.cluster, plan::Grid(plan));
+    simulate::add_messages(list[i], {cost_, job_, plan, known->second, stage},
+                           side.routed ? step::routed_spread(plan) : step::dense_spread(plan));
   }
   return list;
 }
@@ -112,12 +113,12 @@ void ShardingFloor::trim() {
   held_ = 0;
 }
 
-ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const Overlap& overlap,
-                                          const StageCost& stage) {
+ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const plan::Overlap& overlap,
+                                          const simulate::StageCost& stage) {
   const ShardingTable& table = this->table(grid);
-  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
   plan.overlap = overlap;
-  const Parallel& size = grid.parallel;
+  const plan::Parallel& size = grid.parallel;
   const std::array units{stage.units, stage.routed_units, stage.trained_units};
   const Side dense{.order = grid.order,
                    .sizes = {size.tensor, size.context, size.data, size.pipeline},
@@ -142,4 +143,4 @@ ShardingFloor::Times ShardingFloor::times(const GridChoice& grid, const Overlap&
   return {&times(dense, plan, stage), &times(routed, plan, stage)};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

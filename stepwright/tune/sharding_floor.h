@@ -13,7 +13,7 @@
 #include "stepwright/simulate/price/data_cost.h"
 #include "stepwright/tune/enumeration.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Bytes of states for each parameter that a rank holds before sharding.
 struct StateBytes {
@@ -22,7 +22,7 @@ struct StateBytes {
   double frozen_dense = 0;
   double frozen_expert = 0;
 
-  [[nodiscard]] double of(const UnitSize& size) const {
+  [[nodiscard]] double of(const step::UnitSize& size) const {
     return dense * static_cast<double>(size.dense) + expert * static_cast<double>(size.expert) +
            frozen_dense * static_cast<double>(size.frozen_dense) +
            frozen_expert * static_cast<double>(size.frozen_expert);
@@ -60,20 +60,20 @@ struct ShardingTable {
 /// between threads.
 class ShardingFloor {
  public:
-  ShardingFloor(const Job& job, const CostModel& cost) : job_(job), cost_(cost) {}
+  ShardingFloor(const plan::Job& job, const cost::CostModel& cost) : job_(job), cost_(cost) {}
 
   /// The seconds that the kinds of a table add to a position.
   struct Times {
-    const std::vector<DataCost>* dense;
-    const std::vector<DataCost>* expert;
+    const std::vector<simulate::DataCost>* dense;
+    const std::vector<simulate::DataCost>* expert;
 
     /// Messages of one moment, and their floor.
     [[nodiscard]] double seconds(const ShardingTable::Choice& choice,
-                                 MessageCost DataCost::* moment) const {
+                                 simulate::MessageCost simulate::DataCost::* moment) const {
       return ((*dense)[choice.dense].*moment).seconds + ((*expert)[choice.expert].*moment).seconds;
     }
     [[nodiscard]] double floor_s(const ShardingTable::Choice& choice,
-                                 MessageCost DataCost::* moment) const {
+                                 simulate::MessageCost simulate::DataCost::* moment) const {
       return ((*dense)[choice.dense].*moment).floor_s + ((*expert)[choice.expert].*moment).floor_s;
     }
     /// That the gradients are sent in.
@@ -81,8 +81,8 @@ class ShardingFloor {
       return std::max((*dense)[choice.dense].pieces, (*expert)[choice.expert].pieces);
     }
     /// All messages, without the update.
-    [[nodiscard]] DataCost of(const ShardingTable::Choice& choice) const {
-      DataCost sum = (*dense)[choice.dense];
+    [[nodiscard]] simulate::DataCost of(const ShardingTable::Choice& choice) const {
+      simulate::DataCost sum = (*dense)[choice.dense];
       return sum += (*expert)[choice.expert];
     }
   };
@@ -90,7 +90,8 @@ class ShardingFloor {
   const ShardingTable& table(const GridChoice& grid);
   /// The seconds for a position of this size with that many blocks; what overlaps is sent in more
   /// pieces.
-  Times times(const GridChoice& grid, const Overlap& overlap, const StageCost& stage);
+  Times times(const GridChoice& grid, const plan::Overlap& overlap,
+              const simulate::StageCost& stage);
   /// Forgets what can be made again, once it is large. Ends all `Times`.
   void trim();
 
@@ -98,13 +99,13 @@ class ShardingFloor {
   /// One side of a grid: its axes in order, a position, kinds. Dense and routed gradients of a
   /// block share buckets, so that a side depends on both.
   struct Side {
-    RankOrder order;
+    plan::RankOrder order;
     std::array<std::int64_t, 4> sizes;
     /// Elements of the position and of its blocks; how many there are, those with routed ones,
     /// those that train.
-    UnitSize size;
-    BlockSizes blocks;
-    RestingBlocks resting;
+    step::UnitSize size;
+    simulate::BlockSizes blocks;
+    simulate::RestingBlocks resting;
     std::array<std::int64_t, 3> units;
     bool gradients_overlap;
     bool parameters_overlap;
@@ -113,15 +114,17 @@ class ShardingFloor {
     auto operator<=>(const Side&) const = default;
   };
   const ShardingKinds* interned(const ShardingKinds& kinds) { return &*kinds_.insert(kinds).first; }
-  const std::vector<DataCost>& times(const Side& side, const Plan& grid, const StageCost& stage);
+  const std::vector<simulate::DataCost>& times(const Side& side, const plan::Plan& grid,
+                                               const simulate::StageCost& stage);
 
-  const Job& job_;
-  const CostModel& cost_;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
   std::set<ShardingKinds> kinds_;
   std::map<const DataTable*, ShardingTable> tables_;
-  std::map<Side, std::vector<DataCost>> times_;
-  std::size_t held_ = 0;                               ///< Costs in `times_`.
-  std::map<Side, std::vector<DataCost>> older_times_;  ///< Asked for before the last `trim`.
+  std::map<Side, std::vector<simulate::DataCost>> times_;
+  std::size_t held_ = 0;  ///< Costs in `times_`.
+  std::map<Side, std::vector<simulate::DataCost>>
+      older_times_;  ///< Asked for before the last `trim`.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -7,28 +7,28 @@
 #include "stepwright/core/format.h"
 #include "stepwright/tune/fixed_cluster.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Steps between a power of two that misses and the next that meets.
 constexpr std::int64_t kCuts = 8;
 
-double target_time(const Job& job) {
-  const Objective& objective = job.objective;
+double target_time(const plan::Job& job) {
+  const plan::Objective& objective = job.objective;
   if (objective.target_step_time_s > 0) return objective.target_step_time_s;
   if (objective.target_tokens_per_s > 0) return job.tokens() / objective.target_tokens_per_s;
   fail_input(
       "objective smallest_cluster needs a target: target_step_time_s or target_tokens_per_s");
 }
 
-Job with_nodes(const Job& job, std::int64_t nodes) {
-  Job other = job;
+plan::Job with_nodes(const plan::Job& job, std::int64_t nodes) {
+  plan::Job other = job;
   other.cluster.nodes = nodes;
   return other;
 }
 
 /// The answer on that many nodes; nothing when no plan is legal there.
-std::optional<TuneResult> try_nodes(const Job& job, const TuneOptions& options,
+std::optional<TuneResult> try_nodes(const plan::Job& job, const TuneOptions& options,
                                     std::int64_t nodes) {
   try {
     return tune_on_cluster(with_nodes(job, nodes), options);
@@ -74,7 +74,7 @@ void say_result(TuneResult& result, double target_s, std::int64_t largest) {
 
 }  // namespace
 
-TuneResult tune_smallest_cluster(const Job& job, const TuneOptions& options) {
+TuneResult tune_smallest_cluster(const plan::Job& job, const TuneOptions& options) {
   const double target_s = target_time(job);
   std::int64_t missed = 0;
   std::optional<TuneResult> found;
@@ -96,4 +96,4 @@ TuneResult tune_smallest_cluster(const Job& job, const TuneOptions& options) {
   return std::move(*found);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

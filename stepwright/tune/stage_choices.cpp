@@ -8,21 +8,22 @@
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-constexpr Ability kOfStages[] = {Ability::kSchedule, Ability::kLayers, Ability::kRecompute};
+constexpr plan::Ability kOfStages[] = {plan::Ability::kSchedule, plan::Ability::kLayers,
+                                       plan::Ability::kRecompute};
 
 /// Rules up to this one are decided by the grid and a schedule.
-constexpr Rule kLastStageRule = Rule::kStrandsNeedMicroBatches;
+constexpr plan::Rule kLastStageRule = plan::Rule::kStrandsNeedMicroBatches;
 
-Recomputations recomputations(const Job& job, const Dimensions& space, Plan plan) {
+Recomputations recomputations(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
   Recomputations out;
-  for (const Recompute& recompute : space.recompute) {
+  for (const plan::Recompute& recompute : space.recompute) {
     plan.recompute = recompute;
-    if (not_run_by(space, job, plan, std::array{Ability::kRecompute})) {
+    if (not_run_by(space, job, plan, std::array{plan::Ability::kRecompute})) {
       ++out.not_run;
-    } else if (const auto rule = broken_recompute(job, plan)) {
+    } else if (const auto rule = plan::broken_recompute(job, plan)) {
       out.refused.emplace_back(*rule, recompute);
     } else {
       out.legal.push_back(recompute);
@@ -32,18 +33,18 @@ Recomputations recomputations(const Job& job, const Dimensions& space, Plan plan
 }
 
 /// Adds a legal schedule with every recomputation. Most are canonical as they stand.
-void add_stage_choices(StageTable& table, const Job& job, const Dimensions& space, Plan plan,
-                       std::set<Plan>& seen) {
+void add_stage_choices(StageTable& table, const plan::Job& job, const Dimensions& space,
+                       plan::Plan plan, std::set<plan::Plan>& seen) {
   const bool two_splits = balances(job, space, plan);
-  for (const Recompute& recompute : table.recomputations.legal) {
+  for (const plan::Recompute& recompute : table.recomputations.legal) {
     plan.recompute = recompute;
-    Plan usual = plan;
-    const bool settled = plan.schedule.kind != ScheduleKind::kGpipe && plan.layers.empty() &&
-                         recompute.kind <= RecomputeKind::kFull &&
-                         recompute == Recompute{.kind = recompute.kind};
-    if (!settled) usual = canonical(plan, job);
+    plan::Plan usual = plan;
+    const bool settled = plan.schedule.kind != schedule::ScheduleKind::kGpipe &&
+                         plan.layers.empty() && recompute.kind <= plan::RecomputeKind::kFull &&
+                         recompute == plan::Recompute{.kind = recompute.kind};
+    if (!settled) usual = plan::canonical(plan, job);
     if (!seen.insert(usual).second) continue;
-    const FrameworkLaw::Joint joint = joint_of(space, kOfStages, job, usual, {});
+    const plan::FrameworkLaw::Joint joint = joint_of(space, kOfStages, job, usual, {});
     table.by_micro_batch[usual.micro_batch].push_back({.schedule = usual.schedule,
                                                        .recompute = usual.recompute,
                                                        .layers = usual.layers,
@@ -57,9 +58,10 @@ void add_stage_choices(StageTable& table, const Job& job, const Dimensions& spac
 
 /// The schedule or the cut into stages, where the job's framework does not run it. The plan
 /// recomputes nothing, which all run.
-std::optional<Ability> stage_not_run(const Job& job, const Dimensions& space, const Plan& plan) {
+std::optional<plan::Ability> stage_not_run(const plan::Job& job, const Dimensions& space,
+                                           const plan::Plan& plan) {
   if (!space.framework) return std::nullopt;
-  return not_run_by(space, job, canonical(plan, job), kOfStages);
+  return not_run_by(space, job, plan::canonical(plan, job), kOfStages);
 }
 
 /// Choices of one schedule stand side by side, with any recomputation.
@@ -68,11 +70,11 @@ void set_least_work(StageTable& table) {
     return a.schedule == b.schedule && a.layers == b.layers;
   };
   const auto repeats = [](const StageChoice& choice) {
-    return choice.recompute.kind == RecomputeKind::kFull;
+    return choice.recompute.kind == plan::RecomputeKind::kFull;
   };
   const auto least_of = [](StageChoice choice) {
     // Of choices that differ by position none need be the least everywhere.
-    if (!recomputes_alike(choice.recompute)) choice.recompute = {};
+    if (!plan::recomputes_alike(choice.recompute)) choice.recompute = {};
     return choice;
   };
   for (const auto& [micro_batch, choices] : table.by_micro_batch) {
@@ -90,13 +92,15 @@ void set_least_work(StageTable& table) {
 /// The first rule that a schedule breaks. Shardings are chosen apart from schedules: passes over
 /// the vocabulary, which need parameters and gradients whole, are searched where all of a list
 /// leave them so.
-std::optional<Rule> broken_by_schedule(const Job& job, const Dimensions& space, const Plan& plan) {
-  const auto rule = broken_rule(job, plan);
-  if (rule || traits_of(plan.schedule.kind).barriers == 0) return rule;
-  for (const Sharding& states : space.sharding) {
-    Plan sharded = plan;
+std::optional<plan::Rule> broken_by_schedule(const plan::Job& job, const Dimensions& space,
+                                             const plan::Plan& plan) {
+  const auto rule = plan::broken_rule(job, plan);
+  if (rule || schedule::traits_of(plan.schedule.kind).barriers == 0) return rule;
+  for (const plan::Sharding& states : space.sharding) {
+    plan::Plan sharded = plan;
     sharded.sharding = states;
-    if (broken_rule(job, sharded) == Rule::kVocabularyStep) return Rule::kVocabularyStep;
+    if (plan::broken_rule(job, sharded) == plan::Rule::kVocabularyStep)
+      return plan::Rule::kVocabularyStep;
   }
   return std::nullopt;
 }
@@ -104,18 +108,19 @@ std::optional<Rule> broken_by_schedule(const Job& job, const Dimensions& space, 
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-StageTable stage_table(const Job& job, const Dimensions& space, const Plan& legal) {
+StageTable stage_table(const plan::Job& job, const Dimensions& space, const plan::Plan& legal) {
   StageTable table;
   table.recomputations = recomputations(job, space, legal);
-  std::set<Plan> seen;
-  Plan plan = legal;
+  std::set<plan::Plan> seen;
+  plan::Plan plan = legal;
   for (const std::int64_t micro_batch : space.micro_batch) {
-    for (const ScheduleKind kind : space.schedule) {
+    for (const schedule::ScheduleKind kind : space.schedule) {
       // To find its order takes as long as to price ten thousand plans: the best plans try it.
-      if (traits_of(kind).found) continue;
-      const std::int64_t same = (has_chunk_choice(kind) ? 1 : std::ssize(space.chunks)) *
-                                (traits_of(kind).pairs ? 1 : std::ssize(space.strands));
-      for (const Schedule& schedule : schedules_of(kind, space.chunks, space.strands)) {
+      if (schedule::traits_of(kind).found) continue;
+      const std::int64_t same = (schedule::has_chunk_choice(kind) ? 1 : std::ssize(space.chunks)) *
+                                (schedule::traits_of(kind).pairs ? 1 : std::ssize(space.strands));
+      for (const schedule::Schedule& schedule :
+           schedule::schedules_of(kind, space.chunks, space.strands)) {
         for (const auto& layers : space.layers) {
           plan.micro_batch = micro_batch;
           plan.schedule = schedule;
@@ -139,23 +144,23 @@ StageTable stage_table(const Job& job, const Dimensions& space, const Plan& lega
   return table;
 }
 
-bool balances(const Job& job, const Dimensions& space, const Plan& plan) {
-  const std::int64_t chunks = placement_of(plan).model_chunks();
+bool balances(const plan::Job& job, const Dimensions& space, const plan::Plan& plan) {
+  const std::int64_t chunks = plan::placement_of(plan).model_chunks();
   if (!job.space.layers.empty() || plan.parallel.pipeline == 1) return false;
   if (chunks > job.model.layers / 2 || !plan.layers.empty()) return false;
   if (!space.framework) return true;
-  Plan moved = plan;
-  moved.layers = even_split(job.model.layers, chunks);
+  plan::Plan moved = plan;
+  moved.layers = plan::even_split(job.model.layers, chunks);
   ++moved.layers.front();
   --moved.layers.back();
-  return space.framework->runs(Ability::kLayers, job, canonical(moved, job));
+  return space.framework->runs(plan::Ability::kLayers, job, plan::canonical(moved, job));
 }
 
-void apply(const StageChoice& choice, Plan& plan) {
+void apply(const StageChoice& choice, plan::Plan& plan) {
   plan.schedule = choice.schedule;
   plan.recompute = choice.recompute;
   plan.layers = choice.layers;
-  plan.offload.activations = kept_modules(plan.offload.activations, plan.recompute);
+  plan.offload.activations = plan::kept_modules(plan.offload.activations, plan.recompute);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

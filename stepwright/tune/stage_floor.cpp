@@ -7,7 +7,7 @@
 #include "stepwright/schedule/closed_form.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 class PipelineFloor {
@@ -17,17 +17,17 @@ class PipelineFloor {
       : choice_(choice),
         work_(work),
         layers_(layers),
-        each_(work.layer_s(least_everywhere(choice.recompute))),
-        placement_(placement_of(choice.schedule, pipeline)),
-        closed_(has_closed_form(choice.schedule.kind)),
+        each_(work.layer_s(plan::least_everywhere(choice.recompute))),
+        placement_(schedule::placement_of(choice.schedule, pipeline)),
+        closed_(schedule::has_closed_form(choice.schedule.kind)),
         m_(static_cast<double>(micro_batches)),
-        head_s_(traits_of(choice.schedule.kind).spreads_vocabulary ? 0 : work.head_s),
+        head_s_(schedule::traits_of(choice.schedule.kind).spreads_vocabulary ? 0 : work.head_s),
         all_s_(layers.sum(each_, 0, layers.layers()) + head_s_),
         slowest_s_(all_s_ / static_cast<double>(pipeline)),
         simulated_s_(m_ * slowest_s_) {}
 
   StageFloor run() {
-    if (choice_.layers.empty() && recomputes_alike(choice_.recompute)) {
+    if (choice_.layers.empty() && plan::recomputes_alike(choice_.recompute)) {
       see_even();
     } else {
       see_listed();
@@ -54,8 +54,8 @@ class PipelineFloor {
   /// A position of a split: `start` gives the first layer of a chunk of the model.
   template <class Start>
   void see_position(std::int64_t position, Start&& start) {
-    const Recompute recompute = recompute_at(choice_.recompute, position);
-    const std::vector<double>& each = work_.layer_s(least_recomputed(recompute));
+    const plan::Recompute recompute = plan::recompute_at(choice_.recompute, position);
+    const std::vector<double>& each = work_.layer_s(plan::least_recomputed(recompute));
     double own_s = placement_.holds_head(position) ? head_s_ : 0;
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
       const std::int64_t chunk = placement_.model_chunk({position, i});
@@ -66,7 +66,7 @@ class PipelineFloor {
 
   /// The positions that can be the slowest: that with the head, and one with a surplus of layers.
   void see_even() {
-    const LayerSplit split(layers_.layers(), placement_.model_chunks());
+    const plan::LayerSplit split(layers_.layers(), placement_.model_chunks());
     const auto start = [&](std::int64_t chunk) { return split.start(chunk); };
     const std::int64_t last = placement_.head_position();
     see_position(last, start);
@@ -77,7 +77,7 @@ class PipelineFloor {
   }
 
   [[nodiscard]] std::vector<std::int64_t> split() const {
-    return choice_.layers.empty() ? even_split(layers_.layers(), placement_.model_chunks())
+    return choice_.layers.empty() ? plan::even_split(layers_.layers(), placement_.model_chunks())
                                   : choice_.layers;
   }
 
@@ -94,7 +94,7 @@ class PipelineFloor {
   const Work& work_;
   const LayerCounts& layers_;
   const std::vector<double>& each_;  ///< By class of layer: what it takes at any position.
-  Placement placement_;
+  schedule::Placement placement_;
   bool closed_;
   double m_;
   double head_s_;
@@ -115,4 +115,4 @@ StageFloor any_stage_floor(const Work& work, const LayerCounts& layers, const St
   return PipelineFloor(work, layers, choice, pipeline, micro_batches).floor();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

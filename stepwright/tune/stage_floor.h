@@ -5,7 +5,7 @@
 #include "stepwright/tune/stage_choices.h"
 #include "stepwright/tune/work_floor.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// Bounds of a pipeline from the work of one micro-batch through it: of its closed-form price and
 /// of its simulated time.
@@ -25,4 +25,4 @@ StageFloor stage_floor(const Work& work, const LayerCounts& layers, const StageC
 StageFloor any_stage_floor(const Work& work, const LayerCounts& layers, const StageChoice& choice,
                            std::int64_t pipeline, std::int64_t micro_batches);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -11,7 +11,7 @@
 #include "stepwright/plan/files/fields_to_set.h"
 #include "stepwright/simulate/efficiency.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -61,7 +61,7 @@ SweptField read_swept_field(const std::string& text, std::string_view example) {
   return swept;
 }
 
-Sweep read_sweep(const Job& job, const std::string& text) {
+Sweep read_sweep(const plan::Job& job, const std::string& text) {
   const std::string name = option_text(text);
   const SweptField swept = read_swept_field(text, "cluster.nodes=8,16,32");
   Sweep sweep{.field = swept.field, .points = {}};
@@ -71,13 +71,13 @@ Sweep read_sweep(const Job& job, const std::string& text) {
         "batch",
         name));
   }
-  if (!path_to_set(sweep.field, job, name).starts_with("job.")) {
+  if (!plan::path_to_set(sweep.field, job, name).starts_with("job.")) {
     fail_input(fmt::format(
         "{}: {} is of a plan, and tune chooses it: the search section of the job can fix it", name,
         printable(sweep.field)));
   }
   for (const std::string& value : swept.values) {
-    PlannedJob changed = with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
+    plan::PlannedJob changed = plan::with_field({job, {}}, sweep.field + "=" + value, kSweepOption);
     const bool sweeps_kernels = sweep.field.find("kernels") != std::string::npos;
     changed.job.attention_stated = job.attention_stated || sweeps_kernels;
     sweep.points.push_back(
@@ -86,7 +86,7 @@ Sweep read_sweep(const Job& job, const std::string& text) {
   return sweep;
 }
 
-void tune_sweep(Sweep& sweep, const std::function<TuneResult(const Job&)>& search) {
+void tune_sweep(Sweep& sweep, const std::function<TuneResult(const plan::Job&)>& search) {
   for (SweepPoint& point : sweep.points) {
     try {
       TuneResult result = search(point.job);
@@ -108,13 +108,13 @@ Json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run) {
       entry["refused"] = point.refused;
       continue;
     }
-    entry["plan"] = plan_json({point.job, point.best->plan});
+    entry["plan"] = plan::plan_json({point.job, point.best->plan});
     entry["fits"] = point.best->fits;
     entry["step_time_s"] = point.best->step_time_s;
-    entry["mfu"] = efficiency(point.job, point.best->plan, point.best->step_time_s).mfu;
+    entry["mfu"] = simulate::efficiency(point.job, point.best->plan, point.best->step_time_s).mfu;
     if (run) add_run_cost(entry, point.job, point.devices_idle, *run);
   }
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

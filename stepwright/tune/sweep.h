@@ -10,12 +10,12 @@
 #include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// One value of a sweep.
 struct SweepPoint {
   std::string value;  ///< As given.
-  Job job;            ///< With it; of its cluster the devices in use.
+  plan::Job job;      ///< With it; of its cluster the devices in use.
   std::int64_t devices_idle = 0;
   std::optional<TunedPlan> best;
   std::string refused;  ///< Why there is no plan.
@@ -41,12 +41,12 @@ SweptField read_swept_field(const std::string& text, std::string_view example);
 /// ("cluster.nodes=8,16", "cluster.nic=0.5x,1x,2x", "cluster.profile=dgx-h100,dgx-h200"). Fails
 /// with `kInput` for an unknown field, naming the nearest, for a field of the plan, for a bad value
 /// and for none.
-Sweep read_sweep(const Job& job, const std::string& text);
+Sweep read_sweep(const plan::Job& job, const std::string& text);
 
 /// Finds the best plan of each point. A job without a legal plan is a point without one.
-void tune_sweep(Sweep& sweep, const std::function<TuneResult(const Job&)>& search);
+void tune_sweep(Sweep& sweep, const std::function<TuneResult(const plan::Job&)>& search);
 
 /// `sweep` of `tune --json`.
 nlohmann::ordered_json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -4,16 +4,16 @@
 
 #include "stepwright/step/document_sizes.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 constexpr double kHour = 3600;
 
 }  // namespace
 
-RunCost run_cost(const Job& job, double step_time_s, std::int64_t devices_idle,
+RunCost run_cost(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
                  const TrainingRun& run) {
-  const double hours = run.tokens / data_tokens(job) * step_time_s / kHour;
+  const double hours = run.tokens / step::data_tokens(job) * step_time_s / kHour;
   RunCost cost{.days = hours / 24,
                .gpu_hours = hours * static_cast<double>(job.cluster.devices() + devices_idle),
                .cost = std::nullopt};
@@ -21,7 +21,7 @@ RunCost run_cost(const Job& job, double step_time_s, std::int64_t devices_idle,
   return cost;
 }
 
-void add_run_cost(nlohmann::ordered_json& answer, const Job& job, std::int64_t devices_idle,
+void add_run_cost(nlohmann::ordered_json& answer, const plan::Job& job, std::int64_t devices_idle,
                   const TrainingRun& run) {
   const RunCost cost = run_cost(job, answer.at("step_time_s").get<double>(), devices_idle, run);
   answer["days"] = cost.days;
@@ -29,4 +29,4 @@ void add_run_cost(nlohmann::ordered_json& answer, const Job& job, std::int64_t d
   if (cost.cost) answer["cost"] = *cost.cost;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -6,7 +6,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// How long a person wants to train, and what the devices cost.
 struct TrainingRun {
@@ -22,11 +22,11 @@ struct RunCost {
 };
 
 /// `devices_idle`: beside those of the job's cluster.
-RunCost run_cost(const Job& job, double step_time_s, std::int64_t devices_idle,
+RunCost run_cost(const plan::Job& job, double step_time_s, std::int64_t devices_idle,
                  const TrainingRun& run);
 
 /// Adds `days`, `gpu_hours` and, with a price, `cost` to an answer that has a `step_time_s`.
-void add_run_cost(nlohmann::ordered_json& answer, const Job& job, std::int64_t devices_idle,
+void add_run_cost(nlohmann::ordered_json& answer, const plan::Job& job, std::int64_t devices_idle,
                   const TrainingRun& run);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -30,7 +30,7 @@
 #include "stepwright/tune/used_devices.h"
 #include "stepwright/tune/why.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Plans kept by price, at least; ten times as many when too few of them turn out to fit.
@@ -51,15 +51,16 @@ constexpr double kLongestOfFront = 2;
 
 class Tuning {
  public:
-  Tuning(const Job& job, const TuneOptions& options)
+  Tuning(const plan::Job& job, const TuneOptions& options)
       : job_(job),
         options_(options),
-        cost_(options.conditions == nullptr ? CostModel(job) : CostModel(job, *options.conditions)),
+        cost_(options.conditions == nullptr ? cost::CostModel(job)
+                                            : cost::CostModel(job, *options.conditions)),
         space_(dimensions(job)),
         enumeration_(job, space_),
         small_(enumeration_.legal() <= kSmallSpace),
         running_{.threads = thread_count(options), .progress = options.progress},
-        goal_{.room = room_of(job),
+        goal_{.room = simulate::room_of(job),
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
         search_(job, cost_, enumeration_, prices_),
@@ -168,11 +169,11 @@ class Tuning {
   void leave_less_room() {
     const TunedPlan& nearest =
         *std::ranges::min_element(evaluation_.too_large(), {}, &TunedPlan::over_by_bytes);
-    const Room all = room_of(job_);
+    const simulate::Room all = simulate::room_of(job_);
     const auto lessen = [&](double& room, double whole) {
       room *= whole / (whole + nearest.over_by_bytes);
     };
-    if (nearest.largest_part == kHostMemoryPart) {
+    if (nearest.largest_part == memory::kHostMemoryPart) {
       lessen(goal_.room.host_bytes, all.host_bytes);
     } else {
       lessen(goal_.room.device_bytes, all.device_bytes);
@@ -201,8 +202,8 @@ class Tuning {
   }
 
   /// Simulates one plan beside the others.
-  void try_plan(const Plan& plan, const Price& price) {
-    const Candidate candidate{price.seconds, plan_text(plan), plan, price};
+  void try_plan(const plan::Plan& plan, const simulate::Price& price) {
+    const Candidate candidate{price.seconds, plan::plan_text(plan), plan, price};
     const Candidate* const one[] = {&candidate};
     evaluation_.run(one);
   }
@@ -211,7 +212,7 @@ class Tuning {
   void explain_layers(TuneResult& result, PlayedPrices& prices) {
     const TunedPlan best = evaluation_.ranked().front();
     if (best.plan.layers.empty() || !job_.space.layers.empty()) return;
-    Plan even = best.plan;
+    plan::Plan even = best.plan;
     even.layers.clear();
     try_plan(even, prices.price(even));
     const std::vector<TunedPlan> ranked = evaluation_.ranked();
@@ -225,13 +226,13 @@ class Tuning {
     result.notes.push_back(
         fmt::format("The best plan's chunks have {} layers, so that the pipeline position with the "
                     "head of the model has as much work as the others; {}.",
-                    layers_word(best.plan.layers), gain));
+                    plan::layers_word(best.plan.layers), gain));
   }
 
   /// No plan fits: the one that needs least memory.
   void set_smallest(TuneResult& result) {
     goal_.least_memory = true;
-    goal_.room = room_of(job_);
+    goal_.room = simulate::room_of(job_);
     goal_.exhaustive = options_.exhaustive;
     goal_.keep = 1;
     found_ = search_.run(goal_, running_);
@@ -260,10 +261,10 @@ class Tuning {
     result.rejected = framework_refusals(space_, enumeration_);
     for (std::size_t i = 0; i < kRules; ++i) {
       const std::int64_t count = enumeration_.refused()[i];
-      const auto rule = static_cast<Rule>(i);
+      const auto rule = static_cast<plan::Rule>(i);
       if (count > 0) {
         result.rejected.push_back(
-            {std::string(rule_name(rule)), std::string(rule_sentence(rule)), count});
+            {std::string(plan::rule_name(rule)), std::string(plan::rule_sentence(rule)), count});
       }
     }
     std::ranges::stable_sort(result.rejected, std::ranges::greater{}, &Refusal::count);
@@ -315,17 +316,17 @@ class Tuning {
 
   /// The rule's plan is simulated first: where the space has it, the best is no slower.
   void set_baseline(TuneResult& result) {
-    result.baseline = rule_of_thumb(job_, cost_, room_of(job_));
+    result.baseline = rule_of_thumb(job_, cost_, simulate::room_of(job_));
     if (!result.baseline) {
       result.notes.emplace_back(
           "The usual rule of thumb finds no plan that fits in memory, so that there is nothing to "
           "compare with.");
       return;
     }
-    const Plan& plan = result.baseline->plan;
+    const plan::Plan& plan = result.baseline->plan;
     if (!contains(job_, space_, plan)) return;
     starts_.push_back(plan);
-    try_plan(plan, Pricer(job_, cost_, prices_).price(plan));
+    try_plan(plan, simulate::Pricer(job_, cost_, prices_).price(plan));
   }
 
   static void set_speedup(TuneResult& result) {
@@ -333,16 +334,16 @@ class Tuning {
     result.speedup_over_baseline = result.baseline->step_time_s / result.plans.front().step_time_s;
   }
 
-  const Job& job_;
+  const plan::Job& job_;
   const TuneOptions& options_;
-  CostModel cost_;
-  PriceStore prices_;  ///< Of the search and of all that follows it.
+  cost::CostModel cost_;
+  simulate::PriceStore prices_;  ///< Of the search and of all that follows it.
   Dimensions space_;
   Enumeration enumeration_;
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
   Running running_;
   Goal goal_;
-  std::vector<Plan> starts_;  ///< The rule's, where the space has it, and what was found.
+  std::vector<plan::Plan> starts_;  ///< The rule's, where the space has it, and what was found.
   PlanSearch search_;
   Findings found_;
   std::vector<Candidate> kept_;  ///< Of what was found, by price.
@@ -358,14 +359,14 @@ int thread_count(const TuneOptions& options) {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-TuneResult tune_on_cluster(const Job& job, const TuneOptions& options) {
+TuneResult tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();
 }
 
-TuneResult tune(const Job& job, const TuneOptions& options) {
+TuneResult tune(const plan::Job& job, const TuneOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const Job chosen = with_free_kernels(job);
-  TuneResult result = job.objective.kind == ObjectiveKind::kSmallestCluster
+  const plan::Job chosen = with_free_kernels(job);
+  TuneResult result = job.objective.kind == plan::ObjectiveKind::kSmallestCluster
                           ? tune_smallest_cluster(chosen, options)
                           : tune_on_parts(chosen, options);
   const std::string note = free_kernels_note(job, chosen);
@@ -374,4 +375,4 @@ TuneResult tune(const Job& job, const TuneOptions& options) {
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

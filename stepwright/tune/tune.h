@@ -13,7 +13,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/simulate/timeline/simulation.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// How far a search is.
 struct TuneProgress {
@@ -42,8 +42,8 @@ struct TuneOptions {
   std::size_t top = 10;  ///< Plans to return, best first.
   /// Prices every legal plan; in a space of at most 10,000 simulates every one that fits.
   bool exhaustive = false;
-  TellProgress progress;                           ///< May be empty.
-  const TrainingConditions* conditions = nullptr;  ///< Null: the job's.
+  TellProgress progress;                                 ///< May be empty.
+  const cost::TrainingConditions* conditions = nullptr;  ///< Null: the job's.
 };
 
 /// The threads of a search.
@@ -51,7 +51,7 @@ int thread_count(const TuneOptions& options);
 
 /// A plan that was simulated.
 struct TunedPlan {
-  Plan plan;
+  plan::Plan plan;
   double step_time_s = 0;    ///< Simulated.
   double price_s = 0;        ///< Closed form.
   double lower_bound_s = 0;  ///< Never above the simulated time.
@@ -63,7 +63,7 @@ struct TunedPlan {
   double over_by_bytes = 0;       ///< 0 when it fits.
   std::string_view largest_part;  ///< Of what does not fit (`largest_part`).
   bool tied = false;              ///< Within the cost model's stated error of the best.
-  Breakdown breakdown;            ///< Of the critical stage.
+  simulate::Breakdown breakdown;  ///< Of the critical stage.
   std::string lost;               ///< Why the winner is faster, in words; empty for the winner.
   std::int64_t operators = 0;     ///< That its simulation played.
 };
@@ -92,14 +92,14 @@ struct Refusal {
 
 /// The usual rule of thumb (`tune/baseline.h`), simulated.
 struct Baseline {
-  Plan plan;
+  plan::Plan plan;
   double step_time_s = 0;
   double peak_memory_bytes = 0;
 };
 
 /// One point of the front of time against memory: nothing simulated is both faster and smaller.
 struct FrontPoint {
-  Plan plan;
+  plan::Plan plan;
   double step_time_s = 0;
   double peak_memory_bytes = 0;
 };
@@ -115,7 +115,7 @@ struct Spares {
 struct TuneResult {
   /// The job as searched: its cluster has the devices that are used, or with the smallest-cluster
   /// objective the nodes found.
-  Job job;
+  plan::Job job;
   std::int64_t devices_idle = 0;  ///< Of the cluster asked about.
   std::optional<Spares> spares;   ///< Where devices are idle.
   std::vector<TunedPlan> plans;   ///< Best first, at least one; when none fits, the smallest alone.
@@ -129,7 +129,7 @@ struct TuneResult {
   std::optional<Baseline> baseline;  ///< Nothing when the rule finds no plan that fits.
   double speedup_over_baseline = 0;  ///< Baseline time / best time; 0 without a baseline.
   std::vector<FrontPoint> pareto;    ///< Fastest first: the best plan, then smaller ones.
-  StepInterval interval;             ///< 80 %, in shares of a step.
+  cost::StepInterval interval;       ///< 80 %, in shares of a step.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
   double seconds = 0;  ///< Wall clock of the search; as printed by `tune`, of the whole command.
   std::vector<std::string> notes;  ///< For people; the first is the provenance of the costs.
@@ -144,6 +144,6 @@ struct TuneResult {
 /// interleaved schedules only, sharding groups of strategies with a state I only. A kernel of
 /// attention that no person has named is the fastest there is (`with_free_kernels`). Fails with
 /// `kInput` when no plan of the space is legal, saying which constraint emptied it.
-TuneResult tune(const Job& job, const TuneOptions& options = {});
+TuneResult tune(const plan::Job& job, const TuneOptions& options = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -9,7 +9,7 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/alternatives.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -25,7 +25,7 @@ Json space_json(const SpaceCounts& space) {
 Json baseline_json(const TuneResult& result) {
   if (!result.baseline) return nullptr;
   const Baseline& baseline = *result.baseline;
-  return {{"plan", plan_json({result.job, baseline.plan})},
+  return {{"plan", plan::plan_json({result.job, baseline.plan})},
           {"step_time_s", baseline.step_time_s},
           {"peak_memory_bytes", whole(baseline.peak_memory_bytes)}};
 }
@@ -41,7 +41,7 @@ Json rejected_json(const TuneResult& result) {
 Json pareto_json(const TuneResult& result) {
   Json list = Json::array();
   for (const FrontPoint& point : result.pareto) {
-    list.push_back({{"plan", plan_json({result.job, point.plan})},
+    list.push_back({{"plan", plan::plan_json({result.job, point.plan})},
                     {"step_time_s", point.step_time_s},
                     {"peak_memory_bytes", whole(point.peak_memory_bytes)}});
   }
@@ -72,34 +72,34 @@ Json alternatives_json(const TuneResult& result) {
 }
 
 Json nearest_json(const TuneResult& result, const std::vector<FrameworkRun>& runs) {
-  const Plan& best = result.plans.front().plan;
+  const plan::Plan& best = result.plans.front().plan;
   Json list = Json::array();
   for (const NearestRun& nearest : nearest_runs(runs, best)) {
     const bool found = nearest.plan.has_value();
     list.push_back({{"frameworks", nearest.frameworks},
-                    {"plan", found ? plan_json({result.job, *nearest.plan}) : Json(nullptr)},
-                    {"changes", found ? Json(changes(best, *nearest.plan)) : Json(nullptr)}});
+                    {"plan", found ? plan::plan_json({result.job, *nearest.plan}) : Json(nullptr)},
+                    {"changes", found ? Json(plan::changes(best, *nearest.plan)) : Json(nullptr)}});
   }
   return list;
 }
 
-Json starts_json(const std::vector<FrameworkRun>& runs, const Plan& best) {
+Json starts_json(const std::vector<FrameworkRun>& runs, const plan::Plan& best) {
   Json list = Json::array();
   for (const FrameworkRun& run : runs) {
     if (!run.plan) continue;
     list.push_back({{"framework", run.framework},
-                    {"attention", name_of(kAttentionKernelNames, run.attention)},
+                    {"attention", name_of(cluster::kAttentionKernelNames, run.attention)},
                     {"price_s", run.price_s},
                     {"step_time_s", run.step_time_s},
                     {"fits", run.fits},
-                    {"changes", run.plan == best ? "" : changes(best, *run.plan)}});
+                    {"changes", run.plan == best ? "" : plan::changes(best, *run.plan)}});
   }
   return list;
 }
 
 }  // namespace
 
-std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best) {
+std::vector<std::string> all_notes(const TuneResult& result, const simulate::Prediction& best) {
   std::vector<std::string> notes = best.notes;
   for (const std::string& note : result.notes) {
     if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
@@ -108,9 +108,9 @@ std::vector<std::string> all_notes(const TuneResult& result, const Prediction& b
 }
 
 Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
-  const Efficiency used = efficiency(result.job, tuned.plan, tuned.step_time_s);
-  const StepTokens tokens = step_tokens(result.job, tuned.plan);
-  Json out = {{"plan", plan_json({result.job, tuned.plan})},
+  const simulate::Efficiency used = simulate::efficiency(result.job, tuned.plan, tuned.step_time_s);
+  const step::StepTokens tokens = step::step_tokens(result.job, tuned.plan);
+  Json out = {{"plan", plan::plan_json({result.job, tuned.plan})},
               {"step_time_s", tuned.step_time_s},
               {"low_s", result.interval.low * tuned.step_time_s},
               {"high_s", result.interval.high * tuned.step_time_s},
@@ -125,10 +125,10 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
               {"fits", tuned.fits},
               {"p_fits", tuned.p_fits},
               {"tied", tuned.tied},
-              {"breakdown", breakdown_json(tuned.breakdown)},
+              {"breakdown", simulate::breakdown_json(tuned.breakdown)},
               {"devices_used", tuned.plan.parallel.ranks()},
               {"devices_idle", result.devices_idle},
-              {"runs_on", runs_on(result.job, tuned.plan)},
+              {"runs_on", plan::runs_on(result.job, tuned.plan)},
               {"lost", tuned.lost}};
   if (!tuned.fits) {
     out["largest_kind"] = tuned.largest_part;
@@ -142,11 +142,11 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
   return out;
 }
 
-Json tune_json(const TuneResult& result, const Prediction& best,
+Json tune_json(const TuneResult& result, const simulate::Prediction& best,
                const std::vector<FrameworkRun>& runs) {
   Json plans = Json::array();
   for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
-  const Plan& plan = result.plans.front().plan;
+  const plan::Plan& plan = result.plans.front().plan;
   return {{"plans", plans},
           {"alternatives", alternatives_json(result)},
           {"starts", starts_json(runs, plan)},
@@ -165,4 +165,4 @@ Json tune_json(const TuneResult& result, const Prediction& best,
           {"notes", all_notes(result, best)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

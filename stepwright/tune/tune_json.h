@@ -8,18 +8,18 @@
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// The notes for a person who takes the best plan: the remarks of its prediction, then those of the
 /// search.
-std::vector<std::string> all_notes(const TuneResult& result, const Prediction& best);
+std::vector<std::string> all_notes(const TuneResult& result, const simulate::Prediction& best);
 
 /// The document of `tune --json`; keys as in docs/formats.md. `plan` is `plan_json`; `best` is the
 /// prediction of the first plan, `runs` says how frameworks run it.
-nlohmann::ordered_json tune_json(const TuneResult& result, const Prediction& best,
+nlohmann::ordered_json tune_json(const TuneResult& result, const simulate::Prediction& best,
                                  const std::vector<FrameworkRun>& runs);
 
 /// One simulated plan as it stands in `plans`.
 nlohmann::ordered_json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

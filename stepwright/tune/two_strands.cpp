@@ -11,7 +11,7 @@
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/local_search.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Smaller gains, as shares of the step, are not told.
@@ -21,45 +21,46 @@ constexpr double kWorthStrands = 0.01;
 constexpr std::int64_t kMostPlayedStrands = 400'000;
 
 /// The job with no other choice of schedule.
-Job with_strands(const Job& job) {
-  Job strands = job;
+plan::Job with_strands(const plan::Job& job) {
+  plan::Job strands = job;
   strands.space.strands = {2};
   strands.space.schedule.clear();
-  for (const auto& [kind, name] : kScheduleNames) {
-    if (traits_of(kind).pairs && traits_of(kind).runs) strands.space.schedule.push_back(kind);
+  for (const auto& [kind, name] : schedule::kScheduleNames) {
+    if (schedule::traits_of(kind).pairs && schedule::traits_of(kind).runs)
+      strands.space.schedule.push_back(kind);
   }
   return strands;
 }
 
 /// The best plan with each schedule of two strands; chunks down and up again hold more at the last
 /// position, so that inputs gathered again are tried too.
-std::vector<Plan> changed(const Plan& best, const Dimensions& space) {
-  std::vector<Plan> plans;
-  for (const ScheduleKind kind : space.schedule) {
-    const ChunkRange range = chunk_range(kind, best.parallel.pipeline);
-    Plan plan = best;
+std::vector<plan::Plan> changed(const plan::Plan& best, const Dimensions& space) {
+  std::vector<plan::Plan> plans;
+  for (const schedule::ScheduleKind kind : space.schedule) {
+    const schedule::ChunkRange range = schedule::chunk_range(kind, best.parallel.pipeline);
+    plan::Plan plan = best;
     plan.layers.clear();
     plan.schedule = {.kind = kind,
                      .chunks = std::clamp(best.schedule.chunks, range.least, range.most),
                      .strands = 2};
     plans.push_back(plan);
-    if (plan.tensor_input == TensorInput::kRegather) continue;
-    plan.tensor_input = TensorInput::kRegather;
+    if (plan.tensor_input == plan::TensorInput::kRegather) continue;
+    plan.tensor_input = plan::TensorInput::kRegather;
     plans.push_back(plan);
   }
   return plans;
 }
 
 /// The plans that are legal, run there and fit by their price.
-std::vector<Candidate> possible(const Job& job, const Dimensions& space,
-                                const std::vector<Plan>& plans, PlayedPrices& prices) {
+std::vector<Candidate> possible(const plan::Job& job, const Dimensions& space,
+                                const std::vector<plan::Plan>& plans, PlayedPrices& prices) {
   std::vector<Candidate> candidates;
-  const Room room = room_of(job);
-  for (const Plan& plan : plans) {
-    if (broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
-    const Price price = prices.price(plan);
+  const simulate::Room room = simulate::room_of(job);
+  for (const plan::Plan& plan : plans) {
+    if (plan::broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
+    const simulate::Price price = prices.price(plan);
     if (!room.holds(price)) continue;
-    candidates.push_back({price.seconds, plan_text(plan), plan, price});
+    candidates.push_back({price.seconds, plan::plan_text(plan), plan, price});
   }
   return candidates;
 }
@@ -69,9 +70,9 @@ std::vector<Candidate> possible(const Job& job, const Dimensions& space,
 std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptions& options) {
   const TunedPlan& best = result.plans.front();
   if (!best.fits || !result.job.space.strands.empty()) return std::nullopt;
-  const Job job = with_strands(result.job);
-  const CostModel cost(job);
-  PlayedPrices prices(job, cost, PriceStore{}, kMostPlayedStrands);
+  const plan::Job job = with_strands(result.job);
+  const cost::CostModel cost(job);
+  PlayedPrices prices(job, cost, simulate::PriceStore{}, kMostPlayedStrands);
   const Dimensions space = dimensions(job);
   const Running running{.threads = thread_count(options), .progress = {}};
   Evaluation evaluation(job, cost, running);
@@ -81,7 +82,7 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
   for (const Candidate& candidate : candidates) starts.push_back(&candidate);
   evaluation.run(starts);
   if (evaluation.fitting() == 0) return std::nullopt;
-  search_locally(evaluation, prices, space, room_of(job));
+  search_locally(evaluation, prices, space, simulate::room_of(job));
   StrandsGain gain{.tuned = evaluation.ranked().front()};
   gain.gain_s = best.step_time_s - gain.tuned.step_time_s;
   if (gain.gain_s < kWorthStrands * best.step_time_s) return std::nullopt;
@@ -91,10 +92,10 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
 nlohmann::ordered_json two_strands_json(const TuneResult& result,
                                         const std::optional<StrandsGain>& gain) {
   if (!gain) return nullptr;
-  return {{"plan", plan_json({result.job, gain->tuned.plan})},
+  return {{"plan", plan::plan_json({result.job, gain->tuned.plan})},
           {"step_time_s", gain->tuned.step_time_s},
           {"gain_s", gain->gain_s},
           {"peak_memory_bytes", static_cast<std::int64_t>(gain->tuned.peak_memory_bytes)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -5,7 +5,7 @@
 
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// A plan with two strands that is faster than the best of an answer that was not asked for any.
 struct StrandsGain {
@@ -24,4 +24,4 @@ std::optional<StrandsGain> two_strands(const TuneResult& result, const TuneOptio
 nlohmann::ordered_json two_strands_json(const TuneResult& result,
                                         const std::optional<StrandsGain>& gain);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -10,7 +10,7 @@
 #include "stepwright/simulate/price/position_floor.h"
 #include "stepwright/simulate/price/price_store.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// The work that blocks were priced at.
@@ -21,14 +21,14 @@ struct BlockWork {
 
 /// The blocks of a choice's recomputation, and their work.
 struct PricedWork {
-  Recompute recompute;
-  const BlockCosts* costs;
+  plan::Recompute recompute;
+  const simulate::BlockCosts* costs;
   BlockWork work;
 };
 
 /// What layers take at least with any of these recomputations.
 LayerWork least_of(const std::vector<LayerWork>& layers) {
-  LayerWork least{kNoRecompute, layers.front().seconds, {}};
+  LayerWork least{plan::kNoRecompute, layers.front().seconds, {}};
   for (const LayerWork& of : layers) {
     for (std::size_t k = 0; k < of.seconds.size(); ++k) {
       least.seconds[k] = std::min(least.seconds[k], of.seconds[k]);
@@ -38,23 +38,24 @@ LayerWork least_of(const std::vector<LayerWork>& layers) {
 }
 
 /// Of what the positions recompute of every layer.
-Work work_of(const BlockCosts& blocks, const Recompute& recompute, BackwardForm form,
-             double BlockCost::* part) {
+Work work_of(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
+             schedule::BackwardForm form, double simulate::BlockCost::* part) {
   Work work;
-  each_setting(recompute, [&](const Recompute& setting) {
-    LayerWork& of = work.layers.emplace_back(LayerWork{least_recomputed(setting), {}, {}});
+  plan::each_setting(recompute, [&](const plan::Recompute& setting) {
+    LayerWork& of = work.layers.emplace_back(LayerWork{plan::least_recomputed(setting), {}, {}});
     const std::size_t place = blocks.place(of.recompute);
-    for (const BlockCosts::Layer& layer : blocks.layers) {
-      const BlockCosts::Recomputed& with = layer.of(place);
+    for (const simulate::BlockCosts::Layer& layer : blocks.layers) {
+      const simulate::BlockCosts::Recomputed& with = layer.of(place);
       of.seconds.push_back(with.cost.forward.*part + with.backward(form).*part);
     }
   });
-  if (!recomputes_alike(recompute)) work.layers.insert(work.layers.begin(), least_of(work.layers));
+  if (!plan::recomputes_alike(recompute))
+    work.layers.insert(work.layers.begin(), least_of(work.layers));
   work.head_s = blocks.head.forward.*part + blocks.head.backward.*part;
   if (blocks.multi_tokens > 0) {
     double least_s = std::numeric_limits<double>::infinity();
     for (const LayerWork& of : work.layers) {
-      const BlockPairCost& cost = blocks.multi_token.of(blocks.place(of.recompute)).cost;
+      const simulate::BlockPairCost& cost = blocks.multi_token.of(blocks.place(of.recompute)).cost;
       least_s = std::min(least_s, cost.forward.*part + cost.backward.*part);
     }
     work.head_s += static_cast<double>(blocks.multi_tokens) * least_s;
@@ -63,25 +64,28 @@ Work work_of(const BlockCosts& blocks, const Recompute& recompute, BackwardForm 
 }
 
 /// Two strands fill each other's waits: no more than the computation of both is sure.
-BlockWork shared_work(const BlockCosts& blocks, const Recompute& recompute, BackwardForm form) {
-  const Work compute = work_of(blocks, recompute, form, &BlockCost::kernels_s);
+BlockWork shared_work(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
+                      schedule::BackwardForm form) {
+  const Work compute = work_of(blocks, recompute, form, &simulate::BlockCost::kernels_s);
   return {compute, compute};
 }
 
-BlockWork block_work(const BlockCosts& blocks, const Recompute& recompute, BackwardForm form) {
-  return {work_of(blocks, recompute, form, &BlockCost::seconds),
-          work_of(blocks, recompute, form, &BlockCost::floor_s)};
+BlockWork block_work(const simulate::BlockCosts& blocks, const plan::Recompute& recompute,
+                     schedule::BackwardForm form) {
+  return {work_of(blocks, recompute, form, &simulate::BlockCost::seconds),
+          work_of(blocks, recompute, form, &simulate::BlockCost::floor_s)};
 }
 
 }  // namespace
 
-UnitSearch::UnitSearch(const Job& job, const CostModel& cost, const PriceStore& prices)
+UnitSearch::UnitSearch(const plan::Job& job, const cost::CostModel& cost,
+                       const simulate::PriceStore& prices)
     : job_(job),
       pricer_(job, cost, prices),
       sharding_(job, cost),
       work_(job, cost),
       balanced_(work_),
-      reserve_(framework_reserve(job)) {}
+      reserve_(memory::framework_reserve(job)) {}
 
 void Findings::merge(Findings&& other) {
   kept.merge(std::move(other.kept));
@@ -90,8 +94,8 @@ void Findings::merge(Findings&& other) {
   passed_bound_s = std::min(passed_bound_s, other.passed_bound_s);
 }
 
-Plan unit_plan(const Job& job, const SearchUnit& unit, const GridChoice& grid) {
-  Plan plan = grid_plan(job, grid.parallel, grid.order);
+plan::Plan unit_plan(const plan::Job& job, const SearchUnit& unit, const GridChoice& grid) {
+  plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
   plan.micro_batch = unit.micro_batch;
   return plan;
 }
@@ -118,7 +122,7 @@ bool UnitSearch::forgets(double simulated_s) const {
 }
 
 template <class Visit>
-void UnitSearch::each_floor(const Work& work, const StageChoice& choice, const Plan& plan,
+void UnitSearch::each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
                             Visit&& visit) {
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t rounds = job_.sequences / (plan.parallel.data * plan.micro_batch);
@@ -136,16 +140,16 @@ void UnitSearch::pass(double simulated_floor_s) {
   found_->passed_bound_s = std::min(found_->passed_bound_s, simulated_floor_s);
 }
 
-Plan UnitSearch::block_plan(const GridChoice& grid, const BlockChoice& block,
-                            std::int64_t micro_batch) const {
-  Plan plan = grid_plan(job_, grid.parallel, grid.order);
+plan::Plan UnitSearch::block_plan(const GridChoice& grid, const BlockChoice& block,
+                                  std::int64_t micro_batch) const {
+  plan::Plan plan = grid_plan(job_, grid.parallel, grid.order);
   plan.micro_batch = micro_batch;
   apply(block, plan);
   return plan;
 }
 
-const BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
-  Plan plan = block_plan(*stages.grid, *stages.block, micro_batch);
+const simulate::BlockCosts& UnitSearch::blocks(const Stages& stages, std::int64_t micro_batch) {
+  plan::Plan plan = block_plan(*stages.grid, *stages.block, micro_batch);
   apply(*stages.choice, plan);
   return pricer_.blocks(plan);
 }
@@ -157,7 +161,7 @@ bool same_context(const BlockChoice& a, const BlockChoice& b) {
 
 UnitSearch::RoughChoices UnitSearch::rough_choices(const SearchUnit& unit, const GridChoice& grid,
                                                    const BlockChoice& block) {
-  const Plan plan = block_plan(grid, block, unit.micro_batch);
+  const plan::Plan plan = block_plan(grid, block, unit.micro_batch);
   const Work work = work_.with_context(*unit.work, plan);
   RoughChoices rough{&block, {}};
   for (const StageChoice& listed : grid.stages->by_micro_batch.at(unit.micro_batch)) {
@@ -181,30 +185,30 @@ void UnitSearch::each_choice(const SearchUnit& unit, const Stages& common,
     return StageFloor{floor_of(work.seconds, choice).price_s,
                       floor_of(work.floors, choice).simulated_s};
   };
-  std::array<std::vector<PricedWork>, 3 * kBackwardForms> works;
+  std::array<std::vector<PricedWork>, 3 * schedule::kBackwardForms> works;
   const auto see = [&](const StageChoice& choice, const StageFloor& floor) {
     if (!grid.runs(*common.block, choice) || repeats(grid.blocks, *common.block, choice)) return;
     Stages stages = common;
     stages.choice = &choice;
     stages.floor = floor;
     if (closed(stages.floor)) return visit(stages);
-    const BackwardForm form = backward_form(choice.schedule);
+    const schedule::BackwardForm form = schedule::backward_form(choice.schedule);
     const bool strands = choice.schedule.strands > 1;
     // Pairs with parts of backwards have blocks of their own.
-    const bool braids = strands && traits_of(choice.schedule.kind).braids;
+    const bool braids = strands && schedule::traits_of(choice.schedule.kind).braids;
     std::vector<PricedWork>& of_form =
         works[3 * static_cast<std::size_t>(form) + (strands ? 1 : 0) + (braids ? 1 : 0)];
-    const auto known = [&](const Recompute& recompute) {
+    const auto known = [&](const plan::Recompute& recompute) {
       return std::ranges::find(of_form, recompute, &PricedWork::recompute);
     };
     auto priced = known(choice.recompute);
     if (priced == of_form.end()) {
       // What recomputes nothing bounds what does, and often saves pricing it.
-      if (const auto least = known(Recompute()); least != of_form.end()) {
+      if (const auto least = known(plan::Recompute()); least != of_form.end()) {
         stages.floor = floors_of(least->work, choice);
         if (closed(stages.floor)) return visit(stages);
       }
-      const BlockCosts& costs = blocks(stages, unit.micro_batch);
+      const simulate::BlockCosts& costs = blocks(stages, unit.micro_batch);
       const auto work = strands ? shared_work : block_work;
       of_form.push_back({choice.recompute, &costs, work(costs, choice.recompute, form)});
       priced = std::prev(of_form.end());
@@ -243,8 +247,8 @@ void UnitSearch::list(const Stages& stages, const SearchUnit& unit) {
 }
 
 /// Whether states and activations alone are beyond the capacity.
-bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& states) const {
-  for (const StageCost& stage : pipeline.stages) {
+bool UnitSearch::too_large(const simulate::PipelineCost& pipeline, const StateBytes& states) const {
+  for (const simulate::StageCost& stage : pipeline.stages) {
     const double bytes =
         states.of(stage.size) + stage.activations.any + reserve_.bytes(stage.activations.any);
     if (bytes * (1 - kPriceRounding) > goal_.room.device_bytes) return true;
@@ -254,22 +258,24 @@ bool UnitSearch::too_large(const PipelineCost& pipeline, const StateBytes& state
 
 /// The least simulated time of a way to shard a pipeline, no further than where nothing is kept of
 /// it.
-double UnitSearch::simulated_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
-                                     const PositionTimes& positions,
+double UnitSearch::simulated_floor_s(const simulate::PipelineCost& pipeline,
+                                     const plan::Overlap& overlap, const PositionTimes& positions,
                                      const ShardingTable::Choice& choice) const {
   const auto m = static_cast<double>(pipeline.micro_batches);
   double floor_s = pipeline.floor_s;
   for (std::size_t i = 0; i < positions.size() && !forgets(floor_s); ++i) {
-    floor_s = std::max(floor_s, least_position_s(pipeline.stages[i], positions[i].of(choice),
-                                                 overlap, m, pricer_.contention()));
+    floor_s =
+        std::max(floor_s, simulate::least_position_s(pipeline.stages[i], positions[i].of(choice),
+                                                     overlap, m, pricer_.contention()));
   }
   return floor_s;
 }
 
 /// The price in full but for memory. `updates_s`: of the positions.
-Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
-                               const PositionTimes& positions, const ShardingTable::Choice& choice,
-                               const std::vector<double>& updates_s) {
+simulate::Price UnitSearch::choice_price(const simulate::PipelineCost& pipeline,
+                                         const plan::Plan& plan, const PositionTimes& positions,
+                                         const ShardingTable::Choice& choice,
+                                         const std::vector<double>& updates_s) {
   messages_.clear();
   for (std::size_t i = 0; i < positions.size(); ++i) {
     messages_.push_back(positions[i].of(choice));
@@ -278,7 +284,7 @@ Price UnitSearch::choice_price(const PipelineCost& pipeline, const Plan& plan,
   return pricer_.seconds(pipeline, plan, messages_);
 }
 
-void UnitSearch::offer(const Plan& plan, const Price& price, bool counts) {
+void UnitSearch::offer(const plan::Plan& plan, const simulate::Price& price, bool counts) {
   const bool fits = goal_.room.holds(price);
   found_->priced += counts ? 1 : 0;
   found_->fitting += counts && fits ? 1 : 0;
@@ -289,12 +295,13 @@ void UnitSearch::offer(const Plan& plan, const Price& price, bool counts) {
   }
 }
 
-void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan) {
+void UnitSearch::price_choices(const simulate::PipelineCost& pipeline, const Stages& stages,
+                               plan::Plan& plan) {
   const GridChoice& grid = *stages.grid;
   const BlockChoice& block = *stages.block;
   const ShardingTable& table = sharding_.table(grid);
   PositionTimes positions;
-  for (const StageCost& stage : pipeline.stages) {
+  for (const simulate::StageCost& stage : pipeline.stages) {
     positions.push_back(sharding_.times(grid, block.overlap, stage));
   }
   std::vector<std::vector<double>> updates(table.updates);
@@ -305,7 +312,8 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
     if (!grid.runs(block, stages.choice->joint, data.joint)) continue;
     if (filters() && too_large(pipeline, table.states(choice))) continue;
     apply(data, plan);
-    plan.overlap.parameters = choice.gathers ? block.overlap.parameters : Overlap{}.parameters;
+    plan.overlap.parameters =
+        choice.gathers ? block.overlap.parameters : plan::Overlap{}.parameters;
     if (filters()) {
       const auto simulated_s = [&] {
         return simulated_floor_s(pipeline, plan.overlap, positions, choice);
@@ -321,13 +329,13 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
       }
       std::vector<double>& updates_s = updates[choice.update];
       if (updates_s.empty()) {
-        for (const StageCost& stage : pipeline.stages) {
+        for (const simulate::StageCost& stage : pipeline.stages) {
           updates_s.push_back(pricer_.update_s(plan, stage));
         }
       }
       // The slowest update comes on top of everything.
       if (beaten(floor_s + std::ranges::max(updates_s)) && forgets(simulated_s())) continue;
-      const Price price = choice_price(pipeline, plan, positions, choice, updates_s);
+      const simulate::Price price = choice_price(pipeline, plan, positions, choice, updates_s);
       if (beaten(price.seconds)) {
         found_->kept.leave(plan, price);
         continue;
@@ -337,13 +345,13 @@ void UnitSearch::price_choices(const PipelineCost& pipeline, const Stages& stage
   }
 }
 
-void UnitSearch::price_stages(const Stages& stages, Plan& plan) {
+void UnitSearch::price_stages(const Stages& stages, plan::Plan& plan) {
   plan.parallel = stages.grid->parallel;
   plan.rank_order = stages.grid->order;
   apply(*stages.block, plan);
   apply(*stages.choice, plan);
-  plan.sharding = Sharding{};
-  const PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
+  plan.sharding = plan::Sharding{};
+  const simulate::PipelineCost pipeline = pricer_.pipeline(*stages.costs, plan);
   if (!goal_.exhaustive) {
     const double most = goal_.least_memory ? found_->kept.threshold() : goal_.room.device_bytes;
     if (pipeline.memory_floor_bytes * (1 - kPriceRounding) > most) return;
@@ -364,7 +372,7 @@ Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {
   states_of_ = nullptr;
   each_stages(unit, [&](const Stages& stages) { list(stages, unit); });
   std::ranges::stable_sort(stages_, {}, [](const Stages& s) { return s.floor.price_s; });
-  Plan plan = grid_plan(job_, unit.grids.front()->parallel, RankOrder{});
+  plan::Plan plan = grid_plan(job_, unit.grids.front()->parallel, plan::RankOrder{});
   plan.micro_batch = unit.micro_batch;
   for (const Stages& stages : stages_) {
     if (closed(stages.floor)) {
@@ -377,4 +385,4 @@ Findings UnitSearch::search(const SearchUnit& unit, const Findings& all) {
   return found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -19,7 +19,7 @@
 #include "stepwright/tune/stage_floor.h"
 #include "stepwright/tune/work_floor.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 // The search of one part of the space. Of all plans of a unit it keeps the `keep` least by key
 //
@@ -48,7 +48,7 @@ struct KnownKeys {
 
 /// The goal of a search.
 struct Goal {
-  Room room;
+  simulate::Room room;
   std::size_t keep = 100;
   bool exhaustive = false;
   bool least_memory = false;  ///< Among plans that need not fit.
@@ -86,7 +86,7 @@ struct Findings {
 class UnitSearch {
  public:
   /// `prices` may be shared with other searches of the job.
-  UnitSearch(const Job& job, const CostModel& cost, const PriceStore& prices);
+  UnitSearch(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices);
 
   /// What the next parts are searched for.
   void aim(const Goal& goal) { goal_ = goal; }
@@ -104,7 +104,7 @@ class UnitSearch {
     const GridChoice* grid;
     const BlockChoice* block;
     const StageChoice* choice;
-    const BlockCosts* costs;  ///< Null where they were not needed.
+    const simulate::BlockCosts* costs;  ///< Null where they were not needed.
   };
   /// Whether plans that are too slow or too large may be left out.
   [[nodiscard]] bool filters() const;
@@ -120,7 +120,8 @@ class UnitSearch {
   /// Visits the floors of a choice with even or listed layers and with its balanced split, but
   /// where they are settled.
   template <class Visit>
-  void each_floor(const Work& work, const StageChoice& choice, const Plan& plan, Visit&& visit);
+  void each_floor(const Work& work, const StageChoice& choice, const plan::Plan& plan,
+                  Visit&& visit);
   /// The pipelines of a grid by floors that know of their blocks how these exchange the context.
   struct RoughChoices {
     const BlockChoice* block;  ///< One that exchanges it so.
@@ -133,20 +134,24 @@ class UnitSearch {
   template <class Visit>
   void each_choice(const SearchUnit& unit, const Stages& common, const RoughChoices& rough,
                    Visit&& visit);
-  [[nodiscard]] Plan block_plan(const GridChoice& grid, const BlockChoice& block,
-                                std::int64_t micro_batch) const;
-  const BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
+  [[nodiscard]] plan::Plan block_plan(const GridChoice& grid, const BlockChoice& block,
+                                      std::int64_t micro_batch) const;
+  const simulate::BlockCosts& blocks(const Stages& stages, std::int64_t micro_batch);
   void list(const Stages& stages, const SearchUnit& unit);
   bool too_large(const Stages& stages, const SearchUnit& unit);
   [[nodiscard]] bool position_too_large(const Stages& stages, std::int64_t micro_batches) const;
-  void price_stages(const Stages& stages, Plan& plan);
-  [[nodiscard]] bool too_large(const PipelineCost& pipeline, const StateBytes& states) const;
-  [[nodiscard]] double simulated_floor_s(const PipelineCost& pipeline, const Overlap& overlap,
+  void price_stages(const Stages& stages, plan::Plan& plan);
+  [[nodiscard]] bool too_large(const simulate::PipelineCost& pipeline,
+                               const StateBytes& states) const;
+  [[nodiscard]] double simulated_floor_s(const simulate::PipelineCost& pipeline,
+                                         const plan::Overlap& overlap,
                                          const PositionTimes& positions,
                                          const ShardingTable::Choice& choice) const;
-  Price choice_price(const PipelineCost& pipeline, const Plan& plan, const PositionTimes& positions,
-                     const ShardingTable::Choice& choice, const std::vector<double>& updates_s);
-  void price_choices(const PipelineCost& pipeline, const Stages& stages, Plan& plan);
+  simulate::Price choice_price(const simulate::PipelineCost& pipeline, const plan::Plan& plan,
+                               const PositionTimes& positions, const ShardingTable::Choice& choice,
+                               const std::vector<double>& updates_s);
+  void price_choices(const simulate::PipelineCost& pipeline, const Stages& stages,
+                     plan::Plan& plan);
   [[nodiscard]] double activations_floor(const GridChoice& grid, const StageChoice& choice,
                                          std::int64_t m, double retained_bytes) const;
   /// Floors of a grid's ways to shard.
@@ -161,22 +166,22 @@ class UnitSearch {
   void each_least_work(const GridChoice& grid, const SearchUnit& part, Visit&& visit);
   StageFloor work_floor(const GridChoice& grid, const SearchUnit& part, const Work& work);
   void refine_grid(const GridChoice& grid, SearchUnit& part);
-  void offer(const Plan& plan, const Price& price, bool counts);
+  void offer(const plan::Plan& plan, const simulate::Price& price, bool counts);
   void pass(double simulated_floor_s);
 
-  const Job& job_;
+  const plan::Job& job_;
   Goal goal_;
-  Pricer pricer_;
+  simulate::Pricer pricer_;
   ShardingFloor sharding_;
   ChoiceFloor choice_floor_;
   WorkFloor work_;
   BalancedChoices balanced_;
-  Reserve reserve_;
+  memory::Reserve reserve_;
   Findings* found_ = nullptr;
   double passed_before_s_ = 0;  ///< What was found until now passed over that.
   std::vector<Stages> stages_;
-  std::vector<DataCost> messages_;         ///< Scratch.
-  const GridChoice* states_of_ = nullptr;  ///< Whose least states the next member is.
+  std::vector<simulate::DataCost> messages_;  ///< Scratch.
+  const GridChoice* states_of_ = nullptr;     ///< Whose least states the next member is.
   double states_bytes_ = 0;
   StateBytes least_states_;  ///< The same of one parameter.
 };
@@ -185,6 +190,6 @@ class UnitSearch {
 bool same_context(const BlockChoice& a, const BlockChoice& b);
 
 /// The plan of a grid without its choices.
-Plan unit_plan(const Job& job, const SearchUnit& unit, const GridChoice& grid);
+plan::Plan unit_plan(const plan::Job& job, const SearchUnit& unit, const GridChoice& grid);
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -13,7 +13,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/tune/fixed_cluster.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// The number itself, and unless it is one, the largest power of two and three times one below it.
@@ -55,8 +55,9 @@ std::string if_used(const TuneResult& result, const Spares& spares) {
 }
 
 /// `used_whole_s`: step time of the best plan on all of the cluster.
-void say_idle(TuneResult& result, const Cluster& whole, std::optional<double> used_whole_s) {
-  const Cluster& part = result.job.cluster;
+void say_idle(TuneResult& result, const cluster::Cluster& whole,
+              std::optional<double> used_whole_s) {
+  const cluster::Cluster& part = result.job.cluster;
   result.devices_idle = whole.devices() - part.devices();
   if (result.devices_idle == 0) return;
   result.spares = {.nodes = whole.nodes - part.nodes,
@@ -73,14 +74,15 @@ void say_idle(TuneResult& result, const Cluster& whole, std::optional<double> us
 
 }  // namespace
 
-Cluster with_devices(const Cluster& cluster, std::int64_t nodes, std::int64_t devices_per_node) {
-  Cluster part = cluster;
+cluster::Cluster with_devices(const cluster::Cluster& cluster, std::int64_t nodes,
+                              std::int64_t devices_per_node) {
+  cluster::Cluster part = cluster;
   part.nodes = nodes;
   part.devices_per_node = devices_per_node;
   part.nic_of_device.resize(static_cast<std::size_t>(devices_per_node));
   const bool own_nics = cluster.nics_per_node == cluster.devices_per_node;
   if (own_nics) part.nics_per_node = devices_per_node;
-  for (Level& level : part.levels) {
+  for (cluster::Level& level : part.levels) {
     if (own_nics && level.network) {
       level.uplink_bytes_per_s *=
           static_cast<double>(devices_per_node) / static_cast<double>(cluster.devices_per_node);
@@ -95,8 +97,8 @@ Cluster with_devices(const Cluster& cluster, std::int64_t nodes, std::int64_t de
   return part;
 }
 
-std::vector<Cluster> parts_worth_trying(const Cluster& cluster) {
-  std::vector<Cluster> parts;
+std::vector<cluster::Cluster> parts_worth_trying(const cluster::Cluster& cluster) {
+  std::vector<cluster::Cluster> parts;
   for (const std::int64_t devices : even_sizes(cluster.devices_per_node)) {
     for (const std::int64_t nodes : even_sizes(cluster.nodes)) {
       const auto used = static_cast<double>(nodes * devices);
@@ -107,13 +109,13 @@ std::vector<Cluster> parts_worth_trying(const Cluster& cluster) {
   return parts;
 }
 
-TuneResult tune_on_parts(const Job& job, const TuneOptions& options) {
+TuneResult tune_on_parts(const plan::Job& job, const TuneOptions& options) {
   if (job.use_all) return tune_on_cluster(job, options);
   std::optional<TuneResult> best;
   std::optional<Error> of_the_whole;
   std::optional<double> used_whole_s;
-  for (const Cluster& part : parts_worth_trying(job.cluster)) {
-    Job smaller = job;
+  for (const cluster::Cluster& part : parts_worth_trying(job.cluster)) {
+    plan::Job smaller = job;
     smaller.cluster = part;
     try {
       TuneResult result = tune_on_cluster(smaller, options);
@@ -132,4 +134,4 @@ TuneResult tune_on_parts(const Job& job, const TuneOptions& options) {
   return std::move(*best);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

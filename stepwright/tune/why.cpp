@@ -6,22 +6,22 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/simulate/breakdown_terms.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 std::string why_lost(const TunedPlan& winner, const TunedPlan& other) {
   if (winner.plan == other.plan) return {};
-  const std::string different = changes(winner.plan, other.plan);
+  const std::string different = plan::changes(winner.plan, other.plan);
   const double behind = other.step_time_s - winner.step_time_s;
   if (!(behind > 0)) return fmt::format("as fast; it has {}", different);
-  const auto best = breakdown_terms(winner.breakdown);
-  const auto here = breakdown_terms(other.breakdown);
+  const auto best = simulate::breakdown_terms(winner.breakdown);
+  const auto here = simulate::breakdown_terms(other.breakdown);
   std::size_t most = 0;
   for (std::size_t i = 1; i < best.size(); ++i) {
     if (here[i] - best[i] > here[most] - best[most]) most = i;
   }
   return fmt::format("{} slower ({}): {} of {} instead of {}; it has {}", format_time(behind),
                      format_percent(behind / winner.step_time_s), format_time(here[most]),
-                     kTermNames[most], format_time(best[most]), different);
+                     simulate::kTermNames[most], format_time(best[most]), different);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

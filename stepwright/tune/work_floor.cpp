@@ -8,57 +8,57 @@
 #include "stepwright/model/layer_order.h"
 #include "stepwright/simulate/price/block_costs.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Computations that every choice makes at least as large: they depend on the rows of a rank alone.
-bool counts_in_full(const Operator& op) {
+bool counts_in_full(const step::Operator& op) {
   switch (op.kind) {
-    case OperatorKind::kLinear: return !op.routed;
-    case OperatorKind::kNorm:
-    case OperatorKind::kActivation:
-    case OperatorKind::kAdd:
-    case OperatorKind::kDropout:
-    case OperatorKind::kTopK:
-    case OperatorKind::kPermute:
-    case OperatorKind::kUnpermute:
-    case OperatorKind::kGroupedLinear: return true;
+    case step::OperatorKind::kLinear: return !op.routed;
+    case step::OperatorKind::kNorm:
+    case step::OperatorKind::kActivation:
+    case step::OperatorKind::kAdd:
+    case step::OperatorKind::kDropout:
+    case step::OperatorKind::kTopK:
+    case step::OperatorKind::kPermute:
+    case step::OperatorKind::kUnpermute:
+    case step::OperatorKind::kGroupedLinear: return true;
     default: return false;
   }
 }
 
 /// Rows on the busiest rank are whole numbers: expert-tensor parallelism can round them down by
 /// one.
-double whole_rows(const Operator& op) {
+double whole_rows(const step::Operator& op) {
   if (!op.routed) return 1;
   return 1 - 1 / static_cast<double>(std::max<std::int64_t>(1, op.shape.rows));
 }
 
 /// A plan's choices with each of the listed algorithms for one scheme; none listed: the library.
-std::vector<Collectives> each_of(const std::vector<Algorithm>& list,
-                                 Algorithm Collectives::* scheme) {
-  std::vector<Collectives> all;
-  for (const Algorithm algorithm : list) all.emplace_back().*scheme = algorithm;
-  return all.empty() ? std::vector<Collectives>(1) : all;
+std::vector<plan::Collectives> each_of(const std::vector<collective::Algorithm>& list,
+                                       collective::Algorithm plan::Collectives::* scheme) {
+  std::vector<plan::Collectives> all;
+  for (const collective::Algorithm algorithm : list) all.emplace_back().*scheme = algorithm;
+  return all.empty() ? std::vector<plan::Collectives>(1) : all;
 }
 
-double saved_bytes(const Template& piece) {
+double saved_bytes(const step::Template& piece) {
   double bytes = 0;
-  for (const TensorId id : piece.saved) {
+  for (const step::TensorId id : piece.saved) {
     bytes += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
   }
   return bytes;
 }
 
 /// Whether the message's group lies alike in all plans of the degrees that are known.
-bool message_counts(const Operator& op, bool any_expert) {
-  if (op.scheme == Scheme::kTensor) return true;
-  return op.scheme == Scheme::kExpert && !any_expert;
+bool message_counts(const step::Operator& op, bool any_expert) {
+  if (op.scheme == step::Scheme::kTensor) return true;
+  return op.scheme == step::Scheme::kExpert && !any_expert;
 }
 
 }  // namespace
 
-const std::vector<double>& Work::layer_s(const LayerRecompute& recompute) const {
+const std::vector<double>& Work::layer_s(const plan::LayerRecompute& recompute) const {
   const auto found = std::ranges::find(layers, recompute, &LayerWork::recompute);
   return (found == layers.end() ? layers.front() : *found).seconds;
 }
@@ -76,30 +76,32 @@ Work least(Work a, const Work& b) {
   return a;
 }
 
-WorkFloor::WorkFloor(const Job& job, const CostModel& cost)
+WorkFloor::WorkFloor(const plan::Job& job, const cost::CostModel& cost)
     : job_(job),
       cost_(cost),
       layers_(job.model),
       messages_(job.space.rank_order.empty() && std::ranges::count(job.space.strands, 2) == 0),
-      of_tensor_(each_of(job.space.collectives.tensor, &Collectives::tensor)),
-      of_experts_(each_of(job.space.collectives.expert, &Collectives::expert)),
+      of_tensor_(each_of(job.space.collectives.tensor, &plan::Collectives::tensor)),
+      of_experts_(each_of(job.space.collectives.expert, &plan::Collectives::expert)),
       prices_(cost),
       context_(job, cost) {
-  const std::vector<Overlap> overlaps = dimensions(job).overlap;
-  overlaps_tensor_ = std::ranges::any_of(overlaps, &Overlap::tensor);
-  overlaps_expert_ = std::ranges::any_of(
-      overlaps, [](const Overlap& overlap) { return overlap.expert || overlap.shared_experts; });
+  const std::vector<plan::Overlap> overlaps = dimensions(job).overlap;
+  overlaps_tensor_ = std::ranges::any_of(overlaps, &plan::Overlap::tensor);
+  overlaps_expert_ = std::ranges::any_of(overlaps, [](const plan::Overlap& overlap) {
+    return overlap.expert || overlap.shared_experts;
+  });
 }
 
-double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_expert) {
-  if (is_communication(op.kind)) {
+double WorkFloor::seconds(const step::Operator& op, const simulate::Layouts& layouts,
+                          bool any_expert) {
+  if (step::is_communication(op.kind)) {
     if (!messages_ || !message_counts(op, any_expert)) return 0;
     return least_message_s(op, layouts);
   }
   const double repeats = op.repeats;
   // By its FLOPs, which no way to cut the context changes.
-  if (op.kind == OperatorKind::kAttention) return repeats * cost_.least_compute_s(op);
-  if (op.kind == OperatorKind::kGroupedLinear && any_expert) {
+  if (op.kind == step::OperatorKind::kAttention) return repeats * cost_.least_compute_s(op);
+  if (op.kind == step::OperatorKind::kGroupedLinear && any_expert) {
     return repeats * cost_.least_compute_s(op) * whole_rows(op);
   }
   if (!counts_in_full(op)) return 0;
@@ -107,32 +109,35 @@ double WorkFloor::seconds(const Operator& op, const Layouts& layouts, bool any_e
 }
 
 /// The least over the algorithms that plans may name for its scheme.
-double WorkFloor::least_message_s(const Operator& op, const Layouts& layouts) const {
+double WorkFloor::least_message_s(const step::Operator& op,
+                                  const simulate::Layouts& layouts) const {
   double least = std::numeric_limits<double>::infinity();
-  for (const Collectives& one : op.scheme == Scheme::kTensor ? of_tensor_ : of_experts_) {
+  for (const plan::Collectives& one :
+       op.scheme == step::Scheme::kTensor ? of_tensor_ : of_experts_) {
     least = std::min(least, cost_.price(op, layouts, one).seconds);
   }
   return least;
 }
 
-WorkFloor::LayerSeconds WorkFloor::seconds(const BlockPair& pair, const Layouts& layouts,
-                                           bool any_expert) {
+WorkFloor::LayerSeconds WorkFloor::seconds(const step::BlockPair& pair,
+                                           const simulate::Layouts& layouts, bool any_expert) {
   LayerSeconds sum;
-  for (const Template* piece : {&pair.forward, &pair.backward}) {
+  for (const step::Template* piece : {&pair.forward, &pair.backward}) {
     times_.clear();
-    for (const Operator& op : piece->operators) {
-      times_.push_back({.seconds = seconds(op, layouts, any_expert), .link = LinkClass::kNone});
-      if (op.stream == Stream::kCompute) sum.stream_s += times_.back().seconds;
+    for (const step::Operator& op : piece->operators) {
+      times_.push_back(
+          {.seconds = seconds(op, layouts, any_expert), .link = cost::LinkClass::kNone});
+      if (op.stream == step::Stream::kCompute) sum.stream_s += times_.back().seconds;
     }
-    sum.chain_s += chain_seconds(*piece, times_, ends_);
+    sum.chain_s += simulate::chain_seconds(*piece, times_, ends_);
   }
   return sum;
 }
 
-void WorkFloor::add_class(Work& work, const Setting& setting, LayerClass which,
-                          const Layouts& layouts, bool any_expert) {
-  const BlockPair full = build_layer(setting, which, kWholeRecompute);
-  const BlockPair none = build_layer(setting, which, kNoRecompute);
+void WorkFloor::add_class(Work& work, const step::Setting& setting, model::LayerClass which,
+                          const simulate::Layouts& layouts, bool any_expert) {
+  const step::BlockPair full = step::build_layer(setting, which, plan::kWholeRecompute);
+  const step::BlockPair none = step::build_layer(setting, which, plan::kNoRecompute);
   const LayerSeconds least = seconds(none, layouts, any_expert);
   const LayerSeconds most = seconds(full, layouts, any_expert);
   for (LayerWork& of : work.layers) {
@@ -144,31 +149,34 @@ void WorkFloor::add_class(Work& work, const Setting& setting, LayerClass which,
   work.least_retained_bytes = std::min(work.least_retained_bytes, saved_bytes(full.forward));
 }
 
-Work WorkFloor::build(const Plan& plan, bool any_expert) {
-  const Setting setting = make_setting(job_, plan, MicroBatchSize::kLeast);
-  const Layouts layouts = group_layouts(job_.cluster, Grid(plan));
+Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
+  const step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
+  const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
   Work work;
-  work.layers = {{kNoRecompute, {}, {}}, {kWholeRecompute, {}, {}}};
+  work.layers = {{plan::kNoRecompute, {}, {}}, {plan::kWholeRecompute, {}, {}}};
   work.least_retained_bytes = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
-    const LayerClass which = layers_.classes()[k];
+    const model::LayerClass which = layers_.classes()[k];
     add_class(work, setting, which, layouts, any_expert);
-    const UnitSize size = unit_size(setting, local_layer_parameters(setting, which));
+    const step::UnitSize size =
+        step::unit_size(setting, step::local_layer_parameters(setting, which));
     work.size.add(size, layers_.count(k));
-    if (which.gradients == GradientPath::kAbove) work.resting.add(size, layers_.count(k));
+    if (which.gradients == model::GradientPath::kAbove) work.resting.add(size, layers_.count(k));
   }
-  const UnitSize embedding = unit_size(setting, local_embedding_parameters(setting));
+  const step::UnitSize embedding =
+      step::unit_size(setting, step::local_embedding_parameters(setting));
   work.size += embedding;
-  if (embedding_gradients(job_.model) == GradientPath::kAbove) work.resting += embedding;
-  work.size += unit_size(setting, local_head_parameters(setting, false));
+  if (step::embedding_gradients(job_.model) == model::GradientPath::kAbove)
+    work.resting += embedding;
+  work.size += step::unit_size(setting, step::local_head_parameters(setting, false));
   const auto& sets = job_.space.offload.activations;
-  if (std::ranges::any_of(sets, [](OffloadModules set) { return !set.empty(); })) {
+  if (std::ranges::any_of(sets, [](plan::OffloadModules set) { return !set.empty(); })) {
     work.least_retained_bytes = 0;
   }
-  work.head_s = seconds(build_head(setting, false), layouts, any_expert).chain_s;
+  work.head_s = seconds(step::build_head(setting, false), layouts, any_expert).chain_s;
   for (std::int64_t i = 0; i < job_.model.predicted_ahead(); ++i) {
-    const BlockPair block = build_multi_token(setting, i, false, kNoRecompute);
-    work.size += unit_size(setting, local_multi_token_parameters(setting, i, false));
+    const step::BlockPair block = step::build_multi_token(setting, i, false, plan::kNoRecompute);
+    work.size += step::unit_size(setting, step::local_multi_token_parameters(setting, i, false));
     work.head_s += seconds(block, layouts, any_expert).chain_s;
   }
   return work;
@@ -178,7 +186,7 @@ namespace {
 
 /// The plan that stands for all with as many tokens on a rank, the one with the least context
 /// degree: whichever asks first gets the same answer.
-Plan representative(Plan plan) {
+plan::Plan representative(plan::Plan plan) {
   const std::int64_t common = std::gcd(plan.parallel.context, plan.micro_batch);
   plan.parallel.context /= common;
   plan.parallel.data *= common;
@@ -188,18 +196,18 @@ Plan representative(Plan plan) {
 
 }  // namespace
 
-const Work& WorkFloor::rough(const Plan& plan) {
+const Work& WorkFloor::rough(const plan::Plan& plan) {
   const std::int64_t tokens = plan.micro_batch * (job_.length / plan.parallel.context);
   return remembered({plan.parallel.tensor, tokens, 0, 0}, plan);
 }
 
-const Work& WorkFloor::work(const Plan& plan) {
-  const Parallel& size = plan.parallel;
+const Work& WorkFloor::work(const plan::Plan& plan) {
+  const plan::Parallel& size = plan.parallel;
   const std::int64_t tokens = plan.micro_batch * (job_.length / size.context);
   return remembered({size.tensor, tokens, size.expert, size.expert_tensor}, plan);
 }
 
-Work WorkFloor::with_context(const Work& work, const Plan& plan) {
+Work WorkFloor::with_context(const Work& work, const plan::Plan& plan) {
   Work out = work;
   if (!messages_ || plan.parallel.context == 1) return out;
   const std::vector<double>& messages_s = context_.of(plan);
@@ -212,17 +220,17 @@ Work WorkFloor::with_context(const Work& work, const Plan& plan) {
   return out;
 }
 
-const Work& WorkFloor::remembered(const Key& key, const Plan& plan) {
+const Work& WorkFloor::remembered(const Key& key, const plan::Plan& plan) {
   const auto [entry, fresh] = known_.try_emplace(key);
   if (!fresh) return entry->second;
   const bool any_expert = key[2] == 0;
-  Plan plain = representative(plan);
-  const Parallel& size = plain.parallel;
+  plan::Plan plain = representative(plan);
+  const plan::Parallel& size = plain.parallel;
   if (any_expert) plain.parallel.expert = plain.parallel.expert_tensor = 1;
-  plain.sharding = Sharding{};
-  plain.context_kind = ContextKind::kAllGather;  // one kernel
-  plain.tensor_input = TensorInput::kKeep;       // fewer messages
-  plain.overlap = Overlap{};
+  plain.sharding = plan::Sharding{};
+  plain.context_kind = plan::ContextKind::kAllGather;  // one kernel
+  plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
+  plain.overlap = plan::Overlap{};
   plain.overlap.tensor = overlaps_tensor_;
   plain.overlap.expert = overlaps_expert_;
   const bool experts = plain.parallel.expert * plain.parallel.expert_tensor > 1;
@@ -236,8 +244,8 @@ const Work& WorkFloor::remembered(const Key& key, const Plan& plan) {
   return entry->second;
 }
 
-LayerCounts::LayerCounts(const Architecture& model) {
-  LayerOrder order = layer_order(model);
+LayerCounts::LayerCounts(const model::Architecture& model) {
+  model::LayerOrder order = model::layer_order(model);
   classes_ = std::move(order.classes);
   before_.assign(classes_.size(), {0.0});
   for (std::size_t k = 0; k < classes_.size(); ++k) {
@@ -258,4 +266,4 @@ double LayerCounts::sum(const std::vector<double>& each, std::int64_t first,
   return sum;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -12,15 +12,15 @@
 #include "stepwright/step/layer.h"
 #include "stepwright/tune/context_floor.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 
 /// How many layers of each class stand before a layer.
 class LayerCounts {
  public:
-  explicit LayerCounts(const Architecture& model);
+  explicit LayerCounts(const model::Architecture& model);
 
   /// The classes in the order in which the model meets them, as `BlockCosts::layers`.
-  [[nodiscard]] const std::vector<LayerClass>& classes() const { return classes_; }
+  [[nodiscard]] const std::vector<model::LayerClass>& classes() const { return classes_; }
   [[nodiscard]] std::int64_t layers() const { return std::ssize(before_.front()) - 1; }
   /// Layers of a class.
   [[nodiscard]] std::int64_t count(std::size_t which) const {
@@ -31,13 +31,13 @@ class LayerCounts {
                            std::int64_t last) const;
 
  private:
-  std::vector<LayerClass> classes_;
+  std::vector<model::LayerClass> classes_;
   std::vector<std::vector<double>> before_;  ///< By class, then layer.
 };
 
 /// Seconds of one layer with one recomputation, by class.
 struct LayerWork {
-  LayerRecompute recompute;
+  plan::LayerRecompute recompute;
   std::vector<double> seconds;
   std::vector<double> stream_s;  ///< What stands on the compute stream alone: never above these.
 };
@@ -46,11 +46,11 @@ struct LayerWork {
 struct Work {
   std::vector<LayerWork> layers;
   /// Of layers with a recomputation, or where that is not known with the first.
-  [[nodiscard]] const std::vector<double>& layer_s(const LayerRecompute& recompute) const;
+  [[nodiscard]] const std::vector<double>& layer_s(const plan::LayerRecompute& recompute) const;
   double head_s = 0;
   double least_retained_bytes = 0;  ///< What a layer keeps for its backward, at least.
-  UnitSize size;                    ///< Parameters of the model as its pipelines' ranks hold them.
-  UnitSize resting;                 ///< Of them those of blocks without a backward.
+  step::UnitSize size;              ///< Parameters of the model as its pipelines' ranks hold them.
+  step::UnitSize resting;           ///< Of them those of blocks without a backward.
 };
 
 /// The lesser of both, part by part.
@@ -64,51 +64,53 @@ Work least(Work a, const Work& b);
 /// may name. What no choice of context exchange or sharding can save. Not shared between threads.
 class WorkFloor {
  public:
-  WorkFloor(const Job& job, const CostModel& cost);
+  WorkFloor(const plan::Job& job, const cost::CostModel& cost);
 
   [[nodiscard]] const LayerCounts& layers() const { return layers_; }
 
   /// The work of plans with this tensor degree, micro-batch and context degree, whatever their
   /// expert degrees. `plan` is legal as far as blocks go. References stay valid.
-  const Work& rough(const Plan& plan);
+  const Work& rough(const plan::Plan& plan);
   /// The work of plans with these expert degrees too.
-  const Work& work(const Plan& plan);
+  const Work& work(const plan::Plan& plan);
   /// The same with what the plan's way to exchange the context sends.
-  [[nodiscard]] Work with_context(const Work& work, const Plan& plan);
+  [[nodiscard]] Work with_context(const Work& work, const plan::Plan& plan);
 
  private:
   /// Tensor degree, tokens of a rank, expert degrees (0: any).
   using Key = std::array<std::int64_t, 4>;
-  const Work& remembered(const Key& key, const Plan& plan);
-  [[nodiscard]] Work build(const Plan& plan, bool any_expert);
-  void add_class(Work& work, const Setting& setting, LayerClass which, const Layouts& layouts,
-                 bool any_expert);
+  const Work& remembered(const Key& key, const plan::Plan& plan);
+  [[nodiscard]] Work build(const plan::Plan& plan, bool any_expert);
+  void add_class(Work& work, const step::Setting& setting, model::LayerClass which,
+                 const simulate::Layouts& layouts, bool any_expert);
   /// The seconds of a layer: when its compute stream ends, and what stands on it.
   struct LayerSeconds {
     double chain_s = 0;
     double stream_s = 0;
   };
-  [[nodiscard]] LayerSeconds seconds(const BlockPair& pair, const Layouts& layouts,
+  [[nodiscard]] LayerSeconds seconds(const step::BlockPair& pair, const simulate::Layouts& layouts,
                                      bool any_expert);
-  [[nodiscard]] double seconds(const Operator& op, const Layouts& layouts, bool any_expert);
+  [[nodiscard]] double seconds(const step::Operator& op, const simulate::Layouts& layouts,
+                               bool any_expert);
 
-  [[nodiscard]] double least_message_s(const Operator& op, const Layouts& layouts) const;
+  [[nodiscard]] double least_message_s(const step::Operator& op,
+                                       const simulate::Layouts& layouts) const;
 
-  const Job& job_;
-  const CostModel& cost_;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
   LayerCounts layers_;
   /// Messages count: groups inside a pipeline position lie alike in all plans of their degrees, and
   /// nothing runs beside them.
   bool messages_;
   bool overlaps_tensor_ = false;  ///< Some plan hides its tensor messages.
   bool overlaps_expert_ = false;
-  std::vector<Collectives> of_tensor_;  ///< What plans may choose for tensor messages.
-  std::vector<Collectives> of_experts_;
-  PriceTable prices_;
+  std::vector<plan::Collectives> of_tensor_;  ///< What plans may choose for tensor messages.
+  std::vector<plan::Collectives> of_experts_;
+  cost::PriceTable prices_;
   ContextFloor context_;
   std::map<Key, Work> known_;
-  std::vector<OperatorTime> times_;  ///< Scratch.
+  std::vector<cost::OperatorTime> times_;  ///< Scratch.
   std::vector<double> ends_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

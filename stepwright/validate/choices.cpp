@@ -8,7 +8,7 @@
 
 #include "stepwright/validate/error_table.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 constexpr std::size_t kLeastPlans = 3;
@@ -88,4 +88,4 @@ Choices choices_of(std::span<const RowResult> results) {
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -5,7 +5,7 @@
 
 #include "stepwright/validate/rows/row_outcome.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// How good the plans are that predictions choose, over groups of runs that differ in nothing but
 /// the plan; runs of one plan count as one, of their mean times. Regret: measured time of the plan
@@ -25,4 +25,4 @@ struct Choices {
 /// groups.
 Choices choices_of(std::span<const RowResult> results);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::validate {
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -44,4 +44,4 @@ ErrorStatistics ErrorGroup::statistics() const {
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

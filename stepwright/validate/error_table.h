@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// Statistics of signed relative errors, `predicted / measured - 1`; all are fractions.
 struct ErrorStatistics {
@@ -35,4 +35,4 @@ class ErrorGroup {
   std::size_t last_ = 0;  ///< Row of the last error; rows come in order.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/files/write_choices.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 /// "A100-SXM" of "A100-SXM-80GB" or "A100-SXM 80g"; other names as they are.
@@ -27,9 +27,9 @@ std::string_view without_capacity(std::string_view gpu) {
 }
 
 /// Kinds of recomputation of which each needs less memory than the one before.
-bool is_ordered(RecomputeKind kind) {
-  return kind == RecomputeKind::kNone || kind == RecomputeKind::kSelective ||
-         kind == RecomputeKind::kFull;
+bool is_ordered(plan::RecomputeKind kind) {
+  return kind == plan::RecomputeKind::kNone || kind == plan::RecomputeKind::kSelective ||
+         kind == plan::RecomputeKind::kFull;
 }
 
 bool needs_as_much(const Label& one, const Label& other) {
@@ -39,9 +39,9 @@ bool needs_as_much(const Label& one, const Label& other) {
 
 }  // namespace
 
-Label label_of(const std::string& id, const PlannedJob& planned, std::string_view gpu) {
+Label label_of(const std::string& id, const plan::PlannedJob& planned, std::string_view gpu) {
   const auto& [job, plan] = planned;
-  nlohmann::ordered_json file = plan_file_json(planned, false);
+  nlohmann::ordered_json file = plan::plan_file_json(planned, false);
   file["job"]["cluster"] = {job.cluster.devices(), without_capacity(gpu)};
   file.erase("micro_batch");
   if (is_ordered(plan.recompute.kind)) file.erase("recompute");
@@ -68,4 +68,4 @@ std::vector<std::pair<std::size_t, std::size_t>> label_conflicts(std::span<const
   return conflicts;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

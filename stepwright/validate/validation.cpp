@@ -15,7 +15,7 @@
 #include "stepwright/validate/rows/row_prediction.h"
 #include "stepwright/validate/rows/sample_rows.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 /// How far from the capacity, as a share of it, a prediction is a clear verdict.
@@ -51,8 +51,9 @@ std::variant<RunRow, Skipped> asked_row(const CsvTable& table, const CsvRow& cel
 }
 
 std::vector<RowOutcome> predict_runs(const CsvTable& table, const ValidationOptions& options) {
-  const TrainingConditions conditions =
-      options.conditions.empty() ? built_in_conditions() : load_conditions(options.conditions);
+  const cost::TrainingConditions conditions = options.conditions.empty()
+                                                  ? cost::built_in_conditions()
+                                                  : cost::load_conditions(options.conditions);
   std::vector<RowOutcome> outcomes(table.rows.size());
   parallel_for(options.threads, outcomes.size(), [&](std::size_t i) {
     auto row = asked_row(table, table.rows[i], options);
@@ -151,7 +152,8 @@ std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptio
     case TableKind::kLaunches: return predict_launches(table, options.threads);
     default: break;
   }
-  if (!options.profile.empty()) load_cluster(options.profile, 1);  // fails unless it is one
+  if (!options.profile.empty())
+    cluster::load_cluster(options.profile, 1);  // fails unless it is one
   if (validation.kind == TableKind::kTrainingRuns) return predict_runs(table, options);
   return predict_peaks(table, options, validation.labels.emplace());
 }
@@ -257,4 +259,4 @@ Validation validate(const CsvTable& table, const ValidationOptions& options) {
   return validation;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

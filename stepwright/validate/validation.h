@@ -16,7 +16,7 @@
 #include "stepwright/validate/error_table.h"
 #include "stepwright/validate/rows/row_outcome.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// The kind of a table of published measurements.
 enum class TableKind : std::uint8_t {
@@ -89,4 +89,4 @@ Validation validate(const CsvTable& table, const ValidationOptions& options);
 /// The answer of `stepwright validate --json` (docs/formats.md, "Validation").
 nlohmann::ordered_json validation_json(const Validation& validation);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

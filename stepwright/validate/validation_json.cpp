@@ -6,7 +6,7 @@
 
 #include "stepwright/validate/validation.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -109,4 +109,4 @@ Json validation_json(const Validation& v) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

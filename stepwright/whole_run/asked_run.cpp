@@ -5,24 +5,24 @@
 #include "stepwright/core/error.h"
 #include "stepwright/tune/alternatives.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
-void add_run(nlohmann::ordered_json& entry, const TuneResult& result, const Plan& plan,
-             const TrainingRun& run) {
-  add_run_cost(entry, result.job, result.devices_idle, run);
+void add_run(nlohmann::ordered_json& entry, const tune::TuneResult& result, const plan::Plan& plan,
+             const tune::TrainingRun& run) {
+  tune::add_run_cost(entry, result.job, result.devices_idle, run);
   entry["whole_run"] =
-      asked_run_json(predict({result.job, plan}), {.run = run, .idle = idle_of(result)});
+      asked_run_json(simulate::predict({result.job, plan}), {.run = run, .idle = idle_of(result)});
 }
 
 }  // namespace
 
-IdleDevices idle_of(const TuneResult& result) {
+IdleDevices idle_of(const tune::TuneResult& result) {
   return {.devices = result.devices_idle, .nodes = result.spares ? result.spares->nodes : 0};
 }
 
-RunSettings run_settings(const Job& job, const AskedRun& asked) {
-  RunSettings settings = job.run;
+plan::RunSettings run_settings(const plan::Job& job, const AskedRun& asked) {
+  plan::RunSettings settings = job.run;
   if (asked.run) settings.tokens = asked.run->tokens;
   if (asked.run && asked.run->price_per_gpu_hour) {
     settings.price_per_gpu_hour = asked.run->price_per_gpu_hour;
@@ -31,8 +31,9 @@ RunSettings run_settings(const Job& job, const AskedRun& asked) {
   return settings;
 }
 
-nlohmann::ordered_json asked_run_json(const Prediction& prediction, const AskedRun& asked) {
-  const RunSettings settings = run_settings(prediction.planned.job, asked);
+nlohmann::ordered_json asked_run_json(const simulate::Prediction& prediction,
+                                      const AskedRun& asked) {
+  const plan::RunSettings settings = run_settings(prediction.planned.job, asked);
   try {
     return run_summary_json(whole_run(prediction, settings, asked.idle));
   } catch (const Error& error) {
@@ -41,14 +42,15 @@ nlohmann::ordered_json asked_run_json(const Prediction& prediction, const AskedR
   }
 }
 
-void add_runs(nlohmann::ordered_json& answer, const TuneResult& result, const TrainingRun& run) {
+void add_runs(nlohmann::ordered_json& answer, const tune::TuneResult& result,
+              const tune::TrainingRun& run) {
   for (std::size_t i = 0; i < result.plans.size(); ++i) {
     add_run(answer["plans"][i], result, result.plans[i].plan, run);
   }
-  const std::vector<Alternative> others = alternatives(result);
+  const std::vector<tune::Alternative> others = tune::alternatives(result);
   for (std::size_t i = 0; i < others.size(); ++i) {
     add_run(answer["alternatives"][i], result, others[i].tuned.plan, run);
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

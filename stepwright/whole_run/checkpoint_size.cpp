@@ -4,29 +4,31 @@
 
 #include "stepwright/step/data_messages.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 /// Bytes of a state that are no copy of another rank's, per rank that holds some of it.
-double own_bytes(const Plan& plan, const Stage& stage, Spread spread, std::int64_t held_bytes) {
-  const std::int64_t dense = shard_elements(plan, spread, {.dense = stage.dense_parameters});
-  const std::int64_t routed = shard_elements(plan, spread, {.expert = stage.expert_parameters});
+double own_bytes(const plan::Plan& plan, const step::Stage& stage, plan::Spread spread,
+                 std::int64_t held_bytes) {
+  const std::int64_t dense = step::shard_elements(plan, spread, {.dense = stage.dense_parameters});
+  const std::int64_t routed =
+      step::shard_elements(plan, spread, {.expert = stage.expert_parameters});
   if (dense + routed == 0) return 0;
-  const auto share_of = [spread](const StateSpread& states) {
+  const auto share_of = [spread](const step::StateSpread& states) {
     return static_cast<double>(states.divisor(spread)) / static_cast<double>(states.world);
   };
-  const double own = static_cast<double>(dense) * share_of(dense_spread(plan)) +
-                     static_cast<double>(routed) * share_of(routed_spread(plan));
+  const double own = static_cast<double>(dense) * share_of(step::dense_spread(plan)) +
+                     static_cast<double>(routed) * share_of(step::routed_spread(plan));
   return static_cast<double>(held_bytes) * own / static_cast<double>(dense + routed);
 }
 
 }  // namespace
 
-CheckpointSize checkpoint_size(const Plan& plan, const StepProgram& program) {
+CheckpointSize checkpoint_size(const plan::Plan& plan, const step::StepProgram& program) {
   CheckpointSize size;
   const auto ranks =
       static_cast<double>(program.ranks) / static_cast<double>(program.stages.size());
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     const double part =
         own_bytes(plan, stage, plan.sharding.parameters,
                   stage.states.parameters - stage.states.frozen + stage.states.fetched) +
@@ -38,4 +40,4 @@ CheckpointSize checkpoint_size(const Plan& plan, const StepProgram& program) {
   return size;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -3,7 +3,7 @@
 #include "stepwright/plan/plan.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// What a checkpoint of a program's states holds: parameters that are trained and optimizer states,
 /// each element once, whoever holds it, but for what each tensor rank holds whole (norms, a half of
@@ -14,6 +14,6 @@ struct CheckpointSize {
 };
 
 /// `plan`: the program's.
-CheckpointSize checkpoint_size(const Plan& plan, const StepProgram& program);
+CheckpointSize checkpoint_size(const plan::Plan& plan, const step::StepProgram& program);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

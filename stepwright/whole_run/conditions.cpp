@@ -8,7 +8,7 @@
 #include "stepwright/cost/constants.h"
 #include "stepwright/whole_run/duration.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 constexpr double kLlamaDevices = 16384;
@@ -24,7 +24,7 @@ constexpr double kHostCopy = 20e9;
 
 Range stated(double value) { return {value, value, value}; }
 
-void set_failures(RunConditions& conditions, const RunSettings& settings) {
+void set_failures(RunConditions& conditions, const plan::RunSettings& settings) {
   if (settings.device_mttf_s) {
     conditions.failures_per_device_s = stated(1 / *settings.device_mttf_s);
   } else if (settings.failures_per_device_hour) {
@@ -43,7 +43,7 @@ void set_failures(RunConditions& conditions, const RunSettings& settings) {
 }
 
 /// Where nothing fails nothing of it matters.
-void set_restart(RunConditions& conditions, const RunSettings& settings) {
+void set_restart(RunConditions& conditions, const plan::RunSettings& settings) {
   conditions.spare_nodes = static_cast<std::int64_t>(settings.spare_nodes.value_or(0));
   conditions.repair_s = settings.repair_s.value_or(0);
   conditions.restart_s = settings.restart_s ? stated(*settings.restart_s)
@@ -61,9 +61,10 @@ void set_restart(RunConditions& conditions, const RunSettings& settings) {
   }
 }
 
-void assume_host_copy(RunConditions& conditions, const Cluster& cluster) {
+void assume_host_copy(RunConditions& conditions, const cluster::Cluster& cluster) {
   const double link = cluster.device.host_link_bytes_per_s;
-  conditions.host_copy_bytes_per_s = link > 0 ? constants::kHostLinkShare.value * link : kHostCopy;
+  conditions.host_copy_bytes_per_s =
+      link > 0 ? cost::constants::kHostLinkShare.value * link : kHostCopy;
   conditions.assumed.push_back(
       fmt::format("a device copies its part to its host at {}, {}; host_copy states it",
                   format_rate(conditions.host_copy_bytes_per_s),
@@ -71,10 +72,10 @@ void assume_host_copy(RunConditions& conditions, const Cluster& cluster) {
                            : "two thirds of a PCIe 4.0 x16 link"));
 }
 
-void set_checkpoints(RunConditions& conditions, const RunSettings& settings,
-                     const Cluster& cluster) {
+void set_checkpoints(RunConditions& conditions, const plan::RunSettings& settings,
+                     const cluster::Cluster& cluster) {
   const auto devices = static_cast<double>(cluster.devices());
-  conditions.checkpoints = settings.checkpoints.value_or(CheckpointWriting::kExposed);
+  conditions.checkpoints = settings.checkpoints.value_or(plan::CheckpointWriting::kExposed);
   conditions.checkpoint_interval_s = settings.checkpoint_interval_s;
   if (!settings.checkpoints) {
     conditions.assumed.emplace_back(
@@ -88,7 +89,7 @@ void set_checkpoints(RunConditions& conditions, const RunSettings& settings,
         "proportion; storage states it",
         format_rate(conditions.storage_bytes_per_s)));
   }
-  if (conditions.checkpoints == CheckpointWriting::kExposed) return;
+  if (conditions.checkpoints == plan::CheckpointWriting::kExposed) return;
   if (settings.host_copy_bytes_per_s) {
     conditions.host_copy_bytes_per_s = *settings.host_copy_bytes_per_s;
   } else {
@@ -98,7 +99,7 @@ void set_checkpoints(RunConditions& conditions, const RunSettings& settings,
 
 }  // namespace
 
-RunConditions run_conditions(const RunSettings& settings, const Cluster& cluster) {
+RunConditions run_conditions(const plan::RunSettings& settings, const cluster::Cluster& cluster) {
   RunConditions conditions;
   set_failures(conditions, settings);
   set_restart(conditions, settings);
@@ -115,4 +116,4 @@ RunConditions run_conditions(const RunSettings& settings, const Cluster& cluster
   return conditions;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -8,7 +8,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/plan/run_settings.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// A figure and where it lies four times of five: all three are equal where a person states it.
 struct Range {
@@ -23,7 +23,7 @@ struct RunConditions {
   Range restart_s;
   double repair_s = 0;  ///< 0: another node is there at once.
   std::int64_t spare_nodes = 0;
-  CheckpointWriting checkpoints = CheckpointWriting::kExposed;
+  plan::CheckpointWriting checkpoints = plan::CheckpointWriting::kExposed;
   double storage_bytes_per_s = 0;
   double host_copy_bytes_per_s = 0;             ///< Of asynchronous checkpoints.
   std::optional<double> checkpoint_interval_s;  ///< Nothing: the best.
@@ -40,6 +40,6 @@ struct RunConditions {
 /// - copies to the host: what copies attain of the link that the device states
 ///   (`constants::kHostLinkShare`); 20 GB/s, two thirds of a PCIe 4.0 x16 link, where it states
 ///   none.
-RunConditions run_conditions(const RunSettings& settings, const Cluster& cluster);
+RunConditions run_conditions(const plan::RunSettings& settings, const cluster::Cluster& cluster);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/format.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 /// Three significant digits, or all of a larger number.
@@ -24,4 +24,4 @@ std::string duration_text(double time_s) {
   return three_digits(time_s / kDayS) + " days";
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

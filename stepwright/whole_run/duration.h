@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 inline constexpr double kMinuteS = 60;
 inline constexpr double kHourS = 3600;
@@ -12,4 +12,4 @@ inline constexpr double kDayS = 86400;
 /// "3.09 h", "54.0 days"; below a minute as `format_time`.
 std::string duration_text(double time_s);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -3,15 +3,17 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/step/forwards.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
-double forward_time_s(const Prediction& prediction) {
+double forward_time_s(const simulate::Prediction& prediction) {
   auto [job, plan] = prediction.planned;
   plan.schedule.strands = 1;
-  const MicroBatchSize size = job.documents ? MicroBatchSize::kMean : MicroBatchSize::kLargest;
-  const StepProgram program = forwards_of(job, plan, size);
-  return simulate(program, CostModel(job), group_layouts(job.cluster, Grid(plan)), plan)
+  const step::MicroBatchSize size =
+      job.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest;
+  const step::StepProgram program = step::forwards_of(job, plan, size);
+  return simulate::simulate(program, cost::CostModel(job),
+                            cost::group_layouts(job.cluster, plan::Grid(plan)), plan)
       .step_time_s;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

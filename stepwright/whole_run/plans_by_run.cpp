@@ -12,16 +12,16 @@
 #include "stepwright/tune/misfit.h"
 #include "stepwright/tune/used_devices.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 /// Fewer nodes that are tried: all but one and two, and numbers that divide well.
-std::vector<std::int64_t> fewer_nodes(const Cluster& cluster) {
+std::vector<std::int64_t> fewer_nodes(const cluster::Cluster& cluster) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t nodes : {cluster.nodes - 1, cluster.nodes - 2}) {
     if (nodes >= 1) counts.push_back(nodes);
   }
-  for (const Cluster& part : parts_worth_trying(cluster)) {
+  for (const cluster::Cluster& part : tune::parts_worth_trying(cluster)) {
     if (part.nodes < cluster.nodes) counts.push_back(part.nodes);
   }
   std::ranges::sort(counts, std::greater<>());
@@ -30,22 +30,23 @@ std::vector<std::int64_t> fewer_nodes(const Cluster& cluster) {
 }
 
 /// What stands idle of a cluster beside that of a job.
-IdleDevices idle_beside(const Job& job, const Cluster& whole) {
+IdleDevices idle_beside(const plan::Job& job, const cluster::Cluster& whole) {
   return {.devices = whole.devices() - job.cluster.devices(),
           .nodes = whole.nodes - job.cluster.nodes};
 }
 
 class Candidates {
  public:
-  Candidates(const Job& job, const std::function<TuneResult(const Job&)>& search)
+  Candidates(const plan::Job& job, const std::function<tune::TuneResult(const plan::Job&)>& search)
       : job_(job), search_(search) {}
 
   PlansByRun run() {
-    const TuneResult whole = search_(job_);
-    const TunedPlan& best = whole.plans.front();
-    if (!best.fits) throw Error(ErrorKind::kRuntime, misfit_text(best));
-    for (const TunedPlan& tuned : whole.plans) add(whole.job, tuned.plan);
-    for (const Alternative& other : alternatives(whole)) add(whole.job, other.tuned.plan);
+    const tune::TuneResult whole = search_(job_);
+    const tune::TunedPlan& best = whole.plans.front();
+    if (!best.fits) throw Error(ErrorKind::kRuntime, tune::misfit_text(best));
+    for (const tune::TunedPlan& tuned : whole.plans) add(whole.job, tuned.plan);
+    for (const tune::Alternative& other : tune::alternatives(whole))
+      add(whole.job, other.tuned.plan);
     if (job_.run.repair_s || found_.candidates.empty()) add_fewer_nodes();
     if (found_.candidates.empty()) fail_input(found_.endless.front().why);
     std::ranges::stable_sort(found_.candidates, {},
@@ -57,13 +58,14 @@ class Candidates {
   }
 
  private:
-  void add(const Job& job, const Plan& plan) {
+  void add(const plan::Job& job, const plan::Plan& plan) {
     const bool known = std::ranges::any_of(found_.candidates, [&](const RunCandidate& one) {
-      const PlannedJob& planned = one.prediction.planned;
+      const plan::PlannedJob& planned = one.prediction.planned;
       return planned.plan == plan && planned.job.cluster == job.cluster;
     });
     if (known) return;
-    RunCandidate one{.prediction = predict({job, plan}), .idle = idle_beside(job, job_.cluster)};
+    RunCandidate one{.prediction = simulate::predict({job, plan}),
+                     .idle = idle_beside(job, job_.cluster)};
     try {
       one.run = whole_run(one.prediction, job.run, one.idle);
     } catch (const Error& error) {
@@ -93,24 +95,25 @@ class Candidates {
 
   /// A part without a legal plan has none to offer.
   void add_part(std::int64_t nodes) {
-    Job part = job_;
-    part.cluster = with_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
+    plan::Job part = job_;
+    part.cluster = tune::with_devices(job_.cluster, nodes, job_.cluster.devices_per_node);
     try {
-      const TuneResult found = search_(part);
+      const tune::TuneResult found = search_(part);
       if (found.plans.front().fits) add(found.job, found.plans.front().plan);
     } catch (const Error& error) {
       if (!error.of_input()) throw;
     }
   }
 
-  const Job& job_;
-  const std::function<TuneResult(const Job&)>& search_;
+  const plan::Job& job_;
+  const std::function<tune::TuneResult(const plan::Job&)>& search_;
   PlansByRun found_;
 };
 
 }  // namespace
 
-PlansByRun plans_by_run(const Job& job, const std::function<TuneResult(const Job&)>& search) {
+PlansByRun plans_by_run(const plan::Job& job,
+                        const std::function<tune::TuneResult(const plan::Job&)>& search) {
   return Candidates(job, search).run();
 }
 
@@ -118,8 +121,8 @@ nlohmann::ordered_json candidates_json(const PlansByRun& comparison) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const RunCandidate& one = comparison.candidates[i];
-    const Job& job = one.prediction.planned.job;
-    nlohmann::ordered_json entry = {{"code", plan_code(one.prediction.planned.plan)},
+    const plan::Job& job = one.prediction.planned.job;
+    nlohmann::ordered_json entry = {{"code", plan::plan_code(one.prediction.planned.plan)},
                                     {"nodes", job.cluster.nodes},
                                     {"spare_nodes", one.run.process.spare_nodes},
                                     {"fastest_step", i == comparison.fastest_step}};
@@ -132,7 +135,7 @@ nlohmann::ordered_json candidates_json(const PlansByRun& comparison) {
 nlohmann::ordered_json endless_json(const PlansByRun& comparison) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const EndlessRun& one : comparison.endless) {
-    list.push_back({{"code", plan_code(one.planned.plan)},
+    list.push_back({{"code", plan::plan_code(one.planned.plan)},
                     {"nodes", one.planned.job.cluster.nodes},
                     {"step_time_s", one.step_s},
                     {"why", one.why}});
@@ -140,4 +143,4 @@ nlohmann::ordered_json endless_json(const PlansByRun& comparison) {
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

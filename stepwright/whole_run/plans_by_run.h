@@ -8,18 +8,18 @@
 #include "stepwright/tune/tune.h"
 #include "stepwright/whole_run/whole_run.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// A plan of a job with its whole run. Devices of the job's cluster that it does not use are paid.
 struct RunCandidate {
-  Prediction prediction;
+  simulate::Prediction prediction;
   IdleDevices idle;
   WholeRun run;
 };
 
 /// A plan none of whose runs would end.
 struct EndlessRun {
-  PlannedJob planned;
+  plan::PlannedJob planned;
   double step_s = 0;
   std::string why;
 };
@@ -36,11 +36,12 @@ struct PlansByRun {
 /// plans of fewer nodes, whose others are spares: of ever fewer as long as they are better. Fails
 /// as `search` does on the job itself, with `kRuntime` where no plan fits, and with `kInput` where
 /// no run would end.
-PlansByRun plans_by_run(const Job& job, const std::function<TuneResult(const Job&)>& search);
+PlansByRun plans_by_run(const plan::Job& job,
+                        const std::function<tune::TuneResult(const plan::Job&)>& search);
 
 /// `candidates` of `stepwright run JOB --json`.
 nlohmann::ordered_json candidates_json(const PlansByRun& comparison);
 /// Its `endless`.
 nlohmann::ordered_json endless_json(const PlansByRun& comparison);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 /// Below it the leading term of a series has more digits than a difference of exponentials.
@@ -79,4 +79,4 @@ double best_work_s(const Renewal& renewal) {
   return std::max(low / rate, renewal.write_s);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

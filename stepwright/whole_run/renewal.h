@@ -1,6 +1,6 @@
 #pragma once
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// Work that is saved now and then on machines that fail: failures are a Poisson process, while a
 /// restart lasts too. A saved state is copied while no work is done and counts only once it is
@@ -33,4 +33,4 @@ CycleTime first_cycle_time(const Renewal& renewal, double work_s);
 /// For small r about sqrt(2 copy / r) (Young, CACM 17, 1974).
 double best_work_s(const Renewal& renewal);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

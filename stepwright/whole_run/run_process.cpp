@@ -10,7 +10,7 @@
 #include "stepwright/whole_run/renewal.h"
 #include "stepwright/whole_run/spares.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 /// Failures that an attempt to reach the next checkpoint may meet in the mean: beyond, it succeeds
@@ -144,4 +144,4 @@ std::int64_t best_checkpoint_every(const RunProcess& process) {
   return time_of_work(above) < time_of_work(below) ? above : below;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

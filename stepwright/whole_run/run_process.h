@@ -5,7 +5,7 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// The steps of a run and all that goes on between them.
 struct RunProcess {
@@ -62,4 +62,4 @@ RunTime run_time(const RunProcess& process);
 /// Steps between checkpoints that make a run shortest; all of them where none fails.
 std::int64_t best_checkpoint_every(const RunProcess& process);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -176,4 +176,4 @@ SimulatedRuns simulate_runs(const RunProcess& process, std::int64_t runs, std::u
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -4,7 +4,7 @@
 
 #include "stepwright/whole_run/run_process.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// How long a node is out: around the mean as from a memoryless repair, or exactly so long.
 enum class RepairTimes : std::uint8_t { kExponential, kFixed };
@@ -25,4 +25,4 @@ struct SimulatedRuns {
 SimulatedRuns simulate_runs(const RunProcess& process, std::int64_t runs, std::uint64_t seed,
                             RepairTimes repairs = RepairTimes::kExponential);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

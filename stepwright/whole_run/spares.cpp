@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 namespace {
 
@@ -64,4 +64,4 @@ double waiting_variance_s2(const NodePool& pool, double running_s, double lost_s
          (2 * lost_s * share * sum + 2 * share * share * squares / rate);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

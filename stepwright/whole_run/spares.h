@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// Nodes that fail, one out after another for its repair, while spares stand in for those that are
 /// out: the run waits where more are out than there are spares, and none fails then.
@@ -25,4 +25,4 @@ std::int64_t cheapest_spares(const NodePool& pool, double nodes);
 /// out, for repairs without memory and runs that are long beside them.
 double waiting_variance_s2(const NodePool& pool, double running_s, double lost_share);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

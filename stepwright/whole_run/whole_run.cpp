@@ -13,22 +13,22 @@
 #include "stepwright/whole_run/forward_time.h"
 #include "stepwright/whole_run/spares.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 /// Four draws of five from a normal distribution lie within so many deviations.
 constexpr double kFourOfFive = 1.2816;
 
 /// What steps of a method leave out.
-std::string updates_alone(const Job& job) {
-  if (method_note(job).empty()) return "";
+std::string updates_alone(const plan::Job& job) {
+  if (plan::method_note(job).empty()) return "";
   return fmt::format(
       "steps are updates of {} alone; `stepwright phases` has what stands beside them",
-      name_of(kMethodNames, job.method.kind));
+      name_of(plan::kMethodNames, job.method.kind));
 }
 
-void set_evaluation(RunProcess& process, const Prediction& prediction,
-                    const RunSettings& settings) {
+void set_evaluation(RunProcess& process, const simulate::Prediction& prediction,
+                    const plan::RunSettings& settings) {
   if (settings.evaluation) {
     const double step = process.step_s + process.straggling_s;
     process.evaluation_s = step * *settings.evaluation / (1 - *settings.evaluation);
@@ -36,14 +36,14 @@ void set_evaluation(RunProcess& process, const Prediction& prediction,
   if (settings.evaluation_tokens) {
     process.evaluation_every = static_cast<std::int64_t>(*settings.evaluation_every);
     process.evaluation_s = forward_time_s(prediction) * *settings.evaluation_tokens /
-                           data_tokens(prediction.planned.job);
+                           step::data_tokens(prediction.planned.job);
   }
 }
 
 void set_checkpoints(WholeRun& run, const RunConditions& conditions) {
   RunProcess& process = run.process;
   const double write = run.checkpoint.bytes / conditions.storage_bytes_per_s;
-  if (conditions.checkpoints == CheckpointWriting::kAsynchronous) {
+  if (conditions.checkpoints == plan::CheckpointWriting::kAsynchronous) {
     process.copy_s = run.checkpoint.largest_part_bytes / conditions.host_copy_bytes_per_s;
     process.write_s = write;
   } else {
@@ -82,7 +82,7 @@ void add_assumed(Deviation& spread, const WholeRun& run, double RunProcess::* of
 }
 
 void set_intervals(WholeRun& run, const RunConditions& conditions, double devices,
-                   const StepInterval& step) {
+                   const cost::StepInterval& step) {
   // No run is shorter than one in which nothing fails.
   Deviation spread{.least = run.time.planned_s() / run.time.wall_s};
   const double chance = kFourOfFive * run.time.deviation_s / run.time.wall_s;
@@ -102,7 +102,7 @@ void set_intervals(WholeRun& run, const RunConditions& conditions, double device
 
 }  // namespace
 
-double tokens_of(const RunSettings& settings) {
+double tokens_of(const plan::RunSettings& settings) {
   if (settings.tokens) return *settings.tokens;
   fail_input("the tokens of the run are not stated: --tokens N, or `run: {tokens: N}` in the job");
 }
@@ -122,7 +122,7 @@ std::optional<double> WholeRun::cost(double seconds) const {
   return gpu_hours(seconds) * *price_per_gpu_hour;
 }
 
-WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
+WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettings& settings,
                    const IdleDevices& idle) {
   const auto& [job, plan] = prediction.planned;
   const std::int64_t used = job.cluster.devices();
@@ -132,9 +132,10 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
   run.assumed = conditions.assumed;
   if (const std::string note = updates_alone(job); !note.empty()) run.assumed.push_back(note);
   RunProcess& process = run.process;
-  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / data_tokens(job)));
+  process.steps = static_cast<std::int64_t>(std::ceil(run.tokens / step::data_tokens(job)));
   process.step_s = prediction.step_time_s();
-  process.straggling_s = process.step_s * conditions.straggler_spread * largest_of(used, 0).mean;
+  process.straggling_s =
+      process.step_s * conditions.straggler_spread * packing::largest_of(used, 0).mean;
   process.failures_per_s = conditions.failures_per_device_s.value * static_cast<double>(used);
   process.restart_s = conditions.restart_s.value;
   process.repair_s = conditions.repair_s;
@@ -153,4 +154,4 @@ WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
   return run;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -12,7 +12,7 @@
 #include "stepwright/whole_run/run_process.h"
 #include "stepwright/whole_run/simulated_run.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 
 /// What a cluster has beside the devices of a plan.
 struct IdleDevices {
@@ -51,11 +51,11 @@ struct WholeRun {
 };
 
 /// The tokens that a person wants to train on. Fails with `kInput` where they are not stated.
-double tokens_of(const RunSettings& settings);
+double tokens_of(const plan::RunSettings& settings);
 
 /// The whole run of a plan under what a person states of it (docs/whole_runs.md), in closed form.
 /// Fails with `kInput` without tokens, and where failures come so fast that no run would end.
-WholeRun whole_run(const Prediction& prediction, const RunSettings& settings,
+WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettings& settings,
                    const IdleDevices& idle = {});
 
 /// The answer of `stepwright run --json` (docs/formats.md, "Whole run").
@@ -65,4 +65,4 @@ nlohmann::ordered_json run_summary_json(const WholeRun& run);
 /// Its `simulated`.
 nlohmann::ordered_json simulated_json(const SimulatedRuns& runs);
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

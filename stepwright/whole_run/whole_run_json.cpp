@@ -3,7 +3,7 @@
 #include "stepwright/whole_run/duration.h"
 #include "stepwright/whole_run/whole_run.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -88,4 +88,4 @@ Json simulated_json(const SimulatedRuns& runs) {
           {"losses_days", losses}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

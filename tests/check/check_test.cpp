@@ -6,7 +6,7 @@
 #include "stepwright/plan/files.h"
 #include "tests/core/refusal.h"
 
-namespace stepwright {
+namespace stepwright::check {
 namespace {
 
 using testing::HasSubstr;
@@ -14,16 +14,16 @@ using testing::Not;
 
 /// Arguments of a model with so many layers, and what else is said.
 JobCheck checked(int layers, const std::string& more, const std::string& cluster = "dgx-h100") {
-  const SourceFile file{"train.sh",
-                        "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers " +
-                            std::to_string(layers) +
-                            " --hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
-                            "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
-                            "--micro-batch-size 1 --global-batch-size 64 " +
-                            more};
-  Given given;
+  const framework_files::SourceFile file{
+      "train.sh", "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers " +
+                      std::to_string(layers) +
+                      " --hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
+                      "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
+                      "--micro-batch-size 1 --global-batch-size 64 " +
+                      more};
+  framework_files::Given given;
   given.cluster = cluster;
-  return check_job(import_sources("megatron", {&file, 1}, given, true));
+  return check_job(framework_files::import_sources("megatron", {&file, 1}, given, true));
 }
 
 TEST(Check, AGoodJobHasNoFault) {
@@ -39,11 +39,12 @@ TEST(Check, SaysWhereMemoryRunsOut) {
   ASSERT_TRUE(check.starts());
   EXPECT_FALSE(check.fits());
   const auto& stages = check.prediction->memory.stages;
-  for (const StageMemory& stage : stages) {
+  for (const memory::StageMemory& stage : stages) {
     EXPECT_LE(stage.peak_bytes, stages[static_cast<std::size_t>(check.fullest.stage)].peak_bytes);
   }
-  EXPECT_EQ(Grid(check.prediction->planned.plan).coordinates(check.fullest.first_rank).pipeline,
-            check.fullest.stage);
+  EXPECT_EQ(
+      plan::Grid(check.prediction->planned.plan).coordinates(check.fullest.first_rank).pipeline,
+      check.fullest.stage);
   EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("does not fit: stage"));
 }
 
@@ -83,14 +84,16 @@ TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
 
 TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
   // LLaMA-Factory's second trainer: Ulysses makes two ranks of four sequences on eight devices.
-  const SourceFile file{"train.yaml",
-                        "model: Qwen/Qwen3-0.6B\ntrain_dataset: data.yaml\noutput_dir: out\n"
-                        "micro_batch_size: 1\nglobal_batch_size: 4\ncutoff_len: 2048\n"
-                        "bf16: true\ndist_config:\n  name: fsdp2\n  dcp_path: null\n"
-                        "  cp_mode: ulysses\n  cp_size: 2\n"};
-  Given given;
+  const framework_files::SourceFile file{
+      "train.yaml",
+      "model: Qwen/Qwen3-0.6B\ntrain_dataset: data.yaml\noutput_dir: out\n"
+      "micro_batch_size: 1\nglobal_batch_size: 4\ncutoff_len: 2048\n"
+      "bf16: true\ndist_config:\n  name: fsdp2\n  dcp_path: null\n"
+      "  cp_mode: ulysses\n  cp_size: 2\n"};
+  framework_files::Given given;
   given.cluster = "dgx-h100:1";
-  const JobCheck check = check_job(import_sources("llama-factory", {&file, 1}, given, true));
+  const JobCheck check =
+      check_job(framework_files::import_sources("llama-factory", {&file, 1}, given, true));
   EXPECT_TRUE(check.starts());
   EXPECT_TRUE(check.fits());
   EXPECT_FALSE(check.better);
@@ -99,14 +102,16 @@ TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
 }
 
 TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
-  const SourceFile file{"train.sh",
-                        "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
-                        "--hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
-                        "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
-                        "--micro-batch-size 1 --global-batch-size 64"};
-  Given given;
+  const framework_files::SourceFile file{
+      "train.sh",
+      "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
+      "--hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
+      "--seq-length 4096 --max-position-embeddings 4096 --bf16 "
+      "--micro-batch-size 1 --global-batch-size 64"};
+  framework_files::Given given;
   given.cluster = "dgx-h100";
-  ImportedPlan imported = import_sources("megatron", {&file, 1}, given, true);
+  framework_files::ImportedPlan imported =
+      framework_files::import_sources("megatron", {&file, 1}, given, true);
   imported.planned.job.space.tensor = {0};
   EXPECT_THAT(refusal([&] { check_job(imported); }), HasSubstr("search.tensor lists 0"));
 }
@@ -115,13 +120,13 @@ TEST(Check, WhatChangesSetIsAPlanOfThatTime) {
   const JobCheck check = checked(32, "--tensor-model-parallel-size 4 --sequence-parallel");
   ASSERT_FALSE(check.better->changes.empty());
   std::vector<std::string> sets;
-  for (const Change& change : check.better->changes) {
+  for (const tune::Change& change : check.better->changes) {
     sets.insert(sets.end(), change.set.begin(), change.set.end());
   }
-  const PlannedJob changed = with_fields(check.prediction->planned, sets);
-  EXPECT_NEAR(predict(changed).step_time_s(), check.better->changes.back().reached.step_time_s,
-              1e-9);
+  const plan::PlannedJob changed = plan::with_fields(check.prediction->planned, sets);
+  EXPECT_NEAR(simulate::predict(changed).step_time_s(),
+              check.better->changes.back().reached.step_time_s, 1e-9);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::check

@@ -19,19 +19,20 @@ using ::testing::HasSubstr;
 
 /// Two files that hold the even and the odd elements of eight.
 std::filesystem::path committed(const std::filesystem::path& folder, std::int64_t step) {
-  const auto writing = writing_directory(folder, step, "run");
+  const auto writing = checkpoint::writing_directory(folder, step, "run");
   std::filesystem::create_directories(writing);
-  CheckpointIndex index{.run = {.step = step}, .dtype = "F64", .states = {"weights"}};
+  checkpoint::CheckpointIndex index{.run = {.step = step}, .dtype = "F64", .states = {"weights"}};
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     const auto first = static_cast<double>(rank);
     const std::vector<double> own{first, first + 2, first + 4, first + 6};
-    ShardPart part{{"r" + std::to_string(rank), {}}, {{"t", {2, 4}, {{0, {{rank, 1, 2, 4}}}}}}};
-    part.file.sum = write_safetensors_file(
+    checkpoint::ShardPart part{{"r" + std::to_string(rank), {}},
+                               {{"t", {2, 4}, {{0, {{rank, 1, 2, 4}}}}}}};
+    part.file.sum = checkpoint::write_safetensors_file(
         writing / part.file.name, {{"weights/t", "F64", {4}, std::as_bytes(std::span(own))}});
-    add_part(index, part);
+    checkpoint::add_part(index, part);
   }
-  commit(writing, folder, index);
-  return folder / checkpoint_name(step);
+  checkpoint::commit(writing, folder, index);
+  return folder / checkpoint::checkpoint_name(step);
 }
 
 void flip(const std::filesystem::path& path, std::int64_t at) {
@@ -44,34 +45,35 @@ void flip(const std::filesystem::path& path, std::int64_t at) {
 
 TEST(Directory, TheLastCommittedOneIsFound) {
   const Folder folder;
-  EXPECT_EQ(last_checkpoint(folder.path()), std::nullopt);
+  EXPECT_EQ(checkpoint::last_checkpoint(folder.path()), std::nullopt);
   committed(folder.path(), 9);
   const auto last = committed(folder.path(), 10);
   std::filesystem::create_directories(folder.path() / "step-00000011");
   std::filesystem::create_directories(folder.path() / "step-99x");
-  std::filesystem::create_directories(writing_directory(folder.path(), 12, "run"));
-  EXPECT_EQ(last_checkpoint(folder.path()), last);
-  EXPECT_EQ(find_checkpoint(last), last);
-  remove_uncommitted(folder.path());
-  EXPECT_FALSE(std::filesystem::exists(writing_directory(folder.path(), 12, "run")));
-  EXPECT_EQ(last_checkpoint(folder.path()), last);
+  std::filesystem::create_directories(checkpoint::writing_directory(folder.path(), 12, "run"));
+  EXPECT_EQ(checkpoint::last_checkpoint(folder.path()), last);
+  EXPECT_EQ(checkpoint::find_checkpoint(last), last);
+  checkpoint::remove_uncommitted(folder.path());
+  EXPECT_FALSE(std::filesystem::exists(checkpoint::writing_directory(folder.path(), 12, "run")));
+  EXPECT_EQ(checkpoint::last_checkpoint(folder.path()), last);
 }
 
 TEST(Directory, OneRunWritesAtATime) {
   const Folder folder;
-  std::optional<DirectoryLock> lock(std::in_place, folder.path() / "new");
-  EXPECT_THAT(refusal_of([&] { const DirectoryLock second(folder.path() / "new"); }),
+  std::optional<checkpoint::DirectoryLock> lock(std::in_place, folder.path() / "new");
+  EXPECT_THAT(refusal_of([&] { const checkpoint::DirectoryLock second(folder.path() / "new"); }),
               HasSubstr("another run writes its checkpoints here"));
   lock.reset();
-  EXPECT_EQ(refusal_of([&] { const DirectoryLock second(folder.path() / "new"); }), "");
+  EXPECT_EQ(refusal_of([&] { const checkpoint::DirectoryLock second(folder.path() / "new"); }), "");
 }
 
 TEST(Shards, AnyPartIsAssembled) {
   const Folder folder;
-  ShardReader reader(committed(folder.path(), 1));
+  checkpoint::ShardReader reader(committed(folder.path(), 1));
   std::vector<double> values(3);
-  const std::vector<Piece> pieces{{6, 1, 0, 1}, {1, 2, 0, 1}};
-  reader.read(*reader.find("t"), kWeightsState, pieces, std::as_writable_bytes(std::span(values)));
+  const std::vector<checkpoint::Piece> pieces{{6, 1, 0, 1}, {1, 2, 0, 1}};
+  reader.read(*reader.find("t"), checkpoint::kWeightsState, pieces,
+              std::as_writable_bytes(std::span(values)));
   EXPECT_THAT(values, ElementsAre(6, 1, 2));
   EXPECT_EQ(reader.find("other"), nullptr);
 }
@@ -79,17 +81,18 @@ TEST(Shards, AnyPartIsAssembled) {
 TEST(Verify, NamesWhatIsDamaged) {
   const Folder folder;
   const auto path = committed(folder.path(), 1);
-  EXPECT_THAT(flaws_of_checkpoint(path), ElementsAre());
+  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre());
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path / "r1"));
   for (const std::int64_t at : {std::int64_t{0}, std::int64_t{20}, size - 1}) {
     flip(path / "r1", at);
-    EXPECT_THAT(flaws_of_checkpoint(path), ElementsAre(HasSubstr("r1: damaged: checksum")));
+    EXPECT_THAT(checkpoint::flaws_of_checkpoint(path),
+                ElementsAre(HasSubstr("r1: damaged: checksum")));
     flip(path / "r1", at);
   }
   std::filesystem::resize_file(path / "r0", static_cast<std::uintmax_t>(size - 3));
-  EXPECT_THAT(flaws_of_checkpoint(path), ElementsAre(HasSubstr("r0: damaged:")));
+  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre(HasSubstr("r0: damaged:")));
   std::filesystem::remove(path / "r0");
-  EXPECT_THAT(flaws_of_checkpoint(path), ElementsAre(HasSubstr("r0: cannot be read")));
+  EXPECT_THAT(checkpoint::flaws_of_checkpoint(path), ElementsAre(HasSubstr("r0: cannot be read")));
 }
 
 TEST(Verify, FilesOfAnotherCheckpointAreDamage) {
@@ -98,20 +101,21 @@ TEST(Verify, FilesOfAnotherCheckpointAreDamage) {
   const auto two = committed(folder.path(), 2);
   std::filesystem::copy_file(one / "r0", two / "r1",
                              std::filesystem::copy_options::overwrite_existing);
-  EXPECT_THAT(flaws_of_checkpoint(two), ElementsAre(HasSubstr("r1: damaged")));
+  EXPECT_THAT(checkpoint::flaws_of_checkpoint(two), ElementsAre(HasSubstr("r1: damaged")));
 }
 
 TEST(Convert, WritesWholeTensors) {
   const Folder folder;
   const auto out = folder.path() / "whole";
-  convert_checkpoint(committed(folder.path(), 1), out);
-  const SafetensorsFile file(out);
-  const StoredTensor& whole = file.tensors().at("t");
+  checkpoint::convert_checkpoint(committed(folder.path(), 1), out);
+  const checkpoint::SafetensorsFile file(out);
+  const checkpoint::StoredTensor& whole = file.tensors().at("t");
   EXPECT_THAT(whole.shape, ElementsAre(2, 4));
   const auto* numbers = reinterpret_cast<const double*>(file.bytes_of(whole).data());
   EXPECT_THAT(std::vector<double>(numbers, numbers + 8), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
-  EXPECT_THAT(refusal_of([&] { convert_checkpoint(folder.path() / "step-00000001", out); }),
-              HasSubstr("is there already"));
+  EXPECT_THAT(
+      refusal_of([&] { checkpoint::convert_checkpoint(folder.path() / "step-00000001", out); }),
+      HasSubstr("is there already"));
 }
 
 }  // namespace

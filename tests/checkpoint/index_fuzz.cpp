@@ -16,12 +16,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!content.is_discarded()) {
     const std::string dumped =
         content.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    file = R"({"stepwright":"checkpoint/1","xxh3":")" + stepwright::checksum(dumped) +
+    file = R"({"stepwright":"checkpoint/1","xxh3":")" + stepwright::checkpoint::checksum(dumped) +
            R"(","content":)" + dumped + "}";
   }
   try {
-    const auto index = stepwright::parse_index(file, "fuzz");
-    if (stepwright::parse_index(stepwright::index_text(index), "again") != index) std::abort();
+    const auto index = stepwright::checkpoint::parse_index(file, "fuzz");
+    if (stepwright::checkpoint::parse_index(stepwright::checkpoint::index_text(index), "again") !=
+        index)
+      std::abort();
   } catch (const stepwright::Error& error) {
     if (error.kind() != stepwright::ErrorKind::kInput) std::abort();
   }

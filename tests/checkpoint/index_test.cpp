@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-CheckpointIndex example() {
+checkpoint::CheckpointIndex example() {
   return {.run = {.step = 3,
                   .seed = ~0ULL,
                   .samples = 24,
@@ -29,33 +29,37 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 /// What an index is refused with after a change that its checksum covers.
-std::string refusal(CheckpointIndex index) {
-  return refusal_of([&] { (void)parse_index(index_text(index), "checkpoint.json"); });
+std::string refusal(checkpoint::CheckpointIndex index) {
+  return refusal_of(
+      [&] { (void)checkpoint::parse_index(checkpoint::index_text(index), "checkpoint.json"); });
 }
 
 TEST(Index, ReadsWhatItWrote) {
-  EXPECT_EQ(parse_index(index_text(example()), "checkpoint.json"), example());
-  check_complete(example(), "checkpoint.json");
-  CheckpointIndex beside = example();
+  EXPECT_EQ(checkpoint::parse_index(checkpoint::index_text(example()), "checkpoint.json"),
+            example());
+  checkpoint::check_complete(example(), "checkpoint.json");
+  checkpoint::CheckpointIndex beside = example();
   beside.run.base = "/models/base";
-  EXPECT_EQ(parse_index(index_text(beside), "checkpoint.json"), beside);
+  EXPECT_EQ(checkpoint::parse_index(checkpoint::index_text(beside), "checkpoint.json"), beside);
 }
 
 TEST(Index, EveryChangedByteIsSeen) {
-  const std::string text = index_text(example());
+  const std::string text = checkpoint::index_text(example());
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     std::string changed = text;
     changed[i] = static_cast<char>(changed[i] ^ 1);
-    EXPECT_NE(refusal_of([&] { (void)parse_index(changed, "checkpoint.json"); }), "") << i;
+    EXPECT_NE(refusal_of([&] { (void)checkpoint::parse_index(changed, "checkpoint.json"); }), "")
+        << i;
   }
   EXPECT_THAT(refusal_of([&] {
-                (void)parse_index(replaced(text, "\"step\":3", "\"step\":4"), "checkpoint.json");
+                (void)checkpoint::parse_index(replaced(text, "\"step\":3", "\"step\":4"),
+                                              "checkpoint.json");
               }),
               HasSubstr("checkpoint.json: damaged: checksum"));
 }
 
 TEST(Index, RefusesPiecesOutsideTheirTensor) {
-  CheckpointIndex index = example();
+  checkpoint::CheckpointIndex index = example();
   index.tensors[0].slices[0].pieces = {{0, 2, 4, 5}};
   EXPECT_THAT(refusal(index), HasSubstr("tensor 'layers.0.mlp.fc2': the piece [0, 2, 4, 5]"));
   index.tensors[0].slices[0].pieces = {{0, 1, INT64_MAX, 3}};
@@ -63,7 +67,7 @@ TEST(Index, RefusesPiecesOutsideTheirTensor) {
 }
 
 TEST(Index, RefusesNamesThatLeadElsewhere) {
-  CheckpointIndex index = example();
+  checkpoint::CheckpointIndex index = example();
   index.files[0].name = "../rank-00000.safetensors";
   EXPECT_THAT(refusal(index), HasSubstr("no plain name"));
   index = example();
@@ -72,22 +76,22 @@ TEST(Index, RefusesNamesThatLeadElsewhere) {
 }
 
 TEST(Index, AHoleIsNoCheckpoint) {
-  CheckpointIndex index = example();
+  checkpoint::CheckpointIndex index = example();
   index.tensors[0].slices.pop_back();
-  EXPECT_THAT(refusal_of([&] { check_complete(index, "checkpoint.json"); }),
+  EXPECT_THAT(refusal_of([&] { checkpoint::check_complete(index, "checkpoint.json"); }),
               HasSubstr("do not hold element 2 of 16 exactly once"));
 }
 
 TEST(Index, PartsOfRanksMakeOne) {
-  CheckpointIndex index;
+  checkpoint::CheckpointIndex index;
   for (std::int64_t rank = 0; rank < 2; ++rank) {
-    const ShardPart part{{"r" + std::to_string(rank), {8, "aa"}},
-                         {{"t", {4}, {{0, {{2 * rank, 2, 0, 1}}}}}}};
-    add_part(index, parse_part(part_text(part)));
+    const checkpoint::ShardPart part{{"r" + std::to_string(rank), {8, "aa"}},
+                                     {{"t", {4}, {{0, {{2 * rank, 2, 0, 1}}}}}}};
+    checkpoint::add_part(index, checkpoint::parse_part(checkpoint::part_text(part)));
   }
   EXPECT_EQ(index.files.size(), 2U);
   EXPECT_EQ(index.tensors.at(0).slices.at(1).file, 1);
-  check_complete(index, "here");
+  checkpoint::check_complete(index, "here");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::string file_of(const std::string& header, std::size_t bytes) {
 
 std::string refusal(const std::string& file) {
   return refusal_of(
-      [&] { (void)read_safetensors(std::as_bytes(std::span(file)), "w.safetensors"); });
+      [&] { (void)checkpoint::read_safetensors(std::as_bytes(std::span(file)), "w.safetensors"); });
 }
 
 std::string two(const char* first, const char* second) {
@@ -34,13 +34,13 @@ TEST(Safetensors, ReadsWhatItWrote) {
   const Folder folder;
   const std::vector<double> numbers{1, 2, 3, 4, 5, 6};
   const auto bytes = std::as_bytes(std::span(numbers));
-  const FileSum sum = write_safetensors_file(
+  const checkpoint::FileSum sum = checkpoint::write_safetensors_file(
       folder.path() / "w",
       {{"m", "F64", {2, 2}, bytes.first(32)}, {"v", "F64", {2}, bytes.last(16)}});
-  const SafetensorsFile file(folder.path() / "w");
+  const checkpoint::SafetensorsFile file(folder.path() / "w");
   EXPECT_EQ(static_cast<std::int64_t>(file.file().size()), sum.bytes);
-  EXPECT_EQ(checksum(file.file()), sum.checksum);
-  const StoredTensor& v = file.tensors().at("v");
+  EXPECT_EQ(checkpoint::checksum(file.file()), sum.checksum);
+  const checkpoint::StoredTensor& v = file.tensors().at("v");
   double last = 0;
   std::memcpy(&last, file.bytes_of(v).data() + 8, 8);
   EXPECT_EQ(last, 6);

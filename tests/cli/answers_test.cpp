@@ -2,7 +2,7 @@
 
 #include "golden.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 TEST(Answers, OfPredictAreThese) {
@@ -167,4 +167,4 @@ TEST(Answers, OfStudiesOfCollectivesAreThese) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

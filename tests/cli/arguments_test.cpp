@@ -2,7 +2,7 @@
 
 #include "golden.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 TEST(Arguments, HelpTextsAreThese) {
@@ -88,4 +88,4 @@ TEST(Arguments, ListsAreThese) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

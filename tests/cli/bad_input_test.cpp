@@ -6,7 +6,7 @@
 
 #include "golden.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr const char* kJob = R"(stepwright: job/1
@@ -412,4 +412,4 @@ search: {context: 1, tensor: 8, sharding: [zero1, zero3]}
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

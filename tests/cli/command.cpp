@@ -9,7 +9,7 @@
 #include <iterator>
 #include <stdexcept>
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,4 +49,4 @@ Outcome Workplace::run(const std::string& arguments) const {
   return {.code = code, .out = read(kOut), .err = read(kErr)};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

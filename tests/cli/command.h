@@ -5,7 +5,7 @@
 
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// A plan of the repository, and an option that makes its step short.
 inline constexpr const char* kExamplePlan = "examples/llama-3-70b.plan.yaml";
@@ -39,4 +39,4 @@ class Workplace {
 /// The content of a file.
 std::string content_of(const std::filesystem::path& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

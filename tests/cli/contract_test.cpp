@@ -7,7 +7,7 @@
 
 #include "command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -405,4 +405,4 @@ TEST(Contract, ListNamesTheTensorsOfAConfig) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// The bytes of a tuned answer without its wall clock.
@@ -43,4 +43,4 @@ TEST(Determinism, EqualInputsGiveEqualBytes) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

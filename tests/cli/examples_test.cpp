@@ -7,7 +7,7 @@
 
 #include "command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -97,4 +97,4 @@ TEST(Examples, LabsAreClustersForJobs) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,7 +5,7 @@
 
 #include "tests/cli/command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -72,4 +72,4 @@ TEST(FitCollectives, RefusesWhatItCannotFit) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

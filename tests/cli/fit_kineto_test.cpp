@@ -6,7 +6,7 @@
 
 #include "tests/cli/command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(FitKineto, RefusesWhatItCannotFit) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

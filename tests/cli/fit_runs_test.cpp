@@ -7,7 +7,7 @@
 
 #include "tests/cli/command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST(FitRuns, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

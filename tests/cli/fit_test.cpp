@@ -5,7 +5,7 @@
 
 #include "golden.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 constexpr const char* kHeader = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
@@ -66,4 +66,4 @@ TEST(Fit, RefusesWhatItCannotFit) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <regex>
 
-namespace stepwright {
+namespace stepwright::cli {
 
 std::string transcript(const Workplace& place, const std::string& arguments) {
   const Outcome outcome = place.run(arguments);
@@ -28,4 +28,4 @@ std::string without_seconds(const std::string& answer) {
   return std::regex_replace(answer, std::regex("answer took [^:]*:"), "answer took N s:");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

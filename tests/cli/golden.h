@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 
 /// A run as it stands in a golden file: the command line, the exit code unless it is 0, the answer
 /// and the messages.
@@ -17,4 +17,4 @@ std::string without_seconds(const std::string& answer);
 /// environment it becomes that text instead.
 void expect_golden(const std::string& name, const std::string& text);
 
-}  // namespace stepwright
+}  // namespace stepwright::cli

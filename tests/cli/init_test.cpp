@@ -4,7 +4,7 @@
 
 #include "golden.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using nlohmann::json;
@@ -90,4 +90,4 @@ TEST(Init, ReplacesAFileOnlyWhenForced) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

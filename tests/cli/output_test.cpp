@@ -8,7 +8,7 @@
 
 #include "command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST(Output, MessagesStayOutOfTheDocument) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

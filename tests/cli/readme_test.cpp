@@ -7,7 +7,7 @@
 
 #include "golden.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 /// The arguments of a call and its exit code.
@@ -137,4 +137,4 @@ TEST(Readme, TheChangesOfTheMegatronPageAreReal) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -6,7 +6,7 @@
 
 #include "tests/cli/command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using nlohmann::json;
@@ -79,4 +79,4 @@ TEST(TrafficSweep, NamesWhatIsNoSweep) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-namespace stepwright {
+namespace stepwright::cli {
 namespace {
 
 using ::testing::HasSubstr;
@@ -81,4 +81,4 @@ TEST(Validate, RefusesRowsWithoutAMachine) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cli

@@ -10,7 +10,7 @@
 #include "stepwright/cluster/layout.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 using testing::Contains;
@@ -157,4 +157,4 @@ TEST(Catalog, ListsProfilesForPrograms) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::cluster {
 
 /// A cluster of the tests, written out in full: six nodes on leaves of four.
 inline constexpr std::string_view kInline = R"(name: two-boxes
@@ -24,4 +24,4 @@ network:
 all_reduce: 12 GB/s
 )";
 
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "stepwright/cluster/catalog.h"
-#include "stepwright/cluster/embedded.h"
+#include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 using testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST(Generations, AnUnknownOneIsRefusedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -8,7 +8,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 Cluster cluster_of(std::int64_t devices, const std::vector<std::int64_t>& sizes) {
@@ -167,4 +167,4 @@ TEST(StridedLayout, EqualsACountWhereGroupsPartitionTheCluster) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -12,7 +12,7 @@
 #include "tests/cluster/example.h"
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 using testing::ElementsAre;
@@ -205,4 +205,4 @@ TEST_F(Files, RejectsOtherKindsOfFiles) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cluster

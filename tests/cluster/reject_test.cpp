@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "tests/cluster/example.h"
 
-namespace stepwright {
+namespace stepwright::cluster {
 namespace {
 
 using testing::HasSubstr;
@@ -174,4 +174,4 @@ TEST(RejectCluster, NamesAMissingFile) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cluster

@@ -10,7 +10,7 @@
 #include "stepwright/collective/play.h"
 #include "switched_cluster.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr Collective kOperations[] = {Collective::kAllGather, Collective::kReduceScatter,
@@ -54,7 +54,7 @@ TEST_P(Played, IsWithinTwoPercentOfTheClosedForm) {
   for (const ScheduleSpec& spec : specs_of(members, nodes)) {
     const CollectiveSchedule schedule = generate(spec);
     for (const std::int32_t nics : {1, members}) {
-      const Cluster cluster = switched(members, nodes, nics, ratio);
+      const cluster::Cluster cluster = switched(members, nodes, nics, ratio);
       GroupLinks links = group_links(cluster, members, nodes);
       for (const double payload : {64e3, 4e6, 256e6}) {
         links.message_s = payload > 1e6 && payload < 1e8 ? kMessageStart : 0;
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Large, Played,
 /// Two nodes of two: S = 1 MB. The rail takes 40 us and its latency, the last half of it inside
 /// 10 us and its latency.
 TEST(ClosedForm, IsWhatAHandCountsForAnHoRing) {
-  const Cluster cluster = switched(2, 2, 2, 2);
+  const cluster::Cluster cluster = switched(2, 2, 2, 2);
   GroupLinks links = group_links(cluster, 2, 2);
   links.message_s = 0;
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {2, 2}, 2};
@@ -131,7 +131,7 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
   for (const std::int32_t nodes : {2, 4, 16}) {
     for (const double payload : {64e3, 64e6, 1e9}) {
       for (const Collective collective : {Collective::kAllGather, Collective::kAllReduce}) {
-        const Cluster cluster = switched(8, nodes, 8, 12);
+        const cluster::Cluster cluster = switched(8, nodes, 8, 12);
         const GroupLinks links = group_links(cluster, 8, nodes);
         const ScheduleSpec spec =
             with_best_chunks({Algorithm::kRings, collective, {8, nodes}}, links, payload);
@@ -146,7 +146,7 @@ TEST(ClosedForm, OfRingsIsWithinATenth) {
 
 /// Of m rings on m rails each carries 1/m: 15/16 of 4 MB in 15 messages of 31.25 kB a ring.
 TEST(ClosedForm, IsWhatAHandCountsForRings) {
-  const Cluster cluster = switched(8, 2, 8, 1e6);
+  const cluster::Cluster cluster = switched(8, 2, 8, 1e6);
   GroupLinks links = group_links(cluster, 8, 2);
   links.message_s = 0;
   links.inside_latency_s = 0;
@@ -157,7 +157,7 @@ TEST(ClosedForm, IsWhatAHandCountsForRings) {
 
 /// Two steps on a rail: 31.25 kB and 62.5 kB; then 7 messages of 125 kB inside.
 TEST(ClosedForm, IsWhatAHandCountsForRailHalving) {
-  const Cluster cluster = switched(8, 4, 8, 10);
+  const cluster::Cluster cluster = switched(8, 4, 8, 10);
   GroupLinks links = group_links(cluster, 8, 4);
   links.message_s = 0;
   const ScheduleSpec spec{Algorithm::kRailHalving, Collective::kAllGather, {8, 4}};
@@ -175,4 +175,4 @@ TEST(ClosedForm, DoesNotCutWhatChunksDoNotHelp) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -7,7 +7,7 @@
 
 #include "switched_cluster.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 std::vector<double> rates_of(const LinkMap& links, const std::vector<LinkPath>& paths) {
@@ -21,7 +21,7 @@ std::vector<double> rates_of(const LinkMap& links, const std::vector<LinkPath>& 
 TEST(FairShare, GivesOthersWhatAFullLinkKeepsAFlowFromUsing) {
   // Devices behind one switch, 6 NICs' rate each. Three flows end at device 1, which gives each a
   // third; the fourth shares device 0's way out with one of them and has the rest.
-  const Cluster cluster = switched(8, 1, 1, 6);
+  const cluster::Cluster cluster = switched(8, 1, 1, 6);
   LinkMap links(cluster, true);
   const std::vector<LinkPath> paths = {links.path(0, 1), links.path(2, 1), links.path(3, 1),
                                        links.path(0, 4)};
@@ -34,7 +34,7 @@ TEST(FairShare, GivesOthersWhatAFullLinkKeepsAFlowFromUsing) {
 TEST(FairShare, IsMaxMinFairForAnyFlows) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
-    const Cluster cluster = switched(4, 4, 1 + static_cast<std::int32_t>(random() % 4), 3);
+    const cluster::Cluster cluster = switched(4, 4, 1 + static_cast<std::int32_t>(random() % 4), 3);
     LinkMap links(cluster, random() % 2 == 0);
     std::vector<LinkPath> paths;
     while (paths.size() < 1 + random() % 40) {
@@ -70,4 +70,4 @@ TEST(FairShare, IsMaxMinFairForAnyFlows) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

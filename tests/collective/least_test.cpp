@@ -5,7 +5,7 @@
 #include "stepwright/collective/play.h"
 #include "switched_cluster.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Two nodes of two, 4 MB: 1 MB a rail, 2 MB inside, 3 MB to each rank in all.
@@ -32,7 +32,7 @@ TEST(Least, HasOneLevelWhereThereIsOne) {
             0);
 }
 
-void expect_below(const Cluster& cluster, Collective collective) {
+void expect_below(const cluster::Cluster& cluster, Collective collective) {
   const LeastSeconds least = least_seconds(collective, group_links(cluster, 4, 4), 64e6);
   EXPECT_LE(least.any_s, least.levels_s * (1 + 1e-12));
   for (const auto& [method, name] : kGeneratedNames) {
@@ -55,4 +55,4 @@ TEST(Least, IsBelowEverySchedule) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

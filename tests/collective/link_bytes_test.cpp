@@ -8,14 +8,14 @@
 #include "stepwright/core/error.h"
 #include "tests/collective/schedule_bytes.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr double kDivisible = 5040.0 * 64;
 
 /// `nodes` nodes of `members` devices behind a switch, NICs shared by equal blocks of devices.
-Cluster nodes_of_devices(std::int32_t members, std::int32_t nodes, std::int32_t nics) {
-  Cluster cluster;
+cluster::Cluster nodes_of_devices(std::int32_t members, std::int32_t nodes, std::int32_t nics) {
+  cluster::Cluster cluster;
   cluster.nodes = nodes;
   cluster.devices_per_node = members;
   cluster.nics_per_node = nics;
@@ -26,8 +26,8 @@ Cluster nodes_of_devices(std::int32_t members, std::int32_t nodes, std::int32_t 
 }
 
 /// Pairs of devices, nodes of eight, leaves of two nodes, four nodes in all.
-Cluster four_levels() {
-  Cluster cluster;
+cluster::Cluster four_levels() {
+  cluster::Cluster cluster;
   cluster.nodes = 4;
   cluster.devices_per_node = 8;
   cluster.nics_per_node = 8;
@@ -39,14 +39,14 @@ Cluster four_levels() {
   return cluster;
 }
 
-ScheduleBytes bytes_of(const ScheduleSpec& spec, const Cluster& cluster) {
+ScheduleBytes bytes_of(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
   return schedule_bytes(generate(spec), cluster, kDivisible);
 }
 
 /// Nodes n, m ranks each, full buffer V: nobody can do with less than (n-1)/n V per node and
 /// (m-1)/m V per rank inside; an all-reduce twice that.
 void expect_least(Algorithm method, std::int32_t m, std::int32_t n, std::int32_t nics) {
-  const Cluster cluster = nodes_of_devices(m, n, nics);
+  const cluster::Cluster cluster = nodes_of_devices(m, n, nics);
   for (const Collective collective :
        {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
     const double passes = collective == Collective::kAllReduce ? 2 : 1;
@@ -73,8 +73,8 @@ TEST(LinkBytes, OfTwoLevelsAreTheLeastPossible) {
 
 /// The closed form of `level_loads`, which cost and traffic use, is what the schedules put there.
 TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
-  const Cluster cluster = four_levels();
-  const GroupLayout layout = strided_layout(cluster, 32, 1);
+  const cluster::Cluster cluster = four_levels();
+  const cluster::GroupLayout layout = cluster::strided_layout(cluster, 32, 1);
   const auto compare = [&](Algorithm algorithm, Collective collective) {
     const ScheduleBytes bytes = bytes_of({algorithm, collective, {8, 4}, 2, Inner::kRing}, cluster);
     const LevelLoads loads = level_loads(collective, algorithm, kDivisible, layout, 2);
@@ -92,9 +92,9 @@ TEST(LinkBytes, OfRingsAndGroupsAreThoseOfLevelLoads) {
 }
 
 TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
-  const Cluster cluster = nodes_of_devices(8, 4, 8);
+  const cluster::Cluster cluster = nodes_of_devices(8, 4, 8);
   const LevelLoads loads = level_loads(Collective::kAllToAll, Algorithm::kRing, kDivisible,
-                                       strided_layout(cluster, 32, 1), 1);
+                                       cluster::strided_layout(cluster, 32, 1), 1);
   const ScheduleBytes direct =
       bytes_of({Algorithm::kDirect, Collective::kAllToAll, {8, 4}}, cluster);
   EXPECT_NEAR(direct.links.levels[0].busiest_bytes, loads[0].bytes - 24 * kDivisible / 32, 1e-6);
@@ -106,7 +106,7 @@ TEST(LinkBytes, OfAnExchangeAreThoseOfLevelLoads) {
 
 /// Outside, a flat ring and the others send more; trees are entered once per node.
 TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
-  const Cluster cluster = nodes_of_devices(4, 4, 1);
+  const cluster::Cluster cluster = nodes_of_devices(4, 4, 1);
   const auto nic = [&](Algorithm method, Collective collective) {
     return bytes_of({method, collective, {4, 4}}, cluster).links.nics.busiest_bytes / kDivisible;
   };
@@ -120,7 +120,7 @@ TEST(LinkBytes, OfFlatSchedulesAreAsDocumented) {
 
 /// Each of m rings leaves a node through another NIC.
 TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
-  const Cluster cluster = nodes_of_devices(4, 4, 4);
+  const cluster::Cluster cluster = nodes_of_devices(4, 4, 4);
   const ScheduleBytes bytes =
       bytes_of({Algorithm::kRings, Collective::kAllReduce, {4, 4}, 2}, cluster);
   EXPECT_NEAR(bytes.links.nics.busiest_bytes, 2 * 15.0 / 64 * kDivisible, 1e-6);
@@ -130,7 +130,7 @@ TEST(LinkBytes, OfRingsAreSpreadOverTheNics) {
 
 /// {2, 4, 3}: (2-1) 4 3, (4-1) 3 and (3-1) blocks of 24.
 TEST(LinkBytes, OfThreeTiersFallWithEachTier) {
-  Cluster cluster = four_levels();
+  cluster::Cluster cluster = four_levels();
   cluster.nodes = 3;
   cluster.levels = {{.name = "pair", .size = 2},
                     {.name = "node", .size = 8},
@@ -148,4 +148,4 @@ TEST(LinkBytes, RefuseAClusterThatIsTooSmall) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -8,14 +8,14 @@
 #include "stepwright/core/error.h"
 #include "switched_cluster.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr Collective kPlayed[] = {Collective::kAllGather, Collective::kReduceScatter,
                                   Collective::kAllReduce, Collective::kAllToAll};
 
 TEST(Play, SharesALinkThatIsNotDuplex) {
-  const Cluster cluster = switched(2, 1, 1, 1);
+  const cluster::Cluster cluster = switched(2, 1, 1, 1);
   const CollectiveSchedule schedule = generate({Algorithm::kDirect, Collective::kAllGather, {2}});
   const double both = play_seconds(schedule, cluster, {.payload_bytes = 50e6});
   const double one = play_seconds(schedule, cluster, {.payload_bytes = 50e6, .full_duplex = false});
@@ -26,7 +26,7 @@ TEST(Play, SharesALinkThatIsNotDuplex) {
 /// Members, nodes.
 class OneNode : public testing::TestWithParam<std::array<std::int32_t, 2>> {};
 
-void expect_stands_for_all(const ScheduleSpec& spec, const Cluster& cluster) {
+void expect_stands_for_all(const ScheduleSpec& spec, const cluster::Cluster& cluster) {
   for (const PlaySetting& setting :
        {PlaySetting{.payload_bytes = 64e3, .message_s = kMessageStart},
         PlaySetting{.payload_bytes = 64e6},
@@ -57,7 +57,7 @@ TEST_P(OneNode, TakesTheSecondsOfAll) {
   for (const auto& [method, name] : kGeneratedNames) {
     for (const ScheduleSpec& spec : specs_of(method, GetParam())) {
       for (const std::int32_t nics : {1, members}) {
-        const Cluster cluster = switched(members, nodes, nics, 6);
+        const cluster::Cluster cluster = switched(members, nodes, nics, 6);
         if (!nodes_are_alike(spec, cluster)) continue;
         expect_stands_for_all(spec, cluster);
         ++compared;
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OneNode,
                              {1, 4}, {2, 2}, {3, 5}, {4, 4}, {8, 3}}));
 
 TEST(Play, OfOneNodeIsThatOf512Ranks) {
-  const Cluster cluster = switched(8, 64, 8, 9);
+  const cluster::Cluster cluster = switched(8, 64, 8, 9);
   const PlaySetting setting{.payload_bytes = 64e6, .message_s = kMessageStart};
   for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kRailHalving, Algorithm::kDirect}) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 64}};
@@ -84,7 +84,7 @@ TEST(Play, OfOneNodeIsThatOf512Ranks) {
 
 /// The whole curve ends here: 2,048 nodes of eight.
 TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
-  const Cluster cluster = switched(8, 2048, 8, 9);
+  const cluster::Cluster cluster = switched(8, 2048, 8, 9);
   const GroupLinks links = group_links(cluster, 8, 2048);
   for (const auto& [method, name] : kGeneratedNames) {
     const ScheduleSpec spec{method, Collective::kAllGather, {8, 2048}};
@@ -97,13 +97,13 @@ TEST(Play, AgreesWithTheClosedFormAt16384Ranks) {
 }
 
 TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
-  const Cluster cluster = switched(4, 4, 4, 6);
+  const cluster::Cluster cluster = switched(4, 4, 4, 6);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {4, 4}};
   EXPECT_TRUE(nodes_are_alike(spec, cluster));
   EXPECT_FALSE(nodes_are_alike({Algorithm::kTree, Collective::kAllReduce, {4, 4}}, cluster));
   EXPECT_FALSE(nodes_are_alike({Algorithm::kHoRing, Collective::kAllGather, {2, 8}}, cluster));
   EXPECT_FALSE(nodes_are_alike({Algorithm::kHoRing, Collective::kAllGather, {16}}, cluster));
-  Cluster pods = cluster;
+  cluster::Cluster pods = cluster;
   pods.levels[1].size = 8;
   pods.levels.push_back({.name = "spine",
                          .size = 16,
@@ -116,10 +116,10 @@ TEST(Play, KnowsWhereOneNodeDoesNotStandForAll) {
 }
 
 TEST(Play, RefusesAClusterThatIsTooSmall) {
-  const Cluster cluster = switched(4, 2, 4, 6);
+  const cluster::Cluster cluster = switched(4, 2, 4, 6);
   const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllGather, {4, 4}};
   EXPECT_THROW(play_generated(spec, cluster, {.payload_bytes = 1e6}), Error);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

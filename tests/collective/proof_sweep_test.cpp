@@ -5,7 +5,7 @@
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/proof.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr Collective kProved[] = {Collective::kAllReduce,     Collective::kAllGather,
@@ -144,4 +144,4 @@ TEST(Proof, HoldsRankByRankAt4096) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -9,7 +9,7 @@
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/rank_writer.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Lanes of a two-tier schedule and their channels.
@@ -230,4 +230,4 @@ TEST(Algorithms, RowsStandInTheOrderOfTheEnumerators) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

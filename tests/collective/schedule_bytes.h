@@ -6,7 +6,7 @@
 #include "stepwright/collective/schedule.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// What a schedule puts on a cluster's links.
 struct ScheduleBytes {
@@ -16,8 +16,8 @@ struct ScheduleBytes {
 
 /// The bytes of a schedule whose full buffer has `payload_bytes` and whose rank r is device r.
 /// Throws `Error{kInput}` when the cluster has too few devices.
-inline ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule, const Cluster& cluster,
-                                    double payload_bytes) {
+inline ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule,
+                                    const cluster::Cluster& cluster, double payload_bytes) {
   if (std::ssize(schedule.ranks) > cluster.devices()) {
     fail_input(fmt::format("a schedule of {} ranks does not fit {} devices", schedule.ranks.size(),
                            cluster.devices()));
@@ -38,4 +38,4 @@ inline ScheduleBytes schedule_bytes(const CollectiveSchedule& schedule, const Cl
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

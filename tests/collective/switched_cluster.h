@@ -2,14 +2,15 @@
 
 #include "stepwright/cluster/cluster.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 inline constexpr double kTestNic = 25e9;
 
 /// `nodes` nodes of `members` devices behind a switch `ratio` times as fast as a NIC; latencies of
 /// 2 us inside, 6 us between nodes.
-inline Cluster switched(std::int32_t members, std::int32_t nodes, std::int32_t nics, double ratio) {
-  Cluster cluster;
+inline cluster::Cluster switched(std::int32_t members, std::int32_t nodes, std::int32_t nics,
+                                 double ratio) {
+  cluster::Cluster cluster;
   cluster.nodes = nodes;
   cluster.devices_per_node = members;
   cluster.nics_per_node = nics;
@@ -24,4 +25,4 @@ inline Cluster switched(std::int32_t members, std::int32_t nodes, std::int32_t n
   return cluster;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

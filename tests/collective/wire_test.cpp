@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Pairs of devices, nodes of eight, leaves of two nodes, four nodes in all.
-Cluster small_cluster() {
-  Cluster cluster;
+cluster::Cluster small_cluster() {
+  cluster::Cluster cluster;
   cluster.nodes = 4;
   cluster.devices_per_node = 8;
   cluster.nics_per_node = 8;
@@ -39,7 +39,7 @@ std::vector<std::int64_t> first_group(Strided group) {
 /// What went over every pair of ranks, for brute-force walks.
 class Traffic {
  public:
-  explicit Traffic(const Cluster& cluster) : cluster_(&cluster) {}
+  explicit Traffic(const cluster::Cluster& cluster) : cluster_(&cluster) {}
 
   void send(std::int64_t from, std::int64_t to, double bytes) {
     sends_.push_back({from, to, bytes});
@@ -60,7 +60,7 @@ class Traffic {
     std::int64_t from, to;
     double bytes;
   };
-  const Cluster* cluster_;
+  const cluster::Cluster* cluster_;
   std::vector<Send> sends_;
 };
 
@@ -74,7 +74,7 @@ void walk_ring(Traffic& traffic, const std::vector<std::int64_t>& ranks, double 
   }
 }
 
-int level_of(const Cluster& cluster, std::int64_t a, std::int64_t b) {
+int level_of(const cluster::Cluster& cluster, std::int64_t a, std::int64_t b) {
   int level = 0;
   while (a / cluster.levels[level].size != b / cluster.levels[level].size) ++level;
   return level;
@@ -95,7 +95,7 @@ TEST(Wire, SentBytesAreThoseOfTheBandwidthOptimalAlgorithms) {
 }
 
 TEST(Wire, AGroupOfOneSendsNothing) {
-  const GroupLayout alone = strided_layout(small_cluster(), 1, 1);
+  const cluster::GroupLayout alone = cluster::strided_layout(small_cluster(), 1, 1);
   for (const auto collective :
        {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter,
         Collective::kAllToAll, Collective::kPointToPoint}) {
@@ -108,9 +108,9 @@ TEST(Wire, AGroupOfOneSendsNothing) {
 }
 
 TEST(Wire, ARingOverTwoNodesLeavesEachNodeOnce) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   const LevelLoads loads = level_loads(Collective::kAllReduce, Algorithm::kRing, 1600,
-                                       strided_layout(cluster, 16, 1), kNodeLevels);
+                                       cluster::strided_layout(cluster, 16, 1), kNodeLevels);
   EXPECT_DOUBLE_EQ(loads[0].bytes, 3000);  // 2 * 15/16 * 1600
   EXPECT_DOUBLE_EQ(loads[2].bytes, 3000);
   EXPECT_EQ(loads[3].bytes, 0);
@@ -121,12 +121,12 @@ TEST(Wire, ARingOverTwoNodesLeavesEachNodeOnce) {
 }
 
 TEST(Wire, RingsMatchAWalkBlockByBlock) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   for (const Strided group : kGroups) {
     SCOPED_TRACE(testing::Message() << group.size << " at " << group.stride);
     Traffic traffic(cluster);
     walk_ring(traffic, first_group(group), kPayload);
-    const GroupLayout layout = strided_layout(cluster, group.size, group.stride);
+    const cluster::GroupLayout layout = cluster::strided_layout(cluster, group.size, group.stride);
     const auto loads = [&](Collective collective) {
       return level_loads(collective, Algorithm::kRing, kPayload, layout, kNodeLevels);
     };
@@ -137,7 +137,7 @@ TEST(Wire, RingsMatchAWalkBlockByBlock) {
 }
 
 TEST(Wire, ABlockTakesAllHopsOfTheRingButAnInnermostOne) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   for (const Strided group : kGroups) {
     SCOPED_TRACE(testing::Message() << group.size << " at " << group.stride);
     const std::vector<std::int64_t> ranks = first_group(group);
@@ -148,13 +148,13 @@ TEST(Wire, ABlockTakesAllHopsOfTheRingButAnInnermostOne) {
     --*std::find_if(hops.begin(), hops.end(), [](double count) { return count > 0; });
     const LevelLoads loads =
         level_loads(Collective::kAllGather, Algorithm::kRing, kPayload,
-                    strided_layout(cluster, group.size, group.stride), kNodeLevels);
+                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, hops[i]) << "level " << i;
   }
 }
 
 TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   for (const Strided group : {Strided{16, 1}, Strided{32, 1}, Strided{8, 4}, Strided{8, 2}}) {
     SCOPED_TRACE(testing::Message() << group.size << " at " << group.stride);
     const std::vector<std::int64_t> ranks = first_group(group);
@@ -171,7 +171,7 @@ TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
     }
     const LevelLoads loads =
         level_loads(Collective::kAllGather, Algorithm::kTwoLevel, kPayload,
-                    strided_layout(cluster, group.size, group.stride), kNodeLevels);
+                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
     for (int i = 0; i < 4; ++i) {
       const Traffic& walked = i < kNodeLevels ? inside : traffic;
       EXPECT_DOUBLE_EQ(loads[i].bytes, walked.largest_out(i)) << "level " << i;
@@ -181,7 +181,7 @@ TEST(Wire, TwoLevelCollectivesMatchAWalkAlongRailsAndInsideNodes) {
 
 TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
   // n = 4 nodes, m = 8: inside f_a X, a NIC of each of the 8 devices f_e X / m.
-  const GroupLayout layout = strided_layout(small_cluster(), 32, 1);
+  const cluster::GroupLayout layout = cluster::strided_layout(small_cluster(), 32, 1);
   const LevelLoads gather =
       level_loads(Collective::kAllGather, Algorithm::kTwoLevel, 3200, layout, kNodeLevels);
   EXPECT_DOUBLE_EQ(gather[0].bytes, 7.0 / 8 * 3200);
@@ -197,9 +197,9 @@ TEST(Wire, TwoLevelAtomsAreThoseOfPaRO) {
 }
 
 TEST(Wire, WithOneMemberPerNodeOrOneNodeTwoLevelIsTheRing) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   for (const Strided group : {Strided{4, 8}, Strided{8, 1}}) {
-    const GroupLayout layout = strided_layout(cluster, group.size, group.stride);
+    const cluster::GroupLayout layout = cluster::strided_layout(cluster, group.size, group.stride);
     const auto loads = [&](Algorithm algorithm) {
       return level_loads(Collective::kAllReduce, algorithm, kPayload, layout, kNodeLevels);
     };
@@ -211,7 +211,7 @@ TEST(Wire, WithOneMemberPerNodeOrOneNodeTwoLevelIsTheRing) {
 }
 
 TEST(Wire, AnAllToAllMatchesTheSumOverAllPairs) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   for (const Strided group : kGroups) {
     if (group.size == 6) continue;  // on 3 of 4 nodes: units differ
     SCOPED_TRACE(testing::Message() << group.size << " at " << group.stride);
@@ -223,7 +223,7 @@ TEST(Wire, AnAllToAllMatchesTheSumOverAllPairs) {
     }
     const LevelLoads loads =
         level_loads(Collective::kAllToAll, Algorithm::kRing, kPayload,
-                    strided_layout(cluster, group.size, group.stride), kNodeLevels);
+                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     double peers = 0;
     for (const LevelLoad& load : loads) peers += load.messages;
@@ -232,7 +232,7 @@ TEST(Wire, AnAllToAllMatchesTheSumOverAllPairs) {
 }
 
 TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   for (const Strided group : kGroups) {
     SCOPED_TRACE(testing::Message() << group.size << " at " << group.stride);
     const std::vector<std::int64_t> ranks = first_group(group);
@@ -244,21 +244,21 @@ TEST(Wire, PointToPointOneMessageLeavesEachUnitAndTheSlowestPairCrossesTheSpan) 
     }
     const LevelLoads loads =
         level_loads(Collective::kPointToPoint, Algorithm::kRing, kPayload,
-                    strided_layout(cluster, group.size, group.stride), kNodeLevels);
+                    cluster::strided_layout(cluster, group.size, group.stride), kNodeLevels);
     expect_loads(loads, traffic);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(loads[i].messages, i == farthest ? 1 : 0);
   }
 }
 
 TEST(Wire, CountsMembersOfANodeAndNodesOfAGroup) {
-  const Cluster cluster = small_cluster();
+  const cluster::Cluster cluster = small_cluster();
   EXPECT_EQ(levels_in_node(cluster), 2);
-  EXPECT_EQ(members_in_node(strided_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(nodes_of(strided_layout(cluster, 16, 2), 2), 4);
-  EXPECT_EQ(members_in_node(strided_layout(cluster, 4, 1), 2), 4);
-  EXPECT_EQ(nodes_of(strided_layout(cluster, 4, 1), 2), 1);
-  EXPECT_EQ(members_in_node(strided_layout(cluster, 2, 8), 0), 1);
+  EXPECT_EQ(members_in_node(cluster::strided_layout(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(nodes_of(cluster::strided_layout(cluster, 16, 2), 2), 4);
+  EXPECT_EQ(members_in_node(cluster::strided_layout(cluster, 4, 1), 2), 4);
+  EXPECT_EQ(nodes_of(cluster::strided_layout(cluster, 4, 1), 2), 1);
+  EXPECT_EQ(members_in_node(cluster::strided_layout(cluster, 2, 8), 0), 1);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective

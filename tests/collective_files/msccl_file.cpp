@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 constexpr std::string_view kLetters = "ios";
@@ -44,12 +44,13 @@ bool flag_of(pugi::xml_node node, const char* name) {
   return value == 1;
 }
 
-bool place_of(pugi::xml_node node, const char* buffer, const char* offset, PieceRun& place) {
+bool place_of(pugi::xml_node node, const char* buffer, const char* offset,
+              collective::PieceRun& place) {
   const std::size_t letter = kLetters.find(text_of(node, buffer));
   require(letter != std::string_view::npos, "no such buffer");
-  place.buffer = static_cast<RankBuffer>(letter);
+  place.buffer = static_cast<collective::RankBuffer>(letter);
   const std::int32_t piece = int_of(node, offset);
-  place.piece = static_cast<std::uint32_t>(piece) & kMostPieces;
+  place.piece = static_cast<std::uint32_t>(piece) & collective::kMostPieces;
   return piece >= 0;
 }
 
@@ -94,7 +95,7 @@ MscclGpu read_gpu(pugi::xml_node node, std::size_t number) {
   return gpu;
 }
 
-bool is_in(const MscclGpu& gpu, PieceRun place, std::int32_t count) {
+bool is_in(const MscclGpu& gpu, collective::PieceRun place, std::int32_t count) {
   return place.piece + static_cast<std::size_t>(count) <=
          gpu.pieces[static_cast<std::size_t>(place.buffer)];
 }
@@ -149,28 +150,28 @@ void check(const MscclFile& file) {
   require(out == in, "a connection with one end");
 }
 
-StepKind kind_of(const std::string& type) {
-  if (type == "s") return StepKind::kSend;
-  if (type == "r") return StepKind::kReceive;
-  if (type == "rrc") return StepKind::kReceiveReduce;
-  if (type == "cpy") return StepKind::kCopy;
+collective::StepKind kind_of(const std::string& type) {
+  if (type == "s") return collective::StepKind::kSend;
+  if (type == "r") return collective::StepKind::kReceive;
+  if (type == "rrc") return collective::StepKind::kReceiveReduce;
+  if (type == "cpy") return collective::StepKind::kCopy;
   require(type == "re", "a schedule has no " + type);
-  return StepKind::kReduce;
+  return collective::StepKind::kReduce;
 }
 
 /// Steps of a thread block without its nops; `places`: of each of its steps, the number there.
-ScheduleChannel channel_of(const MscclBlock& block) {
-  ScheduleChannel channel{.lane = static_cast<std::uint8_t>(block.channel)};
+collective::ScheduleChannel channel_of(const MscclBlock& block) {
+  collective::ScheduleChannel channel{.lane = static_cast<std::uint8_t>(block.channel)};
   for (const MscclStep& step : block.steps) {
     const auto next = static_cast<std::int32_t>(std::ssize(channel.steps));
     if (step.on.exists()) channel.waits.push_back({next, step.on});
     if (step.type == "nop") continue;
-    const StepKind kind = kind_of(step.type);
-    ScheduleStep own{.pieces = step.count, .kind = kind};
-    if (kind == StepKind::kSend) own.peer = block.send;
+    const collective::StepKind kind = kind_of(step.type);
+    collective::ScheduleStep own{.pieces = step.count, .kind = kind};
+    if (kind == collective::StepKind::kSend) own.peer = block.send;
     if (step.receives()) own.peer = block.receive;
-    if (kind != StepKind::kReceive) own.source = step.source;
-    if (kind != StepKind::kSend) own.target = step.target;
+    if (kind != collective::StepKind::kReceive) own.source = step.source;
+    if (kind != collective::StepKind::kSend) own.target = step.target;
     channel.steps.push_back(own);
   }
   return channel;
@@ -211,18 +212,19 @@ MscclFile read_msccl(const std::string& text) {
   return file;
 }
 
-CollectiveSchedule schedule_of(const MscclFile& file, Collective collective) {
-  CollectiveSchedule schedule{
+collective::CollectiveSchedule schedule_of(const MscclFile& file,
+                                           collective::Collective collective) {
+  collective::CollectiveSchedule schedule{
       .collective = collective,
       .pieces = file.pieces,
       .input_pieces = static_cast<std::int32_t>(file.gpus.front().pieces[0]),
       .output_pieces = static_cast<std::int32_t>(file.gpus.front().pieces[1]),
       .scratch_pieces = static_cast<std::int32_t>(file.gpus.front().pieces[2])};
   for (const MscclGpu& gpu : file.gpus) {
-    RankSchedule& rank = schedule.ranks.emplace_back();
+    collective::RankSchedule& rank = schedule.ranks.emplace_back();
     for (const MscclBlock& block : gpu.blocks) {
       rank.channels.push_back(channel_of(block));
-      for (StepWait& wait : rank.channels.back().waits) {
+      for (collective::StepWait& wait : rank.channels.back().waits) {
         wait.on.step =
             steps_before(gpu.blocks[static_cast<std::size_t>(wait.on.channel)], wait.on.step);
       }
@@ -231,4 +233,4 @@ CollectiveSchedule schedule_of(const MscclFile& file, Collective collective) {
   return schedule;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -7,17 +7,17 @@
 
 #include "stepwright/collective/schedule.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// A step of an algorithm file of MSCCL, as it is written.
 struct MscclStep {
   std::string type;
-  PieceRun source{};
-  PieceRun target{};
+  collective::PieceRun source{};
+  collective::PieceRun target{};
   bool has_source = false;  ///< Its offset is not -1.
   bool has_target = false;
   std::int32_t count = 0;
-  StepRef on;  ///< Thread block and step to wait for.
+  collective::StepRef on;  ///< Thread block and step to wait for.
   bool awaited = false;
 
   [[nodiscard]] bool sends() const { return type == "s" || type.ends_with('s'); }
@@ -57,6 +57,7 @@ MscclFile read_msccl(const std::string& text);
 
 /// A file without steps that receive and send at once as a schedule, for its proof: thread blocks
 /// are channels, channels lanes, dependences waits.
-CollectiveSchedule schedule_of(const MscclFile& file, Collective collective);
+collective::CollectiveSchedule schedule_of(const MscclFile& file,
+                                           collective::Collective collective);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
@@ -95,12 +95,12 @@ class MscclRun {
     return true;
   }
 
-  Numbers::iterator begin(std::size_t g, PieceRun place) {
+  Numbers::iterator begin(std::size_t g, collective::PieceRun place) {
     return gpus_[g].memory[static_cast<std::size_t>(place.buffer)].begin() +
            static_cast<std::ptrdiff_t>(place.piece);
   }
 
-  Numbers read(std::size_t g, PieceRun place, std::int32_t count) {
+  Numbers read(std::size_t g, collective::PieceRun place, std::int32_t count) {
     return {begin(g, place), begin(g, place) + count};
   }
 
@@ -121,4 +121,4 @@ Pieces run_msccl(const MscclFile& file, const Pieces& inputs, std::uint32_t seed
   return MscclRun(file, inputs, slots).run(seed);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -5,7 +5,7 @@
 #include "tests/collective_files/msccl_file.h"
 #include "tests/collective_files/numbers.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// Runs an algorithm file of MSCCL on numbers and returns the outputs. Thread blocks take turns, in
 /// an order that `seed` decides; a connection holds `slots` messages, and a send to a full one
@@ -14,4 +14,4 @@ namespace stepwright {
 Pieces run_msccl(const MscclFile& file, const Pieces& inputs, std::uint32_t seed,
                  std::size_t slots);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

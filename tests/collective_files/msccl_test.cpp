@@ -10,22 +10,23 @@
 #include "stepwright/core/error.h"
 #include "tests/collective_files/msccl_interpreter.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<Collective> kAllCollectives = {Collective::kAllGather, Collective::kReduceScatter,
-                                                 Collective::kAllReduce, Collective::kAllToAll,
-                                                 Collective::kBroadcast, Collective::kReduce};
+const std::vector<collective::Collective> kAllCollectives = {
+    collective::Collective::kAllGather, collective::Collective::kReduceScatter,
+    collective::Collective::kAllReduce, collective::Collective::kAllToAll,
+    collective::Collective::kBroadcast, collective::Collective::kReduce};
 
 /// Small executors are not what these tests are about.
 MscclSetting roomy() { return {.name = "test", .most_steps = 10000, .most_thread_blocks = 10000}; }
 
-std::string refusal(const ScheduleSpec& spec) {
+std::string refusal(const collective::ScheduleSpec& spec) {
   try {
-    msccl_xml(generate(spec), {.name = "test"});
+    msccl_xml(collective::generate(spec), {.name = "test"});
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
     return error.what();
@@ -34,12 +35,12 @@ std::string refusal(const ScheduleSpec& spec) {
 }
 
 TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
-  for (const ScheduleSpec& spec : small_specs(kAllCollectives)) {
-    const CollectiveSchedule schedule = generate(spec);
+  for (const collective::ScheduleSpec& spec : small_specs(kAllCollectives)) {
+    const collective::CollectiveSchedule schedule = collective::generate(spec);
     const Pieces inputs = inputs_of(schedule);
     const MscclFile file = read_msccl(msccl_xml(schedule, roomy()));
     for (const std::uint32_t seed : {1U, 2U, 3U, 4U}) {
-      SCOPED_TRACE(name_of(kAlgorithmNames, spec.method));
+      SCOPED_TRACE(name_of(collective::kAlgorithmNames, spec.method));
       expect_outputs(schedule, inputs, run_msccl(file, inputs, seed, 1 + seed % 2));
     }
   }
@@ -47,17 +48,18 @@ TEST(Msccl, FilesOfAllSchedulesGiveTheRightNumbers) {
 
 /// Whatever the timing, and though a connection held nothing.
 TEST(Msccl, FilesOfAllSchedulesAreProvenAsTheyAreWritten) {
-  for (const ScheduleSpec& spec : small_specs(kAllCollectives)) {
-    const MscclFile file = read_msccl(msccl_xml(generate(spec), roomy()));
-    const auto defect = defect_of(schedule_of(file, spec.collective));
+  for (const collective::ScheduleSpec& spec : small_specs(kAllCollectives)) {
+    const MscclFile file = read_msccl(msccl_xml(collective::generate(spec), roomy()));
+    const auto defect = collective::defect_of(schedule_of(file, spec.collective));
     ASSERT_FALSE(defect.has_value())
-        << name_of(kAlgorithmNames, spec.method) << ": " << defect->text;
+        << name_of(collective::kAlgorithmNames, spec.method) << ": " << defect->text;
   }
 }
 
 TEST(Msccl, SaysWhatItsLoadersAskFor) {
-  const std::string text = msccl_xml(generate({Algorithm::kRing, Collective::kAllGather, {3}}),
-                                     {.name = "ring", .min_bytes = 1024, .max_bytes = 4096});
+  const std::string text = msccl_xml(
+      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllGather, {3}}),
+      {.name = "ring", .min_bytes = 1024, .max_bytes = 4096});
   EXPECT_TRUE(text.starts_with("<algo name=\"ring\" proto=\"Simple\" "));
   EXPECT_THAT(text, Not(HasSubstr("\t")));
   const MscclFile file = read_msccl(text);
@@ -72,8 +74,9 @@ TEST(Msccl, SaysWhatItsLoadersAskFor) {
 /// By hand: rank 0 gives its part of block 1, adds to block 0 what comes, sends the sum and
 /// receives the other one.
 TEST(Msccl, AnAllReduceOfTwoIsThis) {
-  const std::string text =
-      msccl_xml(generate({Algorithm::kRing, Collective::kAllReduce, {2}}), {.name = "two"});
+  const std::string text = msccl_xml(
+      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {2}}),
+      {.name = "two"});
   EXPECT_THAT(text, HasSubstr(R"(
   <gpu id="0" i_chunks="2" o_chunks="2" s_chunks="2">
     <tb id="0" send="1" recv="-1" chan="0">
@@ -91,7 +94,9 @@ TEST(Msccl, AnAllReduceOfTwoIsThis) {
 /// A rank of four sends to three and receives from three: six connections, none of them waits.
 TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
   const MscclFile file = read_msccl(
-      msccl_xml(generate({Algorithm::kDirect, Collective::kAllGather, {4}}), {.name = "direct"}));
+      msccl_xml(collective::generate(
+                    {collective::Algorithm::kDirect, collective::Collective::kAllGather, {4}}),
+                {.name = "direct"}));
   EXPECT_EQ(file.channels, 1);
   int talking = 0;
   for (const MscclBlock& block : file.gpus[0].blocks) {
@@ -105,7 +110,9 @@ TEST(Msccl, SplitsAChannelThatTalksToSeveral) {
 /// alone.
 TEST(Msccl, LeavesOutDependencesThatOthersImply) {
   const MscclFile file = read_msccl(
-      msccl_xml(generate({Algorithm::kDirect, Collective::kAllReduce, {4}}), {.name = "direct"}));
+      msccl_xml(collective::generate(
+                    {collective::Algorithm::kDirect, collective::Collective::kAllReduce, {4}}),
+                {.name = "direct"}));
   for (const MscclBlock& block : file.gpus[0].blocks) {
     for (const MscclStep& step : block.steps) EXPECT_NE(step.type, "nop");
   }
@@ -115,7 +122,9 @@ TEST(Msccl, LeavesOutDependencesThatOthersImply) {
 /// it waits for the one in a nop and for the other itself.
 TEST(Msccl, WaitsForSeveralInNops) {
   const MscclFile file = read_msccl(msccl_xml(
-      generate({Algorithm::kHalvingDoubling, Collective::kAllGather, {4}}), {.name = "doubling"}));
+      collective::generate(
+          {collective::Algorithm::kHalvingDoubling, collective::Collective::kAllGather, {4}}),
+      {.name = "doubling"}));
   std::vector<std::string> awaited;
   for (const MscclBlock& block : file.gpus[0].blocks) {
     for (const MscclStep& step : block.steps) {
@@ -131,7 +140,7 @@ TEST(Msccl, WaitsForSeveralInNops) {
 }
 
 TEST(FlowChannels, AreTheirOwnBetweenTheSameRanks) {
-  const ScheduleStep step{};
+  const collective::ScheduleStep step{};
   const Landings landings = {{{0, 1, 2}, {{0, &step}}},
                              {{1, 1, 2}, {{0, &step}}},
                              {{1, 2, 1}, {{0, &step}}},
@@ -141,7 +150,7 @@ TEST(FlowChannels, AreTheirOwnBetweenTheSameRanks) {
 }
 
 TEST(FlowChannels, HoldSoManyPeers) {
-  const ScheduleStep step{};
+  const collective::ScheduleStep step{};
   const Landings landings = {{{0, 0, 1}, {{0, &step}}},
                              {{0, 0, 2}, {{0, &step}}},
                              {{0, 0, 3}, {{0, &step}}},
@@ -151,50 +160,55 @@ TEST(FlowChannels, HoldSoManyPeers) {
 }
 
 TEST(Msccl, CutsLongMessages) {
-  const ScheduleSpec spec{Algorithm::kHalvingDoubling, Collective::kAllGather, {4}, 48};
-  const CollectiveSchedule schedule = generate(spec);
+  const collective::ScheduleSpec spec{
+      collective::Algorithm::kHalvingDoubling, collective::Collective::kAllGather, {4}, 48};
+  const collective::CollectiveSchedule schedule = collective::generate(spec);
   const Pieces inputs = inputs_of(schedule);
   const std::string text = msccl_xml(schedule, {.name = "long"});
   EXPECT_THAT(text, HasSubstr("cnt=\"71\""));
   const MscclFile file = read_msccl(text);
   expect_outputs(schedule, inputs, run_msccl(file, inputs, 1, 1));
-  EXPECT_FALSE(defect_of(schedule_of(file, spec.collective)).has_value());
+  EXPECT_FALSE(collective::defect_of(schedule_of(file, spec.collective)).has_value());
 }
 
 TEST(Msccl, FitsOnEightNodesOfEight) {
-  for (const Collective collective :
-       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
-    EXPECT_EQ(refusal({Algorithm::kHoRing, collective, {8, 8}, 4}), "none");
+  for (const collective::Collective collective :
+       {collective::Collective::kAllGather, collective::Collective::kReduceScatter,
+        collective::Collective::kAllReduce}) {
+    EXPECT_EQ(refusal({collective::Algorithm::kHoRing, collective, {8, 8}, 4}), "none");
   }
-  EXPECT_EQ(refusal({Algorithm::kRing, Collective::kAllReduce, {33}}), "none");
-  EXPECT_EQ(refusal({Algorithm::kDirect, Collective::kAllToAll, {54}}), "none");
+  EXPECT_EQ(refusal({collective::Algorithm::kRing, collective::Collective::kAllReduce, {33}}),
+            "none");
+  EXPECT_EQ(refusal({collective::Algorithm::kDirect, collective::Collective::kAllToAll, {54}}),
+            "none");
 }
 
 TEST(Msccl, RefusesWhatItsLoadersHaveNoRoomFor) {
-  EXPECT_EQ(refusal({Algorithm::kRing, Collective::kAllReduce, {34}}),
+  EXPECT_EQ(refusal({collective::Algorithm::kRing, collective::Collective::kAllReduce, {34}}),
             "rank 0 needs 66 steps in a thread block, MSCCL has room for 64: take fewer chunks or "
             "ranks");
-  EXPECT_THAT(refusal({Algorithm::kDirect, Collective::kAllToAll, {64}}),
+  EXPECT_THAT(refusal({collective::Algorithm::kDirect, collective::Collective::kAllToAll, {64}}),
               HasSubstr("rank 0 needs 126 thread blocks, MSCCL has room for 108"));
-  EXPECT_THAT(refusal({Algorithm::kRing, Collective::kAllGather, {4}, 8193}),
-              HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
+  EXPECT_THAT(
+      refusal({collective::Algorithm::kRing, collective::Collective::kAllGather, {4}, 8193}),
+      HasSubstr("32772 pieces of a buffer, MSCCL has room for 32768"));
 }
 
 /// The oracle notices what is missing.
 TEST(Msccl, WithoutADependenceIsNotProven) {
-  const CollectiveSchedule schedule =
-      generate({Algorithm::kHoRing, Collective::kAllReduce, {2, 2}});
+  const collective::CollectiveSchedule schedule = collective::generate(
+      {collective::Algorithm::kHoRing, collective::Collective::kAllReduce, {2, 2}});
   const Pieces inputs = inputs_of(schedule);
   const MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
   int dependences = 0;
   for (std::size_t b = 0; b < file.gpus[0].blocks.size(); ++b) {
     for (std::size_t s = 0; s < file.gpus[0].blocks[b].steps.size(); ++s) {
       MscclFile broken = file;
-      StepRef& on = broken.gpus[0].blocks[b].steps[s].on;
+      collective::StepRef& on = broken.gpus[0].blocks[b].steps[s].on;
       if (!on.exists()) continue;
       on = {};
       ++dependences;
-      EXPECT_TRUE(defect_of(schedule_of(broken, schedule.collective)).has_value())
+      EXPECT_TRUE(collective::defect_of(schedule_of(broken, schedule.collective)).has_value())
           << "thread block " << b << " step " << s;
     }
   }
@@ -202,7 +216,8 @@ TEST(Msccl, WithoutADependenceIsNotProven) {
 }
 
 TEST(Msccl, WithoutItsDependencesGivesOtherNumbers) {
-  const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllReduce, {4}});
+  const collective::CollectiveSchedule schedule =
+      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {4}});
   const Pieces inputs = inputs_of(schedule);
   MscclFile file = read_msccl(msccl_xml(schedule, {.name = "broken"}));
   const Pieces right = run_msccl(file, inputs, 1, 2);
@@ -219,8 +234,9 @@ TEST(Msccl, WithoutItsDependencesGivesOtherNumbers) {
 }
 
 TEST(Msccl, WithoutAnAttributeIsNotRead) {
-  std::string text =
-      msccl_xml(generate({Algorithm::kRing, Collective::kAllGather, {2}}), {.name = "x"});
+  std::string text = msccl_xml(
+      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllGather, {2}}),
+      {.name = "x"});
   EXPECT_NO_THROW(read_msccl(text));
   const std::string attribute = " outofplace=\"1\"";
   text.erase(text.find(attribute), attribute.size());
@@ -249,4 +265,4 @@ TEST(MscclInterpreter, KnowsStepsThatReceiveAndSend) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -192,4 +192,4 @@ Pieces run_mscclpp(const Json& plan, const Pieces& inputs, std::uint32_t seed) {
   return MscclppRun(plan, inputs).run(seed);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -5,7 +5,7 @@
 
 #include "tests/collective_files/numbers.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// Runs an execution plan of MSCCL++ on numbers and returns the outputs. Thread blocks take turns,
 /// in an order that `seed` decides. Reads every attribute that the loader of MSCCL++ asks for.
@@ -13,4 +13,4 @@ namespace stepwright {
 /// throws.
 Pieces run_mscclpp(const nlohmann::ordered_json& plan, const Pieces& inputs, std::uint32_t seed);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

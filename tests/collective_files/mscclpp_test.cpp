@@ -9,27 +9,30 @@
 #include "stepwright/core/error.h"
 #include "tests/collective_files/mscclpp_interpreter.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 TEST(Mscclpp, PlansOfAllSchedulesGiveTheRightNumbers) {
-  for (const ScheduleSpec& spec :
-       small_specs({Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce,
-                    Collective::kAllToAll, Collective::kBroadcast})) {
-    const CollectiveSchedule schedule = generate(spec);
+  for (const collective::ScheduleSpec& spec :
+       small_specs({collective::Collective::kAllGather, collective::Collective::kReduceScatter,
+                    collective::Collective::kAllReduce, collective::Collective::kAllToAll,
+                    collective::Collective::kBroadcast})) {
+    const collective::CollectiveSchedule schedule = collective::generate(spec);
     const Pieces inputs = inputs_of(schedule);
     const auto plan = mscclpp_plan(
         schedule, {.name = "test", .ranks_per_node = spec.tiers.front(), .most_operations = 10000});
     for (const std::uint32_t seed : {1U, 2U, 3U}) {
-      SCOPED_TRACE(name_of(kAlgorithmNames, spec.method));
+      SCOPED_TRACE(name_of(collective::kAlgorithmNames, spec.method));
       expect_outputs(schedule, inputs, run_mscclpp(plan, inputs, seed));
     }
   }
 }
 
 TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
-  const auto plan = mscclpp_plan(generate({Algorithm::kHoRing, Collective::kAllGather, {2, 2}}),
-                                 {.name = "ho-ring", .ranks_per_node = 2});
+  const auto plan = mscclpp_plan(
+      collective::generate(
+          {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {2, 2}}),
+      {.name = "ho-ring", .ranks_per_node = 2});
   const auto& channels = plan.at("gpus").at(0).at("channels");
   ASSERT_EQ(channels.size(), 2U);
   EXPECT_EQ(channels.at(0).at("channel_type"), "memory");
@@ -40,15 +43,21 @@ TEST(Mscclpp, ReachesRanksOfOtherNodesByPort) {
 
 TEST(Mscclpp, HasRoomForTwoNodesOfEight) {
   const MscclppSetting setting{.name = "ho-ring", .ranks_per_node = 8};
-  EXPECT_NO_THROW(
-      mscclpp_plan(generate({Algorithm::kHoRing, Collective::kAllGather, {8, 2}}), setting));
-  EXPECT_THROW(
-      mscclpp_plan(generate({Algorithm::kHoRing, Collective::kAllGather, {8, 4}}), setting), Error);
+  EXPECT_NO_THROW(mscclpp_plan(
+      collective::generate(
+          {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {8, 2}}),
+      setting));
+  EXPECT_THROW(mscclpp_plan(collective::generate({collective::Algorithm::kHoRing,
+                                                  collective::Collective::kAllGather,
+                                                  {8, 4}}),
+                            setting),
+               Error);
 }
 
 /// The oracle notices what is missing.
 TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
-  const CollectiveSchedule schedule = generate({Algorithm::kRing, Collective::kAllReduce, {3}});
+  const collective::CollectiveSchedule schedule =
+      collective::generate({collective::Algorithm::kRing, collective::Collective::kAllReduce, {3}});
   auto plan = mscclpp_plan(schedule, {.name = "broken"});
   for (auto& op : plan.at("gpus").at(1).at("threadblocks").at(0).at("ops")) {
     if (op.at("name") == "signal") op = {{"name", "nop"}};
@@ -57,9 +66,12 @@ TEST(Mscclpp, WithoutItsSignalsIsNotRun) {
 }
 
 TEST(Mscclpp, HasNoWordForAReduceToOne) {
-  EXPECT_THROW(mscclpp_plan(generate({Algorithm::kTree, Collective::kReduce, {4}}), {.name = "x"}),
-               Error);
+  EXPECT_THROW(
+      mscclpp_plan(collective::generate(
+                       {collective::Algorithm::kTree, collective::Collective::kReduce, {4}}),
+                   {.name = "x"}),
+      Error);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

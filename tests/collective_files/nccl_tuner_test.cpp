@@ -12,7 +12,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "tests/collective_files/tuner_plugin.h"
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 using ::testing::AllOf;
@@ -21,34 +21,38 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-const std::map<std::string, Collective> kTuned = {{"allreduce", Collective::kAllReduce},
-                                                  {"allgather", Collective::kAllGather},
-                                                  {"reducescatter", Collective::kReduceScatter}};
+const std::map<std::string, collective::Collective> kTuned = {
+    {"allreduce", collective::Collective::kAllReduce},
+    {"allgather", collective::Collective::kAllGather},
+    {"reducescatter", collective::Collective::kReduceScatter}};
 
-std::vector<PluginLine> lines_of(const Cluster& cluster, const std::vector<TunerGroup>& groups) {
-  return read_tuner_file(nccl_tuner_csv(CollectiveCost(cluster), groups, {.about = "a test"}));
+std::vector<PluginLine> lines_of(const cluster::Cluster& cluster,
+                                 const std::vector<TunerGroup>& groups) {
+  return read_tuner_file(
+      nccl_tuner_csv(cost::CollectiveCost(cluster), groups, {.about = "a test"}));
 }
 
 /// A collective of a group, whose buffer may have any size.
 struct Priced {
-  const CollectiveCost& cost;
-  Collective collective{};
+  const cost::CollectiveCost& cost;
+  collective::Collective collective{};
   const TunerGroup& group;
 
-  [[nodiscard]] double seconds(std::uint64_t bytes, Algorithm algorithm, Protocol protocol) const {
-    const Routes routes = cost.rates().routes(
-        {collective, static_cast<double>(bytes), group.layout, Algorithm::kLibrary});
-    const OperationConstants& constants = cost.constants().of(collective);
-    const auto times = algorithm_times(routes, constants, algorithm, protocol);
+  [[nodiscard]] double seconds(std::uint64_t bytes, collective::Algorithm algorithm,
+                               cost::Protocol protocol) const {
+    const cost::Routes routes = cost.rates().routes(
+        {collective, static_cast<double>(bytes), group.layout, collective::Algorithm::kLibrary});
+    const cost::OperationConstants& constants = cost.constants().of(collective);
+    const auto times = cost::algorithm_times(routes, constants, algorithm, protocol);
     return times ? std::sqrt(times->squared(constants.fill)) : INFINITY;
   }
 
   /// Of all ways and protocols.
   [[nodiscard]] double least_seconds(std::uint64_t bytes) const {
     double least = INFINITY;
-    for (const Algorithm algorithm : kLibraryAlgorithms) {
-      for (const Protocol protocol :
-           {Protocol::kLowLatency, Protocol::kLowLatency128, Protocol::kFull}) {
+    for (const collective::Algorithm algorithm : cost::kLibraryAlgorithms) {
+      for (const cost::Protocol protocol :
+           {cost::Protocol::kLowLatency, cost::Protocol::kLowLatency128, cost::Protocol::kFull}) {
         least = std::min(least, seconds(bytes, algorithm, protocol));
       }
     }
@@ -56,13 +60,15 @@ struct Priced {
   }
 
   [[nodiscard]] double seconds_of(const PluginLine& line, std::uint64_t bytes) const {
-    const std::map<std::string, Algorithm> ways = {{"ring", Algorithm::kRing},
-                                                   {"tree", Algorithm::kTree},
-                                                   {"nvls", Algorithm::kNvls},
-                                                   {"nvls_tree", Algorithm::kNvls}};
-    const std::map<std::string, Protocol> protocols = {{"ll", Protocol::kLowLatency},
-                                                       {"ll128", Protocol::kLowLatency128},
-                                                       {"simple", Protocol::kFull}};
+    const std::map<std::string, collective::Algorithm> ways = {
+        {"ring", collective::Algorithm::kRing},
+        {"tree", collective::Algorithm::kTree},
+        {"nvls", collective::Algorithm::kNvls},
+        {"nvls_tree", collective::Algorithm::kNvls}};
+    const std::map<std::string, cost::Protocol> protocols = {
+        {"ll", cost::Protocol::kLowLatency},
+        {"ll128", cost::Protocol::kLowLatency128},
+        {"simple", cost::Protocol::kFull}};
     return seconds(bytes, ways.at(line.algorithm), protocols.at(line.protocol));
   }
 };
@@ -92,8 +98,8 @@ void expect_cheapest(const Priced& priced, std::string_view word,
 }
 
 void expect_all_cheapest(std::string_view name, std::int64_t nodes) {
-  const Cluster cluster = load_cluster(name, nodes);
-  const CollectiveCost cost(cluster);
+  const cluster::Cluster cluster = cluster::load_cluster(name, nodes);
+  const cost::CollectiveCost cost(cluster);
   const std::vector<TunerGroup> groups = node_groups(cluster);
   const std::vector<PluginLine> lines = lines_of(cluster, groups);
   for (const TunerGroup& group : groups) {
@@ -105,13 +111,13 @@ void expect_all_cheapest(std::string_view name, std::int64_t nodes) {
 }
 
 TEST(NcclTuner, ChoosesTheCheapestOnEveryBuiltInCluster) {
-  for (const std::string_view name : built_in_clusters()) {
+  for (const std::string_view name : cluster::built_in_clusters()) {
     for (const std::int64_t nodes : {1, 2, 5}) expect_all_cheapest(name, nodes);
   }
 }
 
 TEST(NcclTuner, CoversAllSizesWithoutGaps) {
-  const Cluster cluster = load_cluster("aws-p5-h100", 4);
+  const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 4);
   std::map<std::tuple<std::string, int, int>, std::uint64_t> next;
   for (const PluginLine& line : lines_of(cluster, node_groups(cluster))) {
     std::uint64_t& expected = next[{line.collective, line.nodes, line.ranks}];
@@ -126,23 +132,26 @@ TEST(NcclTuner, CoversAllSizesWithoutGaps) {
 /// By hand. A protocol that starts in 10 us and moves a byte in 1 ns, one that starts in 30 us and
 /// is twice as fast: both take 50 us for 40,000 bytes.
 TEST(NcclTuner, ChangesWhereTheTimesAreEqual) {
-  Cluster cluster = load_cluster("dgx-a100-80g", 1);
-  CollectiveConstants constants;
-  OperationConstants& gather =
-      constants.operations[static_cast<std::size_t>(Collective::kAllGather)];
+  cluster::Cluster cluster = cluster::load_cluster("dgx-a100-80g", 1);
+  cost::CollectiveConstants constants;
+  cost::OperationConstants& gather =
+      constants.operations[static_cast<std::size_t>(collective::Collective::kAllGather)];
   gather.protocols[0] = {.start_us = 10, .rate = 0.5};
   gather.protocols[1] = {.start_us = 1000, .rate = 1};
   gather.protocols[2] = {.start_us = 30, .rate = 1};
-  const GroupLayout layout = strided_layout(cluster, 2, 1);
+  const cluster::GroupLayout layout = cluster::strided_layout(cluster, 2, 1);
   // Half of the buffer leaves each of the two: 40e3 bytes at 1e9 bytes/s take 20 and 40 us.
   cluster.levels.front().uplink_bytes_per_s = 1e9;
-  EXPECT_THAT(tuner_ranges(CollectiveCost(cluster, constants), Collective::kAllGather, layout),
-              ElementsAre(TunerRange{0, 40000, Algorithm::kRing, Protocol::kLowLatency},
-                          TunerRange{40001, kMostTunerBytes, Algorithm::kRing, Protocol::kFull}));
+  EXPECT_THAT(
+      tuner_ranges(cost::CollectiveCost(cluster, constants), collective::Collective::kAllGather,
+                   layout),
+      ElementsAre(
+          TunerRange{0, 40000, collective::Algorithm::kRing, cost::Protocol::kLowLatency},
+          TunerRange{40001, kMostTunerBytes, collective::Algorithm::kRing, cost::Protocol::kFull}));
 }
 
 TEST(NcclTuner, KnowsSwitchesThatAddInOneNodeAndInSeveral) {
-  const Cluster cluster = load_cluster("aws-p5-h100", 2);
+  const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 2);
   const std::vector<PluginLine> lines = lines_of(cluster, node_groups(cluster));
   const PluginLine* inside = line_for(lines, "allreduce", std::uint64_t{1} << 30, 1, 8);
   EXPECT_EQ(inside->algorithm, "nvls");
@@ -152,7 +161,7 @@ TEST(NcclTuner, KnowsSwitchesThatAddInOneNodeAndInSeveral) {
 }
 
 TEST(NcclTuner, HasNoLineForWhatTheModelDoesNotPrice) {
-  const Cluster cluster = load_cluster("aws-p5-h100", 2);
+  const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 2);
   const std::vector<PluginLine> lines = lines_of(cluster, node_groups(cluster));
   EXPECT_EQ(line_for(lines, "broadcast", 1024, 2, 16), nullptr);
   EXPECT_EQ(line_for(lines, "allreduce", 1024, 2, 8), nullptr);
@@ -160,7 +169,7 @@ TEST(NcclTuner, HasNoLineForWhatTheModelDoesNotPrice) {
 
 TEST(NcclTuner, NodeGroupsDoubleUpToTheCluster) {
   std::vector<std::int64_t> nodes;
-  for (const TunerGroup& group : node_groups(load_cluster("dgx-h100", 12))) {
+  for (const TunerGroup& group : node_groups(cluster::load_cluster("dgx-h100", 12))) {
     nodes.push_back(group.nodes);
     EXPECT_EQ(group.ranks, 8 * group.nodes);
   }
@@ -168,9 +177,9 @@ TEST(NcclTuner, NodeGroupsDoubleUpToTheCluster) {
 }
 
 /// Tensor 8 inside the nodes, data 4 along the rails of four nodes; experts over two of them.
-PlannedJob planned_on_four_nodes() {
-  PlannedJob planned;
-  planned.job.cluster = load_cluster("dgx-h100", 4);
+plan::PlannedJob planned_on_four_nodes() {
+  plan::PlannedJob planned;
+  planned.job.cluster = cluster::load_cluster("dgx-h100", 4);
   planned.plan.parallel.tensor = 8;
   planned.plan.parallel.data = 4;
   planned.plan.parallel.expert = 2;
@@ -190,27 +199,27 @@ TEST(NcclTuner, PlanGroupsAreItsCommunicators) {
 }
 
 TEST(NcclTuner, PlanGroupsAreOfExpertsWhereThereAreAny) {
-  PlannedJob planned = planned_on_four_nodes();
-  planned.job.model.experts = Experts{.count = 8, .top_k = 2};
+  plan::PlannedJob planned = planned_on_four_nodes();
+  planned.job.model.experts = model::Experts{.count = 8, .top_k = 2};
   EXPECT_THAT(plan_groups(planned), Contains(is_group(2, 2, "expert, ")));
 }
 
 /// The plugin knows a communicator by its numbers alone: two ranks on a bridge, and two that are
 /// not.
 TEST(NcclTuner, OfGroupsThatLieDifferentlyTheFirstCounts) {
-  PlannedJob planned;
-  planned.job.cluster = load_cluster("h100-pcie-8gpu", 1);
+  plan::PlannedJob planned;
+  planned.job.cluster = cluster::load_cluster("h100-pcie-8gpu", 1);
   planned.plan.parallel = {.tensor = 2, .pipeline = 2, .data = 2};
   const std::vector<TunerGroup> groups = plan_groups(planned);
   EXPECT_THAT(groups, Contains(is_group(1, 2, "tensor")));
   EXPECT_THAT(groups.front().others, HasSubstr("data-context"));
-  EXPECT_EQ(groups.front().layout, strided_layout(planned.job.cluster, 2, 1));
+  EXPECT_EQ(groups.front().layout, cluster::strided_layout(planned.job.cluster, 2, 1));
 }
 
 TEST(NcclTuner, NamesOfPeopleStayInTheirComment) {
-  const Cluster cluster = load_cluster("dgx-h100", 1);
+  const cluster::Cluster cluster = cluster::load_cluster("dgx-h100", 1);
   const std::string text =
-      nccl_tuner_csv(CollectiveCost(cluster), node_groups(cluster),
+      nccl_tuner_csv(cost::CollectiveCost(cluster), node_groups(cluster),
                      {.about = "mine\nallreduce,0,1" + std::string(1000, 'x'), .channels = 16});
   EXPECT_THAT(text, testing::StartsWith("# mine allreduce,0,1xxx"));
   for (const PluginLine& line : read_tuner_file(text)) EXPECT_EQ(line.channels, 16);
@@ -227,4 +236,4 @@ TEST(TunerPlugin, RefusesWhatThePluginWouldGuess) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

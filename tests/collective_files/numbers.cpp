@@ -2,22 +2,23 @@
 
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
-void add_small(Algorithm method, Collective collective, std::vector<ScheduleSpec>& specs) {
+void add_small(collective::Algorithm method, collective::Collective collective,
+               std::vector<collective::ScheduleSpec>& specs) {
   for (const std::vector<std::int32_t>& tiers :
        {std::vector<std::int32_t>{2, 2}, {3, 3}, {4, 1}, {1, 4}, {2, 4}}) {
-    for (const Inner inner : {Inner::kDirect, Inner::kRing}) {
-      const ScheduleSpec spec{method, collective, tiers, 2, inner};
-      if (!why_not(spec)) specs.push_back(spec);
+    for (const collective::Inner inner : {collective::Inner::kDirect, collective::Inner::kRing}) {
+      const collective::ScheduleSpec spec{method, collective, tiers, 2, inner};
+      if (!collective::why_not(spec)) specs.push_back(spec);
     }
   }
 }
 
 }  // namespace
 
-Pieces inputs_of(const CollectiveSchedule& schedule) {
+Pieces inputs_of(const collective::CollectiveSchedule& schedule) {
   Pieces inputs(schedule.ranks.size());
   for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
     for (std::int32_t piece = 0; piece < schedule.input_pieces; ++piece) {
@@ -27,24 +28,25 @@ Pieces inputs_of(const CollectiveSchedule& schedule) {
   return inputs;
 }
 
-std::int64_t expected(const CollectiveSchedule& schedule, const Pieces& inputs, std::size_t rank,
-                      std::size_t piece) {
+std::int64_t expected(const collective::CollectiveSchedule& schedule, const Pieces& inputs,
+                      std::size_t rank, std::size_t piece) {
   const std::size_t block = static_cast<std::size_t>(schedule.pieces) / inputs.size();
   std::int64_t sum = 0;
   switch (schedule.collective) {
-    case Collective::kAllGather: return inputs[piece / block][piece % block];
-    case Collective::kAllToAll: return inputs[piece / block][rank * block + piece % block];
-    case Collective::kBroadcast: return inputs[0][piece];
-    case Collective::kReduceScatter: piece += rank * block; break;
+    case collective::Collective::kAllGather: return inputs[piece / block][piece % block];
+    case collective::Collective::kAllToAll:
+      return inputs[piece / block][rank * block + piece % block];
+    case collective::Collective::kBroadcast: return inputs[0][piece];
+    case collective::Collective::kReduceScatter: piece += rank * block; break;
     default: break;
   }
   for (const auto& input : inputs) sum += input[piece];
   return sum;
 }
 
-void expect_outputs(const CollectiveSchedule& schedule, const Pieces& inputs,
+void expect_outputs(const collective::CollectiveSchedule& schedule, const Pieces& inputs,
                     const Pieces& outputs) {
-  const bool to_one = schedule.collective == Collective::kReduce;
+  const bool to_one = schedule.collective == collective::Collective::kReduce;
   for (std::size_t rank = 0; rank < (to_one ? 1 : outputs.size()); ++rank) {
     for (std::size_t piece = 0; piece < outputs[rank].size(); ++piece) {
       ASSERT_EQ(outputs[rank][piece], expected(schedule, inputs, rank, piece))
@@ -53,12 +55,14 @@ void expect_outputs(const CollectiveSchedule& schedule, const Pieces& inputs,
   }
 }
 
-std::vector<ScheduleSpec> small_specs(const std::vector<Collective>& collectives) {
-  std::vector<ScheduleSpec> specs;
-  for (const auto& [method, name] : kGeneratedNames) {
-    for (const Collective collective : collectives) add_small(method, collective, specs);
+std::vector<collective::ScheduleSpec> small_specs(
+    const std::vector<collective::Collective>& collectives) {
+  std::vector<collective::ScheduleSpec> specs;
+  for (const auto& [method, name] : collective::kGeneratedNames) {
+    for (const collective::Collective collective : collectives)
+      add_small(method, collective, specs);
   }
   return specs;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -5,7 +5,7 @@
 #include <set>
 #include <stdexcept>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 namespace {
 
 constexpr std::size_t kLineBuffer = 255;
@@ -84,4 +84,4 @@ const PluginLine* line_for(const std::vector<PluginLine>& lines, std::string_vie
   return found == lines.end() ? nullptr : &*found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::collective_files {
 
 /// A line of a tuner file.
 struct PluginLine {
@@ -30,4 +30,4 @@ std::vector<PluginLine> read_tuner_file(std::string_view text);
 const PluginLine* line_for(const std::vector<PluginLine>& lines, std::string_view collective,
                            std::uint64_t bytes, int nodes, int ranks);
 
-}  // namespace stepwright
+}  // namespace stepwright::collective_files

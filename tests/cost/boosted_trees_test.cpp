@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 BoostedTrees trees(const std::vector<std::string>& texts) { return {0.5F, texts, 2, "test"}; }
@@ -40,4 +40,4 @@ TEST(BoostedTrees, RefuseWhatIsNoTree) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -11,7 +11,7 @@
 #include "stepwright/cost/profiles/collective_profiles.h"
 #include "tests/cost/jobs.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr double kGibi = 1073741824;
@@ -37,43 +37,43 @@ CollectiveConstants round_constants() {
   return constants;
 }
 
-OperationConstants& of(CollectiveConstants& constants, Collective collective) {
+OperationConstants& of(CollectiveConstants& constants, collective::Collective collective) {
   return constants.operations[static_cast<std::size_t>(collective)];
 }
 
-OperatorTime message(Collective collective, double bytes, Spot place,
-                     const CollectiveConstants& constants, const Cluster& cluster) {
-  const GroupLayout layout = strided_layout(cluster, place.size, place.stride);
+OperatorTime message(collective::Collective collective, double bytes, Spot place,
+                     const CollectiveConstants& constants, const cluster::Cluster& cluster) {
+  const cluster::GroupLayout layout = cluster::strided_layout(cluster, place.size, place.stride);
   return CollectiveCost(cluster, constants)
-      .message({collective, bytes, layout, Algorithm::kLibrary});
+      .message({collective, bytes, layout, collective::Algorithm::kLibrary});
 }
 
-double seconds(Collective collective, double bytes, Spot place,
+double seconds(collective::Collective collective, double bytes, Spot place,
                const CollectiveConstants& constants = round_constants()) {
   return message(collective, bytes, place, constants, a100_job(4).cluster).seconds;
 }
 
 TEST(CollectiveCost, StartsHopsAndBytesAddUpWhenTheFillIsOne) {
   // 7/8 GiB at half of 300e9: 6263.5 us; 7 hops of 2.5 us; start 10 us.
-  EXPECT_NEAR(seconds(Collective::kAllGather, kGibi, {8, 1}), 6290.994e-6, 0.01e-6);
+  EXPECT_NEAR(seconds(collective::Collective::kAllGather, kGibi, {8, 1}), 6290.994e-6, 0.01e-6);
   // 14/8 GiB at half of 300e9; 14 hops.
-  EXPECT_NEAR(seconds(Collective::kAllReduce, kGibi, {8, 1}), 12571.987e-6, 0.01e-6);
+  EXPECT_NEAR(seconds(collective::Collective::kAllReduce, kGibi, {8, 1}), 12571.987e-6, 0.01e-6);
   // One GiB at half of 300e9: 7158.279 us; one hop.
-  EXPECT_NEAR(seconds(Collective::kPointToPoint, kGibi, {4, 1}), 7170.779e-6, 0.01e-6);
+  EXPECT_NEAR(seconds(collective::Collective::kPointToPoint, kGibi, {4, 1}), 7170.779e-6, 0.01e-6);
 }
 
 TEST(CollectiveCost, StartAndTransferGoSideBySideWhenTheFillIsNought) {
   CollectiveConstants constants = round_constants();
-  of(constants, Collective::kAllGather).fill = 0;
+  of(constants, collective::Collective::kAllGather).fill = 0;
   // Wait 27.5 us; 7/8 of 6 MB at 150e9: 35 us; the root of the sum of squares.
-  EXPECT_NEAR(seconds(Collective::kAllGather, 6e6, {8, 1}, constants),
+  EXPECT_NEAR(seconds(collective::Collective::kAllGather, 6e6, {8, 1}, constants),
               std::hypot(27.5, 35.0) * kMicro, 1e-10);
 }
 
 /// The least seconds over all ways and protocols.
 double least_of_ways(const Routes& routes, const OperationConstants& constants) {
   double least = INFINITY;
-  for (const Algorithm algorithm : kLibraryAlgorithms) {
+  for (const collective::Algorithm algorithm : kLibraryAlgorithms) {
     for (int protocol = 0; protocol < kProtocols; ++protocol) {
       const auto times =
           algorithm_times(routes, constants, algorithm, static_cast<Protocol>(protocol));
@@ -84,15 +84,16 @@ double least_of_ways(const Routes& routes, const OperationConstants& constants) 
 }
 
 TEST(CollectiveCost, IsTheLeastOfItsWaysWhereTheLibraryBelievesRight) {
-  const Cluster cluster = load_cluster("aws-p5-h100", 4);
+  const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", 4);
   CollectiveConstants constants = collectives_of(cluster);
-  OperationConstants& reduce = of(constants, Collective::kAllReduce);
+  OperationConstants& reduce = of(constants, collective::Collective::kAllReduce);
   for (ProtocolConstants& protocol : reduce.protocols) protocol.selection = 1;
   const CollectiveCost cost(cluster, constants);
   for (const std::int64_t ranks : {8, 16, 32}) {
     for (int power = 0; power < 14; ++power) {
-      const CollectiveMessage message{Collective::kAllReduce, std::pow(7, power),
-                                      strided_layout(cluster, ranks, 1), Algorithm::kLibrary};
+      const CollectiveMessage message{collective::Collective::kAllReduce, std::pow(7, power),
+                                      cluster::strided_layout(cluster, ranks, 1),
+                                      collective::Algorithm::kLibrary};
       EXPECT_DOUBLE_EQ(cost.message(message).seconds,
                        least_of_ways(cost.rates().routes(message), reduce))
           << ranks << " 7^" << power;
@@ -107,18 +108,18 @@ TEST(CollectiveCost, CrowdedGroupsAttainLessOfTheNetwork) {
   for (OperationConstants& operation : even.operations) operation.network_share = 0.01;
   CollectiveConstants crowded = even;
   for (OperationConstants& operation : crowded.operations) operation.congestion = 1;
-  const auto ratio = [&](Collective collective, Spot spot) {
+  const auto ratio = [&](collective::Collective collective, Spot spot) {
     const auto bytes_s = [&](const CollectiveConstants& constants) {
       return seconds(collective, kGibi, spot, constants) -
              seconds(collective, 1e-9, spot, constants);
     };
     return bytes_s(crowded) / bytes_s(even);
   };
-  EXPECT_NEAR(ratio(Collective::kAllGather, {32, 1}), 2, 1e-3);
-  EXPECT_NEAR(ratio(Collective::kReduceScatter, {32, 1}), 2, 1e-3);
-  EXPECT_NEAR(ratio(Collective::kAllGather, {16, 1}), 1, 1e-9);
-  EXPECT_NEAR(ratio(Collective::kAllGather, {8, 1}), 1, 1e-9);
-  EXPECT_NEAR(ratio(Collective::kPointToPoint, {2, 8}), 1, 1e-9);
+  EXPECT_NEAR(ratio(collective::Collective::kAllGather, {32, 1}), 2, 1e-3);
+  EXPECT_NEAR(ratio(collective::Collective::kReduceScatter, {32, 1}), 2, 1e-3);
+  EXPECT_NEAR(ratio(collective::Collective::kAllGather, {16, 1}), 1, 1e-9);
+  EXPECT_NEAR(ratio(collective::Collective::kAllGather, {8, 1}), 1, 1e-9);
+  EXPECT_NEAR(ratio(collective::Collective::kPointToPoint, {2, 8}), 1, 1e-9);
 }
 
 // Medians of what the Ultra-Scale Playbook's runs measured while the network was well.
@@ -130,11 +131,12 @@ TEST(CollectiveCost, ThePlaybooksClusterIsReproduced) {
                    {16, 173.4e9}, {32, 188.4e9}, {64, 177.3e9}};
   const double bytes = kGibi;
   for (const auto& [nodes, bus] : published) {
-    const Cluster cluster = load_cluster("aws-p5-h100", nodes);
+    const cluster::Cluster cluster = cluster::load_cluster("aws-p5-h100", nodes);
     const CollectiveCost cost(cluster, collectives_of(cluster));
     const auto ranks = static_cast<double>(8 * nodes);
-    const double time_s = cost.message({Collective::kAllReduce, bytes,
-                                        strided_layout(cluster, 8 * nodes, 1), Algorithm::kLibrary})
+    const double time_s = cost.message({collective::Collective::kAllReduce, bytes,
+                                        cluster::strided_layout(cluster, 8 * nodes, 1),
+                                        collective::Algorithm::kLibrary})
                               .seconds;
     EXPECT_NEAR(2 * (ranks - 1) / ranks * bytes / time_s / bus, 1, 0.12) << nodes;
   }
@@ -142,45 +144,46 @@ TEST(CollectiveCost, ThePlaybooksClusterIsReproduced) {
 
 TEST(CollectiveCost, FewRanksReachLess) {
   CollectiveConstants constants = round_constants();
-  of(constants, Collective::kAllGather).few_ranks = 0.3;
+  of(constants, collective::Collective::kAllGather).few_ranks = 0.3;
   const auto bytes_s = [&](std::int64_t ranks) {
-    return seconds(Collective::kAllGather, kGibi, {ranks, 1}, constants) -
-           seconds(Collective::kAllGather, 1e-9, {ranks, 1}, constants);
+    return seconds(collective::Collective::kAllGather, kGibi, {ranks, 1}, constants) -
+           seconds(collective::Collective::kAllGather, 1e-9, {ranks, 1}, constants);
   };
   EXPECT_NEAR(bytes_s(2), kGibi / 2 / (150e9 * 0.7), 1e-8);
   EXPECT_NEAR(bytes_s(4), kGibi * 3 / 4 / (150e9 * 0.9), 1e-8);
 }
 
 TEST(CollectiveCost, AMeshHasOnlyTheLinksAmongTheRanksThatTakePart) {
-  Cluster cluster = nodes_of_eight(1, 300e9, 25e9).cluster;
+  cluster::Cluster cluster = nodes_of_eight(1, 300e9, 25e9).cluster;
   cluster.devices_per_node = 4;
   cluster.levels = {{.name = "nvlink",
                      .size = 4,
                      .uplink_bytes_per_s = 300e9,
                      .latency_s = 2.5e-6,
                      .mesh = true,
-                     .links = Links::kNvlink}};
-  const auto bytes_s = [&](Collective collective, std::int64_t ranks) {
+                     .links = cluster::Links::kNvlink}};
+  const auto bytes_s = [&](collective::Collective collective, std::int64_t ranks) {
     return message(collective, kGibi, {ranks, 1}, round_constants(), cluster).seconds -
            message(collective, 1e-9, {ranks, 1}, round_constants(), cluster).seconds;
   };
   // Of three links of 100e9 a pair has one, three ranks two, four all; each at half its rate.
-  EXPECT_NEAR(bytes_s(Collective::kAllGather, 2), kGibi / 2 / 50e9, 1e-8);
-  EXPECT_NEAR(bytes_s(Collective::kAllGather, 3), kGibi * 2 / 3 / 100e9, 1e-8);
-  EXPECT_NEAR(bytes_s(Collective::kAllGather, 4), kGibi * 3 / 4 / 150e9, 1e-8);
-  EXPECT_NEAR(bytes_s(Collective::kPointToPoint, 4), kGibi / 50e9, 1e-8);
+  EXPECT_NEAR(bytes_s(collective::Collective::kAllGather, 2), kGibi / 2 / 50e9, 1e-8);
+  EXPECT_NEAR(bytes_s(collective::Collective::kAllGather, 3), kGibi * 2 / 3 / 100e9, 1e-8);
+  EXPECT_NEAR(bytes_s(collective::Collective::kAllGather, 4), kGibi * 3 / 4 / 150e9, 1e-8);
+  EXPECT_NEAR(bytes_s(collective::Collective::kPointToPoint, 4), kGibi / 50e9, 1e-8);
 }
 
 TEST(CollectiveCost, TheProtocolIsTheOneThatTheLibraryBelievesIn) {
   CollectiveConstants constants = round_constants();
-  OperationConstants& gather = of(constants, Collective::kAllGather);
+  OperationConstants& gather = of(constants, collective::Collective::kAllGather);
   gather.protocols[0] = {.start_us = 5, .hop = 0, .network_hop = 0, .rate = 0.1, .selection = 1};
   gather.protocols[1] = gather.protocols[0];
   gather.protocols[2] = {.start_us = 50, .hop = 0, .network_hop = 0, .rate = 1, .selection = 0.5};
   // 7/8 of the buffer at 150e9, ten times as long by the first: 5 + 10 x against 50 + x us. Half
   // of the second is believed: they change places at x = 20 / 9.5 us, not at 5 us.
   const auto at = [&](double x_us) {
-    return seconds(Collective::kAllGather, x_us * kMicro * 150e9 * 8 / 7, {8, 1}, constants);
+    return seconds(collective::Collective::kAllGather, x_us * kMicro * 150e9 * 8 / 7, {8, 1},
+                   constants);
   };
   EXPECT_NEAR(at(2.0), 25.0e-6, 1e-11);
   EXPECT_NEAR(at(2.2), 52.2e-6, 1e-11);
@@ -188,19 +191,19 @@ TEST(CollectiveCost, TheProtocolIsTheOneThatTheLibraryBelievesIn) {
 
 TEST(CollectiveCost, SisterGroupsShareTheNicsOfANode) {
   // Eight groups of four at stride 8 share 8 * 25e9 at .8: 2 * 3/4 GiB at 20e9; 6 hops; start.
-  const OperatorTime time =
-      message(Collective::kAllReduce, kGibi, {4, 8}, round_constants(), a100_job(4).cluster);
+  const OperatorTime time = message(collective::Collective::kAllReduce, kGibi, {4, 8},
+                                    round_constants(), a100_job(4).cluster);
   EXPECT_NEAR(time.seconds, 1.5 * kGibi / 20e9 + 40e-6, 1e-8);
   EXPECT_EQ(time.link, LinkClass::kNetwork);
 }
 
 TEST(CollectiveCost, AnAllReduceTakesTheTreeWhereItIsFaster) {
   CollectiveConstants constants = round_constants();
-  of(constants, Collective::kAllReduce).tree_share = 0.8;
+  of(constants, collective::Collective::kAllReduce).tree_share = 0.8;
   // Sixteen ranks on two nodes. Ring: 13 * 2.5 + 2 * 5 us of hops twice; tree: 7 * 2.5 + 5 twice.
-  const Cluster cluster = a100_job().cluster;
+  const cluster::Cluster cluster = a100_job().cluster;
   const auto tree = [&](double bytes) {
-    return message(Collective::kAllReduce, bytes, {16, 1}, constants, cluster).seconds;
+    return message(collective::Collective::kAllReduce, bytes, {16, 1}, constants, cluster).seconds;
   };
   EXPECT_NEAR(tree(1e-9), 55e-6, 1e-9);
   // Each node sends the buffer once, not 15/8 times: inside 2 * 15/16 GiB at 150e9 counts.
@@ -209,41 +212,44 @@ TEST(CollectiveCost, AnAllReduceTakesTheTreeWhereItIsFaster) {
 
 TEST(CollectiveCost, ASwitchAddsForWholeNodes) {
   CollectiveConstants constants = round_constants();
-  of(constants, Collective::kAllReduce).switch_share = 0.5;
+  of(constants, collective::Collective::kAllReduce).switch_share = 0.5;
   // Each rank sends its GiB once at 150e9, not 14/8 times.
-  EXPECT_NEAR(seconds(Collective::kAllReduce, kGibi, {8, 1}, constants), kGibi / 150e9 + 45e-6,
-              1e-8);
-  EXPECT_EQ(seconds(Collective::kAllReduce, kGibi, {4, 1}, constants),
-            seconds(Collective::kAllReduce, kGibi, {4, 1}));
+  EXPECT_NEAR(seconds(collective::Collective::kAllReduce, kGibi, {8, 1}, constants),
+              kGibi / 150e9 + 45e-6, 1e-8);
+  EXPECT_EQ(seconds(collective::Collective::kAllReduce, kGibi, {4, 1}, constants),
+            seconds(collective::Collective::kAllReduce, kGibi, {4, 1}));
 }
 
 /// Of all eight or sixteen ranks of nodes of eight, by a named algorithm.
-double by(Algorithm algorithm, Collective collective, double bytes, std::int64_t ranks) {
-  const Cluster cluster = a100_job().cluster;
+double by(collective::Algorithm algorithm, collective::Collective collective, double bytes,
+          std::int64_t ranks) {
+  const cluster::Cluster cluster = a100_job().cluster;
   return CollectiveCost(cluster, round_constants())
-      .message({collective, bytes, strided_layout(cluster, ranks, 1), algorithm})
+      .message({collective, bytes, cluster::strided_layout(cluster, ranks, 1), algorithm})
       .seconds;
 }
 
 TEST(CollectiveCost, ARingAndATreeAreThoseWaysOfTheLibraryAlone) {
-  const Collective reduce = Collective::kAllReduce;
+  const collective::Collective reduce = collective::Collective::kAllReduce;
   // Twice 15/16 GiB at 150e9; twice 13 hops of 2.5 us and 2 of 5 us; start 10 us.
-  EXPECT_NEAR(by(Algorithm::kRing, reduce, kGibi, 16), 1.875 * kGibi / 150e9 + 95e-6, 1e-8);
+  EXPECT_NEAR(by(collective::Algorithm::kRing, reduce, kGibi, 16), 1.875 * kGibi / 150e9 + 95e-6,
+              1e-8);
   // Each node sends the GiB once at a tenth of 200e9; twice 7 hops of 2.5 us and one of 5 us.
-  EXPECT_NEAR(by(Algorithm::kTree, reduce, kGibi, 16), kGibi / 20e9 + 55e-6, 1e-8);
+  EXPECT_NEAR(by(collective::Algorithm::kTree, reduce, kGibi, 16), kGibi / 20e9 + 55e-6, 1e-8);
   for (const double bytes : {1.0, 1e6, 1e9}) {
-    EXPECT_EQ(
-        by(Algorithm::kLibrary, reduce, bytes, 16),
-        std::min(by(Algorithm::kRing, reduce, bytes, 16), by(Algorithm::kTree, reduce, bytes, 16)));
+    EXPECT_EQ(by(collective::Algorithm::kLibrary, reduce, bytes, 16),
+              std::min(by(collective::Algorithm::kRing, reduce, bytes, 16),
+                       by(collective::Algorithm::kTree, reduce, bytes, 16)));
   }
 }
 
 TEST(CollectiveCost, NvlsIsTheSwitchesAlone) {
   CollectiveConstants constants = round_constants();
-  of(constants, Collective::kAllReduce).switch_share = 0.5;
-  const Cluster cluster = load_cluster("dgx-h100", 2);
-  const CollectiveMessage message{Collective::kAllReduce, kGibi, strided_layout(cluster, 8, 1),
-                                  Algorithm::kNvls};
+  of(constants, collective::Collective::kAllReduce).switch_share = 0.5;
+  const cluster::Cluster cluster = cluster::load_cluster("dgx-h100", 2);
+  const CollectiveMessage message{collective::Collective::kAllReduce, kGibi,
+                                  cluster::strided_layout(cluster, 8, 1),
+                                  collective::Algorithm::kNvls};
   // The GiB goes up once at half of 450e9, seven hops there and back.
   EXPECT_NEAR(CollectiveCost(cluster, constants).message(message).seconds,
               kGibi / 225e9 + 10e-6 + 14 * cluster.levels.front().latency_s, 1e-8);
@@ -252,52 +258,58 @@ TEST(CollectiveCost, NvlsIsTheSwitchesAlone) {
 /// A start of 10 us, then the schedule: 1 us for each message, whatever its size.
 TEST(CollectiveCost, OtherAlgorithmsAreTheClosedFormOfTheirSchedule) {
   // To seven peers, one latency.
-  EXPECT_NEAR(by(Algorithm::kDirect, Collective::kAllGather, kGibi, 8),
+  EXPECT_NEAR(by(collective::Algorithm::kDirect, collective::Collective::kAllGather, kGibi, 8),
               0.875 * kGibi / 150e9 + 19.5e-6, 1e-9);
   // Three rounds of 1, 2 and 4 blocks.
-  EXPECT_NEAR(by(Algorithm::kHalvingDoubling, Collective::kAllGather, kGibi, 8),
-              0.875 * kGibi / 150e9 + 20.5e-6, 1e-9);
+  EXPECT_NEAR(
+      by(collective::Algorithm::kHalvingDoubling, collective::Collective::kAllGather, kGibi, 8),
+      0.875 * kGibi / 150e9 + 20.5e-6, 1e-9);
   // One round on the rail, then seven messages inside.
-  EXPECT_NEAR(by(Algorithm::kRailHalving, Collective::kAllGather, 1e-9, 16), 25.5e-6, 1e-10);
+  EXPECT_NEAR(by(collective::Algorithm::kRailHalving, collective::Collective::kAllGather, 1e-9, 16),
+              25.5e-6, 1e-10);
   // Seven messages inside beside one on the rail, seven more, and a latency.
-  EXPECT_NEAR(by(Algorithm::kRelay, Collective::kAllToAll, 1e-9, 16), 26.5e-6, 1e-10);
+  EXPECT_NEAR(by(collective::Algorithm::kRelay, collective::Collective::kAllToAll, 1e-9, 16),
+              26.5e-6, 1e-10);
   // Fifteen hops, two of them out of a node: of eight rings each takes one.
-  EXPECT_NEAR(by(Algorithm::kRings, Collective::kAllGather, 1e-9, 16), 62.5e-6, 15e-6);
+  EXPECT_NEAR(by(collective::Algorithm::kRings, collective::Collective::kAllGather, 1e-9, 16),
+              62.5e-6, 15e-6);
   // What the library does itself.
-  EXPECT_EQ(by(Algorithm::kDirect, Collective::kAllToAll, kGibi, 16),
-            by(Algorithm::kLibrary, Collective::kAllToAll, kGibi, 16));
+  EXPECT_EQ(by(collective::Algorithm::kDirect, collective::Collective::kAllToAll, kGibi, 16),
+            by(collective::Algorithm::kLibrary, collective::Collective::kAllToAll, kGibi, 16));
 }
 
 TEST(CollectiveCost, WhereAnAlgorithmCannotTheLibraryCarriesTheMessage) {
-  const auto expect_library = [](Algorithm algorithm, Collective collective, std::int64_t ranks) {
+  const auto expect_library = [](collective::Algorithm algorithm, collective::Collective collective,
+                                 std::int64_t ranks) {
     EXPECT_EQ(by(algorithm, collective, 1e6, ranks),
-              by(Algorithm::kLibrary, collective, 1e6, ranks))
-        << name_of(kAlgorithmNames, algorithm);
+              by(collective::Algorithm::kLibrary, collective, 1e6, ranks))
+        << name_of(collective::kAlgorithmNames, algorithm);
   };
-  expect_library(Algorithm::kTree, Collective::kAllGather, 16);
-  expect_library(Algorithm::kTree, Collective::kAllReduce, 8);
-  expect_library(Algorithm::kNvls, Collective::kAllReduce, 8);  // switches of A100 do not add
-  expect_library(Algorithm::kHoRing, Collective::kAllGather, 8);
-  expect_library(Algorithm::kRelay, Collective::kAllToAll, 8);
-  expect_library(Algorithm::kHoRing, Collective::kAllToAll, 16);
-  expect_library(Algorithm::kHalvingDoubling, Collective::kAllGather, 12);
+  expect_library(collective::Algorithm::kTree, collective::Collective::kAllGather, 16);
+  expect_library(collective::Algorithm::kTree, collective::Collective::kAllReduce, 8);
+  expect_library(collective::Algorithm::kNvls, collective::Collective::kAllReduce,
+                 8);  // switches of A100 do not add
+  expect_library(collective::Algorithm::kHoRing, collective::Collective::kAllGather, 8);
+  expect_library(collective::Algorithm::kRelay, collective::Collective::kAllToAll, 8);
+  expect_library(collective::Algorithm::kHoRing, collective::Collective::kAllToAll, 16);
+  expect_library(collective::Algorithm::kHalvingDoubling, collective::Collective::kAllGather, 12);
 }
 
 TEST(CollectiveCost, TwoLevelCollectivesGoInsideAndBetweenInTurn) {
   // Inside 7/8 GiB at 150e9, rails 1/2 GiB at 8 * 25e9 * .8; two starts; hops 7 * 2.5 + 5 us.
-  const OperatorTime time =
-      CollectiveCost(a100_job().cluster, round_constants())
-          .message({Collective::kAllGather, kGibi, strided_layout(a100_job().cluster, 16, 1),
-                    Algorithm::kTwoLevel});
+  const OperatorTime time = CollectiveCost(a100_job().cluster, round_constants())
+                                .message({collective::Collective::kAllGather, kGibi,
+                                          cluster::strided_layout(a100_job().cluster, 16, 1),
+                                          collective::Algorithm::kTwoLevel});
   EXPECT_NEAR(time.seconds, 0.875 * kGibi / 150e9 + 0.5 * kGibi / 160e9 + 42.5e-6, 1e-8);
 }
 
 TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
   // Rails 1/2 GiB at 8 * 25e9 * .8 are longer than inside 7/8 GiB at 150e9 would be in turn.
-  const OperatorTime time =
-      CollectiveCost(a100_job().cluster, round_constants())
-          .message({Collective::kAllGather, kGibi, strided_layout(a100_job().cluster, 16, 1),
-                    Algorithm::kHoRing});
+  const OperatorTime time = CollectiveCost(a100_job().cluster, round_constants())
+                                .message({collective::Collective::kAllGather, kGibi,
+                                          cluster::strided_layout(a100_job().cluster, 16, 1),
+                                          collective::Algorithm::kHoRing});
   const double longer_s = std::max(0.875 * kGibi / 150e9, 0.5 * kGibi / 160e9);
   EXPECT_GT(time.seconds, longer_s);
   EXPECT_LT(time.seconds, 1.1 * longer_s);
@@ -306,19 +318,23 @@ TEST(CollectiveCost, AnHoRingGoesInsideAndBetweenAtTheSameTime) {
 /// At line rates and without protocols, a price is the closed form of the schedule.
 TEST(CollectiveCost, OfAnHoRingIsTheClosedFormOfItsSchedule) {
   CollectiveConstants plain;
-  const Cluster cluster = a100_job().cluster;
+  const cluster::Cluster cluster = a100_job().cluster;
   for (OperationConstants& operation : plain.operations) {
     for (ProtocolConstants& protocol : operation.protocols) protocol = {.hop = 1, .network_hop = 1};
   }
   const CollectiveCost cost(cluster, plain);
-  for (const Collective collective :
-       {Collective::kAllGather, Collective::kReduceScatter, Collective::kAllReduce}) {
+  for (const collective::Collective collective :
+       {collective::Collective::kAllGather, collective::Collective::kReduceScatter,
+        collective::Collective::kAllReduce}) {
     for (const double bytes : {64e6, 1e9, 8e9}) {
-      const GroupLinks links = group_links(cluster, 8, 2);
-      const double closed = closed_seconds(
-          with_best_chunks({Algorithm::kHoRing, collective, {8, 2}}, links, bytes), links, bytes);
+      const collective::GroupLinks links = collective::group_links(cluster, 8, 2);
+      const double closed = collective::closed_seconds(
+          collective::with_best_chunks({collective::Algorithm::kHoRing, collective, {8, 2}}, links,
+                                       bytes),
+          links, bytes);
       const double priced =
-          cost.message({collective, bytes, strided_layout(cluster, 16, 1), Algorithm::kHoRing})
+          cost.message({collective, bytes, cluster::strided_layout(cluster, 16, 1),
+                        collective::Algorithm::kHoRing})
               .seconds;
       EXPECT_NEAR(priced, closed, 0.05 * closed) << bytes;
     }
@@ -346,24 +362,24 @@ void expect_growth(const CollectiveCost& cost, const CollectiveMessage& of) {
 }
 
 /// The layouts of `kPlaces` that a cluster has.
-std::vector<GroupLayout> layouts_of(const Cluster& cluster) {
-  std::vector<GroupLayout> layouts;
+std::vector<cluster::GroupLayout> layouts_of(const cluster::Cluster& cluster) {
+  std::vector<cluster::GroupLayout> layouts;
   for (const Spot place : kPlaces) {
     if (place.size * place.stride > cluster.devices()) continue;
-    layouts.push_back(strided_layout(cluster, place.size, place.stride));
+    layouts.push_back(cluster::strided_layout(cluster, place.size, place.stride));
   }
   return layouts;
 }
 
 TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
-  for (const std::string_view name : built_in_clusters()) {
-    const Cluster cluster = built_in_cluster(name, 4).value();
+  for (const std::string_view name : cluster::built_in_clusters()) {
+    const cluster::Cluster cluster = cluster::built_in_cluster(name, 4).value();
     const CollectiveCost cost(cluster);
-    for (const GroupLayout& layout : layouts_of(cluster)) {
+    for (const cluster::GroupLayout& layout : layouts_of(cluster)) {
       for (const auto& [collective, word] : kCollectiveNames) {
-        for (const auto& [algorithm, called] : kAlgorithmNames) {
-          const GroupForm form = group_form(layout, cluster);
-          if (settled(algorithm, collective, form) != algorithm) continue;
+        for (const auto& [algorithm, called] : collective::kAlgorithmNames) {
+          const collective::GroupForm form = collective::group_form(layout, cluster);
+          if (collective::settled(algorithm, collective, form) != algorithm) continue;
           expect_growth(cost, {collective, 0, layout, algorithm});
         }
       }
@@ -372,12 +388,14 @@ TEST(CollectiveCost, MoreBytesTakeMoreOnEveryMachine) {
 }
 
 TEST(CollectiveCost, NothingIsFasterThanTheLineRates) {
-  for (const std::string_view name : built_in_clusters()) {
-    const Cluster cluster = built_in_cluster(name, 4).value();
-    for (const GroupLayout& layout : layouts_of(cluster)) {
-      for (const auto collective : {Collective::kAllGather, Collective::kReduceScatter,
-                                    Collective::kAllToAll, Collective::kPointToPoint}) {
-        const CollectiveMessage message = {collective, 1e9, layout, Algorithm::kLibrary};
+  for (const std::string_view name : cluster::built_in_clusters()) {
+    const cluster::Cluster cluster = cluster::built_in_cluster(name, 4).value();
+    for (const cluster::GroupLayout& layout : layouts_of(cluster)) {
+      for (const auto collective :
+           {collective::Collective::kAllGather, collective::Collective::kReduceScatter,
+            collective::Collective::kAllToAll, collective::Collective::kPointToPoint}) {
+        const CollectiveMessage message = {collective, 1e9, layout,
+                                           collective::Algorithm::kLibrary};
         const Route least = LineRates(cluster).routes(message).ring;
         EXPECT_GE(CollectiveCost(cluster).message(message).seconds,
                   std::max(least.inside_s, least.network_s));
@@ -388,7 +406,7 @@ TEST(CollectiveCost, NothingIsFasterThanTheLineRates) {
 
 TEST(CollectiveCost, AFittedMachineSaysSo) {
   const auto fit = [](std::string_view name) {
-    return CollectiveCost(built_in_cluster(name, 2).value()).fit();
+    return CollectiveCost(cluster::built_in_cluster(name, 2).value()).fit();
   };
   EXPECT_EQ(fit("dgx-h100"), "dgx-h100");
   EXPECT_EQ(fit("meta-llama3-h100"), "h100-sxm-80g");
@@ -398,9 +416,10 @@ TEST(CollectiveCost, AFittedMachineSaysSo) {
 TEST(CollectiveCost, SocketsBelongToTheSampledMachineAlone) {
   // arXiv 2509.22832: 1.2 GB/s per NIC of 25 on the sampled run.
   const auto bandwidth = [](std::string_view name) {
-    const Cluster cluster = built_in_cluster(name, 8).value();
-    const GroupLayout layout = strided_layout(cluster, 8, 4);
-    const CollectiveMessage message = {Collective::kAllReduce, 1e9, layout, Algorithm::kLibrary};
+    const cluster::Cluster cluster = cluster::built_in_cluster(name, 8).value();
+    const cluster::GroupLayout layout = cluster::strided_layout(cluster, 8, 4);
+    const CollectiveMessage message = {collective::Collective::kAllReduce, 1e9, layout,
+                                       collective::Algorithm::kLibrary};
     return 1.75e9 / CollectiveCost(cluster).message(message).seconds;
   };
   EXPECT_NEAR(bandwidth("a100_sxm4_80g_perlmutter"), 1.2e9, 0.1e9);
@@ -408,4 +427,4 @@ TEST(CollectiveCost, SocketsBelongToTheSampledMachineAlone) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

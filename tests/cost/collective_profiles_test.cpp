@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/cost/profiles/machine_files.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 using testing::HasSubstr;
@@ -34,26 +34,28 @@ std::string refusal(const std::string& operations) {
 TEST(CollectiveProfiles, OverlayWhatTheyState) {
   const CollectiveConstants constants =
       read(R"({"all_gather": {"inside_share": 0.6, "hop": [0.1, 0.2, 0.3]}})");
-  const OperationConstants& gather = constants.of(Collective::kAllGather);
+  const OperationConstants& gather = constants.of(collective::Collective::kAllGather);
   EXPECT_EQ(gather.inside_share, 0.6);
   EXPECT_EQ(gather.protocols[2].hop, 0.3);
   EXPECT_EQ(gather.protocols[2].start_us,
-            default_collectives().of(Collective::kAllGather).protocols[2].start_us);
-  EXPECT_EQ(constants.of(Collective::kAllReduce), default_collectives().of(Collective::kAllReduce));
+            default_collectives().of(collective::Collective::kAllGather).protocols[2].start_us);
+  EXPECT_EQ(constants.of(collective::Collective::kAllReduce),
+            default_collectives().of(collective::Collective::kAllReduce));
 }
 
 TEST(CollectiveProfiles, ReadBackWhatTheyWrite) {
-  OperationConstants written = default_collectives().of(Collective::kAllReduce);
+  OperationConstants written = default_collectives().of(collective::Collective::kAllReduce);
   written.switch_share = 0.5;
   written.protocols[0].start_us = 1.23456;
   const auto json = operation_json(written, {.network = true, .tree = true});
   const CollectiveConstants constants = read(R"({"all_reduce": )" + json.dump() + "}");
   written.protocols[0].start_us = 1.235;
-  EXPECT_EQ(constants.of(Collective::kAllReduce), written);
+  EXPECT_EQ(constants.of(collective::Collective::kAllReduce), written);
 }
 
 TEST(CollectiveProfiles, LeaveOutWhatNoSampleShows) {
-  const auto json = operation_json(default_collectives().of(Collective::kAllReduce), {});
+  const auto json =
+      operation_json(default_collectives().of(collective::Collective::kAllReduce), {});
   for (const char* key : {"network_share", "tree_share", "network_hop", "switch_share"}) {
     EXPECT_FALSE(json.contains(key)) << key;
   }
@@ -80,7 +82,7 @@ TEST(CollectiveProfiles, BuiltInOnesAreAllReadable) {
   for (const EmbeddedFile& file : embedded_machines()) {
     const Document document = Document::parse(file.text, std::string(file.name));
     EXPECT_EQ(document.root().get("name").text(), file.name);
-    const auto cluster = built_in_cluster(document.root().get("cluster").text(), 1);
+    const auto cluster = cluster::built_in_cluster(document.root().get("cluster").text(), 1);
     ASSERT_TRUE(cluster.has_value());
     EXPECT_EQ(document.root().get("device").text(), cluster->device.name);
     const Node list = document.root().get("collectives");
@@ -92,4 +94,4 @@ TEST(CollectiveProfiles, BuiltInOnesAreAllReadable) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

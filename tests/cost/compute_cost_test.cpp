@@ -6,24 +6,24 @@
 #include "stepwright/step/work.h"
 #include "tests/cost/jobs.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr double kClose = 0.01 * kMicro;
 
-Operator linear(std::int64_t rows, std::int64_t inner, std::int64_t columns,
-                DType dtype = DType::kBf16) {
-  return {.kind = OperatorKind::kLinear,
+step::Operator linear(std::int64_t rows, std::int64_t inner, std::int64_t columns,
+                      DType dtype = DType::kBf16) {
+  return {.kind = step::OperatorKind::kLinear,
           .dtype = dtype,
           .shape = {.rows = rows, .columns = columns, .inner = inner}};
 }
 
-Operator vector_operator(OperatorKind kind, Phase phase = Phase::kForward) {
+step::Operator vector_operator(step::OperatorKind kind, step::Phase phase = step::Phase::kForward) {
   return {.kind = kind, .phase = phase, .shape = {.rows = 4096, .columns = 8192, .inner = 8}};
 }
 
-Operator attention(Phase phase, std::int64_t head_dim = 128) {
-  return {.kind = OperatorKind::kAttention,
+step::Operator attention(step::Phase phase, std::int64_t head_dim = 128) {
+  return {.kind = step::OperatorKind::kAttention,
           .phase = phase,
           .shape = {.batch = 1,
                     .heads = 32,
@@ -59,25 +59,25 @@ TEST(ComputeCost, NarrowProductsAreFasterOnDevicesThatHaveThem) {
 
 // 500 W of 700, of which 126 do not follow the clock: (374 / 574)^(1/2) = .8072.
 TEST(ComputeCost, ABoardOfLessPowerKeepsALowerClockInARunningJob) {
-  Job job = h100_job();
+  plan::Job job = h100_job();
   const ComputeCost usual(job, {});
   job.cluster.device.board_power_w = 500;
-  EXPECT_NEAR(clock_under_power(generation_of(job.cluster.device), job.cluster.device), 0.8072,
-              1e-4);
+  EXPECT_NEAR(clock_under_power(cluster::generation_of(job.cluster.device), job.cluster.device),
+              0.8072, 1e-4);
   const ComputeCost less(job, {});
   const ComputeCost alone(job, {}, Load::kIsolated);
-  const Operator product = linear(8192, 8192, 8192);
+  const step::Operator product = linear(8192, 8192, 8192);
   EXPECT_NEAR((less.seconds(product) - 9e-6) / (usual.seconds(product) - 9e-6), 1 / 0.8072, 1e-4);
   EXPECT_EQ(alone.seconds(product), usual.seconds(product));
-  Operator norm = product;
-  norm.kind = OperatorKind::kNorm;
+  step::Operator norm = product;
+  norm.kind = step::OperatorKind::kNorm;
   EXPECT_EQ(less.seconds(norm), usual.seconds(norm));
 }
 
 TEST(ComputeCost, GroupedProductsPadEachExpertsRows) {
   const ComputeCost cost(a100_job(), {});
-  Operator op = linear(4096, 4096, 4096);
-  op.kind = OperatorKind::kGroupedLinear;
+  step::Operator op = linear(4096, 4096, 4096);
+  op.kind = step::OperatorKind::kGroupedLinear;
   op.shape.batch = 8;
   // 512 rows an expert and 128 of padding: 524.416 us * 640/512 / .85 = 771.200 us; 13 us.
   EXPECT_NEAR(cost.seconds(op), 784.200 * kMicro, kClose);
@@ -87,45 +87,45 @@ TEST(ComputeCost, FusedAttentionIsPricedByItsPairs) {
   const ComputeCost cost(a100_job(), {});
   // 4 * 32 * 8390656 * 128 = 137.473e9 FLOP at .62 * 312e12: 710.671 us; 240 keys a query more:
   // * 1.117159 = 793.932 us; start and launch 13 us.
-  EXPECT_NEAR(cost.seconds(attention(Phase::kForward)), 806.932 * kMicro, kClose);
+  EXPECT_NEAR(cost.seconds(attention(step::Phase::kForward)), 806.932 * kMicro, kClose);
   // 2.5 times the FLOPs at .9 of the rate, 550 keys a query more: * 1.268489.
-  EXPECT_NEAR(cost.seconds(attention(Phase::kDataGradient)),
+  EXPECT_NEAR(cost.seconds(attention(step::Phase::kDataGradient)),
               (710.671 * 1.268489 * 2.5 / 0.9 + 13) * kMicro, 0.02 * kMicro);
 }
 
 TEST(ComputeCost, SmallHeadsAreSlowerAndLargeOnesNotFasterThan128) {
   const ComputeCost cost(a100_job(), {});
   const auto rate = [&](std::int64_t head_dim) {
-    const Operator op = attention(Phase::kForward, head_dim);
-    return flops(op) / (cost.seconds(op) - 13e-6);
+    const step::Operator op = attention(step::Phase::kForward, head_dim);
+    return step::flops(op) / (cost.seconds(op) - 13e-6);
   };
   EXPECT_NEAR(rate(64) / rate(128), 0.9, 0.001);
   EXPECT_DOUBLE_EQ(rate(256), rate(128));
 }
 
 TEST(ComputeCost, TheAttentionKernelSetsTheRate) {
-  Job job = h100_job();
+  plan::Job job = h100_job();
   double last = 1;
-  for (const auto kernel :
-       {AttentionKernel::kFlash1, AttentionKernel::kFlash2, AttentionKernel::kFlash3}) {
+  for (const auto kernel : {cluster::AttentionKernel::kFlash1, cluster::AttentionKernel::kFlash2,
+                            cluster::AttentionKernel::kFlash3}) {
     job.kernels.attention = kernel;
-    const double seconds = ComputeCost(job, {}).seconds(attention(Phase::kForward));
+    const double seconds = ComputeCost(job, {}).seconds(attention(step::Phase::kForward));
     EXPECT_LT(seconds, last);
     last = seconds;
   }
 }
 
 TEST(ComputeCost, UnfusedAttentionComputesAllScores) {
-  Job job = a100_job();
-  job.kernels.attention = AttentionKernel::kUnfused;
+  plan::Job job = a100_job();
+  job.kernels.attention = cluster::AttentionKernel::kUnfused;
   const ComputeCost cost(job, {});
-  Operator op = attention(Phase::kForward);
-  op.kind = OperatorKind::kScores;
+  step::Operator op = attention(step::Phase::kForward);
+  op.kind = step::OperatorKind::kScores;
   // 2 * 32 * 4096^2 * 128 = 137.439e9 FLOP at .36 * 312e12: 1223.638 us; 13 us.
   EXPECT_NEAR(cost.seconds(op), 1236.638 * kMicro, kClose);
-  op.kind = OperatorKind::kAttendValues;
+  op.kind = step::OperatorKind::kAttendValues;
   EXPECT_NEAR(cost.seconds(op), 1236.638 * kMicro, kClose);
-  op.kind = OperatorKind::kSoftmax;
+  op.kind = step::OperatorKind::kSoftmax;
   // 4 bytes of 32 * 4096^2 scores at 1.6e12: 1342.177 us; launch 3 us.
   EXPECT_NEAR(cost.seconds(op), 1345.177 * kMicro, kClose);
 }
@@ -133,17 +133,18 @@ TEST(ComputeCost, UnfusedAttentionComputesAllScores) {
 TEST(ComputeCost, VectorOperatorsAreBoundByMemory) {
   const ComputeCost cost(a100_job(), {});
   struct Case {
-    OperatorKind kind;
+    step::OperatorKind kind;
     double bytes_per_element, share;
   };
-  const Case cases[] = {{OperatorKind::kEmbedding, 4, 0.2}, {OperatorKind::kNorm, 4, 0.6},
-                        {OperatorKind::kRotary, 4, 0.8},    {OperatorKind::kActivation, 4, 0.8},
-                        {OperatorKind::kAdd, 6, 0.8},       {OperatorKind::kDropout, 5, 0.8},
-                        {OperatorKind::kTopK, 4, 0.8},      {OperatorKind::kPermute, 4, 0.8},
-                        {OperatorKind::kUnpermute, 4, 0.8}, {OperatorKind::kLossLocal, 4, 0.8},
-                        {OperatorKind::kAccumulate, 6, 0.8}};
+  const Case cases[] = {
+      {step::OperatorKind::kEmbedding, 4, 0.2}, {step::OperatorKind::kNorm, 4, 0.6},
+      {step::OperatorKind::kRotary, 4, 0.8},    {step::OperatorKind::kActivation, 4, 0.8},
+      {step::OperatorKind::kAdd, 6, 0.8},       {step::OperatorKind::kDropout, 5, 0.8},
+      {step::OperatorKind::kTopK, 4, 0.8},      {step::OperatorKind::kPermute, 4, 0.8},
+      {step::OperatorKind::kUnpermute, 4, 0.8}, {step::OperatorKind::kLossLocal, 4, 0.8},
+      {step::OperatorKind::kAccumulate, 6, 0.8}};
   for (const Case& each : cases) {
-    SCOPED_TRACE(name_of(kOperatorNames, each.kind));
+    SCOPED_TRACE(name_of(step::kOperatorNames, each.kind));
     const double bytes = each.bytes_per_element * 4096 * 8192;
     EXPECT_NEAR(cost.seconds(vector_operator(each.kind)), bytes / (each.share * 2e12) + 3e-6,
                 kClose);
@@ -152,57 +153,62 @@ TEST(ComputeCost, VectorOperatorsAreBoundByMemory) {
 
 TEST(ComputeCost, UpdateAndGradientNormMoveBytesPerParameter) {
   const ComputeCost cost(a100_job(), {});
-  const Operator update{.kind = OperatorKind::kOptimizer,
-                        .shape = {.rows = 1'000'000'000, .inner = 30}};
+  const step::Operator update{.kind = step::OperatorKind::kOptimizer,
+                              .shape = {.rows = 1'000'000'000, .inner = 30}};
   EXPECT_NEAR(cost.seconds(update), 30e9 / 1.6e12 + 3e-6, kClose);
-  const Operator norm{
-      .kind = OperatorKind::kNormSquare, .dtype = DType::kFp32, .shape = {.rows = 1'000'000'000}};
+  const step::Operator norm{.kind = step::OperatorKind::kNormSquare,
+                            .dtype = DType::kFp32,
+                            .shape = {.rows = 1'000'000'000}};
   EXPECT_NEAR(cost.seconds(norm), 4e9 / 1.6e12 + 3e-6, kClose);
 }
 
 TEST(ComputeCost, UnfusedKernelsMoveMore) {
-  Job job = a100_job();
+  plan::Job job = a100_job();
   const ComputeCost fused(job, {});
   job.kernels.fused_norm = false;
   const ComputeCost unfused(job, {});
-  const auto ratio = [&](Operator op) {
+  const auto ratio = [&](step::Operator op) {
     return (unfused.seconds(op) - 18e-6) / (fused.seconds(op) - 3e-6);
   };
-  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kNorm)), 4.5, 1e-6);
-  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kNorm, Phase::kDataGradient)), 9.5, 1e-6);
-  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kRotary)), 5.5, 1e-6);
-  EXPECT_NEAR(ratio(vector_operator(OperatorKind::kRotary, Phase::kDataGradient)), 11, 1e-6);
-  Operator gated = vector_operator(OperatorKind::kActivation);
+  EXPECT_NEAR(ratio(vector_operator(step::OperatorKind::kNorm)), 4.5, 1e-6);
+  EXPECT_NEAR(ratio(vector_operator(step::OperatorKind::kNorm, step::Phase::kDataGradient)), 9.5,
+              1e-6);
+  EXPECT_NEAR(ratio(vector_operator(step::OperatorKind::kRotary)), 5.5, 1e-6);
+  EXPECT_NEAR(ratio(vector_operator(step::OperatorKind::kRotary, step::Phase::kDataGradient)), 11,
+              1e-6);
+  step::Operator gated = vector_operator(step::OperatorKind::kActivation);
   gated.gated = true;
   EXPECT_NEAR(ratio(gated), 1.8, 1e-6);
-  for (const auto kind : {OperatorKind::kActivation, OperatorKind::kAdd, OperatorKind::kSoftmax}) {
+  for (const auto kind :
+       {step::OperatorKind::kActivation, step::OperatorKind::kAdd, step::OperatorKind::kSoftmax}) {
     EXPECT_EQ(unfused.seconds(vector_operator(kind)), fused.seconds(vector_operator(kind)));
   }
 }
 
 TEST(ComputeCost, GraphsShortenTheLaunchGap) {
-  Job job = a100_job();
-  const double gap = ComputeCost(job, {}).seconds(vector_operator(OperatorKind::kAdd));
+  plan::Job job = a100_job();
+  const double gap = ComputeCost(job, {}).seconds(vector_operator(step::OperatorKind::kAdd));
   job.kernels.cuda_graphs.step = true;
-  EXPECT_NEAR(gap - ComputeCost(job, {}).seconds(vector_operator(OperatorKind::kAdd)), 2 * kMicro,
-              kClose);
+  EXPECT_NEAR(gap - ComputeCost(job, {}).seconds(vector_operator(step::OperatorKind::kAdd)),
+              2 * kMicro, kClose);
 }
 
 TEST(ComputeCost, RoutedWorkCountsTheBusiestRank) {
   const ComputeCost cost(a100_job(), {});
-  Operator routed = linear(4096, 4096, 4096);
+  step::Operator routed = linear(4096, 4096, 4096);
   routed.routed = true;
   routed.busiest = 1.5;
   EXPECT_EQ(cost.seconds(routed), cost.seconds(linear(6144, 4096, 4096)));
 }
 
 /// Shapes from tiny to huge for every kind of computation.
-std::vector<Operator> many_operators() {
-  std::vector<Operator> all;
-  for (const Named<OperatorKind>& entry : kOperatorNames) {
-    if (is_communication(entry.value)) continue;
+std::vector<step::Operator> many_operators() {
+  std::vector<step::Operator> all;
+  for (const Named<step::OperatorKind>& entry : step::kOperatorNames) {
+    if (step::is_communication(entry.value)) continue;
     for (std::int64_t size = 1; size <= 65536; size *= 16) {
-      for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
+      for (const step::Phase phase :
+           {step::Phase::kForward, step::Phase::kDataGradient, step::Phase::kWeightGradient}) {
         all.push_back({.kind = entry.value,
                        .phase = phase,
                        .gated = true,
@@ -224,18 +230,18 @@ std::vector<Operator> many_operators() {
 }
 
 TEST(ComputeCost, NothingIsFasterThanThePeaks) {
-  for (const Job& job : {a100_job(), h100_job(), b200_job(), other_job()}) {
-    const Device& device = job.cluster.device;
+  for (const plan::Job& job : {a100_job(), h100_job(), b200_job(), other_job()}) {
+    const cluster::Device& device = job.cluster.device;
     for (const auto& [dtype, peak] : device.peak_flops) {
       const ComputeCost cost(job, {});
-      for (Operator op : many_operators()) {
+      for (step::Operator op : many_operators()) {
         op.dtype = dtype;
-        const bool narrow_vector = storage_type(dtype) != dtype &&
-                                   op.kind != OperatorKind::kLinear &&
-                                   op.kind != OperatorKind::kGroupedLinear;
+        const bool narrow_vector = plan::storage_type(dtype) != dtype &&
+                                   op.kind != step::OperatorKind::kLinear &&
+                                   op.kind != step::OperatorKind::kGroupedLinear;
         if (narrow_vector) continue;
-        EXPECT_GE(cost.seconds(op), flops(op) / peak);
-        EXPECT_GE(cost.seconds(op), memory_bytes(op) / device.memory_bandwidth_bytes_per_s);
+        EXPECT_GE(cost.seconds(op), step::flops(op) / peak);
+        EXPECT_GE(cost.seconds(op), step::memory_bytes(op) / device.memory_bandwidth_bytes_per_s);
       }
     }
   }
@@ -243,11 +249,11 @@ TEST(ComputeCost, NothingIsFasterThanThePeaks) {
 
 TEST(ComputeCost, MoreRowsNeverTakeLess) {
   const ComputeCost cost(a100_job(), {});
-  for (const Named<OperatorKind>& entry : kOperatorNames) {
-    if (is_communication(entry.value)) continue;
+  for (const Named<step::OperatorKind>& entry : step::kOperatorNames) {
+    if (step::is_communication(entry.value)) continue;
     double last = 0;
     for (std::int64_t rows = 1; rows < 1'000'000; rows = rows * 3 / 2 + 1) {
-      Operator op = vector_operator(entry.value);
+      step::Operator op = vector_operator(entry.value);
       op.shape.rows = rows;
       op.shape.batch = 8;
       const double seconds = cost.seconds(op);
@@ -258,4 +264,4 @@ TEST(ComputeCost, MoreRowsNeverTakeLess) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -10,7 +10,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/cost/collective_constants.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 using testing::HasSubstr;
@@ -87,13 +87,13 @@ std::vector<std::string> lines(const CollectiveConstants& constants) {
   return lines;
 }
 
-std::string row(const Generation& generation) {
+std::string row(const cluster::Generation& generation) {
   std::string text = fmt::format("| {} |", generation.name);
-  for (const GenerationFigure& figure : kGenerationFigures) {
+  for (const cluster::GenerationFigure& figure : cluster::kGenerationFigures) {
     text += fmt::format(" {} |", generation.*figure.value);
   }
-  for (const auto& [kernel, name] : kAttentionKernelNames) {
-    if (kernel == AttentionKernel::kUnfused) continue;
+  for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
+    if (kernel == cluster::AttentionKernel::kUnfused) continue;
     const auto place = static_cast<std::size_t>(kernel);
     text += fmt::format(" {}{} |", generation.attention_share[place],
                         generation.has_kernel[place] ? "" : " -");
@@ -105,7 +105,7 @@ TEST(Constants, AreAllInTheDocument) {
   std::ostringstream text;
   text << std::ifstream("docs/models.md").rdbuf();
   const std::string document = text.str();
-  for (const Generation& generation : generations()) {
+  for (const cluster::Generation& generation : cluster::generations()) {
     EXPECT_THAT(document, HasSubstr(row(generation) + "\n"));
   }
   for (const Constant* constant : kGeneral) {
@@ -117,4 +117,4 @@ TEST(Constants, AreAllInTheDocument) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

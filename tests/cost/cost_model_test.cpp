@@ -6,19 +6,22 @@
 #include "stepwright/cluster/catalog.h"
 #include "tests/cost/jobs.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
-std::array<GroupLayout, kGroupKinds> tensor_and_data(const Cluster& cluster) {
-  std::array<GroupLayout, kGroupKinds> layouts;
-  layouts.fill(strided_layout(cluster, 1, 1));
-  layouts[static_cast<std::size_t>(GroupKind::kTensor)] = strided_layout(cluster, 8, 1);
-  layouts[static_cast<std::size_t>(GroupKind::kDataContext)] = strided_layout(cluster, 16, 1);
+std::array<cluster::GroupLayout, plan::kGroupKinds> tensor_and_data(
+    const cluster::Cluster& cluster) {
+  std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
+  layouts.fill(cluster::strided_layout(cluster, 1, 1));
+  layouts[static_cast<std::size_t>(plan::GroupKind::kTensor)] =
+      cluster::strided_layout(cluster, 8, 1);
+  layouts[static_cast<std::size_t>(plan::GroupKind::kDataContext)] =
+      cluster::strided_layout(cluster, 16, 1);
   return layouts;
 }
 
-Operator gather(GroupKind group, Scheme scheme) {
-  return {.kind = OperatorKind::kAllGather,
+step::Operator gather(plan::GroupKind group, step::Scheme scheme) {
+  return {.kind = step::OperatorKind::kAllGather,
           .scheme = scheme,
           .group = group,
           .payload_elements = 100'000'000};
@@ -27,8 +30,8 @@ Operator gather(GroupKind group, Scheme scheme) {
 /// A board that no published run used, of a generation that many did.
 TEST(CostModel, AVariantHasTheIntervalOfOtherDevices) {
   const auto interval = [](const char* name) {
-    Job job;
-    job.cluster = load_cluster(name, 2);
+    plan::Job job;
+    job.cluster = cluster::load_cluster(name, 2);
     job.framework.name = "megatron-core";
     return CostModel(job, built_in_conditions()).step_interval();
   };
@@ -41,27 +44,27 @@ TEST(CostModel, AVariantHasTheIntervalOfOtherDevices) {
 
 // A cast reads 2 bytes an element and writes 1 twice, at .8 of 3.35 TB/s.
 TEST(CostModel, NarrowProductsPayForTheirCasts) {
-  const Job job = h100_job();
+  const plan::Job job = h100_job();
   const CostModel cost(job, TrainingConditions{});
-  const auto cast_s = [&](Phase phase) {
-    const Operator op{.kind = OperatorKind::kLinear,
-                      .phase = phase,
-                      .dtype = DType::kFp8,
-                      .shape = {.rows = 4096, .columns = 1024, .inner = 8192}};
+  const auto cast_s = [&](step::Phase phase) {
+    const step::Operator op{.kind = step::OperatorKind::kLinear,
+                            .phase = phase,
+                            .dtype = DType::kFp8,
+                            .shape = {.rows = 4096, .columns = 1024, .inner = 8192}};
     return cost.compute_s(op) - cost.compute().seconds(op);
   };
   const double element_s = 4 / (0.8 * job.cluster.device.memory_bandwidth_bytes_per_s);
-  EXPECT_NEAR(cast_s(Phase::kForward), 4096.0 * 8192 * element_s, 1e-9);
-  EXPECT_NEAR(cast_s(Phase::kDataGradient), 4096.0 * 1024 * element_s, 1e-9);
-  EXPECT_EQ(cast_s(Phase::kWeightGradient), 0);
+  EXPECT_NEAR(cast_s(step::Phase::kForward), 4096.0 * 8192 * element_s, 1e-9);
+  EXPECT_NEAR(cast_s(step::Phase::kDataGradient), 4096.0 * 1024 * element_s, 1e-9);
+  EXPECT_EQ(cast_s(step::Phase::kWeightGradient), 0);
 }
 
 /// 4096 x 8192 times 8192 x 1024 in fp8, of bf16: 33.6e6 elements of the input, 8.4e6 of the
 /// weight, 4.2e6 of the gradient; 5 bytes with a scale that is looked for first, 3 with that of a
 /// row.
 TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
-  const auto bytes = [](Phase phase, Casts casts) {
-    return cast_bytes({.kind = OperatorKind::kLinear,
+  const auto bytes = [](step::Phase phase, plan::Casts casts) {
+    return cast_bytes({.kind = step::OperatorKind::kLinear,
                        .phase = phase,
                        .dtype = DType::kFp8,
                        .shape = {.rows = 4096, .columns = 1024, .inner = 8192}},
@@ -70,26 +73,26 @@ TEST(CostModel, DynamicScalesReadEachOperandForEachProduct) {
   const double input = 4096.0 * 8192;
   const double weight = 8192.0 * 1024;
   const double gradient = 4096.0 * 1024;
-  EXPECT_EQ(bytes(Phase::kForward, Casts::kTensorwise), 5 * (input + weight));
-  EXPECT_EQ(bytes(Phase::kDataGradient, Casts::kTensorwise), 6 * gradient + 5 * weight);
-  EXPECT_EQ(bytes(Phase::kWeightGradient, Casts::kTensorwise), 5 * input);
-  EXPECT_EQ(bytes(Phase::kForward, Casts::kRowwise), 3 * (input + weight));
-  EXPECT_EQ(bytes(Phase::kDataGradient, Casts::kRowwise),
+  EXPECT_EQ(bytes(step::Phase::kForward, plan::Casts::kTensorwise), 5 * (input + weight));
+  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::Casts::kTensorwise), 6 * gradient + 5 * weight);
+  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::Casts::kTensorwise), 5 * input);
+  EXPECT_EQ(bytes(step::Phase::kForward, plan::Casts::kRowwise), 3 * (input + weight));
+  EXPECT_EQ(bytes(step::Phase::kDataGradient, plan::Casts::kRowwise),
             3 * gradient + 5 * weight / 0.64 + 4 * input);
-  EXPECT_EQ(bytes(Phase::kWeightGradient, Casts::kRowwise),
+  EXPECT_EQ(bytes(step::Phase::kWeightGradient, plan::Casts::kRowwise),
             (input + gradient) * (5 / 0.64) + 4 * weight);
 }
 
 TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .step_ms = 20, .update_passes = 3}};
-  const Job job = a100_job();
+  const plan::Job job = a100_job();
   const auto layouts = tensor_and_data(job.cluster);
   const auto seconds = [&](const TrainingConditions& c, std::int64_t parameters) {
-    const Operator op{.kind = OperatorKind::kOptimizer,
-                      .phase = Phase::kOptimizer,
-                      .shape = {.rows = parameters, .inner = 30}};
-    return CostModel(job, c).price(op, layouts, Collectives{}).seconds;
+    const step::Operator op{.kind = step::OperatorKind::kOptimizer,
+                            .phase = step::Phase::kOptimizer,
+                            .shape = {.rows = parameters, .inner = 30}};
+    return CostModel(job, c).price(op, layouts, plan::Collectives{}).seconds;
   };
   for (const std::int64_t parameters : {1'000'000, 1'000'000'000}) {
     EXPECT_NEAR(seconds(conditions, parameters), 0.02 + 3 * seconds({}, parameters), 1e-9);
@@ -99,7 +102,7 @@ TEST(CostModel, AnUpdateGrowsWithItsBytesAndWaitsForTheHostOnce) {
 // 1.27 s by the memory of a node of 409.6 GB/s for eight ranks, of which Adam attains .43; 2.45 s
 // by one thread of each, which torchrun leaves it.
 TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
-  Job job = a100_job();
+  plan::Job job = a100_job();
   job.cluster.devices_per_node = 8;
   job.cluster.host.memory_bandwidth_bytes_per_s = 409.6e9;
   const auto layouts = tensor_and_data(job.cluster);
@@ -107,10 +110,10 @@ TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
                            std::int64_t bytes = 28) {
     job.framework.name = framework;
     job.host_threads = threads;
-    const Operator op{.kind = OperatorKind::kHostOptimizer,
-                      .phase = Phase::kOptimizer,
-                      .shape = {.rows = 1'000'000'000, .inner = bytes}};
-    return CostModel(job, TrainingConditions{}).price(op, layouts, Collectives{}).seconds;
+    const step::Operator op{.kind = step::OperatorKind::kHostOptimizer,
+                            .phase = step::Phase::kOptimizer,
+                            .shape = {.rows = 1'000'000'000, .inner = bytes}};
+    return CostModel(job, TrainingConditions{}).price(op, layouts, plan::Collectives{}).seconds;
   };
   const double by_memory = 28e9 * 8 / (0.43 * 409.6e9);
   EXPECT_NEAR(seconds("", {}), by_memory, 1e-9);
@@ -127,17 +130,17 @@ TEST(CostModel, AnUpdateOfTheHostIsBoundByItsMemoryOrByTheThreadsOfAProcess) {
 TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .host_us = 1000, .stage_wait = 0.5}};
-  const Job job = a100_job();
+  const plan::Job job = a100_job();
   const CostModel cost(job, conditions);
-  Template piece;
+  step::Template piece;
   piece.operators = {
-      {.kind = OperatorKind::kLinear, .shape = {.rows = 1, .columns = 1, .inner = 1}}};
+      {.kind = step::OperatorKind::kLinear, .shape = {.rows = 1, .columns = 1, .inner = 1}}};
   const auto seconds = [&](std::int64_t stride) {
     auto layouts = tensor_and_data(job.cluster);
-    layouts[static_cast<std::size_t>(GroupKind::kPipeline)] =
-        strided_layout(job.cluster, 2, stride);
+    layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)] =
+        cluster::strided_layout(job.cluster, 2, stride);
     std::vector<OperatorTime> times;
-    cost.price(piece, layouts, Collectives{}, times);
+    cost.price(piece, layouts, plan::Collectives{}, times);
     return times.front().seconds;
   };
   EXPECT_NEAR(seconds(1), 1e-3, 1e-12);
@@ -149,20 +152,20 @@ TEST(CostModel, StagesOnOtherNodesMakeHostsWait) {
 TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .host_us = 1000}};
-  const Job job = h100_job();
+  const plan::Job job = h100_job();
   const CostModel cost(job, conditions);
-  std::array<GroupLayout, kGroupKinds> layouts;
-  layouts.fill(strided_layout(job.cluster, 1, 1));
-  const Operator loss{.kind = OperatorKind::kLossLocal,
-                      .dtype = DType::kFp32,
-                      .shape = {.rows = 65536, .columns = 128256, .inner = 30},
-                      .purpose = Purpose::kDocumentLoss};
-  Template piece;
+  std::array<cluster::GroupLayout, plan::kGroupKinds> layouts;
+  layouts.fill(cluster::strided_layout(job.cluster, 1, 1));
+  const step::Operator loss{.kind = step::OperatorKind::kLossLocal,
+                            .dtype = DType::kFp32,
+                            .shape = {.rows = 65536, .columns = 128256, .inner = 30},
+                            .purpose = step::Purpose::kDocumentLoss};
+  step::Template piece;
   piece.operators = {loss};
   std::vector<OperatorTime> times;
   cost.price(piece, layouts, {}, times);
   EXPECT_NEAR(times[0].seconds, cost.compute_s(loss) + 30e-3, 1e-9);
-  piece.operators[0].purpose = Purpose::kPlain;
+  piece.operators[0].purpose = step::Purpose::kPlain;
   cost.price(piece, layouts, {}, times);
   EXPECT_NEAR(times[0].seconds, cost.compute_s(piece.operators[0]), 1e-9);
 }
@@ -171,18 +174,20 @@ TEST(CostModel, TheHostStandsAloneWhereItWaitsForTheLossOfADocument) {
 TEST(CostModel, PartsInGraphsCostTheHostNothing) {
   TrainingConditions conditions;
   conditions.frameworks = {{.framework = "", .host_us = 1000}};
-  Template piece;
-  for (const LayerPart part : {LayerPart::kAttentionNorm, LayerPart::kQkv, LayerPart::kMlpNorm,
-                               LayerPart::kFc1, LayerPart::kRouter, LayerPart::kExpertFc1}) {
-    piece.operators.push_back({.kind = OperatorKind::kLinear,
+  step::Template piece;
+  for (const step::LayerPart part :
+       {step::LayerPart::kAttentionNorm, step::LayerPart::kQkv, step::LayerPart::kMlpNorm,
+        step::LayerPart::kFc1, step::LayerPart::kRouter, step::LayerPart::kExpertFc1}) {
+    piece.operators.push_back({.kind = step::OperatorKind::kLinear,
                                .shape = {.rows = 1, .columns = 1, .inner = 1},
                                .part = part});
   }
-  const auto host_ms = [&](CudaGraphs graphs) {
-    Job job = a100_job();
+  const auto host_ms = [&](plan::CudaGraphs graphs) {
+    plan::Job job = a100_job();
     job.kernels.cuda_graphs = graphs;
     std::vector<OperatorTime> times;
-    CostModel(job, conditions).price(piece, tensor_and_data(job.cluster), Collectives{}, times);
+    CostModel(job, conditions)
+        .price(piece, tensor_and_data(job.cluster), plan::Collectives{}, times);
     double sum = 0;
     for (const OperatorTime& time : times) sum += 1e3 * time.seconds;
     return sum;
@@ -198,80 +203,81 @@ TEST(CostModel, PartsInGraphsCostTheHostNothing) {
 TEST(CostModel, RunsElsewhereCorrectOnlyMessagesThatAClusterDidNotMeasure) {
   TrainingConditions slower;
   slower.devices = {{.device = "a100", .network_rate = 0.5}};
-  const auto ratio = [&](const std::string& cluster, OperatorKind kind) {
-    Job job = a100_job();
+  const auto ratio = [&](const std::string& cluster, step::OperatorKind kind) {
+    plan::Job job = a100_job();
     job.cluster.name = cluster;
-    const GroupLayout group = strided_layout(job.cluster, 16, 1);
+    const cluster::GroupLayout group = cluster::strided_layout(job.cluster, 16, 1);
     const auto seconds = [&](const TrainingConditions& conditions) {
       return CostModel(job, conditions)
-          .message(kind, 1e9, group, Algorithm::kLibrary, Scheme::kNone)
+          .message(kind, 1e9, group, collective::Algorithm::kLibrary, step::Scheme::kNone)
           .seconds;
     };
     return seconds(slower) / seconds({});
   };
-  EXPECT_NEAR(ratio("elsewhere", OperatorKind::kAllReduce), 2, 1e-12);
-  EXPECT_EQ(ratio("a100_sxm4_80g_perlmutter", OperatorKind::kAllReduce), 1);
-  EXPECT_NEAR(ratio("a100_sxm4_80g_perlmutter", OperatorKind::kAllToAll), 2, 1e-12);
+  EXPECT_NEAR(ratio("elsewhere", step::OperatorKind::kAllReduce), 2, 1e-12);
+  EXPECT_EQ(ratio("a100_sxm4_80g_perlmutter", step::OperatorKind::kAllReduce), 1);
+  EXPECT_NEAR(ratio("a100_sxm4_80g_perlmutter", step::OperatorKind::kAllToAll), 2, 1e-12);
 }
 
 TEST(CostModel, PricesAMessageInItsGroupAndItsElementType) {
-  const Job job = a100_job();
+  const plan::Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
-  const OperatorTime time =
-      cost.price(gather(GroupKind::kTensor, Scheme::kTensor), layouts, Collectives{});
-  EXPECT_EQ(time.seconds,
-            cost.message(OperatorKind::kAllGather, 200e6, strided_layout(job.cluster, 8, 1),
-                         Algorithm::kLibrary, Scheme::kTensor)
-                .seconds);
+  const OperatorTime time = cost.price(gather(plan::GroupKind::kTensor, step::Scheme::kTensor),
+                                       layouts, plan::Collectives{});
+  EXPECT_EQ(time.seconds, cost.message(step::OperatorKind::kAllGather, 200e6,
+                                       cluster::strided_layout(job.cluster, 8, 1),
+                                       collective::Algorithm::kLibrary, step::Scheme::kTensor)
+                              .seconds);
   EXPECT_EQ(time.link, LinkClass::kInside);
 }
 
 TEST(CostModel, OnlyDataParallelMessagesTakeTheDataAlgorithm) {
-  const Job job = a100_job();
+  const plan::Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
-  const auto seconds = [&](Scheme scheme, Algorithm algorithm) {
-    return cost.price(gather(GroupKind::kDataContext, scheme), layouts, {.data = algorithm})
+  const auto seconds = [&](step::Scheme scheme, collective::Algorithm algorithm) {
+    return cost.price(gather(plan::GroupKind::kDataContext, scheme), layouts, {.data = algorithm})
         .seconds;
   };
-  EXPECT_NE(seconds(Scheme::kData, Algorithm::kTwoLevel),
-            seconds(Scheme::kData, Algorithm::kLibrary));
-  EXPECT_EQ(seconds(Scheme::kControl, Algorithm::kTwoLevel),
-            seconds(Scheme::kData, Algorithm::kLibrary));
+  EXPECT_NE(seconds(step::Scheme::kData, collective::Algorithm::kTwoLevel),
+            seconds(step::Scheme::kData, collective::Algorithm::kLibrary));
+  EXPECT_EQ(seconds(step::Scheme::kControl, collective::Algorithm::kTwoLevel),
+            seconds(step::Scheme::kData, collective::Algorithm::kLibrary));
 }
 
 TEST(CostModel, RepeatsAreBackToBack) {
-  const Job job = a100_job();
+  const plan::Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
-  Operator op = gather(GroupKind::kTensor, Scheme::kTensor);
-  const double one = cost.price(op, layouts, Collectives{}).seconds;
+  step::Operator op = gather(plan::GroupKind::kTensor, step::Scheme::kTensor);
+  const double one = cost.price(op, layouts, plan::Collectives{}).seconds;
   op.repeats = 3;
-  EXPECT_DOUBLE_EQ(cost.price(op, layouts, Collectives{}).seconds, 3 * one);
+  EXPECT_DOUBLE_EQ(cost.price(op, layouts, plan::Collectives{}).seconds, 3 * one);
 }
 
 TEST(CostModel, RoutedPayloadsCountTheBusiestRank) {
-  const Job job = a100_job();
+  const plan::Job job = a100_job();
   const CostModel cost(job);
   const auto layouts = tensor_and_data(job.cluster);
-  Operator op{.kind = OperatorKind::kAllToAll,
-              .scheme = Scheme::kExpert,
-              .group = GroupKind::kTensor,
-              .routed = true,
-              .payload_elements = 100'000'000,
-              .busiest = 1.25};
-  const double routed = cost.price(op, layouts, Collectives{}).seconds;
+  step::Operator op{.kind = step::OperatorKind::kAllToAll,
+                    .scheme = step::Scheme::kExpert,
+                    .group = plan::GroupKind::kTensor,
+                    .routed = true,
+                    .payload_elements = 100'000'000,
+                    .busiest = 1.25};
+  const double routed = cost.price(op, layouts, plan::Collectives{}).seconds;
   op.routed = false;
   op.payload_elements = 125'000'000;
-  EXPECT_EQ(routed, cost.price(op, layouts, Collectives{}).seconds);
+  EXPECT_EQ(routed, cost.price(op, layouts, plan::Collectives{}).seconds);
 }
 
 TEST(CostModel, ComputationKeepsNoLinkBusy) {
-  const Job job = a100_job();
+  const plan::Job job = a100_job();
   const CostModel cost(job);
-  const Operator op{.kind = OperatorKind::kAdd, .shape = {.rows = 4096, .columns = 4096}};
-  const OperatorTime time = cost.price(op, tensor_and_data(job.cluster), Collectives{});
+  const step::Operator op{.kind = step::OperatorKind::kAdd,
+                          .shape = {.rows = 4096, .columns = 4096}};
+  const OperatorTime time = cost.price(op, tensor_and_data(job.cluster), plan::Collectives{});
   EXPECT_EQ(time.seconds, cost.compute_s(op));
   EXPECT_EQ(time.link, LinkClass::kNone);
 }
@@ -291,17 +297,17 @@ TEST(CostModel, OverlapIsNeverFree) {
 }
 
 TEST(CostModel, LaysOutEveryKindOfGroupOfAPlan) {
-  const Job job = a100_job();
-  Plan plan;
+  const plan::Job job = a100_job();
+  plan::Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 2, .data = 2};
-  const Grid grid(plan);
+  const plan::Grid grid(plan);
   const auto layouts = group_layouts(job.cluster, grid);
-  for (const Named<GroupKind>& entry : kGroupNames) {
+  for (const Named<plan::GroupKind>& entry : plan::kGroupNames) {
     const auto& layout = layouts[static_cast<std::size_t>(entry.value)];
     EXPECT_EQ(layout.size, grid.size(entry.value)) << entry.name;
-    EXPECT_EQ(layout, group_layout(job.cluster, grid.shape(entry.value))) << entry.name;
+    EXPECT_EQ(layout, plan::group_layout(job.cluster, grid.shape(entry.value))) << entry.name;
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

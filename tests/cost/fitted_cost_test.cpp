@@ -13,24 +13,24 @@
 #include "stepwright/cost/profiles/profile_catalog.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
-Job job_on(std::string_view device) {
-  Job job;
-  job.cluster.device = built_in_device(device);
+plan::Job job_on(std::string_view device) {
+  plan::Job job;
+  job.cluster.device = cluster::built_in_device(device);
   return job;
 }
 
-Operator product(std::int64_t rows, std::int64_t inner, std::int64_t columns,
-                 Phase phase = Phase::kForward) {
-  return {.kind = OperatorKind::kLinear,
+step::Operator product(std::int64_t rows, std::int64_t inner, std::int64_t columns,
+                       step::Phase phase = step::Phase::kForward) {
+  return {.kind = step::OperatorKind::kLinear,
           .phase = phase,
           .shape = {.rows = rows, .columns = columns, .inner = inner}};
 }
 
 const OperatorProfile* profile_of(std::string_view device) {
-  return operator_profiles_for(built_in_device(device)).front();
+  return operator_profiles_for(cluster::built_in_device(device)).front();
 }
 
 TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
@@ -45,8 +45,8 @@ TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
 TEST(FittedCost, APassIsThePhasesOfItsOperators) {
   const std::vector<const OperatorProfile*> profiles = {profile_of("a100-sxm-80g")};
   const ComputeCost cost(job_on("a100-sxm-80g"), profiles, Load::kIsolated);
-  const double data = cost.seconds(product(8192, 4096, 1024, Phase::kDataGradient));
-  const double weight = cost.seconds(product(8192, 4096, 1024, Phase::kWeightGradient));
+  const double data = cost.seconds(product(8192, 4096, 1024, step::Phase::kDataGradient));
+  const double weight = cost.seconds(product(8192, 4096, 1024, step::Phase::kWeightGradient));
   EXPECT_NE(data, weight);
   EXPECT_NEAR(
       cost.pass_seconds(OperatorClass::kProduct, Pass::kBackward, product(8192, 4096, 1024)),
@@ -54,20 +54,21 @@ TEST(FittedCost, APassIsThePhasesOfItsOperators) {
 }
 
 TEST(FittedCost, LongProductsAreSlowerInARunningJob) {
-  const auto profiles = operator_profiles_for(built_in_device("a100-sxm-80g"));
+  const auto profiles = operator_profiles_for(cluster::built_in_device("a100-sxm-80g"));
   const ComputeCost alone(job_on("a100-sxm-80g"), profiles, Load::kIsolated);
   const ComputeCost running(job_on("a100-sxm-80g"), profiles);
-  const Operator large = product(32768, 8192, 8192);
+  const step::Operator large = product(32768, 8192, 8192);
   EXPECT_NEAR(running.seconds(large) / alone.seconds(large), 1 / 0.88, 0.01);
 }
 
 TEST(FittedCost, AnotherDeviceTakesTheSharesOfTheNearest) {
   const OperatorProfile* a100 = profile_of("a100-sxm-80g");
   const std::vector<const OperatorProfile*> profiles = {a100};
-  Job half = job_on("a100-sxm-80g");
+  plan::Job half = job_on("a100-sxm-80g");
   half.cluster.device.name = "half";
   half.cluster.device.memory_bandwidth_bytes_per_s /= 2;
-  const Operator add{.kind = OperatorKind::kAdd, .shape = {.rows = 32768, .columns = 8192}};
+  const step::Operator add{.kind = step::OperatorKind::kAdd,
+                           .shape = {.rows = 32768, .columns = 8192}};
   EXPECT_NEAR(ComputeCost(half, profiles).seconds(add) /
                   ComputeCost(job_on("a100-sxm-80g"), profiles).seconds(add),
               2, 0.05);
@@ -78,16 +79,17 @@ TEST(FittedCost, SaysWhenAnOperatorIsOutsideOfWhatWasFitted) {
   EXPECT_EQ(cost.outside_range(product(8192, 4096, 4096)), "");
   EXPECT_EQ(cost.outside_range(product(1'000'000, 4096, 4096)),
             "rows 1,000,000, measured 2,048 to 40,960");
-  EXPECT_EQ(cost.outside_range({.kind = OperatorKind::kDropout}), "");
+  EXPECT_EQ(cost.outside_range({.kind = step::OperatorKind::kDropout}), "");
 }
 
 /// All kinds of computation from tiny to huge.
-std::vector<Operator> many_operators(DType dtype) {
-  std::vector<Operator> all;
-  for (const Named<OperatorKind>& entry : kOperatorNames) {
-    if (is_communication(entry.value)) continue;
+std::vector<step::Operator> many_operators(DType dtype) {
+  std::vector<step::Operator> all;
+  for (const Named<step::OperatorKind>& entry : step::kOperatorNames) {
+    if (step::is_communication(entry.value)) continue;
     for (std::int64_t size = 1; size <= 65536; size *= 4) {
-      for (const Phase phase : {Phase::kForward, Phase::kDataGradient, Phase::kWeightGradient}) {
+      for (const step::Phase phase :
+           {step::Phase::kForward, step::Phase::kDataGradient, step::Phase::kWeightGradient}) {
         all.push_back({.kind = entry.value,
                        .phase = phase,
                        .dtype = dtype,
@@ -111,17 +113,18 @@ std::vector<Operator> many_operators(DType dtype) {
 // NOLINTNEXTLINE(readability-function-size): devices, loads, types and operators.
 TEST(FittedCost, NothingIsFasterThanThePeaksOnAnyDevice) {
   constexpr double kRounding = 1 - 1e-12;
-  for (const std::string_view name : built_in_devices()) {
-    const Job job = job_on(name);
-    const Device& device = job.cluster.device;
+  for (const std::string_view name : cluster::built_in_devices()) {
+    const plan::Job job = job_on(name);
+    const cluster::Device& device = job.cluster.device;
     for (const Load load : {Load::kRunning, Load::kIsolated}) {
       const ComputeCost cost(job, operator_profiles_for(device), load);
       for (const auto& [dtype, peak] : device.peak_flops) {
-        if (storage_type(dtype) != dtype) continue;
-        for (const Operator& op : many_operators(dtype)) {
+        if (plan::storage_type(dtype) != dtype) continue;
+        for (const step::Operator& op : many_operators(dtype)) {
           const double seconds = cost.seconds(op);
-          EXPECT_GE(seconds, kRounding * flops(op) / peak) << name;
-          EXPECT_GE(seconds, kRounding * memory_bytes(op) / device.memory_bandwidth_bytes_per_s)
+          EXPECT_GE(seconds, kRounding * step::flops(op) / peak) << name;
+          EXPECT_GE(seconds,
+                    kRounding * step::memory_bytes(op) / device.memory_bandwidth_bytes_per_s)
               << name;
           EXPECT_TRUE(std::isfinite(seconds));
         }
@@ -134,7 +137,7 @@ TEST(FittedCost, TheTableKnowsWhatWasPriced) {
   const CostModel cost(job_on("a100-sxm-80g"));
   PriceTable table(cost);
   for (int again = 0; again < 2; ++again) {
-    for (const Operator& op : many_operators(DType::kBf16)) {
+    for (const step::Operator& op : many_operators(DType::kBf16)) {
       EXPECT_EQ(table.seconds(op), cost.compute_s(op));
     }
   }
@@ -181,35 +184,35 @@ OperatorProfile profile_of_two_kernels(std::string_view first, std::string_view 
   return read_operator_profile(Document::parse(text, "p.json"));
 }
 
-const Operator kLongAttention{.kind = OperatorKind::kAttention,
-                              .shape = {.batch = 8,
-                                        .heads = 64,
-                                        .kv_heads = 64,
-                                        .queries = 8192,
-                                        .keys = 8192,
-                                        .head_dim = 128,
-                                        .value_dim = 128,
-                                        .pairs = 8192LL * 8192}};
+const step::Operator kLongAttention{.kind = step::OperatorKind::kAttention,
+                                    .shape = {.batch = 8,
+                                              .heads = 64,
+                                              .kv_heads = 64,
+                                              .queries = 8192,
+                                              .keys = 8192,
+                                              .head_dim = 128,
+                                              .value_dim = 128,
+                                              .pairs = 8192LL * 8192}};
 
 TEST(FittedCost, AnAttentionKernelTakesItsOwnFit) {
   const OperatorProfile profile = profile_of_two_kernels("cudnn", "flash2");
   const std::vector<const OperatorProfile*> profiles = {&profile};
-  const auto seconds = [&](AttentionKernel kernel) {
-    Job job = job_on("h100-sxm-80g");
+  const auto seconds = [&](cluster::AttentionKernel kernel) {
+    plan::Job job = job_on("h100-sxm-80g");
     job.kernels.attention = kernel;
     return ComputeCost(job, profiles, Load::kIsolated).seconds(kLongAttention);
   };
-  const double cudnn = seconds(AttentionKernel::kCudnn);
-  EXPECT_NEAR(seconds(AttentionKernel::kFlash2) / cudnn, 2, 0.01);
+  const double cudnn = seconds(cluster::AttentionKernel::kCudnn);
+  EXPECT_NEAR(seconds(cluster::AttentionKernel::kFlash2) / cudnn, 2, 0.01);
   // One that nobody sampled follows the nearest, at the ratio of their defaults.
-  EXPECT_NEAR(cudnn / seconds(AttentionKernel::kFlash3), 0.655 / 0.61, 0.01);
+  EXPECT_NEAR(cudnn / seconds(cluster::AttentionKernel::kFlash3), 0.655 / 0.61, 0.01);
 }
 
 TEST(FittedCost, AttentionInFp8IsFasterWhereProductsAreNarrow) {
   const auto seconds = [&](std::string_view device, DType precision, bool narrow) {
-    Job job = job_on(device);
+    plan::Job job = job_on(device);
     job.precision = precision;
-    job.kernels.attention = AttentionKernel::kCudnn;
+    job.kernels.attention = cluster::AttentionKernel::kCudnn;
     job.kernels.narrow_attention = narrow;
     const ComputeCost cost(job);
     EXPECT_LE(cost.least_seconds(kLongAttention), cost.seconds(kLongAttention));
@@ -252,4 +255,4 @@ TEST(FittedCost, ABrokenProfileSaysWhere) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

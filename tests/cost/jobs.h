@@ -2,14 +2,14 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 inline constexpr double kMicro = 1e-6;
 
 /// Nodes of eight devices on NVLink, a NIC for each device, one network.
-inline Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
-  Job job;
-  Cluster& cluster = job.cluster;
+inline plan::Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
+  plan::Job job;
+  cluster::Cluster& cluster = job.cluster;
   cluster.nodes = nodes;
   cluster.devices_per_node = 8;
   cluster.nics_per_node = 8;
@@ -18,7 +18,7 @@ inline Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
                      .size = 8,
                      .uplink_bytes_per_s = nvlink,
                      .latency_s = 2.5e-6,
-                     .links = Links::kNvlink},
+                     .links = cluster::Links::kNvlink},
                     {.name = "network",
                      .size = 8 * nodes,
                      .uplink_bytes_per_s = 8 * nic,
@@ -28,8 +28,8 @@ inline Job nodes_of_eight(std::int64_t nodes, double nvlink, double nic) {
 }
 
 /// Round figures of the DGX A100.
-inline Job a100_job(std::int64_t nodes = 2) {
-  Job job = nodes_of_eight(nodes, 300e9, 25e9);
+inline plan::Job a100_job(std::int64_t nodes = 2) {
+  plan::Job job = nodes_of_eight(nodes, 300e9, 25e9);
   job.cluster.device = {
       .name = "a100",
       .peak_flops = {{DType::kFp32, 19.5e12}, {DType::kFp16, 312e12}, {DType::kBf16, 312e12}},
@@ -39,8 +39,8 @@ inline Job a100_job(std::int64_t nodes = 2) {
 }
 
 /// Round figures of the DGX H100.
-inline Job h100_job(std::int64_t nodes = 2) {
-  Job job = nodes_of_eight(nodes, 450e9, 50e9);
+inline plan::Job h100_job(std::int64_t nodes = 2) {
+  plan::Job job = nodes_of_eight(nodes, 450e9, 50e9);
   job.cluster.device = {
       .name = "h100",
       .peak_flops = {{DType::kFp32, 67e12}, {DType::kBf16, 990e12}, {DType::kFp8, 1980e12}},
@@ -50,8 +50,8 @@ inline Job h100_job(std::int64_t nodes = 2) {
 }
 
 /// The DGX B200.
-inline Job b200_job(std::int64_t nodes = 2) {
-  Job job = nodes_of_eight(nodes, 900e9, 50e9);
+inline plan::Job b200_job(std::int64_t nodes = 2) {
+  plan::Job job = nodes_of_eight(nodes, 900e9, 50e9);
   job.cluster.device = {.name = "b200",
                         .peak_flops = {{DType::kBf16, 2250e12},
                                        {DType::kFp8, 4500e12},
@@ -63,8 +63,8 @@ inline Job b200_job(std::int64_t nodes = 2) {
 }
 
 /// A device that no generation covers.
-inline Job other_job(std::int64_t nodes = 2) {
-  Job job = nodes_of_eight(nodes, 32e9, 12.5e9);
+inline plan::Job other_job(std::int64_t nodes = 2) {
+  plan::Job job = nodes_of_eight(nodes, 32e9, 12.5e9);
   job.cluster.device = {.name = "mine",
                         .peak_flops = {{DType::kFp32, 10e12}},
                         .memory_bytes = 16e9,
@@ -72,4 +72,4 @@ inline Job other_job(std::int64_t nodes = 2) {
   return job;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

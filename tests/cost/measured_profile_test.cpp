@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 using ::testing::HasSubstr;
@@ -37,49 +37,59 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
                              .network_s_per_byte = 8e-8,
                              .chunk_bytes = 4096};
   const ShapeCurve curve{.group = {2, 4, 1}, .factors = {{1e4, 1.25}, {1e6, 0.75}}};
-  const ComputationLaw product{.kind = OperatorKind::kLinear,
-                               .phase = Phase::kDataGradient,
+  const ComputationLaw product{.kind = step::OperatorKind::kLinear,
+                               .phase = step::Phase::kDataGradient,
                                .dtype = DType::kFp32,
                                .start_s = 2e-5,
                                .s_per_flop = 1e-10};
-  const HostOverheadLaw host_overhead{.scheme = Scheme::kData,
-                                      .operation = Collective::kAllGather,
+  const HostOverheadLaw host_overhead{.scheme = step::Scheme::kData,
+                                      .operation = collective::Collective::kAllGather,
                                       .start_s = 3e-4,
                                       .s_per_byte = 2e-10};
   const nlohmann::ordered_json file = {
       {"stepwright", "measured/1"},
       {"name", "here"},
       {"messages",
-       {message_law_json(Collective::kAllGather, {law, {}}),
-        message_law_json(Algorithm::kHoRing, Collective::kAllReduce, {schedule, {curve}})}},
+       {message_law_json(collective::Collective::kAllGather, {law, {}}),
+        message_law_json(collective::Algorithm::kHoRing, collective::Collective::kAllReduce,
+                         {schedule, {curve}})}},
       {"handling", {host_overhead_law_json(host_overhead)}},
       {"computations", {computation_law_json(product)}}};
   const MeasuredProfile profile = read_measured(file.dump());
-  const auto& gathered = profile.messages.gloo[static_cast<std::size_t>(Collective::kAllGather)];
+  const auto& gathered =
+      profile.messages.gloo[static_cast<std::size_t>(collective::Collective::kAllGather)];
   ASSERT_TRUE(gathered.has_value());
   EXPECT_DOUBLE_EQ(gathered->law.start_s, 1e-3);
   EXPECT_DOUBLE_EQ(gathered->law.hop_s, 0);
   EXPECT_DOUBLE_EQ(gathered->law.network_hop_s, 2e-4);
   EXPECT_DOUBLE_EQ(gathered->law.network_s_per_byte, 8e-8);
   const SocketGroup group{2, 4, 1};
-  const auto time = [&](Algorithm algorithm, const SocketGroup& of) {
-    return profile.messages.time(scheduled_method(algorithm, Collective::kAllReduce, of),
-                                 Collective::kAllReduce, 1e5, of);
+  const auto time = [&](collective::Algorithm algorithm, const SocketGroup& of) {
+    return profile.messages.time(
+        scheduled_method(algorithm, collective::Collective::kAllReduce, of),
+        collective::Collective::kAllReduce, 1e5, of);
   };
-  ASSERT_TRUE(time(Algorithm::kHoRing, group).has_value());
-  EXPECT_DOUBLE_EQ(time(Algorithm::kHoRing, group)->seconds,
-                   schedule.time(Algorithm::kHoRing, Collective::kAllReduce, 1e5, group).seconds);
-  EXPECT_FALSE(time(Algorithm::kLibrary, group).has_value()) << "no all-reduce of Gloo is known";
-  EXPECT_FALSE(time(Algorithm::kHoRing, {2, 1, 4}).has_value()) << "not two levels";
-  const ComputationLaw* found = profile.find(
-      {.kind = OperatorKind::kLinear, .phase = Phase::kDataGradient, .dtype = DType::kFp32});
+  ASSERT_TRUE(time(collective::Algorithm::kHoRing, group).has_value());
+  EXPECT_DOUBLE_EQ(
+      time(collective::Algorithm::kHoRing, group)->seconds,
+      schedule.time(collective::Algorithm::kHoRing, collective::Collective::kAllReduce, 1e5, group)
+          .seconds);
+  EXPECT_FALSE(time(collective::Algorithm::kLibrary, group).has_value())
+      << "no all-reduce of Gloo is known";
+  EXPECT_FALSE(time(collective::Algorithm::kHoRing, {2, 1, 4}).has_value()) << "not two levels";
+  const ComputationLaw* found = profile.find({.kind = step::OperatorKind::kLinear,
+                                              .phase = step::Phase::kDataGradient,
+                                              .dtype = DType::kFp32});
   ASSERT_NE(found, nullptr);
   EXPECT_DOUBLE_EQ(found->seconds(1e6, 100), 2e-5 + 1e-4);
-  EXPECT_EQ(profile.find({.kind = OperatorKind::kLinear, .dtype = DType::kFp32}), nullptr);
-  EXPECT_DOUBLE_EQ(profile.host_overhead_s(Scheme::kData, Collective::kAllGather, 1e6),
-                   3e-4 + 2e-4);
-  EXPECT_EQ(profile.host_overhead_s(Scheme::kTensor, Collective::kAllGather, 1e6), 0);
-  EXPECT_EQ(profile.host_overhead_s(Scheme::kData, Collective::kAllReduce, 1e6), 0);
+  EXPECT_EQ(profile.find({.kind = step::OperatorKind::kLinear, .dtype = DType::kFp32}), nullptr);
+  EXPECT_DOUBLE_EQ(
+      profile.host_overhead_s(step::Scheme::kData, collective::Collective::kAllGather, 1e6),
+      3e-4 + 2e-4);
+  EXPECT_EQ(profile.host_overhead_s(step::Scheme::kTensor, collective::Collective::kAllGather, 1e6),
+            0);
+  EXPECT_EQ(profile.host_overhead_s(step::Scheme::kData, collective::Collective::kAllReduce, 1e6),
+            0);
 }
 
 TEST(MeasuredProfiles, CorrectLawsBetweenSamples) {
@@ -111,4 +121,4 @@ TEST(MeasuredProfiles, ThatAreNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

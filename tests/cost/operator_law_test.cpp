@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr DevicePeaks kPeaks{312e12, 2e12};
 
-Operator half_product(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
-  return {.kind = OperatorKind::kLinear,
+step::Operator half_product(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+  return {.kind = step::OperatorKind::kLinear,
           .dtype = DType::kFp16,
           .shape = {.rows = rows, .columns = columns, .inner = inner}};
 }
@@ -48,8 +48,9 @@ TEST(OperatorLaw, TheBackwardOfAProductIsItsTwoGradients) {
 }
 
 TEST(OperatorLaw, AVectorKernelPaysItsBytesAndRows) {
-  const Operator op{
-      .kind = OperatorKind::kNorm, .dtype = DType::kFp16, .shape = {.rows = 8192, .columns = 4096}};
+  const step::Operator op{.kind = step::OperatorKind::kNorm,
+                          .dtype = DType::kFp16,
+                          .shape = {.rows = 8192, .columns = 4096}};
   const PassWork work = pass_work(OperatorClass::kNorm, Pass::kForward, op, 108);
   const LawConstants law{.start_us = 5, .memory_share = 0.5, .row_ns = 2};
   // 134.218e6 bytes at 1e12: 134.218 us; 8,192 rows of 2 ns: 16.384 us; start 5 us.
@@ -57,16 +58,16 @@ TEST(OperatorLaw, AVectorKernelPaysItsBytesAndRows) {
 }
 
 TEST(OperatorLaw, AttentionPaysPaddedHeadsAndMaskedTiles) {
-  Operator op{.kind = OperatorKind::kAttention,
-              .dtype = DType::kFp16,
-              .shape = {.batch = 1,
-                        .heads = 32,
-                        .kv_heads = 32,
-                        .queries = 4096,
-                        .keys = 4096,
-                        .head_dim = 80,
-                        .value_dim = 80,
-                        .pairs = std::int64_t{4096} * 4096}};
+  step::Operator op{.kind = step::OperatorKind::kAttention,
+                    .dtype = DType::kFp16,
+                    .shape = {.batch = 1,
+                              .heads = 32,
+                              .kv_heads = 32,
+                              .queries = 4096,
+                              .keys = 4096,
+                              .head_dim = 80,
+                              .value_dim = 80,
+                              .pairs = std::int64_t{4096} * 4096}};
   const PassWork plain = pass_work(OperatorClass::kAttention, Pass::kForward, op, 108);
   EXPECT_TRUE(plain.kernels[0].uneven_head);
   EXPECT_EQ(plain.kernels[0].head_dim, 96);
@@ -82,7 +83,7 @@ TEST(OperatorLaw, AttentionPaysPaddedHeadsAndMaskedTiles) {
 }
 
 TEST(OperatorLaw, EveryClassHasAsManyFeaturesAsNames) {
-  const Operator op = half_product(4096, 4096, 4096);
+  const step::Operator op = half_product(4096, 4096, 4096);
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     for (const Named<Pass>& pass : kPassNames) {
       EXPECT_EQ(features(what.value, pass.value, op, 108).count,
@@ -93,4 +94,4 @@ TEST(OperatorLaw, EveryClassHasAsManyFeaturesAsNames) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

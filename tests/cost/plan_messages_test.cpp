@@ -6,10 +6,10 @@
 
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
-PlannedJob two_nodes(const std::string& choices) {
+plan::PlannedJob two_nodes(const std::string& choices) {
   const std::string text = R"(stepwright: plan/1
 job:
   model: {layers: 4, hidden: 128, heads: 8, ffn: 352, vocab: 256}
@@ -25,12 +25,12 @@ job:
   precision: fp32
 micro_batch: 2
 )" + choices;
-  return read_plan(Document::parse(text, "plan"), {});
+  return plan::read_plan(Document::parse(text, "plan"), {});
 }
 
-std::vector<PlanMessage> messages_of(const PlannedJob& planned) {
-  return plan_messages(build_program(planned.job, planned.plan), CostModel(planned.job),
-                       group_layouts(planned.job.cluster, Grid(planned.plan)),
+std::vector<PlanMessage> messages_of(const plan::PlannedJob& planned) {
+  return plan_messages(step::build_program(planned.job, planned.plan), CostModel(planned.job),
+                       group_layouts(planned.job.cluster, plan::Grid(planned.plan)),
                        planned.plan.collectives);
 }
 
@@ -45,40 +45,40 @@ TEST(PlanMessages, OfTensorParallelismAreRowsOfAMicroBatchInsideTheNode) {
   const auto messages =
       messages_of(two_nodes("parallel: {tensor: 4, data: 2}\nsequence_parallel: true\n"));
   const SocketGroup inside{.nodes = 1, .members = 4, .groups = 1};
-  EXPECT_TRUE(has(messages, {{}, Collective::kAllGather, inside, kActivations}));
-  EXPECT_TRUE(has(messages, {{}, Collective::kReduceScatter, inside, kActivations}));
+  EXPECT_TRUE(has(messages, {{}, collective::Collective::kAllGather, inside, kActivations}));
+  EXPECT_TRUE(has(messages, {{}, collective::Collective::kReduceScatter, inside, kActivations}));
 }
 
 TEST(PlanMessages, NeighboursSendWhatAStageHandsOn) {
   const auto messages = messages_of(two_nodes("parallel: {pipeline: 2, data: 4}\n"));
   const SocketGroup across{.nodes = 2, .members = 1, .groups = 4};
-  EXPECT_TRUE(has(messages, {{}, Collective::kPointToPoint, across, kActivations}));
+  EXPECT_TRUE(has(messages, {{}, collective::Collective::kPointToPoint, across, kActivations}));
 }
 
 TEST(PlanMessages, OfASchedulesMethodNameIt) {
   const auto messages = messages_of(
       two_nodes("parallel: {data: 8}\nsharding: NNG\ncollectives: {data: two-level}\n"));
-  const auto scheduled = std::ranges::count(messages, Algorithm::kTwoLevel, [](const auto& each) {
-    return each.method.value_or(Algorithm::kLibrary);
-  });
+  const auto scheduled = std::ranges::count(
+      messages, collective::Algorithm::kTwoLevel,
+      [](const auto& each) { return each.method.value_or(collective::Algorithm::kLibrary); });
   EXPECT_GT(scheduled, 0);
 }
 
 TEST(PlanMessages, AreDistinctAndThoseThatArePriced) {
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       two_nodes("parallel: {tensor: 2, context: 2, data: 2}\nsharding: GGG\n");
   const auto messages = messages_of(planned);
   for (auto each = messages.begin(); each != messages.end(); ++each) {
     EXPECT_EQ(std::find(messages.begin(), each, *each), each);
   }
   const CostModel cost(planned.job);
-  const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
-  for (const Template& piece : build_program(planned.job, planned.plan).templates) {
-    for (const Operator& op : piece.operators) {
-      if (!is_communication(op.kind) || cost.price(op, layouts, {}).seconds == 0) continue;
+  const auto layouts = group_layouts(planned.job.cluster, plan::Grid(planned.plan));
+  for (const step::Template& piece : step::build_program(planned.job, planned.plan).templates) {
+    for (const step::Operator& op : piece.operators) {
+      if (!step::is_communication(op.kind) || cost.price(op, layouts, {}).seconds == 0) continue;
       EXPECT_TRUE(std::ranges::any_of(messages,
                                       [&](const PlanMessage& each) {
-                                        return each.operation == collective_of(op.kind) &&
+                                        return each.operation == step::collective_of(op.kind) &&
                                                each.payload_bytes ==
                                                    static_cast<double>(op.payload_bytes());
                                       }))
@@ -88,4 +88,4 @@ TEST(PlanMessages, AreDistinctAndThoseThatArePriced) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -2,18 +2,18 @@
 
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 TEST(SocketLoads, OfARingInOneNodeAreAllOfItsEdges) {
-  const SocketLoads loads = socket_loads(Collective::kAllGather, 4000, {1, 4, 1});
+  const SocketLoads loads = socket_loads(collective::Collective::kAllGather, 4000, {1, 4, 1});
   EXPECT_DOUBLE_EQ(loads.inside_bytes(), 4 * 3000);
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 0);
   EXPECT_DOUBLE_EQ(loads.hops, 3);
 }
 
 TEST(SocketLoads, OfSisterGroupsAddUp) {
-  const SocketLoads loads = socket_loads(Collective::kAllReduce, 4000, {4, 1, 4});
+  const SocketLoads loads = socket_loads(collective::Collective::kAllReduce, 4000, {4, 1, 4});
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 4 * 2 * 3000);
   EXPECT_DOUBLE_EQ(loads.inside_bytes(), 0);
   EXPECT_DOUBLE_EQ(loads.hops, 6);
@@ -21,8 +21,8 @@ TEST(SocketLoads, OfSisterGroupsAddUp) {
 
 TEST(SocketLoads, AReduceScatterGoesRoundTwice) {
   const SocketGroup group{4, 4, 1};
-  const SocketLoads scatter = socket_loads(Collective::kReduceScatter, 16000, group);
-  const SocketLoads reduce = socket_loads(Collective::kAllReduce, 16000, group);
+  const SocketLoads scatter = socket_loads(collective::Collective::kReduceScatter, 16000, group);
+  const SocketLoads reduce = socket_loads(collective::Collective::kAllReduce, 16000, group);
   EXPECT_DOUBLE_EQ(scatter.network_bytes(), reduce.network_bytes());
   EXPECT_DOUBLE_EQ(scatter.network_bytes(), 2 * 15000);
   EXPECT_DOUBLE_EQ(scatter.inside_bytes(), 3 * 2 * 15000);
@@ -30,13 +30,13 @@ TEST(SocketLoads, AReduceScatterGoesRoundTwice) {
 
 TEST(SocketLoads, OfAnExchangeCountEveryPair) {
   // Two nodes of two ranks: a rank sends a quarter to its neighbour and two to the other node.
-  const SocketLoads loads = socket_loads(Collective::kAllToAll, 4000, {2, 2, 1});
+  const SocketLoads loads = socket_loads(collective::Collective::kAllToAll, 4000, {2, 2, 1});
   EXPECT_DOUBLE_EQ(loads.inside_bytes(), 2 * 1000);
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 2 * 2 * 1000);
 }
 
 TEST(SocketLoads, OfTransfersAreWhatLeavesANode) {
-  const SocketLoads loads = socket_loads(Collective::kPointToPoint, 1000, {4, 1, 4});
+  const SocketLoads loads = socket_loads(collective::Collective::kPointToPoint, 1000, {4, 1, 4});
   EXPECT_DOUBLE_EQ(loads.network_bytes(), 4 * 1000);
   EXPECT_DOUBLE_EQ(loads.hops, 1);
 }
@@ -68,16 +68,16 @@ TEST(SocketLaw, AMessageAloneHidesHalfOfEachHop) {
 }
 
 TEST(SocketGroups, FollowTheLayout) {
-  Cluster cluster;
+  cluster::Cluster cluster;
   cluster.nodes = 4;
   cluster.devices_per_node = 4;
   cluster.levels = {{.name = "bus", .size = 4, .uplink_bytes_per_s = 1},
                     {.name = "network", .size = 16, .uplink_bytes_per_s = 1, .network = true}};
-  const SocketGroup data = socket_group(strided_layout(cluster, 8, 2), 1, 4);
+  const SocketGroup data = socket_group(cluster::strided_layout(cluster, 8, 2), 1, 4);
   EXPECT_EQ(data.nodes, 4);
   EXPECT_EQ(data.members, 2);
   EXPECT_EQ(data.groups, 2);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

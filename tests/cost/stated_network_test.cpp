@@ -6,29 +6,30 @@
 #include "stepwright/cost/collective_cost.h"
 #include "stepwright/cost/profiles/collective_profiles.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
-Cluster stated(std::string_view profile, std::int64_t nodes, double bytes_per_s) {
-  Cluster cluster = load_cluster(profile, nodes);
+cluster::Cluster stated(std::string_view profile, std::int64_t nodes, double bytes_per_s) {
+  cluster::Cluster cluster = cluster::load_cluster(profile, nodes);
   cluster.all_reduce_bytes_per_s = bytes_per_s;
   return cluster;
 }
 
 /// Bus bandwidth of a large all-reduce of so many consecutive ranks.
-double bus(const Cluster& cluster, std::int64_t ranks) {
+double bus(const cluster::Cluster& cluster, std::int64_t ranks) {
   const CollectiveCost cost(cluster);
-  const double time_s = cost.message({Collective::kAllReduce, kStatedBytes,
-                                      strided_layout(cluster, ranks, 1), Algorithm::kLibrary})
-                            .seconds;
-  return sent_bytes(Collective::kAllReduce, kStatedBytes, ranks) / time_s;
+  const double time_s =
+      cost.message({collective::Collective::kAllReduce, kStatedBytes,
+                    cluster::strided_layout(cluster, ranks, 1), collective::Algorithm::kLibrary})
+          .seconds;
+  return collective::sent_bytes(collective::Collective::kAllReduce, kStatedBytes, ranks) / time_s;
 }
 
 TEST(StatedNetwork, AnAllReduceOfAllDevicesAttainsWhatIsStated) {
   for (const std::string_view profile : {"aws-p5-h100", "dgx-h100", "azure-ndv4-a100"}) {
     for (const std::int64_t nodes : {2, 4, 16, 64}) {
       for (const double stated_bus : {10e9, 40e9}) {
-        const Cluster cluster = stated(profile, nodes, stated_bus);
+        const cluster::Cluster cluster = stated(profile, nodes, stated_bus);
         EXPECT_NEAR(bus(cluster, cluster.devices()) / stated_bus, 1, 1e-6)
             << profile << ' ' << nodes;
       }
@@ -38,9 +39,9 @@ TEST(StatedNetwork, AnAllReduceOfAllDevicesAttainsWhatIsStated) {
 
 // A network that is as good as the profile's, one node, and a cluster that states nothing.
 TEST(StatedNetwork, NothingIsMadeFasterThanWithoutACrowd) {
-  const Cluster plain = load_cluster("dgx-h100", 8);
+  const cluster::Cluster plain = cluster::load_cluster("dgx-h100", 8);
   EXPECT_EQ(bus(stated("dgx-h100", 8, 1e15), 64), bus(plain, 64));
-  const Cluster alone = load_cluster("dgx-h100", 1);
+  const cluster::Cluster alone = cluster::load_cluster("dgx-h100", 1);
   EXPECT_EQ(bus(stated("dgx-h100", 1, 1e9), 8), bus(alone, 8));
   EXPECT_EQ(of_stated_network(plain, collectives_of(plain)).operations,
             collectives_of(plain).operations);
@@ -49,15 +50,16 @@ TEST(StatedNetwork, NothingIsMadeFasterThanWithoutACrowd) {
 // An eighth of the uncrowded rate over 128 ranks, eight times kUncrowdedRanks: a power of one, so
 // that 32 ranks attain half of it and 16 all.
 TEST(StatedNetwork, SmallerGroupsMeetLessOfACrowd) {
-  const Cluster plain = load_cluster("dgx-h100", 16);
+  const cluster::Cluster plain = cluster::load_cluster("dgx-h100", 16);
   const double full = bus(plain, 128);
-  const Cluster crowded = stated("dgx-h100", 16, full / 8);
-  const double congestion =
-      of_stated_network(crowded, collectives_of(crowded)).of(Collective::kAllGather).congestion;
+  const cluster::Cluster crowded = stated("dgx-h100", 16, full / 8);
+  const double congestion = of_stated_network(crowded, collectives_of(crowded))
+                                .of(collective::Collective::kAllGather)
+                                .congestion;
   EXPECT_NEAR(congestion, 1, 0.05);
   EXPECT_NEAR(bus(crowded, 32) / bus(plain, 32), 0.5, 0.05);
   EXPECT_NEAR(bus(crowded, 16) / bus(plain, 16), 1, 1e-9);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::cost

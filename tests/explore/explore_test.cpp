@@ -19,7 +19,7 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/whole_run/whole_run.h"
 
-namespace stepwright {
+namespace stepwright::explore {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -39,8 +39,8 @@ Json asked(const std::string& ask, const std::string& text, bool settle = false)
   return explore({{"ask", ask}, {"text", text}, {"name", "it"}, {"settle", settle}});
 }
 
-PlannedJob read_back(const Json& plan) {
-  return read_plan(Document::parse(plan.dump(), "plan"), {});
+plan::PlannedJob read_back(const Json& plan) {
+  return plan::read_plan(Document::parse(plan.dump(), "plan"), {});
 }
 
 /// Where a control's value stands in a plan file.
@@ -53,20 +53,21 @@ Json::json_pointer pointer_to(const Json& control) {
 TEST(Explore, SaysOfAPlanWhatPredictSays) {
   const std::string path = "examples/llama-3-70b.plan.yaml";
   const Json answer = asked("predict", text_of(path));
-  EXPECT_EQ(answer.at("prediction"), prediction_json(predict(load_plan(path))));
+  EXPECT_EQ(answer.at("prediction"),
+            simulate::prediction_json(simulate::predict(plan::load_plan(path))));
   const double drawn_s = asked("timeline", text_of(path)).at("timeline").at("step_time_s");
   EXPECT_NEAR(drawn_s, answer.at("prediction").at("step_time_s").get<double>(), 1e-9 * drawn_s);
-  EXPECT_EQ(read_back(answer.at("plan")).plan, load_plan(path).plan);
+  EXPECT_EQ(read_back(answer.at("plan")).plan, plan::load_plan(path).plan);
 }
 
 TEST(Explore, SaysOfTheWholeRunWhatRunSays) {
   Json plan = asked("predict", kJob).at("plan");
   plan["job"]["run"] = {{"tokens", 2e12}, {"restart", "10min"}};
   const Json answer = asked("predict", plan.dump());
-  const PlannedJob planned = read_back(plan);
-  const WholeRun run = whole_run(predict(planned), planned.job.run);
+  const plan::PlannedJob planned = read_back(plan);
+  const whole_run::WholeRun run = whole_run::whole_run(simulate::predict(planned), planned.job.run);
   EXPECT_EQ(answer.at("whole_run").at("tokens"), 2e12);
-  EXPECT_EQ(answer.at("whole_run").at("days"), run_summary_json(run).at("days"));
+  EXPECT_EQ(answer.at("whole_run").at("days"), whole_run::run_summary_json(run).at("days"));
   EXPECT_EQ(asked("predict", kJob).at("whole_run").at("tokens"), 1e12);
 }
 
@@ -77,9 +78,9 @@ TEST(Explore, AnOrderIsFoundOnce) {
   plan["schedule"] = "auto";
   const Json answer = asked("predict", plan.dump(), true);
   ASSERT_FALSE(answer.contains("refused")) << answer.at("refused");
-  EXPECT_FALSE(is_settled(read_back(answer.at("plan")).plan.schedule));
+  EXPECT_FALSE(schedule::is_settled(read_back(answer.at("plan")).plan.schedule));
   const Json settled = answer.at("settled");
-  EXPECT_TRUE(is_settled(read_back(settled).plan.schedule));
+  EXPECT_TRUE(schedule::is_settled(read_back(settled).plan.schedule));
   const Json again = asked("predict", settled.dump());
   EXPECT_FALSE(again.contains("settled"));
   EXPECT_EQ(again.at("prediction").at("step_time_s"), answer.at("prediction").at("step_time_s"));
@@ -123,8 +124,8 @@ TEST(Explore, ARefusedPlanComesWithLegalOnesNearIt) {
   EXPECT_FALSE(answer.contains("prediction"));
   ASSERT_FALSE(answer.at("nearest").empty());
   for (const Json& near : answer.at("nearest")) {
-    const PlannedJob planned = read_back(near.at("plan"));
-    EXPECT_FALSE(broken_rule(planned.job, planned.plan));
+    const plan::PlannedJob planned = read_back(near.at("plan"));
+    EXPECT_FALSE(plan::broken_rule(planned.job, planned.plan));
     EXPECT_THAT(answer.at("refused").get<std::string>(), HasSubstr(near.at("changes")));
   }
 }
@@ -146,8 +147,9 @@ TEST(Explore, FindsWhatTuneFinds) {
   const Json job = Json::parse(std::string(kJob).insert(1, "\"search\": {\"tensor\": 2}, "));
   int told = 0;
   const Json answer = explore({{"ask", "tune"}, {"text", job.dump()}, {"name", "it"}},
-                              [&](const TuneProgress&) { ++told; });
-  const TuneResult result = tune(read_job(Document::parse(job.dump(), "job"), {}), {.threads = 1});
+                              [&](const tune::TuneProgress&) { ++told; });
+  const tune::TuneResult result =
+      tune::tune(plan::read_job(Document::parse(job.dump(), "job"), {}), {.threads = 1});
   EXPECT_EQ(answer.at("plans").at(0).at("step_time_s"), result.plans.front().step_time_s);
   EXPECT_EQ(read_back(answer.at("plans").at(0).at("plan")).plan, result.plans.front().plan);
   EXPECT_GT(told, 0);
@@ -158,11 +160,11 @@ TEST(Explore, EveryChoiceCanBeTaken) {
   Json job = Json::parse(kJob);
   for (const Json& cluster : choices.at("clusters")) {
     job["cluster"]["profile"] = cluster;
-    EXPECT_NO_THROW(read_job(Document::parse(job.dump(), "job"), {})) << cluster;
+    EXPECT_NO_THROW(plan::read_job(Document::parse(job.dump(), "job"), {})) << cluster;
   }
   for (const Json& model : choices.at("models")) {
     job["model"] = model;
-    EXPECT_NO_THROW(read_job(Document::parse(job.dump(), "job"), {})) << model;
+    EXPECT_NO_THROW(plan::read_job(Document::parse(job.dump(), "job"), {})) << model;
   }
   const Json plan = asked("predict", kJob).at("plan");
   for (const Json& control : choices.at("controls")) {
@@ -192,10 +194,10 @@ TEST(Explore, EveryChoiceOfAPlanHasAControl) {
                                  place.starts_with("job.run.") || control.contains("unsaid");
     EXPECT_TRUE(may_be_left_out || plan.contains(pointer_to(control))) << place;
   }
-  each_choice([&](const auto& choice) {
+  plan::each_choice([&](const auto& choice) {
     EXPECT_TRUE(places.contains(std::string(choice.place))) << choice.place;
   });
-  for (const auto& [flag, name] : kKernelFlags) {
+  for (const auto& [flag, name] : plan::kKernelFlags) {
     EXPECT_TRUE(places.contains("job.kernels." + std::string(name))) << name;
   }
 }
@@ -215,4 +217,4 @@ TEST(Explore, BadTextFailsWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::explore

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr double kNone = INFINITY;
@@ -64,4 +64,4 @@ TEST(RobustResiduals, AreSquaresWhereSmallAndSizesWhereLarge) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 ImportedPlan launched(std::vector<SourceFile> files) {
@@ -28,7 +28,7 @@ SourceFile launch(const std::string& type, const std::string& lines) {
 
 TEST(Accelerate, ReadsTheStrategiesOfBothVersionsOfFsdp) {
   const auto sharding = [](const std::string& section) {
-    return sharding_word(
+    return plan::sharding_word(
         launched({launch("FSDP", "fsdp_config: {" + section + "}\n")}).planned.plan.sharding);
   };
   EXPECT_EQ(sharding("fsdp_sharding_strategy: FULL_SHARD"), "GGG");
@@ -44,7 +44,7 @@ TEST(Accelerate, WithoutADistributedTypeOneProcessStarts) {
   given.model = "llama-3-8b";
   given.batch = "4x4096";
   const SourceFile file = launch("'NO'", "");
-  const PlannedJob planned = import_sources("", {&file, 1}, given).planned;
+  const plan::PlannedJob planned = import_sources("", {&file, 1}, given).planned;
   EXPECT_EQ(planned.job.cluster.devices(), 1);
   EXPECT_EQ(planned.plan.parallel.data, 1);
 }
@@ -68,7 +68,7 @@ TEST(Accelerate, DegreesThatAreNotItsProcessesAreRefused) {
 }
 
 TEST(Accelerate, ReadsMegatronInsideIt) {
-  const Plan plan =
+  const plan::Plan plan =
       launched({launch("MEGATRON_LM",
                        "megatron_lm_config: {megatron_lm_tp_degree: 2, megatron_lm_pp_degree: 4, "
                        "megatron_lm_num_micro_batches: 64, megatron_lm_sequence_parallelism: true, "
@@ -78,8 +78,8 @@ TEST(Accelerate, ReadsMegatronInsideIt) {
   EXPECT_EQ(plan.parallel.tensor, 2);
   EXPECT_EQ(plan.parallel.pipeline, 4);
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
-  EXPECT_EQ(sharding_word(plan.sharding), "NNG");
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kSelective);
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");
 }
 
 TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
@@ -109,12 +109,12 @@ TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
 TEST(Accelerate, ItsPrecisionFillsDeepSpeeds) {
   const SourceFile zero{"ds.json", R"({"fp16": {"enabled": "auto"}, "bf16": {"enabled": "auto"},
     "train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2}})"};
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       launched({launch("DEEPSPEED", "deepspeed_config: {deepspeed_config_file: ds.json}\n"), zero})
           .planned;
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.plan.micro_batch, 2);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
 }
 
 TEST(DeepSpeed, ReadsTheConfigurationThatALogHas) {
@@ -135,7 +135,7 @@ step 1 {loss: 3}
 )"};
   const ImportedPlan plan = launched({log});
   EXPECT_EQ(plan.target, "deepspeed");
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
   EXPECT_EQ(plan.planned.plan.gradient_bucket, 500'000'000);
   const auto stage =
       std::ranges::find(plan.report.read, "zero_optimization.stage", &ReadSetting::name);
@@ -173,4 +173,4 @@ TEST(Accelerate, LayersThatNothingWrapsAreSaid) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -13,7 +13,7 @@
 #include "stepwright/model/catalog.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::ElementsAre;
@@ -100,8 +100,8 @@ TEST(AdaptersOfFiles, VerlHasThemWhereTheirRankIsAboveZero) {
 }
 
 TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
-  Job job;
-  job.model = built_in_model("llama-3-8b").value();
+  plan::Job job;
+  job.model = model::built_in_model("llama-3-8b").value();
   job.framework.name = "accelerate";
   ImportReport report;
   AdapterWords words{
@@ -109,18 +109,18 @@ TEST(AdaptersOfFiles, ModulesAreTargetsOfTheModel) {
   words.modules.emplace_back("lm_head");
   take_adapters(words, "train.yaml", job, report);
   ASSERT_TRUE(job.model.adapters.has_value());
-  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kQuery));
-  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kFc2));
-  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kKey));
+  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kQuery));
+  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kFc2));
+  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kKey));
   EXPECT_THAT(report.not_read, lists("lm_head", Matters::kYes));
   EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("q_proj", "down_proj"));
-  job.model.adapters->targets = possible_targets(job.model);
+  job.model.adapters->targets = model::possible_targets(job.model);
   EXPECT_THAT(transformers_modules(job.model).modules, ElementsAre("all-linear"));
 }
 
 TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
-  Job job;
-  job.model = built_in_model("deepseek-v3").value();
+  plan::Job job;
+  job.model = model::built_in_model("deepseek-v3").value();
   job.framework.name = "megatron-core";
   ImportReport report;
   take_adapters({.rank = 8,
@@ -128,8 +128,8 @@ TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
                  .modules = {"linear_q_up_proj", "linear_kv_down_proj", "linear_qkv"}},
                 "train.yaml", job, report);
   ASSERT_TRUE(job.model.adapters.has_value());
-  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kQueryUp));
-  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kKeyValueDown));
+  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kQueryUp));
+  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kKeyValueDown));
   EXPECT_EQ(job.model.adapters->targets.count(), 2);
   EXPECT_THAT(report.not_read, lists("linear_qkv", Matters::kYes));
   EXPECT_THAT(megatron_modules(job.model), ElementsAre("linear_q_up_proj", "linear_kv_down_proj"));
@@ -139,14 +139,15 @@ TEST(AdaptersOfFiles, ProjectionsOfLatentsAreModules) {
 }
 
 /// The modules of these targets that files name of a built-in model, and the targets of those.
-void expect_modules(const std::string& model, std::initializer_list<AdapterTarget> targets,
+void expect_modules(const std::string& model, std::initializer_list<model::AdapterTarget> targets,
                     bool joined, const std::vector<std::string>& modules) {
-  Job job;
-  job.model = built_in_model(model).value();
+  plan::Job job;
+  job.model = model::built_in_model(model).value();
   job.framework.name = "accelerate";
-  job.model.adapters = Adapters{.rank = 4, .alpha = 4, .joined = joined};
-  for (const AdapterTarget target : targets) job.model.adapters->targets.set(place_of(target));
-  const Adapters adapters = *job.model.adapters;
+  job.model.adapters = model::Adapters{.rank = 4, .alpha = 4, .joined = joined};
+  for (const model::AdapterTarget target : targets)
+    job.model.adapters->targets.set(model::place_of(target));
+  const model::Adapters adapters = *job.model.adapters;
   EXPECT_EQ(transformers_modules(job.model).modules, modules) << model;
   ImportReport report;
   take_adapters({.rank = 4, .alpha = 4, .modules = modules}, "train.yaml", job, report);
@@ -154,7 +155,7 @@ void expect_modules(const std::string& model, std::initializer_list<AdapterTarge
 }
 
 TEST(AdaptersOfFiles, ModulesAreThoseOfTheFamilyOfAModel) {
-  using enum AdapterTarget;
+  using enum model::AdapterTarget;
   expect_modules("mixtral-8x7b", {kGate, kUp, kFc2}, false, {"w1", "w3", "w2"});
   expect_modules("gpt-neox-20b", {kQuery, kKey, kValue, kUp}, true,
                  {"query_key_value", "dense_h_to_4h"});
@@ -165,8 +166,8 @@ TEST(AdaptersOfFiles, ModulesAreThoseOfTheFamilyOfAModel) {
 }
 
 TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
-  Job job;
-  job.model = built_in_model("llama-3-8b").value();
+  plan::Job job;
+  job.model = model::built_in_model("llama-3-8b").value();
   ImportReport report;
   try {
     take_adapters({.rank = 8, .alpha = 8, .modules = {"lm_head"}}, "train.yaml", job, report);
@@ -181,8 +182,8 @@ TEST(AdaptersOfFiles, ModulesThatNoModelHasAreRefused) {
 }
 
 /// The targets that axolotl gives adapters of a model, with these lines.
-AdapterTargets targets_by(const std::string& model, const std::string& lines,
-                          ImportReport* report = nullptr) {
+model::AdapterTargets targets_by(const std::string& model, const std::string& lines,
+                                 ImportReport* report = nullptr) {
   const ImportedPlan plan = import_text("axolotl", "train.yaml",
                                         "base_model: " + model +
                                             "\nmicro_batch_size: 1\nsequence_len: 4096\n"
@@ -190,17 +191,17 @@ AdapterTargets targets_by(const std::string& model, const std::string& lines,
                                             lines,
                                         {.cluster = "dgx-h100"});
   if (report != nullptr) *report = plan.report;
-  return plan.planned.job.model.adapters.value_or(Adapters()).targets;
+  return plan.planned.job.model.adapters.value_or(model::Adapters()).targets;
 }
 
-AdapterTargets these(std::initializer_list<AdapterTarget> targets) {
-  AdapterTargets set;
-  for (const AdapterTarget target : targets) set.set(place_of(target));
+model::AdapterTargets these(std::initializer_list<model::AdapterTarget> targets) {
+  model::AdapterTargets set;
+  for (const model::AdapterTarget target : targets) set.set(model::place_of(target));
   return set;
 }
 
 TEST(AdaptersOfFiles, ExpressionsMatchWholeNames) {
-  using enum AdapterTarget;
+  using enum model::AdapterTarget;
   const std::string all = R"('model.layers.[\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj')";
   EXPECT_EQ(targets_by("Qwen/Qwen3-8B", "lora_target_modules: " + all + "\n"),
             these({kQuery, kKey, kValue, kProjection, kGate, kUp, kFc2}));
@@ -218,7 +219,7 @@ TEST(AdaptersOfFiles, ExpressionsMatchWholeNames) {
 }
 
 TEST(AdaptersOfFiles, ExpertsAreParametersThatAreNamed) {
-  using enum AdapterTarget;
+  using enum model::AdapterTarget;
   EXPECT_EQ(targets_by("openai/gpt-oss-20b", "lora_target_linear: true\n"),
             these({kQuery, kKey, kValue, kProjection}));
   EXPECT_EQ(targets_by("openai/gpt-oss-20b",
@@ -255,4 +256,4 @@ TEST(AdaptersOfFiles, OtherTunersAreSaid) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

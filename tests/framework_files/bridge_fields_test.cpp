@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ::testing::AllOf;
@@ -93,7 +93,7 @@ TEST(BridgeFields, OfAWholeContainerAreRead) {
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
   EXPECT_EQ(plan.planned.plan.layers, (std::vector<std::int64_t>{15, 17}));
   EXPECT_EQ(plan.planned.job.precision, DType::kMxfp8);
-  EXPECT_EQ(plan.planned.job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(plan.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
 
 TEST(BridgeFields, KeepTheirNamesAndLines) {
@@ -138,7 +138,7 @@ TEST(BridgeFields, OverridesGoOverARecipe) {
   const ImportedPlan plan = import_sources("", {&file, 1}, given);
   EXPECT_EQ(plan.target, "nemo");
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_GT(plan.planned.plan.offload.optimizer, 0);
   EXPECT_THAT(plan.report.not_read, Contains(AllOf(Field(&UnreadSetting::name, "recipe"),
@@ -156,4 +156,4 @@ TEST(BridgeFields, OverridesGoOverARecipe) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

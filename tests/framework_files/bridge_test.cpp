@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 // The form of NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/recipes.
@@ -69,10 +69,10 @@ TEST(Bridge, FollowsTheAssignmentsOfARecipe) {
   EXPECT_EQ(job.sequences, 512);
   EXPECT_EQ(job.length, 4096);
   EXPECT_EQ(job.precision, DType::kBf16);
-  EXPECT_EQ(job.optimizer, Optimizer::kAdamNarrow);
+  EXPECT_EQ(job.optimizer, plan::Optimizer::kAdamNarrow);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
   EXPECT_TRUE(plan.overlap.parameters);
   EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
   EXPECT_THAT(read.report.not_read, lists("set_layout", Matters::kYes));
@@ -150,10 +150,10 @@ def small_config() -> ConfigContainer:
 )";
     return import_text("", "recipe.py", text, {.cluster = cluster}).planned.job.dispatcher;
   };
-  EXPECT_EQ(dispatcher("dgx-h100:2", "deepep"), Dispatcher::kOncePerNode);
-  EXPECT_EQ(dispatcher("dgx-b200:2", "deepep"), Dispatcher::kOncePerNode);
-  EXPECT_EQ(dispatcher("gb200-nvl72:1", "deepep"), Dispatcher::kAllToAll);
-  EXPECT_EQ(dispatcher("gb200-nvl72:1", "hybridep"), Dispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("dgx-h100:2", "deepep"), plan::Dispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("dgx-b200:2", "deepep"), plan::Dispatcher::kOncePerNode);
+  EXPECT_EQ(dispatcher("gb200-nvl72:1", "deepep"), plan::Dispatcher::kAllToAll);
+  EXPECT_EQ(dispatcher("gb200-nvl72:1", "hybridep"), plan::Dispatcher::kOncePerNode);
 }
 
 // The forms of NVIDIA-NeMo/Megatron-Bridge scripts/performance/configs.
@@ -197,7 +197,7 @@ def small_pretrain_config() -> ConfigContainer:
     return cfg
 )";
 
-PlannedJob by_device(const std::string& function) {
+plan::PlannedJob by_device(const std::string& function) {
   const std::vector<SourceFile> files = {
       {"llama.py", kByDevice}, {"workloads.py", kWorkloads}, {"recipe.py", kSmallRecipe}};
   return import_sources("", files, {.cluster = "dgx-h100", .function = function}).planned;
@@ -213,7 +213,7 @@ TEST(Bridge, RecipesByDeviceTakeTheirWorkload) {
   EXPECT_EQ(plan.parallel.tensor, 2);
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_TRUE(plan.overlap.tensor);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kSelective);
   EXPECT_EQ(by_device("small_pretrain_config_h100(config_variant='v2')").job.sequences, 128);
 }
 
@@ -221,8 +221,8 @@ TEST(Bridge, AFunctionIsCalledWithArguments) {
   const auto [job, plan] = by_device("small_pretrain_config_h100(precision='fp8_cs')");
   EXPECT_EQ(job.precision, DType::kFp8);
   EXPECT_EQ(job.length, 4096);
-  EXPECT_EQ(sharding_word(plan.sharding), "GGG");
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT([] { by_device("small_pretrain_config_h100(config_variant='v3')"); },
               testing::ThrowsMessage<Error>(
                   testing::HasSubstr("SMALL_PRETRAIN_CONFIG_H100_BF16_V3 or "
@@ -277,14 +277,15 @@ def small_h100_config(whole: bool = False) -> ConfigContainer:
     cfg.model = AutoBridge.from_hf_pretrained("Qwen/Qwen3-8B").to_megatron_provider()
     return cfg
 )"}};
-  const PlannedJob made = import_sources("", files, {.cluster = "dgx-h100"}).planned;
+  const plan::PlannedJob made = import_sources("", files, {.cluster = "dgx-h100"}).planned;
   EXPECT_EQ(made.job.model_name, "qwen3-8b");
   EXPECT_EQ(made.job.sequences, 64);
   EXPECT_EQ(made.plan.parallel.tensor, 2);
   EXPECT_TRUE(made.plan.sequence_parallel);
   EXPECT_EQ(made.plan.micro_batch, 2);
   const Given whole{.cluster = "dgx-h100", .function = "small_h100_config(whole=True)"};
-  EXPECT_EQ(import_sources("", files, whole).planned.plan.sharding.parameters, Spread::kGlobal);
+  EXPECT_EQ(import_sources("", files, whole).planned.plan.sharding.parameters,
+            plan::Spread::kGlobal);
 }
 
 /// A container that a recipe fills itself, over a hybrid of its own sizes.
@@ -325,15 +326,16 @@ def small_pretrain_config(steps=3) -> ConfigContainer:
 
 TEST(Bridge, AContainerOfOwnSizesIsRead) {
   const Given given{.function = "small_pretrain_config"};
-  const PlannedJob made = import_text("", "small.py", kOwnContainer, given).planned;
+  const plan::PlannedJob made = import_text("", "small.py", kOwnContainer, given).planned;
   EXPECT_EQ(made.job.length, 2048);
   EXPECT_EQ(made.job.sequences, 32);
   EXPECT_EQ(made.plan.micro_batch, 2);
   EXPECT_EQ(made.plan.parallel.tensor, 2);
-  EXPECT_EQ(made.plan.sharding.optimizer, Spread::kGlobal);  // The optimizer's own switch counts.
+  EXPECT_EQ(made.plan.sharding.optimizer,
+            plan::Spread::kGlobal);  // The optimizer's own switch counts.
   EXPECT_EQ(made.job.model.vocabulary, 32'001);
-  EXPECT_EQ(made.job.model.activation, Activation::kSquaredRelu);
-  EXPECT_EQ(made.job.model.norm, Norm::kRms);
+  EXPECT_EQ(made.job.model.activation, model::Activation::kSquaredRelu);
+  EXPECT_EQ(made.job.model.norm, model::Norm::kRms);
   EXPECT_FALSE(made.job.model.tied);
 }
 
@@ -360,7 +362,7 @@ TEST(Bridge, GathersAloneMayOverlap) {
       "    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")\n"
       "    cfg.ddp.overlap_grad_reduce = False\n    cfg.ddp.overlap_param_gather = True\n"
       "    return cfg\n";
-  const Overlap overlap = import_text("", "f.py", text).planned.plan.overlap;
+  const plan::Overlap overlap = import_text("", "f.py", text).planned.plan.overlap;
   EXPECT_TRUE(overlap.parameters);
   EXPECT_FALSE(overlap.gradients);
 }
@@ -428,4 +430,4 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

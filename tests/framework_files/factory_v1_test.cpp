@@ -7,7 +7,7 @@
 #include "imported.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
@@ -66,10 +66,10 @@ TEST(LlamaFactoryV1, SharesItsModelByFsdp2) {
   EXPECT_EQ(job.sequences, 16);
   EXPECT_EQ(job.length, 4096);
   EXPECT_EQ(job.precision, DType::kBf16);
-  EXPECT_EQ(job.optimizer, Optimizer::kAdamW);
+  EXPECT_EQ(job.optimizer, plan::Optimizer::kAdamW);
   EXPECT_EQ(plan.accumulate, DType::kFp32);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
   for (const UnreadSetting& one : imported.report.not_read) {
     if (one.name == "kernel_config.include_kernels") continue;
     EXPECT_EQ(one.matters, Matters::kNo) << one.name;
@@ -80,12 +80,12 @@ TEST(LlamaFactoryV1, ReadsItsMeshes) {
   const auto dist = [](const std::string& lines) {
     return read_v1(shared_with("  dcp_path: null\n", lines)).planned.plan;
   };
-  Plan plan = dist("  cp_size: 2\n  mp_replicate_size: 2\n  reshard_after_forward: false\n");
+  plan::Plan plan = dist("  cp_size: 2\n  mp_replicate_size: 2\n  reshard_after_forward: false\n");
   EXPECT_EQ(plan.parallel.context, 2);
-  EXPECT_EQ(plan.context_kind, ContextKind::kUlysses);
-  EXPECT_EQ(sharding_word(plan.sharding), "NII");
+  EXPECT_EQ(plan.context_kind, plan::ContextKind::kUlysses);
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "NII");
   EXPECT_EQ(plan.sharding.group, 8);
-  EXPECT_EQ(dist("  cp_size: 4\n  cp_mode: ring_zigzag\n").context_kind, ContextKind::kRing);
+  EXPECT_EQ(dist("  cp_size: 4\n  cp_mode: ring_zigzag\n").context_kind, plan::ContextKind::kRing);
   EXPECT_TRUE(dist("  offload_params: true\n").offload.parameters);
   EXPECT_THAT(v1_refused(shared_with("  dcp_path: null\n", "  mp_replicate_size: 3\n")),
               HasSubstr("mp_replicate_size 3"));
@@ -98,11 +98,11 @@ TEST(LlamaFactoryV1, ReadsItsMeshes) {
 
 TEST(LlamaFactoryV1, WithoutDistConfigNothingCasts) {
   std::string text = shared_with("dist_config:\n  name: fsdp2\n  dcp_path: null\n", "");
-  const PlannedJob planned = read_v1(text).planned;
+  const plan::PlannedJob planned = read_v1(text).planned;
   EXPECT_EQ(planned.job.precision, DType::kFp32);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NNN");
   text += "peft_config: {name: lora}\nglobal_batch_size: 64\n";
-  const PlannedJob lora = read_v1(text).planned;
+  const plan::PlannedJob lora = read_v1(text).planned;
   EXPECT_EQ(lora.job.precision, DType::kBf16);
   EXPECT_EQ(lora.job.sequences, 64);
   ASSERT_TRUE(lora.job.model.adapters.has_value());
@@ -111,7 +111,7 @@ TEST(LlamaFactoryV1, WithoutDistConfigNothingCasts) {
 }
 
 TEST(LlamaFactoryV1, ReadsAdaptersOverNarrowWeights) {
-  const Architecture model =
+  const model::Architecture model =
       read_v1(
           shared_with("quant_config: null\n",
                       "quant_config: {name: bnb, quantization_bit: 4}\n"
@@ -128,7 +128,7 @@ TEST(LlamaFactoryV1, ReadsAdaptersOverNarrowWeights) {
 TEST(LlamaFactoryV1, ReadsItsOptimizersAndKernels) {
   EXPECT_EQ(read_v1(shared_with("quant_config: null\n", "optim_config: {name: muon}\n"))
                 .planned.job.optimizer,
-            Optimizer::kMuon);
+            plan::Optimizer::kMuon);
   EXPECT_THAT(
       read_v1(shared_with("quant_config: null\n", "optim_config: {name: lion}\n")).report.not_read,
       lists("optim_config.name", Matters::kYes));
@@ -148,11 +148,11 @@ TEST(LlamaFactoryV1, DeepSpeedHasAFileOfItsOwn) {
       "gradient_accumulation_steps": "auto", "fp16": {"enabled": "auto"},
       "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 3,
       "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"}}})"};
-  const PlannedJob planned = read_v1(text, {zero}).planned;
+  const plan::PlannedJob planned = read_v1(text, {zero}).planned;
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.job.sequences, 64);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
   EXPECT_TRUE(planned.plan.offload.parameters);
   EXPECT_THAT(v1_refused(text),
               HasSubstr("names a configuration of DeepSpeed: give its file, too"));
@@ -168,4 +168,4 @@ TEST(LlamaFactoryV1, LengthsPackItsDocuments) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

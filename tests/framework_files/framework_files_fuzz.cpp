@@ -13,9 +13,9 @@ namespace {
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
 /// What every reader needs beside its file.
-const Given& given() {
-  static const Given kGiven =
-      with_model({.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});
+const framework_files::Given& given() {
+  static const framework_files::Given kGiven = framework_files::with_model(
+      {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "64x4096"});
   return kGiven;
 }
 
@@ -23,11 +23,13 @@ const Given& given() {
 
 /// Each reader takes any text, or refuses it with a reason; what it takes is legal.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const SourceFile file{"fuzz", std::string(reinterpret_cast<const char*>(data), size)};
-  for (const std::string& word : import_words()) {
+  const framework_files::SourceFile file{"fuzz",
+                                         std::string(reinterpret_cast<const char*>(data), size)};
+  for (const std::string& word : framework_files::import_words()) {
     try {
-      const PlannedJob planned = import_sources(word, {&file, 1}, given()).planned;
-      if (broken_rule(planned.job, planned.plan)) std::abort();
+      const plan::PlannedJob planned =
+          framework_files::import_sources(word, {&file, 1}, given()).planned;
+      if (plan::broken_rule(planned.job, planned.plan)) std::abort();
     } catch (const Error& error) {
       if (*error.what() == '\0') std::abort();
     }

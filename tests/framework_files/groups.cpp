@@ -11,10 +11,10 @@
 int main(int count, char** arguments) {
   using namespace stepwright;
   if (count != 2) return 2;
-  const Grid grid(load_plan(arguments[1]).plan);
+  const plan::Grid grid(plan::load_plan(arguments[1]).plan);
   std::string text;
-  for (const auto& [kind, name] : kGroupNames) {
-    if (kind == GroupKind::kNone || kind == GroupKind::kEmbedding) continue;
+  for (const auto& [kind, name] : plan::kGroupNames) {
+    if (kind == plan::GroupKind::kNone || kind == plan::GroupKind::kEmbedding) continue;
     std::set<std::vector<std::int64_t>> groups;
     for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
       groups.insert(grid.members(kind, rank));

@@ -11,7 +11,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/llamafactory/settings.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
@@ -82,28 +82,28 @@ std::string with(std::string text, const std::string& lines) { return text + lin
 TEST(Axolotl, ReadsDegreesOnAMesh) {
   const ImportedPlan imported = started(kAxolotl);
   EXPECT_EQ(imported.target, "axolotl");
-  const PlannedJob& planned = imported.planned;
+  const plan::PlannedJob& planned = imported.planned;
   EXPECT_EQ(planned.job.model_name, "qwen3-8b");
   EXPECT_EQ(planned.plan.parallel.data, 2);
   EXPECT_EQ(planned.plan.parallel.context, 2);
   EXPECT_EQ(planned.plan.parallel.tensor, 2);
-  EXPECT_EQ(planned.plan.context_kind, ContextKind::kAllGather);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(planned.plan.context_kind, plan::ContextKind::kAllGather);
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.micro_batch, 1);
   EXPECT_EQ(planned.job.sequences, 8);
   EXPECT_EQ(planned.job.length, 8192);
   EXPECT_EQ(planned.job.precision, DType::kBf16);
-  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kNone);
+  EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kNone);
   EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
-  EXPECT_EQ(planned.job.kernels.loss_keeps, LossKeeps::kSums);
+  EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossKeeps::kSums);
 }
 
 TEST(Axolotl, WhatIsLeftOfASharedGroupReplicates) {
   std::string text = kAxolotl;
   text.replace(text.find("context_parallel_size: 2"), 24, "context_parallel_size: 1");
-  const Plan plan = started(text).planned.plan;
+  const plan::Plan plan = started(text).planned.plan;
   EXPECT_EQ(plan.parallel.data, 4);
-  EXPECT_EQ(sharding_word(plan.sharding), "III");
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "III");
   EXPECT_EQ(plan.sharding.group, 2);
   EXPECT_THAT(refused(with(kAxolotl, "dp_replicate_size: 3\n")), HasSubstr("3 (replicate) x 2"));
   EXPECT_THAT(refused("base_model: Qwen/Qwen3-8B\nmicro_batch_size: 1\ndp_shard_size: 2\n"),
@@ -111,13 +111,13 @@ TEST(Axolotl, WhatIsLeftOfASharedGroupReplicates) {
 }
 
 TEST(Axolotl, ItsDefaultsAreItsOwn) {
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       started("base_model: NousResearch/Llama-3.2-1B\nmicro_batch_size: 2\nbatch_size: 8\n")
           .planned;
   EXPECT_EQ(planned.job.length, 512);
   EXPECT_EQ(planned.job.sequences, 2 * 4 * 8);
   EXPECT_EQ(planned.job.precision, DType::kBf16);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NNN");
 }
 
 TEST(Axolotl, OffloadAndNarrowWeightsAreLeftOut) {
@@ -127,8 +127,8 @@ TEST(Axolotl, OffloadAndNarrowWeightsAreLeftOut) {
       "gradient_checkpointing: offload\noptimizer: paged_adamw_8bit\n"
       "fsdp: [full_shard, auto_wrap]\nfsdp_config: {fsdp_offload_params: true, "
       "fsdp_sharding_strategy: SHARD_GRAD_OP}\n");
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(left_out_of(plan, "load_in_4bit"), HasSubstr("4 bits"));
   EXPECT_EQ(left_out_of(plan, "load_in_8bit"), "");
   EXPECT_TRUE(plan.planned.plan.offload.moves_inputs());
@@ -145,28 +145,29 @@ TEST(Axolotl, AModelThatNobodyKnowsIsAskedForByName) {
 }
 
 TEST(Axolotl, RingmasterSplitsSequences) {
-  const PlannedJob planned = started(
-                                 "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 32768\n"
-                                 "micro_batch_size: 1\ncontext_parallel: {size: 8, backend: auto}\n"
-                                 "dp_shard_size: 1\nfsdp_config: {reshard_after_forward: true}\n")
-                                 .planned;
+  const plan::PlannedJob planned =
+      started(
+          "base_model: NousResearch/Meta-Llama-3.1-8B\nsequence_len: 32768\n"
+          "micro_batch_size: 1\ncontext_parallel: {size: 8, backend: auto}\n"
+          "dp_shard_size: 1\nfsdp_config: {reshard_after_forward: true}\n")
+          .planned;
   EXPECT_EQ(planned.plan.parallel.context, 8);
-  EXPECT_EQ(planned.plan.context_kind, ContextKind::kUlysses);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(planned.plan.context_kind, plan::ContextKind::kUlysses);
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
 }
 
 TEST(LlamaFactory, ReadsTrainingWithTheDeepSpeedFileThatItNames) {
   const ImportedPlan imported = started(kFactory, {kStageThree});
   EXPECT_EQ(imported.target, "llama-factory");
-  const PlannedJob& planned = imported.planned;
+  const plan::PlannedJob& planned = imported.planned;
   EXPECT_EQ(planned.job.model_name, "llama-3-8b");
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.gradient_bucket, 4096 * 4096);
   EXPECT_FALSE(planned.plan.overlap.gradients);
   EXPECT_EQ(planned.job.length, 1024);
   EXPECT_EQ(planned.job.sequences, 16);
-  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(left_out_of(imported, "finetuning_type"), "");
 }
 
@@ -179,7 +180,7 @@ TEST(LlamaFactory, FrozenWeightsAndOtherLossesAreLeftOut) {
   EXPECT_THAT(left_out_of(plan, "finetuning_type"), HasSubstr("frozen"));
   EXPECT_THAT(left_out_of(plan, "stage"), HasSubstr("loss"));
   EXPECT_THAT(left_out_of(plan, "use_galore"), HasSubstr("projected"));
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kNone);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
   EXPECT_EQ(plan.planned.job.length, 2048);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
 }
@@ -192,7 +193,7 @@ TEST(LlamaFactory, AccelerateSharesItsModel) {
                           "num_processes: 8\nfsdp_config: {fsdp_version: 2, "
                           "fsdp_reshard_after_forward: true, fsdp_offload_params: true}\n"};
   const ImportedPlan plan = started(text, {launch});
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
   EXPECT_TRUE(plan.planned.plan.offload.parameters);
 }
 
@@ -223,9 +224,9 @@ TEST(LlamaFactory, ScriptsNameAFileOfSettings) {
       {"fsdp.yaml",
        "distributed_type: FSDP\nmixed_precision: bf16\nnum_machines: 1\nnum_processes: 8\n"
        "fsdp_config: {fsdp_version: 2, fsdp_offload_params: true}\n"}};
-  const PlannedJob planned = import_sources("", files, {.cluster = "dgx-h100"}).planned;
+  const plan::PlannedJob planned = import_sources("", files, {.cluster = "dgx-h100"}).planned;
   EXPECT_EQ(planned.plan.micro_batch, 2);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
   EXPECT_TRUE(planned.plan.offload.parameters);
   EXPECT_THAT([&] { import_sources("", {files.data(), 1}, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(
@@ -271,8 +272,9 @@ TEST(LlamaFactory, ReadsItsTrainerOnMegatron) {
   const ImportedPlan plan = started(kFactoryOnMegatron);
   const auto& [job, layout] = plan.planned;
   EXPECT_EQ(job.framework.name, "megatron-core");
-  EXPECT_EQ(layout.parallel,
-            (Parallel{.tensor = 2, .pipeline = 2, .expert = 2, .expert_tensor = 1, .data = 2}));
+  EXPECT_EQ(
+      layout.parallel,
+      (plan::Parallel{.tensor = 2, .pipeline = 2, .expert = 2, .expert_tensor = 1, .data = 2}));
   EXPECT_EQ(layout.schedule.chunks, 2);
   EXPECT_THAT(plan.report.read, testing::Contains(testing::AllOf(
                                     testing::Field(&ReadSetting::name, "model_name_or_path"),
@@ -280,7 +282,7 @@ TEST(LlamaFactory, ReadsItsTrainerOnMegatron) {
   EXPECT_EQ(job.sequences, 2 * 8);
   EXPECT_EQ(job.length, 4096);
   EXPECT_EQ(job.precision, DType::kBf16);
-  EXPECT_EQ(sharding_word(layout.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_word(layout.sharding), "NNG");
   EXPECT_EQ(left_out_of(started(with(kFactoryOnMegatron, "variable_seq_lengths: true\n")),
                         "variable_seq_lengths"),
             "that sequences are of different lengths");
@@ -292,7 +294,8 @@ TEST(LlamaFactory, ReadsItsTrainerOnMegatron) {
 }
 
 TEST(LlamaFactory, ProductsInFp8StandAboveDeepSpeed) {
-  const PlannedJob planned = started(std::string(kFactory) + "fp8: true\n", {kStageThree}).planned;
+  const plan::PlannedJob planned =
+      started(std::string(kFactory) + "fp8: true\n", {kStageThree}).planned;
   EXPECT_EQ(planned.job.precision, DType::kFp8);
   EXPECT_EQ(planned.plan.accumulate, DType::kBf16);
 }
@@ -301,7 +304,7 @@ TEST(Axolotl, ExpertsShareTheirStatesAmongTheRanksThatShareTheRest) {
   const std::string text =
       "base_model: Qwen/Qwen3-30B-A3B\nmicro_batch_size: 1\nexpert_parallel_size: 2\n"
       "fsdp_config: {reshard_after_forward: true}\n";
-  const Plan plan = started(text + "dp_shard_size: 4\n").planned.plan;
+  const plan::Plan plan = started(text + "dp_shard_size: 4\n").planned.plan;
   EXPECT_EQ(plan.sharding.group, 4);
   EXPECT_EQ(plan.sharding.expert_group, 4);
   EXPECT_EQ(plan.parallel.expert, 2);
@@ -347,4 +350,4 @@ TEST(HubSettings, WhatMattersSaysWhatItLeavesOut) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::AllOf;
@@ -67,8 +67,8 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
   EXPECT_EQ(plan.planned.job.model_name, "qwen3-8b");
   EXPECT_EQ(plan.planned.job.length, 4096);
   EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 4);
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG");
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(plan.report.read, takes("max_length", "job.batch.length"));
   for (const UnreadSetting& one : plan.report.not_read) {
     EXPECT_THAT(one.name, testing::Not(HasSubstr("activate")));
@@ -102,11 +102,11 @@ TEST(TrainerScript, TrlBringsConfigurationsAndDefaults) {
             settings};
   };
   const ImportedPlan plan = read_with(with("zero2"));
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.job.length, 1024);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(sharding_word(read_with(with("fsdp2")).planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(read_with(with("fsdp2")).planned.plan.sharding), "GGG");
   EXPECT_THAT(refusal_with(with("zero4")),
               HasSubstr("accelerate_config: names a configuration of Accelerate"));
 }
@@ -151,7 +151,7 @@ TEST(TrainerScript, AccelerateIsAlsoJson) {
     "num_machines": 1, "num_processes": 4,
     "fsdp_config": {"fsdp_version": 2, "fsdp_reshard_after_forward": false}})"};
   const ImportedPlan plan = read_with({script, json, kSftSettings});
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
 }
 
@@ -213,7 +213,7 @@ TEST(Script, ADeepSpeedFileThatItWritesIsTaken) {
       "--model_name_or_path Qwen/Qwen3-8B --model_max_length 2048 "
       "--per_device_train_batch_size 1\n"};
   const ImportedPlan plan = read_with({script});
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
 }
 
@@ -330,8 +330,8 @@ TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
     EXPECT_EQ(read.planned.job.length, 512);
     EXPECT_EQ(read.planned.job.sequences, 2 * 4 * 8);
     EXPECT_EQ(read.planned.job.precision, DType::kFp16);
-    EXPECT_EQ(read.planned.plan.recompute.kind, RecomputeKind::kFull);
-    EXPECT_EQ(sharding_word(read.planned.plan.sharding), "NGG");
+    EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+    EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "NGG");
     EXPECT_THAT(read.report.not_read, lists("train_mine.py", Matters::kMaybe));
     EXPECT_THAT(read.report.not_read, lists("own_switch", Matters::kMaybe));
     EXPECT_THAT(refusal_with({{"run.sh", text}}),
@@ -373,7 +373,7 @@ TEST(DeepspeedScript, AConfigurationRightBehindTheProgramIsNoFileOfSettings) {
                           "deepspeed --num_gpus=8 tune.py --deepspeed_config=ds.json --model_name "
                           "Qwen/Qwen3-8B --max_length 2048\n"};
   const ImportedPlan read = read_with({script, json});
-  EXPECT_EQ(sharding_word(read.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "GGG");
   EXPECT_EQ(read.planned.job.sequences, 16);
   const SourceFile open{"run.sh",
                         "MODE=${1:-}\ndeepspeed tune.py --deepspeed_config=${MODE}.json\n"};
@@ -392,12 +392,12 @@ TEST(DeepspeedScript, DeepSpeedChatMakesItsConfigurationOfItsArguments) {
   };
   const ImportedPlan plain = read("--zero_stage $ZERO_STAGE");
   EXPECT_EQ(plain.planned.job.framework.name, "deepspeed");
-  EXPECT_EQ(sharding_word(plain.planned.plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_word(plain.planned.plan.sharding), "NNN");
   EXPECT_EQ(plain.planned.job.precision, DType::kFp16);
   EXPECT_EQ(plain.planned.job.length, 512);
   EXPECT_EQ(plain.planned.job.sequences, 4 * 8 * 2);
   const ImportedPlan third = read("--zero_stage 3 --offload --dtype bf16 --lora_dim 128");
-  EXPECT_EQ(sharding_word(third.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(third.planned.plan.sharding), "GGG");
   EXPECT_EQ(third.planned.job.precision, DType::kBf16);
   EXPECT_TRUE(third.planned.plan.offload.parameters);
   EXPECT_FALSE(third.planned.job.model.adapters.has_value());  // Beside "decoder.layers." only.
@@ -504,4 +504,4 @@ TEST(HubScripts, EasyR1IsNotTakenForVerl) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

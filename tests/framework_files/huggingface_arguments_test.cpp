@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 const SourceFile kModel{"config.json", R"({"model_type": "llama", "hidden_size": 4096,
@@ -22,7 +22,7 @@ const SourceFile kArguments{"args.yaml",
 const SourceFile kDeepSpeed{"ds.json", R"({"train_micro_batch_size_per_gpu": "auto",
   "zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})"};
 
-PlannedJob read(std::vector<SourceFile> files) {
+plan::PlannedJob read(std::vector<SourceFile> files) {
   Given given;
   given.cluster = "dgx-h100:2";
   given.batch = "128x4096";
@@ -30,12 +30,12 @@ PlannedJob read(std::vector<SourceFile> files) {
 }
 
 TEST(HuggingFaceArguments, ReadsModelAndTraining) {
-  const PlannedJob planned = read({kModel, kArguments});
+  const plan::PlannedJob planned = read({kModel, kArguments});
   EXPECT_EQ(planned.job.model_name, "llama-3-8b");
   EXPECT_EQ(planned.plan.parallel.data, 16);
   EXPECT_EQ(planned.plan.micro_batch, 2);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
-  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(planned.plan.accumulate, DType::kBf16);
 }
 
@@ -44,8 +44,8 @@ TEST(HuggingFaceArguments, ReadsTheDeepSpeedFileBesideThem) {
   arguments.text =
       "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n"
       "deepspeed: ds.json\n";
-  const PlannedJob planned = read({arguments, kDeepSpeed, kModel});
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "NGG");
+  const plan::PlannedJob planned = read({arguments, kDeepSpeed, kModel});
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
   EXPECT_EQ(planned.plan.micro_batch, 2);
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
   EXPECT_THROW(read({arguments, kModel}), Error);
@@ -66,9 +66,9 @@ TEST(HuggingFaceArguments, TakesTheFileThatFsdpConfigNames) {
   const SourceFile named{"fsdp.json",
                          R"({"fsdp_version": 2, "reshard_after_forward": false,
     "transformer_layer_cls_to_wrap": ["LlamaDecoderLayer"], "activation_checkpointing": true})"};
-  const PlannedJob planned = read({arguments, named, kModel});
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "NGG");
-  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  const plan::PlannedJob planned = read({arguments, named, kModel});
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   try {
     read({arguments, kModel});
     FAIL();
@@ -89,11 +89,11 @@ TEST(HuggingFaceArguments, OptimizersOfDeepSpeedAreTheNearestThatAJobHas) {
     given.batch = "128x4096";
     return import_sources("deepspeed", {&file, 1}, given);
   };
-  EXPECT_EQ(with("FusedAdam").planned.job.optimizer, Optimizer::kAdamW);
+  EXPECT_EQ(with("FusedAdam").planned.job.optimizer, plan::Optimizer::kAdamW);
   EXPECT_THAT(with("Adam").report.read, takes("optimizer.type", "job.optimizer"));
-  EXPECT_EQ(with("OneBitAdam").planned.job.optimizer, Optimizer::kAdam);
+  EXPECT_EQ(with("OneBitAdam").planned.job.optimizer, plan::Optimizer::kAdam);
   EXPECT_THAT(with("OneBitAdam").report.not_read, lists("optimizer.type", Matters::kYes));
-  EXPECT_EQ(with("Lion").planned.job.optimizer, Optimizer::kAdamW);
+  EXPECT_EQ(with("Lion").planned.job.optimizer, plan::Optimizer::kAdamW);
   EXPECT_THAT(with("RMSprop").report.not_read, lists("optimizer.type", Matters::kYes));
 }
 
@@ -135,9 +135,9 @@ TEST(HuggingFaceArguments, AutoOfDeepSpeedIsWhatTheTrainerFillsIn) {
 }
 
 TEST(HuggingFaceArguments, DeepSpeedInsideThemIsReadToo) {
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       read_files({arguments_with("deepspeed: {zero_optimization: {stage: 2}}\n"), kModel}).planned;
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
   EXPECT_EQ(planned.job.precision, DType::kBf16);
 }
 
@@ -154,7 +154,7 @@ TEST(HuggingFaceArguments, WhatDoesNotStartIsRefused) {
 
 TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
   const auto states = [](const std::string& lines) {
-    return sharding_word(read_files({arguments_with(lines), kModel}).planned.plan.sharding);
+    return plan::sharding_word(read_files({arguments_with(lines), kModel}).planned.plan.sharding);
   };
   EXPECT_EQ(states("fsdp: [full_shard, auto_wrap]\n"), "GGG");
   EXPECT_EQ(states("fsdp: shard_grad_op auto_wrap\n"), "NGG");
@@ -163,11 +163,11 @@ TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
   EXPECT_EQ(states("fsdp: false\n"), "NNN");
   EXPECT_THAT(refusal({arguments_with("fsdp: full\n"), kModel}),
               testing::HasSubstr("args.yaml:4:7: fsdp: must be true, false, full_shard"));
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       read_files(
           {arguments_with("fsdp: true\nfsdp_config: {activation_checkpointing: true}\n"), kModel})
           .planned;
-  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
 // The forms of haotian-liu/LLaVA scripts/v1_5/finetune_lora.sh and QwenLM/Qwen finetune.
@@ -206,7 +206,7 @@ TEST(HuggingFaceArguments, WhatNoPlanSaysIsNamedWithWhatItLeavesOut) {
 }
 
 TEST(HuggingFaceArguments, TheModelIsNamedAsOnTheHub) {
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       read_files({arguments_with("model_name_or_path: Qwen/Qwen3-8B\n")}).planned;
   EXPECT_EQ(planned.job.model_name, "qwen3-8b");
   EXPECT_THAT(refusal({arguments_with("model_name_or_path: nobody/secret-9b\n")}),
@@ -219,9 +219,9 @@ TEST(HuggingFaceArguments, AccelerateStartsThem) {
                           "fsdp_config: {fsdp_version: 2, fsdp_reshard_after_forward: true}\n"
                           "parallelism_config: {parallelism_config_dp_replicate_size: 2, "
                           "parallelism_config_dp_shard_size: 4, parallelism_config_tp_size: 2}\n"};
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       read_files({arguments_with("max_length: 4096\n"), launch, kModel}, "").planned;
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "III");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "III");
   EXPECT_EQ(planned.plan.sharding.group, 4);
   EXPECT_EQ(planned.plan.parallel.tensor, 2);
   EXPECT_EQ(planned.plan.micro_batch, 2);
@@ -235,14 +235,14 @@ TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
                                     "--gradient_accumulation_steps 4\n"});
     return read(others);
   };
-  const PlannedJob shared = launched(
+  const plan::PlannedJob shared = launched(
       "--use_fsdp --fsdp_sharding_strategy=SHARD_GRAD_OP --fsdp_activation_checkpointing true "
       "--mixed_precision bf16 --num_processes 16 --num_machines 2");
-  EXPECT_EQ(sharding_word(shared.plan.sharding), "NGG");
-  EXPECT_EQ(shared.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(shared.plan.sharding), "NGG");
+  EXPECT_EQ(shared.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(shared.job.precision, DType::kBf16);
-  const PlannedJob zero = launched("--use_deepspeed --zero_stage 3 --mixed_precision fp16");
-  EXPECT_EQ(sharding_word(zero.plan.sharding), "GGG");
+  const plan::PlannedJob zero = launched("--use_deepspeed --zero_stage 3 --mixed_precision fp16");
+  EXPECT_EQ(plan::sharding_word(zero.plan.sharding), "GGG");
   EXPECT_EQ(zero.job.precision, DType::kFp16);
   EXPECT_EQ(launched("--multi_gpu").job.precision, DType::kFp32);
   EXPECT_THROW(launched("--use_deepspeed --deepspeed_config_file ds.json"), Error);
@@ -250,8 +250,8 @@ TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
   const SourceFile file{"fsdp.yaml",
                         "distributed_type: FSDP\nmixed_precision: bf16\n"
                         "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n"};
-  const PlannedJob over = launched("--config_file fsdp.yaml --mixed_precision fp16", {file});
-  EXPECT_EQ(sharding_word(over.plan.sharding), "GGG");
+  const plan::PlannedJob over = launched("--config_file fsdp.yaml --mixed_precision fp16", {file});
+  EXPECT_EQ(plan::sharding_word(over.plan.sharding), "GGG");
   EXPECT_EQ(over.job.precision, DType::kFp16);
 }
 
@@ -273,7 +273,7 @@ std::int64_t devices_behind(const std::string& launcher, const std::string& prog
                                         "--model_max_length 2048\n"};
   Given given;
   given.cluster = "dgx-h100";
-  const PlannedJob planned = import_sources("hf", {&file, 1}, given).planned;
+  const plan::PlannedJob planned = import_sources("hf", {&file, 1}, given).planned;
   EXPECT_EQ(planned.job.length, 2048);
   return planned.job.cluster.devices();
 }
@@ -300,7 +300,7 @@ TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {
               testing::ThrowsMessage<Error>(
                   testing::HasSubstr("names a configuration of DeepSpeed: give its file, too")));
   const std::vector<SourceFile> files = {script, kDeepSpeed};
-  EXPECT_EQ(sharding_word(import_sources("hf", files, given).planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_word(import_sources("hf", files, given).planned.plan.sharding), "NGG");
 }
 
 TEST(HubArguments, ModelsHaveOtherNamesInScripts) {
@@ -317,4 +317,4 @@ TEST(HubArguments, ModelsHaveOtherNamesInScripts) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

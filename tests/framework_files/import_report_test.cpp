@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::AllOf;
@@ -99,7 +99,7 @@ TEST(ImportReport, SettingsStandInThePlaceOfAConfigurations) {
       "train_micro_batch_size_per_gpu": 1})"};
   const ImportedPlan plan = import_sources("", {&file, 1}, given);
   EXPECT_EQ(plan.target, "deepspeed");
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NGG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NGG");
   given.settings = {"zero_optimization"};
   EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
 }
@@ -124,4 +124,4 @@ TEST(ImportReport, EchoesNoControlCharacters) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What a target makes of a text, on `given.cluster` or two nodes of dgx-h100.
 inline ImportedPlan import_text(const std::string& target, const std::string& name,
@@ -28,4 +28,4 @@ inline auto takes(const std::string& name, const std::string& field) {
                                           testing::Field(&ReadSetting::field, field)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

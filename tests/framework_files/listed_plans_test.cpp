@@ -26,7 +26,7 @@
 // What a search lists for a framework, the framework's files start. STEPWRIGHT_RANDOM_JOBS tries
 // more jobs than the suite does.
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Targets that are written and read.
@@ -39,9 +39,9 @@ std::vector<LaunchTarget> targets() {
 }
 
 /// Nothing where no plan is legal or fits.
-std::optional<TuneResult> answer(const Job& job) {
+std::optional<tune::TuneResult> answer(const plan::Job& job) {
   try {
-    TuneResult result = tune(job, {.threads = 1, .top = 4});
+    tune::TuneResult result = tune::tune(job, {.threads = 1, .top = 4});
     if (!result.plans.front().fits) return std::nullopt;
     return result;
   } catch (const Error& error) {
@@ -51,10 +51,10 @@ std::optional<TuneResult> answer(const Job& job) {
 }
 
 /// The plan that a target's file says is the same at the same price.
-void expect_alike(const LaunchTarget& target, PlannedJob planned) {
+void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   SCOPED_TRACE(fmt::format("{} {} on {} x {}: {}", target.word, planned.job.model_name,
                            planned.job.cluster.nodes, planned.job.cluster.name,
-                           plan_text(planned.plan)));
+                           plan::plan_text(planned.plan)));
   LaunchFile file;
   ASSERT_NO_THROW(file = export_plan(target.word, planned, "")) << [&] {
     try {
@@ -69,46 +69,46 @@ void expect_alike(const LaunchTarget& target, PlannedJob planned) {
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const SourceFile source{std::string(target.word), file.text};
-  PlannedJob back;
+  plan::PlannedJob back;
   ASSERT_NO_THROW(back = import_sources(target.word, {&source, 1}, given).planned) << file.text;
-  EXPECT_EQ(plan_text(back.plan), plan_text(planned.plan));
+  EXPECT_EQ(plan::plan_text(back.plan), plan::plan_text(planned.plan));
   EXPECT_EQ(back.plan, planned.plan);
-  const auto price = [](const PlannedJob& of) {
-    const CostModel cost(of.job);
-    return Pricer(of.job, cost).price(of.plan);
+  const auto price = [](const plan::PlannedJob& of) {
+    const cost::CostModel cost(of.job);
+    return simulate::Pricer(of.job, cost).price(of.plan);
   };
   // The plan under what the file starts with: its framework, kernels and form of Muon.
   back.job.documents = planned.job.documents;  // How long they are is of the data, in no file.
-  PlannedJob started = planned;
+  plan::PlannedJob started = planned;
   started.job.framework = back.job.framework;
   started.job.kernels = file.started.job.kernels;
   started.job.muon = file.started.job.muon;
-  const Price here = price(started);
-  const Price there = price(back);
+  const simulate::Price here = price(started);
+  const simulate::Price there = price(back);
   EXPECT_NEAR(there.seconds, here.seconds, 1e-9 * here.seconds);
   EXPECT_NEAR(there.memory_bytes, here.memory_bytes, 1e-9 * here.memory_bytes);
 }
 
 /// Whether the job itself asks for what its framework does not run: no plan changes that.
-bool asks_for_more(const Job& job, const Plan& plan) {
-  return std::ranges::any_of(not_run(job.framework, job, plan), [](const NotRun& what) {
-    return !of_plan(what.ability) && what.ability != Ability::kAttention;
+bool asks_for_more(const plan::Job& job, const plan::Plan& plan) {
+  return std::ranges::any_of(plan::not_run(job.framework, job, plan), [](const plan::NotRun& what) {
+    return !plan::of_plan(what.ability) && what.ability != plan::Ability::kAttention;
   });
 }
 
 TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
   std::map<std::string_view, int> listed;
-  for (const std::uint64_t seed : random_seeds(80)) {
+  for (const std::uint64_t seed : tune::random_seeds(80)) {
     for (const LaunchTarget& target : targets()) {
-      Job job = random_job(seed);
+      plan::Job job = tune::random_job(seed);
       job.framework = target_framework(target.word, "");
-      job.kernels = default_kernels(job.framework, job.cluster.device);
-      if (seed % 2 == 0) job.optimizer = Optimizer::kAdam;  // Which all of them have.
+      job.kernels = plan::default_kernels(job.framework, job.cluster.device);
+      if (seed % 2 == 0) job.optimizer = plan::Optimizer::kAdam;  // Which all of them have.
       SCOPED_TRACE(seed);
       const auto result = answer(job);
       if (!result) continue;
-      for (const TunedPlan& tuned : result->plans) {
-        const auto names = runs_on(result->job, tuned.plan);
+      for (const tune::TunedPlan& tuned : result->plans) {
+        const auto names = plan::runs_on(result->job, tuned.plan);
         const bool runs = std::ranges::find(names, target.framework) != names.end();
         const bool asks = asks_for_more(result->job, tuned.plan);
         if (target.variant.empty()) {
@@ -127,67 +127,67 @@ TEST(ListedPlans, OfAFrameworkAreStartedByItsFiles) {
 }
 
 /// Whether a framework has a plan for a job at all, on the devices that another plan uses.
-bool has_plan(Job job, Framework framework) {
+bool has_plan(plan::Job job, plan::Framework framework) {
   job.use_all = true;
   job.framework = std::move(framework);
-  return Enumeration(job, dimensions(job)).legal() > 0;
+  return tune::Enumeration(job, tune::dimensions(job)).legal() > 0;
 }
 
 TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
   int listed = 0;
-  for (const std::uint64_t seed : random_seeds(80)) {
-    Job job = random_job(seed);
+  for (const std::uint64_t seed : tune::random_seeds(80)) {
+    plan::Job job = tune::random_job(seed);
     job.framework = {};
-    job.kernels.masters = Masters::kBeside;  // What frameworks have is no choice of a file.
+    job.kernels.masters = plan::Masters::kBeside;  // What frameworks have is no choice of a file.
     SCOPED_TRACE(seed);
     const auto result = answer(job);
     if (!result) continue;
-    const PlannedJob best{result->job, result->plans.front().plan};
-    const auto runs = framework_runs(best.job, best.plan);
+    const plan::PlannedJob best{result->job, result->plans.front().plan};
+    const auto runs = tune::framework_runs(best.job, best.plan);
     for (const LaunchTarget& target : targets()) {
-      PlannedJob there = best;
+      plan::PlannedJob there = best;
       there.job.framework = target_framework(target.word, "");
-      const auto nearest = nearest_run(there.job.framework, best.job, best.plan);
+      const auto nearest = plan::nearest_run(there.job.framework, best.job, best.plan);
       const bool none =
           asks_for_more(there.job, best.plan) || !has_plan(best.job, there.job.framework);
-      EXPECT_TRUE(none || nearest) << target.word << " " << plan_yaml(best, true);
+      EXPECT_TRUE(none || nearest) << target.word << " " << plan::plan_yaml(best, true);
       if (!nearest) continue;
       there.plan = *nearest;
       expect_alike(target, there);
       ++listed;
       const LaunchFile file = export_plan(target.word, best, "", true);
-      EXPECT_EQ(plan_text(file.started.plan), plan_text(*nearest));
+      EXPECT_EQ(plan::plan_text(file.started.plan), plan::plan_text(*nearest));
       if (!target.variant.empty()) continue;
-      const auto run = std::ranges::find(runs, target.framework, &FrameworkRun::framework);
-      EXPECT_EQ(plan_text(*run->plan), plan_text(*nearest));
+      const auto run = std::ranges::find(runs, target.framework, &tune::FrameworkRun::framework);
+      EXPECT_EQ(plan::plan_text(*run->plan), plan::plan_text(*nearest));
       EXPECT_EQ(file.started.job.kernels.attention, run->attention);
-      const CostModel cost(file.started.job);
-      EXPECT_NEAR(Pricer(file.started.job, cost).price(file.started.plan).seconds, run->price_s,
-                  1e-9 * run->price_s);
+      const cost::CostModel cost(file.started.job);
+      EXPECT_NEAR(simulate::Pricer(file.started.job, cost).price(file.started.plan).seconds,
+                  run->price_s, 1e-9 * run->price_s);
     }
   }
   EXPECT_GT(listed, 10);
 }
 
-Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences) {
-  Job job;
+plan::Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences) {
+  plan::Job job;
   job.model_name = model;
-  job.model = built_in_model(model).value();
-  job.cluster = built_in_cluster("dgx-h100", nodes).value();
+  job.model = model::built_in_model(model).value();
+  job.cluster = cluster::built_in_cluster("dgx-h100", nodes).value();
   job.sequences = sequences;
   job.length = 4096;
   return job;
 }
 
 TEST(ListedPlans, EveryModelThatAFrameworkTrainsIsSaidByItsFiles) {
-  for (const std::string_view name : built_in_models()) {
+  for (const std::string_view name : model::built_in_models()) {
     for (const LaunchTarget& target : targets()) {
-      PlannedJob planned{job_of(name, 2, 64), {}};
+      plan::PlannedJob planned{job_of(name, 2, 64), {}};
       planned.job.framework = target_framework(target.word, "");
       planned.job.length = std::min<std::int64_t>(planned.job.length, 1024);
       planned.plan.parallel.data = 16;
-      planned.plan.sharding = *sharding_of("GGG");
-      const auto plan = nearest_run(planned.job.framework, planned.job, planned.plan);
+      planned.plan.sharding = *plan::sharding_of("GGG");
+      const auto plan = plan::nearest_run(planned.job.framework, planned.job, planned.plan);
       if (!plan) continue;
       planned.plan = *plan;
       expect_alike(target, planned);
@@ -196,19 +196,19 @@ TEST(ListedPlans, EveryModelThatAFrameworkTrainsIsSaidByItsFiles) {
 }
 
 TEST(ListedPlans, InstancesOfTheOptimizerAreThoseOfExperts) {
-  PlannedJob planned{job_of("deepseek-v3", 256, 2048), {}};
-  Plan& plan = planned.plan;
+  plan::PlannedJob planned{job_of("deepseek-v3", 256, 2048), {}};
+  plan::Plan& plan = planned.plan;
   plan.parallel = {.tensor = 4, .pipeline = 4, .expert = 128, .data = 128};
   plan.sequence_parallel = true;
-  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 8};
-  plan.sharding = *sharding_of("NNI");
+  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 8};
+  plan.sharding = *plan::sharding_of("NNI");
   plan.sharding.group = 8;
   plan.sharding.expert_group = 1;
-  ASSERT_FALSE(illegal(planned.job, plan));
-  const auto names = runs_on(planned.job, plan);
+  ASSERT_FALSE(plan::illegal(planned.job, plan));
+  const auto names = plan::runs_on(planned.job, plan);
   for (const char* name : {"megatron-core", "nemo"}) {
     EXPECT_EQ(std::ranges::count(names, name), 0);
-    EXPECT_TRUE(nearest_run({.name = name}, planned.job, plan));
+    EXPECT_TRUE(plan::nearest_run({.name = name}, planned.job, plan));
   }
   EXPECT_THROW(export_plan("megatron", planned, ""), Error);
   EXPECT_NO_THROW(export_plan("megatron", planned, "", true));
@@ -217,13 +217,14 @@ TEST(ListedPlans, InstancesOfTheOptimizerAreThoseOfExperts) {
 TEST(ListedPlans, OfManyDataRanksComeBackAtTheirPrice) {
   for (const LaunchTarget& target : targets()) {
     SCOPED_TRACE(target.word);
-    Job job = job_of("llama-3-8b", 8, 512);
+    plan::Job job = job_of("llama-3-8b", 8, 512);
     job.framework = target_framework(target.word, "");
-    job.kernels = default_kernels(job.framework, job.cluster.device);
+    job.kernels = plan::default_kernels(job.framework, job.cluster.device);
     job.space.tensor = job.space.context = job.space.pipeline = {1};
     const auto result = answer(job);
     ASSERT_TRUE(result);
-    for (const TunedPlan& tuned : result->plans) expect_alike(target, {result->job, tuned.plan});
+    for (const tune::TunedPlan& tuned : result->plans)
+      expect_alike(target, {result->job, tuned.plan});
   }
 }
 
@@ -231,16 +232,17 @@ TEST(ListedPlans, OfSearchesWhoseFilesWereRefused) {
   for (const auto& [model, nodes, word] :
        {std::tuple{"qwen3-30b-a3b", 4, "megatron"}, {"llama-3-70b", 4, "accelerate"}}) {
     SCOPED_TRACE(model);
-    Job job = job_of(model, nodes, 64);
+    plan::Job job = job_of(model, nodes, 64);
     const auto target = *std::ranges::find(launch_targets(), word, &LaunchTarget::word);
     job.framework = {.name = std::string(target.framework)};
-    job.kernels = default_kernels(job.framework, job.cluster.device);
+    job.kernels = plan::default_kernels(job.framework, job.cluster.device);
     job.space.context = {1};
     const auto result = answer(job);
     ASSERT_TRUE(result);
-    for (const TunedPlan& tuned : result->plans) expect_alike(target, {result->job, tuned.plan});
+    for (const tune::TunedPlan& tuned : result->plans)
+      expect_alike(target, {result->job, tuned.plan});
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,29 +10,29 @@
 #include "stepwright/plan/frameworks.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// What updates of two nodes compute with by a file.
-Masters masters_of(const std::string& name, const std::string& text) {
+plan::Masters masters_of(const std::string& name, const std::string& text) {
   return import_text("", name, text,
                      {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
       .planned.job.kernels.masters;
 }
 
-Masters of_axolotl(const std::string& lines) {
+plan::Masters of_axolotl(const std::string& lines) {
   return masters_of("axolotl.yml",
                     "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\n"
                     "micro_batch_size: 1\ngradient_accumulation_steps: 8\n" +
                         lines);
 }
 
-Masters of_trainer(const std::string& lines) {
+plan::Masters of_trainer(const std::string& lines) {
   return masters_of("args.yaml",
                     "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n" + lines);
 }
 
-Masters of_factory(const std::string& lines) {
+plan::Masters of_factory(const std::string& lines) {
   return masters_of("sft.yaml",
                     "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: full\n"
                     "cutoff_len: 4096\nper_device_train_batch_size: 1\n"
@@ -40,7 +40,7 @@ Masters of_factory(const std::string& lines) {
                         lines);
 }
 
-Masters of_verl(const std::string& words) {
+plan::Masters of_verl(const std::string& words) {
   return masters_of("run.sh",
                     "python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 "
                     "data.max_response_length=3072 actor_rollout_ref.actor.strategy=fsdp2 "
@@ -51,24 +51,24 @@ Masters of_verl(const std::string& words) {
 
 TEST(MastersOfFiles, FsdpMakesWeightsFp32WhereProductsAreCast) {
   const std::string fsdp = "fsdp_version: 2\nfsdp_config: {reshard_after_forward: true}\n";
-  EXPECT_EQ(of_axolotl(fsdp + "bf16: true\n"), Masters::kAlone);
-  EXPECT_EQ(of_axolotl(fsdp + "bf16: full\n"), Masters::kNone);
-  EXPECT_EQ(of_axolotl("bf16: auto\n"), Masters::kNone) << "plain data parallelism";
+  EXPECT_EQ(of_axolotl(fsdp + "bf16: true\n"), plan::Masters::kAlone);
+  EXPECT_EQ(of_axolotl(fsdp + "bf16: full\n"), plan::Masters::kNone);
+  EXPECT_EQ(of_axolotl("bf16: auto\n"), plan::Masters::kNone) << "plain data parallelism";
   EXPECT_EQ(of_axolotl("bf16: true\nadapter: lora\nlora_r: 8\nlora_target_linear: true\n"),
-            Masters::kAlone)
+            plan::Masters::kAlone)
       << "adapters are fp32";
 }
 
 TEST(MastersOfFiles, WeightsOfTrainersAreOfTheTypeThatTheyAreLoadedIn) {
-  EXPECT_EQ(of_trainer("bf16: true\n"), Masters::kAlone);
-  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: bfloat16\n"), Masters::kNone);
-  EXPECT_EQ(of_trainer("bf16: true\ndtype: bfloat16\nfsdp: full_shard\n"), Masters::kAlone);
-  EXPECT_EQ(of_trainer("dtype: bfloat16\nfsdp: full_shard\n"), Masters::kNone);
-  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: float32\n"), Masters::kAlone);
-  EXPECT_EQ(of_factory("bf16: true\n"), Masters::kAlone);
-  EXPECT_EQ(of_factory("pure_bf16: true\n"), Masters::kNone);
-  EXPECT_EQ(of_verl(""), Masters::kAlone);
-  EXPECT_EQ(of_verl("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"), Masters::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\n"), plan::Masters::kAlone);
+  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: bfloat16\n"), plan::Masters::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\ndtype: bfloat16\nfsdp: full_shard\n"), plan::Masters::kAlone);
+  EXPECT_EQ(of_trainer("dtype: bfloat16\nfsdp: full_shard\n"), plan::Masters::kNone);
+  EXPECT_EQ(of_trainer("bf16: true\ntorch_dtype: float32\n"), plan::Masters::kAlone);
+  EXPECT_EQ(of_factory("bf16: true\n"), plan::Masters::kAlone);
+  EXPECT_EQ(of_factory("pure_bf16: true\n"), plan::Masters::kNone);
+  EXPECT_EQ(of_verl(""), plan::Masters::kAlone);
+  EXPECT_EQ(of_verl("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"), plan::Masters::kNone);
 }
 
 TEST(HostThreadsOfFiles, AreThoseThatAScriptLeavesToItsProcesses) {
@@ -91,11 +91,11 @@ TEST(HostThreadsOfFiles, AreThoseThatAScriptLeavesToItsProcesses) {
 TEST(MastersOfFiles, DeepSpeedHasItsOwnCopies) {
   EXPECT_EQ(masters_of("ds.json", R"({"train_micro_batch_size_per_gpu": 1,
       "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}})"),
-            Masters::kBeside);
+            plan::Masters::kBeside);
 }
 
 /// A plan that shards all of a model whose updates have no masters.
-PlannedJob in_place() {
+plan::PlannedJob in_place() {
   return import_text("", "args.yaml",
                      "per_device_train_batch_size: 1\ngradient_accumulation_steps: "
                      "8\ndtype: bfloat16\nfsdp: full_shard\n",
@@ -112,13 +112,13 @@ TEST(MastersOfFiles, UpdatesInPlaceAreWrittenAndReadBack) {
     const bool titan = std::string_view(target) == "torchtitan";
     const LaunchFile file = export_plan(target, in_place(), titan ? "0.2.2" : "", true);
     EXPECT_THAT(file.text, testing::HasSubstr(line));
-    EXPECT_EQ(file.started.job.kernels.masters, Masters::kNone);
+    EXPECT_EQ(file.started.job.kernels.masters, plan::Masters::kNone);
     EXPECT_EQ(file.started.plan.accumulate, DType::kBf16);
-    const PlannedJob back =
+    const plan::PlannedJob back =
         import_text(target, "it", file.text,
                     {.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"})
             .planned;
-    EXPECT_EQ(back.job.kernels.masters, Masters::kNone);
+    EXPECT_EQ(back.job.kernels.masters, plan::Masters::kNone);
     EXPECT_EQ(back.plan, file.started.plan);
   }
 }
@@ -127,35 +127,36 @@ TEST(MastersOfFiles, UpdatesInPlaceAreWrittenAndReadBack) {
 TEST(MastersOfFiles, AnExportSaysWhatStartsWithoutMasters) {
   const Given given{.model = "llama-3-8b", .cluster = "dgx-h100:2", .batch = "128x4096"};
   for (const std::string cluster : {"dgx-h100:2", "dgx-h100:1"}) {
-    PlannedJob planned = in_place();
-    planned.job.kernels.masters = Masters::kAlone;
-    planned.job.cluster = *built_in_cluster("dgx-h100", cluster.ends_with('2') ? 2 : 1);
+    plan::PlannedJob planned = in_place();
+    planned.job.kernels.masters = plan::Masters::kAlone;
+    planned.job.cluster = *cluster::built_in_cluster("dgx-h100", cluster.ends_with('2') ? 2 : 1);
     planned.job.cluster.devices_per_node = cluster.ends_with('2') ? 8 : 1;
-    planned.plan = Plan{};
+    planned.plan = plan::Plan{};
     planned.plan.parallel.data = planned.job.cluster.devices();
     planned.plan.accumulate = DType::kBf16;
-    const FrameworkLaw law({.name = "accelerate", .variant = "axolotl"});
+    const plan::FrameworkLaw law({.name = "accelerate", .variant = "axolotl"});
     planned.plan = law.with_buckets(planned.job, planned.plan);
     const LaunchFile file = export_plan("axolotl", planned, "");
     EXPECT_THAT(file.text, testing::HasSubstr("bf16: full"));
     EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("`kernels.masters` is none there "
                                                                  "and alone in the plan")));
-    EXPECT_EQ(file.started.job.kernels.masters, Masters::kNone);
+    EXPECT_EQ(file.started.job.kernels.masters, plan::Masters::kNone);
     EXPECT_EQ(file.started.plan.accumulate, DType::kBf16);
     planned.plan.accumulate = DType::kFp32;
-    EXPECT_THAT(refusal_of(ErrorKind::kUnsupported, [&] { export_plan("axolotl", planned, ""); }),
-                testing::HasSubstr("accumulate wide: accelerate (axolotl) runs own"));
+    EXPECT_THAT(
+        plan::refusal_of(ErrorKind::kUnsupported, [&] { export_plan("axolotl", planned, ""); }),
+        testing::HasSubstr("accumulate wide: accelerate (axolotl) runs own"));
     EXPECT_EQ(export_plan("axolotl", planned, "", true).started.plan.accumulate, DType::kBf16);
   }
 }
 
 TEST(MastersOfFiles, AnExportSaysThatItsFileDoesNot) {
-  const PlannedJob planned = in_place();
-  ASSERT_EQ(planned.job.kernels.masters, Masters::kNone);
+  const plan::PlannedJob planned = in_place();
+  ASSERT_EQ(planned.job.kernels.masters, plan::Masters::kNone);
   const LaunchFile file = export_plan("accelerate", planned, "");
   EXPECT_THAT(file.notes, testing::Contains(testing::HasSubstr("kernels.masters: none")));
-  EXPECT_EQ(file.started.job.kernels.masters, Masters::kAlone);
+  EXPECT_EQ(file.started.job.kernels.masters, plan::Masters::kAlone);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 TEST(MaxText, FillsOpenAxesAndKnowsModelsByName) {
@@ -29,15 +29,15 @@ weight_dtype: bfloat16
   EXPECT_EQ(plan.parallel.tensor, 4);
   EXPECT_EQ(plan.parallel.data, 8);
   // Four nodes, two ranks of fsdp in each.
-  EXPECT_EQ(plan.sharding, (Sharding{.parameters = Spread::kInner,
-                                     .gradients = Spread::kInner,
-                                     .optimizer = Spread::kInner,
-                                     .group = 2}));
+  EXPECT_EQ(plan.sharding, (plan::Sharding{.parameters = plan::Spread::kInner,
+                                           .gradients = plan::Spread::kInner,
+                                           .optimizer = plan::Spread::kInner,
+                                           .group = 2}));
   EXPECT_EQ(job.sequences, 64);
   EXPECT_EQ(job.precision, DType::kFp8);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read, lists("remat_policy", Matters::kYes));
-  EXPECT_EQ(read.planned.job.kernels.masters, Masters::kNone) << "weight_dtype";
+  EXPECT_EQ(read.planned.job.kernels.masters, plan::Masters::kNone) << "weight_dtype";
 }
 
 TEST(MaxText, AxesMustFillTheDevices) {
@@ -51,7 +51,7 @@ TEST(MaxText, AxesMustFillTheDevices) {
   EXPECT_THROW(of("ici_tensor_parallelism: 3\n"), Error);
   EXPECT_THROW(of("ici_tensor_parallelism: 0\n"), Error);
   EXPECT_EQ(of("dcn_fsdp_parallelism: 2\ndcn_data_parallelism: 1\n").sharding,
-            sharding_of("GGG").value());
+            plan::sharding_of("GGG").value());
 }
 
 TEST(MaxText, ReadsTheWordsOfAScript) {
@@ -64,7 +64,7 @@ python3 -m MaxText.train src/MaxText/configs/base.yml run_name=x model_name=$MOD
   EXPECT_EQ(read.target, "maxtext");
   EXPECT_EQ(read.planned.job.model_name, "mixtral-8x7b");
   EXPECT_EQ(read.planned.job.length, 4096);
-  EXPECT_EQ(read.planned.plan.sharding, sharding_of("GGG").value());
+  EXPECT_EQ(read.planned.plan.sharding, plan::sharding_of("GGG").value());
   EXPECT_EQ(read.planned.plan.micro_batch, 4);
   EXPECT_THAT(read.report.not_read, lists("quantization", Matters::kYes));
   EXPECT_THAT(read.report.not_read, lists("megablox", Matters::kYes));
@@ -81,7 +81,7 @@ TEST(MaxText, WordsStandOverTheFileThatTheScriptNames) {
        "model_name: llama2-7b\nper_device_batch_size: 4\nremat_policy: minimal\n"}};
   const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:2"});
   EXPECT_EQ(read.planned.plan.micro_batch, 8);
-  EXPECT_EQ(read.planned.plan.recompute.kind, RecomputeKind::kSelective);
+  EXPECT_EQ(read.planned.plan.recompute.kind, plan::RecomputeKind::kSelective);
   const ImportedPlan alone = import_sources("", std::span(files).first(1),
                                             {.model = "llama-2-7b", .cluster = "dgx-h100:2"});
   EXPECT_THAT(alone.report.not_read, lists("[]", Matters::kYes));
@@ -108,7 +108,7 @@ TEST(MaxText, AFactorOfAllSizesIsOverThoseOfTheBase) {
                            words + "\n")
         .planned.job.model;
   };
-  const Architecture large = model("global_parameter_scale=64");
+  const model::Architecture large = model("global_parameter_scale=64");
   EXPECT_EQ(large.layers, 64);
   EXPECT_EQ(large.hidden, 8192);
   EXPECT_EQ(large.heads, 64);
@@ -120,4 +120,4 @@ TEST(MaxText, AFactorOfAllSizesIsOverThoseOfTheBase) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

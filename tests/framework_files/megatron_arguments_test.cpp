@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ::testing::AllOf;
@@ -115,7 +115,7 @@ TEST(MegatronArguments, AreMatchedAsArgparseDoes) {
 }
 
 TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
-  const Kernels usual = imported_script(small_command("--bf16")).planned.job.kernels;
+  const plan::Kernels usual = imported_script(small_command("--bf16")).planned.job.kernels;
   EXPECT_TRUE(usual.transformer_engine);
   EXPECT_FALSE(usual.grouped_experts);
   EXPECT_FALSE(usual.deterministic);
@@ -123,7 +123,7 @@ TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
       "export CUBLAS_WORKSPACE_CONFIG=:4096:8\n" +
       small_command("--transformer-impl local --attention-backend flash --moe-grouped-gemm"));
   EXPECT_FALSE(local.planned.job.kernels.transformer_engine);
-  EXPECT_EQ(local.planned.job.kernels.attention, AttentionKernel::kUnfused);
+  EXPECT_EQ(local.planned.job.kernels.attention, cluster::AttentionKernel::kUnfused);
   EXPECT_TRUE(local.planned.job.kernels.grouped_experts);
   EXPECT_TRUE(local.planned.job.kernels.deterministic);
   EXPECT_THAT(imported_script(small_command("--deterministic-mode")).report.not_read,
@@ -196,7 +196,7 @@ TEST(MegatronArguments, TheVocabularyFollowsFromTheTokenizer) {
 
 TEST(MegatronArguments, ALatentAttentionHasTheRanksOfTheCommandLine) {
   const ImportedPlan plan = imported_script(small_command("--multi-latent-attention"));
-  const LatentAttention latent = plan.planned.job.model.latent.value();
+  const model::LatentAttention latent = plan.planned.job.model.latent.value();
   EXPECT_EQ(latent.query_rank, 0);
   EXPECT_EQ(latent.kv_rank, 32);
   EXPECT_EQ(latent.nope_head_dim, 128);
@@ -206,7 +206,7 @@ TEST(MegatronArguments, ALatentAttentionHasTheRanksOfTheCommandLine) {
 TEST(MegatronArguments, ReadsTheBiasOfPositions) {
   const ImportedPlan plan =
       imported_script(small_command("--position-embedding-type alibi --pad-vocab-size-to 51200"));
-  EXPECT_EQ(plan.planned.job.model.position, Position::kAlibi);
+  EXPECT_EQ(plan.planned.job.model.position, model::Position::kAlibi);
   EXPECT_EQ(plan.planned.job.model.vocabulary, 51'200);
 }
 
@@ -223,7 +223,7 @@ TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
       small_command("--optimizer lion --recompute-granularity full --recompute-method block "
                     "--recompute-num-layers 3 --context-parallel-size 4 --cp-comm-type a2a+p2p "
                     "--hierarchical-context-parallel-sizes 2 2 --recompute-modules mlp"));
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   for (const char* name : {"--optimizer", "--recompute-num-layers", "--cp-comm-type",
                            "--hierarchical-context-parallel-sizes"}) {
     EXPECT_THAT(plan.report.not_read, unread(name, Matters::kYes)) << name;
@@ -234,28 +234,28 @@ TEST(MegatronArguments, LeavesOutWhatNoPlanSays) {
 TEST(MegatronArguments, ReadsMuonAndWhatLiesOnTheHost) {
   const ImportedPlan muon = imported_script(small_command(
       "--optimizer dist_muon --muon-tp-mode distributed --no-use-layer-wise-param-layout"));
-  EXPECT_EQ(muon.planned.job.optimizer, Optimizer::kMuon);
-  EXPECT_EQ(muon.planned.job.muon, MuonForm::kDistributed);
-  EXPECT_EQ(sharding_word(muon.planned.plan.sharding), "NNG");
+  EXPECT_EQ(muon.planned.job.optimizer, plan::Optimizer::kMuon);
+  EXPECT_EQ(muon.planned.job.muon, plan::MuonForm::kDistributed);
+  EXPECT_EQ(plan::sharding_word(muon.planned.plan.sharding), "NNG");
   EXPECT_FALSE(muon.planned.job.kernels.scattered_gradients);
   EXPECT_EQ(imported_script(small_command("--optimizer muon")).planned.job.muon,
-            MuonForm::kBlockwise);
-  const Offload host =
+            plan::MuonForm::kBlockwise);
+  const plan::Offload host =
       imported_script(small_command("--optimizer-cpu-offload --optimizer-offload-fraction 0.5 "
                                     "--fine-grained-activation-offloading "
                                     "--offload-modules core_attn attn_proj"))
           .planned.plan.offload;
   EXPECT_EQ(host.optimizer, 0.5);
   EXPECT_FALSE(host.masters) << "without --use-precision-aware-optimizer";
-  EXPECT_EQ(host.activations,
-            (OffloadModules{OffloadModule::kCoreAttention, OffloadModule::kAttentionProjection}));
+  EXPECT_EQ(host.activations, (plan::OffloadModules{plan::OffloadModule::kCoreAttention,
+                                                    plan::OffloadModule::kAttentionProjection}));
 }
 
 TEST(MegatronArguments, ReadsWindowsScheduleAndGraphs) {
   const ImportedPlan plan = imported_script(small_command(
       "--window-size 128,0 --window-attn-skip-freq 4 --cuda-graph-impl transformer_engine "
       "--cuda-graph-modules attn moe_router --no-gradient-accumulation-fusion"));
-  EXPECT_EQ(windows_of(plan.planned.job.model),
+  EXPECT_EQ(model::windows_of(plan.planned.job.model),
             (std::vector<std::int64_t>{128, 128, 128, 0, 128, 128, 128, 0}));
   EXPECT_TRUE(plan.planned.job.kernels.cuda_graphs.attention);
   EXPECT_FALSE(plan.planned.job.kernels.cuda_graphs.mlp);
@@ -271,8 +271,8 @@ TEST(MegatronArguments, ReadsWhatForksSayInWordsOfTheirOwn) {
       "--first-k-dense-replace 1 --context-parallel-algo ulysses_cp_algo --context-parallel-size 2 "
       "--use-fused-rmsnorm "
       "--swap-attention"));
-  EXPECT_EQ(plan.planned.plan.context_kind, ContextKind::kUlysses);
-  const Experts& experts = plan.planned.job.model.experts.value();
+  EXPECT_EQ(plan.planned.plan.context_kind, plan::ContextKind::kUlysses);
+  const model::Experts& experts = plan.planned.job.model.experts.value();
   EXPECT_EQ(experts.ffn, 512);
   EXPECT_EQ(experts.shared_ffn, 1024);
   EXPECT_THAT(plan.report.read, Contains(Field(&ReadSetting::name, "--n-shared-experts")));
@@ -299,8 +299,9 @@ TEST(MegatronForks, TheFusedKernelOfMindSpeedStandsInMegatronsOwnLayers) {
     return import_text("megatron", "run.sh", text + more + "\n", {.cluster = "dgx-h100"})
         .planned.job.kernels.attention;
   };
-  EXPECT_EQ(attention(""), AttentionKernel::kUnfused);
-  EXPECT_EQ(attention("--use-fused-rmsnorm --normalization RMSNorm"), AttentionKernel::kFlash2);
+  EXPECT_EQ(attention(""), cluster::AttentionKernel::kUnfused);
+  EXPECT_EQ(attention("--use-fused-rmsnorm --normalization RMSNorm"),
+            cluster::AttentionKernel::kFlash2);
 }
 
 TEST(MegatronForks, ATowerOfImagesIsSaid) {
@@ -316,4 +317,4 @@ TEST(MegatronForks, ATowerOfImagesIsSaid) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
@@ -43,8 +43,8 @@ TEST(MegatronDeepspeed, ReadsBloomAsItWasTrained) {
   EXPECT_EQ(job.model.name, "bloom-176b");
   EXPECT_EQ(plan.parallel.data, 8);
   // Its optimizer of bf16 shards its states without ZeRO.
-  EXPECT_EQ(sharding_word(plan.sharding), "NNG");
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(imported.report.not_read, lists("--deepspeed_config", Matters::kYes));
   EXPECT_THAT(imported.report.not_read, lists("--pp-partition-method", Matters::kYes));
   EXPECT_THAT(imported.report.read, takes("--zero-stage", "sharding.states"));
@@ -65,7 +65,7 @@ TEST(MegatronDeepspeed, TheConfigurationThatItNamesSaysTheStage) {
       {"train.sh", "cat <<EOT > ds.json\n" + json + "\nEOT\n" + command}};
   for (const auto& files : {given, written}) {
     const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:1"});
-    EXPECT_EQ(sharding_word(read.planned.plan.sharding), "NGG");
+    EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "NGG");
     EXPECT_EQ(read.planned.plan.gradient_bucket, 200'000'000);
     EXPECT_THAT(read.report.not_read, testing::Not(lists("--deepspeed_config", Matters::kYes)));
     EXPECT_EQ(read.planned.plan.offload.optimizer, 1);
@@ -79,15 +79,16 @@ TEST(MegatronDeepspeed, ReadsStagesOfZeroAndUlysses) {
       "--num-attention-heads 32 --num-key-value-heads 8 --normalization rmsnorm --swiglu "
       "--seq-length 8192 --max-position-embeddings 8192 --micro-batch-size 1 --global-batch-size 8 "
       "--fp16 --use-flash-attn-v2 --ds-sequence-parallel-size 4 --deepspeed --zero-stage ";
-  const PlannedJob planned = from_deepspeed(arguments + "3\n", "dgx-h100:1").planned;
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  const plan::PlannedJob planned = from_deepspeed(arguments + "3\n", "dgx-h100:1").planned;
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.parallel.context, 4);
-  EXPECT_EQ(planned.plan.context_kind, ContextKind::kUlysses);
+  EXPECT_EQ(planned.plan.context_kind, plan::ContextKind::kUlysses);
   EXPECT_EQ(planned.job.model.kv_heads, 8);
-  EXPECT_EQ(planned.job.model.norm, Norm::kRms);
-  EXPECT_EQ(planned.job.kernels.attention, AttentionKernel::kFlash2);
-  EXPECT_EQ(sharding_word(from_deepspeed(arguments + "0\n", "dgx-h100:1").planned.plan.sharding),
-            "NNN");
+  EXPECT_EQ(planned.job.model.norm, model::Norm::kRms);
+  EXPECT_EQ(planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(
+      plan::sharding_word(from_deepspeed(arguments + "0\n", "dgx-h100:1").planned.plan.sharding),
+      "NNN");
   EXPECT_THROW(from_deepspeed(arguments + "4\n", "dgx-h100:1"), Error);
 }
 
@@ -96,10 +97,10 @@ TEST(MegatronDeepspeed, HasExpertsInEachSecondLayer) {
   const auto& [job, plan] = imported.planned;
   ASSERT_TRUE(job.model.experts.has_value());
   EXPECT_EQ(job.model.experts->top_k, 1);
-  EXPECT_EQ(job.dispatcher, Dispatcher::kAllToAll);
+  EXPECT_EQ(job.dispatcher, plan::Dispatcher::kAllToAll);
   EXPECT_EQ(plan.parallel.expert, 4);
   EXPECT_EQ(plan.parallel.expert_tensor, 1);
-  EXPECT_EQ(sharding_word(plan.sharding), "NNG");  // --zero-stage is 1 by default
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");  // --zero-stage is 1 by default
   EXPECT_THAT(imported.report.not_read, lists("--moe-train-capacity-factor", Matters::kYes));
   EXPECT_FALSE(
       from_deepspeed(kExperts + "1\n", "dgx-a100-80g:1").planned.job.model.experts.has_value());
@@ -115,4 +116,4 @@ TEST(MegatronDeepspeed, RefusesStagesWithoutItsPipeline) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -18,25 +18,26 @@
 
 // Models whose layers differ, as Megatron's arguments and recipes of Megatron-Bridge say them.
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-PlannedJob planned_for(const Architecture& model) {
-  PlannedJob planned;
-  planned.job = small_job();
+plan::PlannedJob planned_for(const model::Architecture& model) {
+  plan::PlannedJob planned;
+  planned.job = plan::small_job();
   planned.job.model = model;
   planned.job.model_name = model.name;
   planned.job.cluster.device.memory_bytes = 1e15;
   planned.job.framework.name = "megatron-core";
   planned.plan.parallel.data = planned.job.cluster.devices();
-  planned.plan.sharding = sharding_of("NNG").value();
+  planned.plan.sharding = plan::sharding_of("NNG").value();
   return planned;
 }
 
-PlannedJob read_text(std::string_view target, const std::string& text, const Cluster& cluster) {
+plan::PlannedJob read_text(std::string_view target, const std::string& text,
+                           const cluster::Cluster& cluster) {
   Given given;
   given.known_cluster = cluster;
   const SourceFile file{fmt::format("plan.{}", target == "nemo" ? "py" : "sh"), text};
@@ -44,22 +45,22 @@ PlannedJob read_text(std::string_view target, const std::string& text, const Clu
 }
 
 /// The same model, and so the same plan at the same price, once it is written and read.
-void expect_read_back(std::string_view target, const Architecture& model) {
-  const PlannedJob planned = planned_for(model);
+void expect_read_back(std::string_view target, const model::Architecture& model) {
+  const plan::PlannedJob planned = planned_for(model);
   const std::string text = export_plan(target, planned, "", true).text;
-  const PlannedJob back = read_text(target, text, planned.job.cluster);
-  EXPECT_THAT(differences(back.job.model, model), IsEmpty()) << text;
+  const plan::PlannedJob back = read_text(target, text, planned.job.cluster);
+  EXPECT_THAT(huggingface::differences(back.job.model, model), IsEmpty()) << text;
   EXPECT_EQ(back.job.model.pattern, model.pattern) << text;
   EXPECT_EQ(back.job.model.predicted_ahead(), model.predicted_ahead());
   EXPECT_EQ(back.plan.parallel, planned.plan.parallel);
 }
 
-bool runs_model(std::string_view framework, const Architecture& model) {
-  const PlannedJob planned = planned_for(model);
-  const std::vector<NotRun> all =
-      not_run({.name = std::string(framework)}, planned.job, planned.plan);
-  return std::ranges::none_of(all,
-                              [](const NotRun& one) { return one.ability == Ability::kModel; });
+bool runs_model(std::string_view framework, const model::Architecture& model) {
+  const plan::PlannedJob planned = planned_for(model);
+  const std::vector<plan::NotRun> all =
+      plan::not_run({.name = std::string(framework)}, planned.job, planned.plan);
+  return std::ranges::none_of(
+      all, [](const plan::NotRun& one) { return one.ability == plan::Ability::kModel; });
 }
 
 class MegatronModels : public testing::TestWithParam<std::string_view> {};
@@ -68,51 +69,51 @@ TEST_P(MegatronModels, BuiltInOnesOfUnlikeLayersComeBack) {
   for (const char* name : {"deepseek-v3", "glm-4.5-air", "gpt-oss-20b", "moonlight-16b-a3b",
                            "nemotron-4-15b", "nemotron-h-8b", "qwen3-next-80b-a3b"}) {
     SCOPED_TRACE(name);
-    const Architecture model = built_in_model(name).value();
+    const model::Architecture model = model::built_in_model(name).value();
     EXPECT_TRUE(runs_model("megatron-core", model));
     expect_read_back(GetParam(), model);
   }
 }
 
 /// A random model without most of what Megatron does not have.
-Architecture tamed(Architecture model, std::mt19937_64& random) {
+model::Architecture tamed(model::Architecture model, std::mt19937_64& random) {
   const auto maybe = [&](std::uint64_t one_in) { return random() % one_in == 0; };
-  const Architecture usual;
+  const model::Architecture usual;
   model.parallel_residual = model.shared_input_norm = model.embedding_norm = false;
   model.head_bias = model.gate_bias = model.qk_norm_bias = false;
   model.norm_weight = true;
-  model.norm_bias = model.norm == Norm::kLayer;
-  model.norm_placement = NormPlacement::kBefore;
+  model.norm_bias = model.norm == model::Norm::kLayer;
+  model.norm_placement = model::NormPlacement::kBefore;
   model.beyond.clear();
   model.encoder.reset();
   model.attention_scale = model.attention_cap = model.logit_cap = 0;
   model.logit_scale = model.embedding_scale = model.residual_scale = 1;
   model.window_rotary_base = model.inner_norm_epsilon = 0;
   model.first_position = 0;
-  if (model.rotary_scaling && model.rotary_scaling->kind == RotaryScalingKind::kLlama3) {
-    model.rotary_scaling = {.kind = RotaryScalingKind::kLlama3, .factor = 8};
+  if (model.rotary_scaling && model.rotary_scaling->kind == model::RotaryScalingKind::kLlama3) {
+    model.rotary_scaling = {.kind = model::RotaryScalingKind::kLlama3, .factor = 8};
   }
-  if (model.rotary_scaling && model.rotary_scaling->kind == RotaryScalingKind::kYarn) {
-    RotaryScaling& scaling = *model.rotary_scaling;
+  if (model.rotary_scaling && model.rotary_scaling->kind == model::RotaryScalingKind::kYarn) {
+    model::RotaryScaling& scaling = *model.rotary_scaling;
     scaling.attention_factor = scaling.mscale_all_dim = 0;
     scaling.mscale = 1;
     scaling.original_positions = 4096;
     if (model.latent) scaling.rounded = true;
   }
   const bool said =
-      model.rotary_scaling && (model.rotary_scaling->kind == RotaryScalingKind::kLlama3 ||
-                               model.rotary_scaling->kind == RotaryScalingKind::kLinear ||
-                               model.rotary_scaling->kind == RotaryScalingKind::kYarn);
+      model.rotary_scaling && (model.rotary_scaling->kind == model::RotaryScalingKind::kLlama3 ||
+                               model.rotary_scaling->kind == model::RotaryScalingKind::kLinear ||
+                               model.rotary_scaling->kind == model::RotaryScalingKind::kYarn);
   if (!said) model.rotary_scaling.reset();
-  if (model.position != Position::kRope) {
+  if (model.position != model::Position::kRope) {
     model.rotary_scaling.reset();
     model.rotary_fraction = usual.rotary_fraction;
     model.rotary_base = usual.rotary_base;
   }
   const bool bias = maybe(3);
   model.qkv_bias = !model.latent && (bias || maybe(2));
-  model.attention_output_bias = bias && has_mixer(model, Mixer::kAttention);
-  model.mlp_bias = bias && has_feed_forward(model, FeedForward::kDense);
+  model.attention_output_bias = bias && model::has_mixer(model, model::Mixer::kAttention);
+  model.mlp_bias = bias && model::has_feed_forward(model, model::FeedForward::kDense);
   if (model.experts) {
     model.experts->bias = bias;
     model.experts->router_bias = bias && !model.experts->correction_bias;
@@ -122,55 +123,56 @@ Architecture tamed(Architecture model, std::mt19937_64& random) {
 }
 
 /// The same with layers that are a mixer or a feed-forward alone.
-Architecture hybrid(Architecture model, std::mt19937_64& random) {
+model::Architecture hybrid(model::Architecture model, std::mt19937_64& random) {
   model.latent.reset();
   model.head_dim = 64;
   model.multi_token_layers = 0;
-  std::vector<LayerClass> layers;
+  std::vector<model::LayerClass> layers;
   for (std::int64_t i = 0; i < model.layers; ++i) {
     const std::uint64_t kind = i == 0 ? 1 : random() % 3;
-    LayerClass layer{.feed_forward = FeedForward::kNone};
-    if (kind == 0) layer.mixer = Mixer::kMamba2;
-    if (kind == 2) layer = {.mixer = Mixer::kNone};
-    if (kind == 2 && model.experts) layer.feed_forward = FeedForward::kExperts;
+    model::LayerClass layer{.feed_forward = model::FeedForward::kNone};
+    if (kind == 0) layer.mixer = model::Mixer::kMamba2;
+    if (kind == 2) layer = {.mixer = model::Mixer::kNone};
+    if (kind == 2 && model.experts) layer.feed_forward = model::FeedForward::kExperts;
     layers.push_back(layer);
   }
   if (model.experts)
-    layers.push_back({.mixer = Mixer::kNone, .feed_forward = FeedForward::kExperts});
+    layers.push_back({.mixer = model::Mixer::kNone, .feed_forward = model::FeedForward::kExperts});
   model.layers = std::ssize(layers);
-  set_layers(model, std::move(layers));
+  model::set_layers(model, std::move(layers));
   model.state_mixer.reset();
-  if (has_mixer(model, Mixer::kMamba2)) {
-    model.state_mixer = StateMixer{.heads = 8 * static_cast<std::int64_t>(1 + random() % 9),
-                                   .head_dim = 32,
-                                   .groups = 4,
-                                   .state = 64,
-                                   .chunk = 128,
-                                   .convolution_bias = true,
-                                   .normed = true};
+  if (model::has_mixer(model, model::Mixer::kMamba2)) {
+    model.state_mixer = model::StateMixer{.heads = 8 * static_cast<std::int64_t>(1 + random() % 9),
+                                          .head_dim = 32,
+                                          .groups = 4,
+                                          .state = 64,
+                                          .chunk = 128,
+                                          .convolution_bias = true,
+                                          .normed = true};
   }
-  if (!has_mixer(model, Mixer::kAttention)) model.qkv_bias = model.attention_output_bias = false;
-  if (!has_feed_forward(model, FeedForward::kDense)) model.mlp_bias = false;
+  if (!model::has_mixer(model, model::Mixer::kAttention))
+    model.qkv_bias = model.attention_output_bias = false;
+  if (!model::has_feed_forward(model, model::FeedForward::kDense)) model.mlp_bias = false;
   return model;
 }
 
 TEST_P(MegatronModels, WhatTheFrameworkRunsComesBack) {
-  RandomArchitecture source(23);
+  model::RandomArchitecture source(23);
   std::mt19937_64 random(5);
   int written = 0;
   int hybrids = 0;
   int others = 0;
   int refused = 0;
   for (int i = 0; i < 3000; ++i) {
-    Architecture model = tamed(source.make(), random);
+    model::Architecture model = tamed(source.make(), random);
     if (i % 4 == 0) model = hybrid(std::move(model), random);
     model.name = "random";
-    check(model, "random");
+    model::check(model, "random");
     if (!runs_model("megatron-core", model)) continue;
-    SCOPED_TRACE(inline_model(model).dump());
+    SCOPED_TRACE(model::inline_model(model).dump());
     ++written;
-    hybrids += std::ranges::any_of(layers_of(model), has_one_branch) ? 1 : 0;
-    others += carries_state(model) || model.sinks || model.attention_gate ? 1 : 0;
+    hybrids += std::ranges::any_of(model::layers_of(model), model::has_one_branch) ? 1 : 0;
+    others += model::carries_state(model) || model.sinks || model.attention_gate ? 1 : 0;
     try {
       expect_read_back(GetParam(), model);
     } catch (const Error& error) {
@@ -198,8 +200,8 @@ constexpr const char* kHybridScript = R"(torchrun --nproc_per_node 8 pretrain_ma
   --spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec
 )";
 
-PlannedJob read_script(const std::string& text) {
-  return read_text("megatron", text, small_cluster(1, 8));
+plan::PlannedJob read_script(const std::string& text) {
+  return read_text("megatron", text, plan::small_cluster(1, 8));
 }
 
 std::string hybrid_refusal(const std::string& text) {
@@ -216,12 +218,12 @@ std::string changed_in(std::string text, std::string_view from, std::string_view
 }
 
 TEST(MegatronHybrid, IsReadFromItsPattern) {
-  const Architecture model = read_script(kHybridScript).job.model;
+  const model::Architecture model = read_script(kHybridScript).job.model;
   EXPECT_EQ(model.layers, 9);
-  EXPECT_EQ(model.pattern[0].mixer, Mixer::kMamba2);
-  EXPECT_EQ(model.pattern[1].feed_forward, FeedForward::kDense);
-  EXPECT_EQ(model.pattern[5].mixer, Mixer::kAttention);
-  EXPECT_EQ(model.pattern[5].feed_forward, FeedForward::kNone);
+  EXPECT_EQ(model.pattern[0].mixer, model::Mixer::kMamba2);
+  EXPECT_EQ(model.pattern[1].feed_forward, model::FeedForward::kDense);
+  EXPECT_EQ(model.pattern[5].mixer, model::Mixer::kAttention);
+  EXPECT_EQ(model.pattern[5].feed_forward, model::FeedForward::kNone);
   ASSERT_TRUE(model.state_mixer);
   EXPECT_EQ(model.state_mixer->heads, 32);
   EXPECT_EQ(model.state_mixer->groups, 4);
@@ -231,7 +233,7 @@ TEST(MegatronHybrid, IsReadFromItsPattern) {
 
 TEST(MegatronHybrid, MayBeCutIntoStages) {
   const std::string cut = changed_in(kHybridScript, "M-M-M*-M-", "'M-M-|M*-M-'");
-  const Plan plan =
+  const plan::Plan plan =
       read_script(changed_in(cut, "--bf16", "--bf16 --pipeline-model-parallel-size 2")).plan;
   EXPECT_EQ(plan.layers, (std::vector<std::int64_t>{4, 5}));
   EXPECT_THAT(hybrid_refusal(changed_in(cut, "--bf16", "--bf16 --pipeline-model-parallel-size 4")),
@@ -245,8 +247,8 @@ TEST(MegatronHybrid, SharesOfLayersStandForAPattern) {
       changed_in(kHybridScript, "--hybrid-override-pattern M-M-M*-M-",
                  "--num-layers 10 --hybrid-attention-ratio 0.2 --hybrid-mlp-ratio 0.2");
   std::string letters;
-  for (const LayerClass& layer : read_script(shares).job.model.pattern) {
-    letters += layer.attends() ? '*' : layer.mixer == Mixer::kMamba2 ? 'M' : '-';
+  for (const model::LayerClass& layer : read_script(shares).job.model.pattern) {
+    letters += layer.attends() ? '*' : layer.mixer == model::Mixer::kMamba2 ? 'M' : '-';
   }
   EXPECT_EQ(letters, "MMM*-M*MM-");
 }
@@ -261,4 +263,4 @@ TEST(MegatronHybrid, NamesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

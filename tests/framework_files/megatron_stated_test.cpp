@@ -12,7 +12,7 @@
 #include "tests/folder.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ::testing::AllOf;
@@ -95,7 +95,7 @@ TEST_P(PrintedArguments, AreReadWhole) {
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_EQ(plan.planned.job.sequences, 128);
   EXPECT_TRUE(plan.planned.plan.sequence_parallel);
-  EXPECT_EQ(plan.planned.job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(plan.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
   EXPECT_FALSE(plan.planned.job.kernels.fused_accumulation);
 }
 
@@ -140,7 +140,8 @@ TEST_TYPE: regular
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
   EXPECT_FALSE(plan.planned.plan.sequence_parallel);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
-  EXPECT_EQ(plan.planned.plan.recompute.modules, (ModuleSet{Module::kNorm, Module::kMlp}));
+  EXPECT_EQ(plan.planned.plan.recompute.modules,
+            (plan::ModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
   EXPECT_EQ(plan.planned.job.model.vocabulary, 50'257);
   EXPECT_THAT(plan.report.read, Contains(AllOf(Field(&ReadSetting::name, "--num-layers"),
                                                Field(&ReadSetting::line, 5))));
@@ -186,7 +187,7 @@ TEST(StatedArguments, TakeTheVariablesThatAPersonGives) {
   EXPECT_FALSE(plan.planned.job.model.rotary_scaling.has_value());
   // Embedding and loss count as layers of the sixteen that four chunks share.
   EXPECT_EQ(plan.planned.plan.schedule.chunks, 2);
-  EXPECT_EQ(chunk_layers(plan.planned.job, plan.planned.plan),
+  EXPECT_EQ(plan::chunk_layers(plan.planned.job, plan.planned.plan),
             (std::vector<std::int64_t>{3, 4, 4, 3}));
   given.settings.pop_back();
   try {
@@ -212,4 +213,4 @@ TEST(StatedArguments, ALogMayBeLargerThanAScript) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

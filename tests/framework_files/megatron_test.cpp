@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// A script as people write them.
@@ -49,7 +49,7 @@ torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
     --eval-interval 100 --some-own-flag
 )";
 
-PlannedJob read(const std::string& text, const std::string& cluster = "dgx-h100") {
+plan::PlannedJob read(const std::string& text, const std::string& cluster = "dgx-h100") {
   Draft draft;
   draft.framework.name = "megatron-core";
   Given given;
@@ -67,7 +67,7 @@ TEST(Megatron, SharedExpertsBesideTheirMessages) {
                "--expert-model-parallel-size 8 --expert-tensor-parallel-size 1 "
                "--moe-token-dispatcher-type alltoall "
                "--moe-shared-expert-overlap");
-  const PlannedJob planned = read(text);
+  const plan::PlannedJob planned = read(text);
   EXPECT_TRUE(planned.plan.overlap.shared_experts);
   const std::string script = write_megatron(planned, {});
   EXPECT_THAT(script, ::testing::HasSubstr("--moe-shared-expert-overlap"));
@@ -82,11 +82,12 @@ TEST(Megatron, ModulesThatAreRecomputed) {
                  "--recompute-granularity selective --recompute-modules " + modules);
     return read(text);
   };
-  const PlannedJob two = with("layernorm mlp");
-  EXPECT_EQ(two.plan.recompute.modules, (ModuleSet{Module::kNorm, Module::kMlp}));
-  EXPECT_EQ(with("core_attn").plan.recompute, (Recompute{.kind = RecomputeKind::kSelective}));
-  const PlannedJob other = with("layernorm moe_act gated_attn");
-  EXPECT_EQ(other.plan.recompute.modules, (ModuleSet{Module::kNorm}));
+  const plan::PlannedJob two = with("layernorm mlp");
+  EXPECT_EQ(two.plan.recompute.modules, (plan::ModuleSet{plan::Module::kNorm, plan::Module::kMlp}));
+  EXPECT_EQ(with("core_attn").plan.recompute,
+            (plan::Recompute{.kind = plan::RecomputeKind::kSelective}));
+  const plan::PlannedJob other = with("layernorm moe_act gated_attn");
+  EXPECT_EQ(other.plan.recompute.modules, (plan::ModuleSet{plan::Module::kNorm}));
   EXPECT_THAT(other.job.notes,
               ::testing::Contains("Recomputation of moe_act was left out, as the model has none."));
 }
@@ -105,7 +106,7 @@ std::string with(std::string text, std::string_view from, std::string_view to) {
 }
 
 TEST(Megatron, ReadsAScriptAsPeopleWriteThem) {
-  const PlannedJob planned = read(kScript);
+  const plan::PlannedJob planned = read(kScript);
   EXPECT_EQ(planned.job.model_name, "llama-3-70b");
   EXPECT_EQ(planned.job.cluster.nodes, 4);
   EXPECT_EQ(planned.plan.parallel.tensor, 8);
@@ -144,7 +145,7 @@ TEST(Megatron, NamesWhatContradictsItself) {
 }
 
 TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
-  PlannedJob planned = read(kScript);
+  plan::PlannedJob planned = read(kScript);
   const auto value = [&] {
     const auto settings = needed_settings(planned);
     return settings.empty()                 ? std::string("free")
@@ -156,16 +157,16 @@ TEST(Megatron, AsksForConnectionsWhenAndOnlyWhenItMust) {
   EXPECT_EQ(value(), "free");
   planned.plan.parallel.context = 2;
   EXPECT_EQ(value(), "1");
-  planned.job.cluster.device.generation = &generation_named("B200");
+  planned.job.cluster.device.generation = &cluster::generation_named("B200");
   EXPECT_EQ(value(), "free");
-  planned.plan.sharding = sharding_of("GGG").value();
+  planned.plan.sharding = plan::sharding_of("GGG").value();
   EXPECT_EQ(value(), "unset");
 }
 
 TEST(Megatron, WritesTheFlagsOfARelease) {
-  PlannedJob planned = read(kScript);
-  planned.plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 5};
-  planned.job.kernels.attention = AttentionKernel::kFlash2;
+  plan::PlannedJob planned = read(kScript);
+  planned.plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 5};
+  planned.job.kernels.attention = cluster::AttentionKernel::kFlash2;
   const std::string old = export_plan("megatron", planned, "0.8").text;
   EXPECT_THAT(old, testing::HasSubstr("--num-layers-per-virtual-pipeline-stage 4"));
   EXPECT_THAT(old, testing::HasSubstr("--use-flash-attn"));
@@ -187,7 +188,7 @@ TEST(Megatron, OneChunkOfTheInterleavedScheduleIsSaid) {
   script.replace(script.find("--num-layers-per-virtual-pipeline-stage 10"), 42,
                  "--num-layers-per-virtual-pipeline-stage 20");
   const ImportedPlan imported = import_text("", "train.sh", script, {.cluster = "dgx-h100"});
-  EXPECT_EQ(imported.planned.plan.schedule.kind, ScheduleKind::kOneForwardOneBackward);
+  EXPECT_EQ(imported.planned.plan.schedule.kind, schedule::ScheduleKind::kOneForwardOneBackward);
   EXPECT_THAT(imported.report.not_read,
               lists("--num-layers-per-virtual-pipeline-stage", Matters::kYes));
 }
@@ -195,7 +196,7 @@ TEST(Megatron, OneChunkOfTheInterleavedScheduleIsSaid) {
 TEST(Megatron, ReadsAndWritesGroupsOfMicroBatches) {
   const std::string flag = "--microbatch-group-size-per-virtual-pipeline-stage";
   EXPECT_EQ(read(interleaved_script("")).plan.schedule.group, 0);
-  const PlannedJob planned = read(interleaved_script("    " + flag + " 12\n"));
+  const plan::PlannedJob planned = read(interleaved_script("    " + flag + " 12\n"));
   EXPECT_EQ(planned.plan.schedule.group, 12);
   const std::string written = export_plan("megatron", planned, "").text;
   EXPECT_THAT(written, testing::HasSubstr(flag + " 12"));
@@ -215,8 +216,8 @@ TEST(Megatron, PipelinesOfDenseModelsMayComeBeforeData) {
   std::string script = kScript;
   const std::string mark = "    --sequence-parallel\n";
   script.replace(script.find(mark), mark.size(), mark + "    --use-tp-pp-dp-mapping\n");
-  const PlannedJob planned = read(script);
-  EXPECT_EQ(rank_order_word(planned.plan.rank_order), "tp-cp-ep-pp-dp");
+  const plan::PlannedJob planned = read(script);
+  EXPECT_EQ(plan::rank_order_word(planned.plan.rank_order), "tp-cp-ep-pp-dp");
   const std::string written = export_plan("megatron", planned, "").text;
   EXPECT_EQ(read(written).plan.rank_order, planned.plan.rank_order);
 }
@@ -232,7 +233,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   const std::string script =
       with(layout_script("Et*22|t*21|t*21|t*16mL"), "--eval-interval 100",
            "--eval-interval 100 --mtp-num-layers 1 --mtp-loss-scaling-factor 0.3");
-  const PlannedJob planned = read(script);
+  const plan::PlannedJob planned = read(script);
   EXPECT_EQ(planned.job.model.predicted_ahead(), 1);
   EXPECT_EQ(planned.job.model.multi_token_weight, 0.3);
   EXPECT_THAT(planned.plan.layers, testing::ElementsAre(22, 21, 21, 16));
@@ -252,7 +253,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
 }
 
 TEST(Megatron, StagesOfALayoutMayBeEmpty) {
-  const PlannedJob planned = read(layout_script("E|(t*20|)*4||L"));
+  const plan::PlannedJob planned = read(layout_script("E|(t*20|)*4||L"));
   EXPECT_THAT(planned.plan.layers, testing::ElementsAre(0, 20, 20, 20, 20, 0, 0, 0));
   EXPECT_EQ(planned.plan.schedule.chunks, 2);
   const std::string written = export_plan("megatron", planned, "").text;
@@ -271,4 +272,4 @@ TEST(Megatron, StagesOfALayoutMayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 #include "imported.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 std::string named_as(std::string_view id) {
@@ -56,4 +56,4 @@ TEST(NamedModel, APathMayHoldTheOwnerOrTheHubsCache) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

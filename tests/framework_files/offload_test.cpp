@@ -12,13 +12,13 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/frameworks.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
 
-constexpr Offload kParameters{.optimizer = 1, .parameters = true};
-constexpr Offload kOptimizer{.optimizer = 1};
+constexpr plan::Offload kParameters{.optimizer = 1, .parameters = true};
+constexpr plan::Offload kOptimizer{.optimizer = 1};
 
 /// What two nodes of a job make of a file.
 ImportedPlan import_file(const std::string& name, const std::string& text,
@@ -40,11 +40,11 @@ std::string deepspeed(const std::string& zero) {
                      zero);
 }
 
-Offload of_accelerate(const std::string& states) {
+plan::Offload of_accelerate(const std::string& states) {
   return import_file("launch.yaml", accelerate(states)).planned.plan.offload;
 }
 
-Offload of_deepspeed(const std::string& zero) {
+plan::Offload of_deepspeed(const std::string& zero) {
   return import_file("ds.json", deepspeed(zero)).planned.plan.offload;
 }
 
@@ -54,7 +54,7 @@ TEST(OffloadedFsdp, ParametersLieOnTheHostWhereTheyAreGatheredForEachUse) {
   // Parameters stay gathered from the forward to the backward.
   EXPECT_EQ(of_accelerate("fsdp_reshard_after_forward: false"), kOptimizer);
   EXPECT_EQ(import_file("launch.yaml", accelerate("fsdp_version: 2", false)).planned.plan.offload,
-            Offload{});
+            plan::Offload{});
 }
 
 TEST(OffloadedFsdp, WhatNoRanksShareIsCountedOnTheDevices) {
@@ -72,15 +72,15 @@ TEST(OffloadedFsdp, WhatNoRanksShareIsCountedOnTheDevices) {
 TEST(OffloadedFsdp, TheHostUpdatesNoMuon) {
   const ImportedPlan plan = import_file(
       "launch.yaml", accelerate("fsdp_version: 2") + "# stepwright: {optimizer: muon}\n");
-  EXPECT_EQ(plan.planned.job.optimizer, Optimizer::kMuon);
-  EXPECT_EQ(plan.planned.plan.offload, Offload{});
+  EXPECT_EQ(plan.planned.job.optimizer, plan::Optimizer::kMuon);
+  EXPECT_EQ(plan.planned.plan.offload, plan::Offload{});
   EXPECT_THAT(plan.report.not_read, lists("fsdp_config.fsdp_offload_params", Matters::kYes));
 }
 
 TEST(OffloadedFsdp, EachProgramPassesItOn) {
   const auto offload = [](const std::string& name, const std::string& text) {
     const ImportedPlan plan = import_file(name, text);
-    EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG") << text;
+    EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG") << text;
     return plan.planned.plan.offload;
   };
   EXPECT_EQ(offload("axolotl.yml",
@@ -127,7 +127,7 @@ TEST(OffloadedDeepSpeed, ReadsOptimizerAndParameters) {
                             "offload_param": {"device": "cpu"})"),
             kOptimizer);
   EXPECT_EQ(of_deepspeed(R"("stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.25})"),
-            (Offload{.optimizer = 0.25}));
+            (plan::Offload{.optimizer = 0.25}));
   // A share is ZeRO-3's.
   EXPECT_EQ(of_deepspeed(R"("stage": 1, "offload_optimizer": {"device": "cpu", "ratio": 0.25})"),
             kOptimizer);
@@ -135,7 +135,7 @@ TEST(OffloadedDeepSpeed, ReadsOptimizerAndParameters) {
     EXPECT_EQ(of_deepspeed(R"("stage": 3, "cpu_offload": true, ")" + parameters + "\": true"),
               kParameters);
   }
-  EXPECT_EQ(of_deepspeed(R"("stage": 0, "offload_optimizer": {"device": "cpu"})"), Offload{});
+  EXPECT_EQ(of_deepspeed(R"("stage": 0, "offload_optimizer": {"device": "cpu"})"), plan::Offload{});
 }
 
 TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
@@ -145,7 +145,8 @@ TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
     return plan.planned.plan.offload;
   };
   const std::string parameters = "zero_optimization.offload_param.device";
-  EXPECT_EQ(offload(R"("stage": 3, "offload_param": {"device": "cpu"})", parameters), Offload{});
+  EXPECT_EQ(offload(R"("stage": 3, "offload_param": {"device": "cpu"})", parameters),
+            plan::Offload{});
   EXPECT_EQ(offload(R"("stage": 3, "offload_optimizer": {"device": "cpu"},
                        "offload_param": {"device": "nvme"})",
                     parameters),
@@ -157,7 +158,7 @@ TEST(OffloadedDeepSpeed, WhatNoPlanHasIsSaid) {
             kOptimizer);
   EXPECT_EQ(offload(R"("stage": 3, "offload_optimizer": {"device": "nvme"})",
                     "zero_optimization.offload_optimizer.device"),
-            Offload{});
+            plan::Offload{});
 }
 
 TEST(OffloadedDeepSpeed, ASectionOfAccelerateIsReadAlike) {
@@ -172,7 +173,7 @@ TEST(OffloadedDeepSpeed, ASectionOfAccelerateIsReadAlike) {
             kParameters);
   EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: cpu, offload_param_device: none"),
             kOptimizer);
-  EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: nvme"), Offload{});
+  EXPECT_EQ(offload("zero_stage: 2, offload_optimizer_device: nvme"), plan::Offload{});
   EXPECT_THAT([&] { offload("zero_stage: 3, offload_param_device: gpu"); },
               testing::ThrowsMessage<Error>(
                   HasSubstr("deepspeed_config.offload_param_device: must be one of none, cpu")));
@@ -209,24 +210,24 @@ TEST(Offloaded, BadValuesNameTheirPlace) {
 }
 
 /// A plan of two nodes with these states and what they leave to the host.
-PlannedJob planned_with(const std::string& states, const Offload& offload) {
-  PlannedJob planned;
-  planned.job.model = *built_in_model("llama-3-8b");
+plan::PlannedJob planned_with(const std::string& states, const plan::Offload& offload) {
+  plan::PlannedJob planned;
+  planned.job.model = *model::built_in_model("llama-3-8b");
   planned.job.model_name = "llama-3-8b";
-  planned.job.cluster = *built_in_cluster("dgx-h100", 2);
+  planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 2);
   planned.job.sequences = 128;
   planned.job.length = 4096;
   planned.job.precision = DType::kBf16;
   planned.plan.parallel.data = 16;
-  planned.plan.sharding = *sharding_of(states);
-  if (planned.plan.sharding.uses(Spread::kInner)) planned.plan.sharding.group = 8;
+  planned.plan.sharding = *plan::sharding_of(states);
+  if (planned.plan.sharding.uses(plan::Spread::kInner)) planned.plan.sharding.group = 8;
   planned.plan.offload = offload;
   return planned;
 }
 
 /// What the file of a target says of the nearest plan.
-Plan plan_read_back(const std::string& target, const PlannedJob& planned,
-                    const std::string& release = "") {
+plan::Plan plan_read_back(const std::string& target, const plan::PlannedJob& planned,
+                          const std::string& release = "") {
   const LaunchFile file = export_plan(target, planned, release, true);
   Given given;
   given.known_cluster = planned.job.cluster;
@@ -236,8 +237,8 @@ Plan plan_read_back(const std::string& target, const PlannedJob& planned,
   return import_sources(target, {&text, 1}, given).planned.plan;
 }
 
-Offload written_and_read(const std::string& target, const PlannedJob& planned,
-                         const std::string& release = "") {
+plan::Offload written_and_read(const std::string& target, const plan::PlannedJob& planned,
+                               const std::string& release = "") {
   return plan_read_back(target, planned, release).offload;
 }
 
@@ -247,30 +248,31 @@ TEST(Offloaded, ParametersAreWrittenAndReadBack) {
   for (const std::string& target : targets) {
     EXPECT_EQ(written_and_read(target, planned_with("GGG", kParameters)), kParameters) << target;
     EXPECT_EQ(written_and_read(target, planned_with("NGG", kOptimizer)), kOptimizer) << target;
-    EXPECT_EQ(written_and_read(target, planned_with("GGG", Offload{})), Offload{}) << target;
+    EXPECT_EQ(written_and_read(target, planned_with("GGG", plan::Offload{})), plan::Offload{})
+        << target;
   }
   for (const std::string target : {"accelerate", "axolotl", "torchtitan", "fsdp", "torchtune"}) {
     EXPECT_EQ(written_and_read(target, planned_with("III", kParameters)), kParameters) << target;
   }
   EXPECT_EQ(written_and_read("torchtitan", planned_with("GGG", kParameters), "0.2.2"), kParameters);
   EXPECT_EQ(written_and_read("accelerate", planned_with("NNG", kOptimizer)), kOptimizer);
-  const Offload half{.optimizer = 0.5, .masters = false};
+  const plan::Offload half{.optimizer = 0.5, .masters = false};
   for (const std::string target : {"megatron", "ms-swift", "nemo-rl"}) {
     EXPECT_EQ(written_and_read(target, planned_with("NNG", half)), half) << target;
   }
   EXPECT_EQ(written_and_read("deepspeed", planned_with("GGG", {.optimizer = 0.5})),
-            (Offload{.optimizer = 0.5}));
+            (plan::Offload{.optimizer = 0.5}));
 }
 
 TEST(Offloaded, OneRankLeavesItsOptimizerToTheHostUnderDeepSpeed) {
-  PlannedJob planned = planned_with("NNN", kOptimizer);
+  plan::PlannedJob planned = planned_with("NNN", kOptimizer);
   planned.job.cluster.nodes = 1;
   planned.job.cluster.devices_per_node = 1;
   planned.plan.parallel.data = 1;
   EXPECT_EQ(written_and_read("deepspeed", planned), kOptimizer);
 }
 
-std::string refused_by(const std::string& target, const PlannedJob& planned,
+std::string refused_by(const std::string& target, const plan::PlannedJob& planned,
                        const std::string& release = "") {
   try {
     export_plan(target, planned, release);
@@ -294,15 +296,16 @@ TEST(Offloaded, WhatATargetDoesNotLeaveThereIsRefusedWithTheNearest) {
   EXPECT_THAT(refused_by("deepspeed", planned_with("NGG", {.optimizer = 0.5})),
               testing::AllOf(HasSubstr("offload share: deepspeed runs optimizer"),
                              HasSubstr("offload.optimizer 1")));
-  EXPECT_THAT(refused_by("accelerate", planned_with("GGG", {.activations = {OffloadModule::kQkv}})),
-              HasSubstr("host_activations qkv_linear: accelerate runs layer_input"));
+  EXPECT_THAT(
+      refused_by("accelerate", planned_with("GGG", {.activations = {plan::OffloadModule::kQkv}})),
+      HasSubstr("host_activations qkv_linear: accelerate runs layer_input"));
 }
 
 TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
   const auto offload = [](const std::string& name, const std::string& text) {
     return import_file(name, text).planned.plan.offload;
   };
-  Offload inputs;
+  plan::Offload inputs;
   inputs.move_inputs();
   const std::string axolotl =
       "base_model: meta-llama/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 1\n"
@@ -313,14 +316,14 @@ TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
             inputs);
   EXPECT_EQ(offload("axolotl.yml",
                     axolotl + "gradient_checkpointing: true\nactivation_offloading: false\n"),
-            Offload{});
+            plan::Offload{});
   const std::string factory =
       "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: full\ncutoff_len: 4096\n"
       "per_device_train_batch_size: 1\nbf16: true\ngradient_accumulation_steps: 8\n";
   EXPECT_EQ(offload("sft.yaml", factory + "use_unsloth_gc: true\n"), inputs);
   EXPECT_EQ(
       offload("sft.yaml", factory + "use_unsloth_gc: true\ndisable_gradient_checkpointing: true\n"),
-      Offload{});
+      plan::Offload{});
   EXPECT_EQ(offload("args.yaml",
                     "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
                     "gradient_checkpointing: true\nactivation_offloading: true\n"),
@@ -334,7 +337,7 @@ TEST(InputsOfLayers, OnADiskOrBesideAllElseAreLeftOut) {
   const auto left_out = [](const std::string& name, const std::string& text,
                            const std::string& setting) {
     const ImportedPlan plan = import_file(name, text);
-    EXPECT_EQ(plan.planned.plan.offload, Offload{});
+    EXPECT_EQ(plan.planned.plan.offload, plan::Offload{});
     EXPECT_THAT(plan.report.not_read, lists(setting, Matters::kYes));
   };
   const std::string axolotl =
@@ -366,32 +369,33 @@ TEST(InputsOfLayers, AreLeftToTheHostByVerlWhereItRecomputes) {
   EXPECT_TRUE(moved.planned.plan.offload.moves_inputs());
   EXPECT_THAT(moved.report.read, takes(setting, "offload.activations"));
   const ImportedPlan kept = read("actor_rollout_ref.model.enable_gradient_checkpointing=False");
-  EXPECT_EQ(kept.planned.plan.offload, Offload{});
+  EXPECT_EQ(kept.planned.plan.offload, plan::Offload{});
   EXPECT_THAT(kept.report.not_read, lists(setting, Matters::kYes));
 }
 
 TEST(InputsOfLayers, AreWrittenAndReadBack) {
   for (const std::string target : {"accelerate", "deepspeed", "axolotl", "llama-factory"}) {
     for (const std::string states : {"NNN", "GGG"}) {
-      PlannedJob planned = planned_with(states, {});
-      planned.plan.recompute.kind = RecomputeKind::kFull;
+      plan::PlannedJob planned = planned_with(states, {});
+      planned.plan.recompute.kind = plan::RecomputeKind::kFull;
       planned.plan.offload.move_inputs();
-      const Plan read = plan_read_back(target, planned);
-      EXPECT_EQ(read.recompute.kind, RecomputeKind::kFull) << target << " " << states;
+      const plan::Plan read = plan_read_back(target, planned);
+      EXPECT_EQ(read.recompute.kind, plan::RecomputeKind::kFull) << target << " " << states;
       EXPECT_TRUE(read.offload.moves_inputs()) << target << " " << states;
     }
   }
-  PlannedJob none = planned_with("GGG", {});
-  none.plan.recompute.kind = RecomputeKind::kFull;
+  plan::PlannedJob none = planned_with("GGG", {});
+  none.plan.recompute.kind = plan::RecomputeKind::kFull;
   none.plan.offload.move_inputs();
   EXPECT_THAT(refused_by("torchtitan", none), HasSubstr("host_activations layer_input"));
 }
 
 TEST(Offloaded, FrameworksShareTheTable) {
-  const auto runs = [](const std::string& states, const Offload& offload) {
-    PlannedJob planned = planned_with(states, offload);
+  const auto runs = [](const std::string& states, const plan::Offload& offload) {
+    plan::PlannedJob planned = planned_with(states, offload);
     std::vector<std::string_view> names;
-    for (const std::string_view name : runs_on(planned.job, planned.plan)) names.push_back(name);
+    for (const std::string_view name : plan::runs_on(planned.job, planned.plan))
+      names.push_back(name);
     return names;
   };
   EXPECT_THAT(runs("GGG", kParameters), testing::IsSupersetOf({"stepwright", "deepspeed"}));
@@ -400,4 +404,4 @@ TEST(Offloaded, FrameworksShareTheTable) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 ImportedPlan openrlhf_plan(const std::string& text) {
@@ -17,14 +17,14 @@ TEST(OpenRlhf, FineTuningIsReadWithItsDefaults) {
       "read -r -d '' words <<EOF\nopenrlhf.cli.train_sft --train_batch_size 64 \\\n"
       "--pretrain meta-llama/Meta-Llama-3-8B --zero_stage 3 --zpg 8 --gradient_checkpointing \\\n"
       "--bf16 --flash_attn --adam_offload\nEOF\ndeepspeed --module $words\n");
-  const Plan& plan = made.planned.plan;
+  const plan::Plan& plan = made.planned.plan;
   EXPECT_EQ(made.target, "openrlhf");
   EXPECT_EQ(made.planned.job.sequences, 64);
   EXPECT_EQ(made.planned.job.length, 2048);
   EXPECT_EQ(plan.micro_batch, 8);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(plan.offload.optimizer, 1);
-  EXPECT_EQ(made.planned.job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(made.planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
 
 TEST(OpenRlhf, TheActorsUpdateIsTheStepOfReinforcementLearning) {
@@ -114,9 +114,9 @@ TEST(Slime, TheModelOfTheHubStandsForItsSizes) {
       "--global-batch-size 64 --rollout-max-response-len 4096 --micro-batch-size 1 "
       "--sequence-parallel\n");
   EXPECT_EQ(made.planned.job.model_name, "qwen3-30b-a3b");
-  EXPECT_EQ(made.planned.job.dispatcher, Dispatcher::kAllToAll);
+  EXPECT_EQ(made.planned.job.dispatcher, plan::Dispatcher::kAllToAll);
   EXPECT_EQ(made.planned.plan.parallel.expert, 4);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

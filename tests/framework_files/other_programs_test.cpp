@@ -3,7 +3,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
@@ -56,8 +56,8 @@ TEST(Primus, ReadsWordsOfMegatron) {
   EXPECT_EQ(job.sequences, 64);
   EXPECT_EQ(job.length, 8192);
   EXPECT_EQ(job.precision, DType::kBf16);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
   EXPECT_THAT(read.report.read, takes("tensor_model_parallel_size", "parallel.tensor"));
   EXPECT_THAT(read.report.not_read, lists("use_turbo_attention", Matters::kYes));
   EXPECT_THAT(read.report.not_read, lists("lr", Matters::kNo));
@@ -88,7 +88,7 @@ TEST(Primus, ReadsWordsOfMaxText) {
   EXPECT_EQ(job.length, 8192);
   EXPECT_EQ(job.precision, DType::kFp8);
   EXPECT_EQ(plan.sharding.group, 8);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
 TEST(Primus, WhatItDoesNotTrainWithMegatronOrTorchtitanIsRefused) {
@@ -128,19 +128,19 @@ TEST(Primus, ReadsFineTuningWithAdapters) {
   const ImportedPlan read = import_text("", "exp.yaml", text);
   EXPECT_EQ(read.planned.plan, before.planned.plan);
   const auto& [job, plan] = read.planned;
-  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 2, .context = 4, .data = 2}));
-  EXPECT_EQ(plan.context_kind, ContextKind::kAllGather);
+  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 2, .context = 4, .data = 2}));
+  EXPECT_EQ(plan.context_kind, plan::ContextKind::kAllGather);
   EXPECT_EQ(plan.micro_batch, 1);
   EXPECT_EQ(job.length, 2048);
   ASSERT_TRUE(job.model.adapters.has_value());
   EXPECT_EQ(job.model.adapters->rank, 16);
-  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kFc2));
+  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kFc2));
   EXPECT_THAT(read.report.not_read, lists("enable_packed_sequences", Matters::kYes));
 }
 
 TEST(Primus, OverridesOfSizesCount) {
   const std::string text = std::string(kPrimus) + "      num_layers: 40\n      hidden_size: 4096\n";
-  const Architecture smaller = import_text("", "exp.yaml", text).planned.job.model;
+  const model::Architecture smaller = import_text("", "exp.yaml", text).planned.job.model;
   EXPECT_EQ(smaller.layers, 40);
   EXPECT_EQ(smaller.hidden, 4096);
   EXPECT_EQ(smaller.head_dim, 128);
@@ -199,16 +199,16 @@ TEST(Primus, TurboDeepEpIsTheDispatcher) {
                            lines)
         .planned.job.dispatcher;
   };
-  EXPECT_EQ(dispatcher("qwen3_30B_A3B", ""), Dispatcher::kAllGather);
+  EXPECT_EQ(dispatcher("qwen3_30B_A3B", ""), plan::Dispatcher::kAllGather);
   // primus/configs/modules/megatron/pre_trainer.yaml: use_distributed_optimizer.
   std::string silent = kPrimus;
   silent.erase(silent.find("      use_distributed_optimizer: true\n"), 38);
-  EXPECT_EQ(sharding_word(import_text("", "exp.yaml", silent).planned.plan.sharding), "NNG");
-  EXPECT_EQ(dispatcher("deepseek_v2_lite", ""), Dispatcher::kAllToAll);
+  EXPECT_EQ(plan::sharding_word(import_text("", "exp.yaml", silent).planned.plan.sharding), "NNG");
+  EXPECT_EQ(dispatcher("deepseek_v2_lite", ""), plan::Dispatcher::kAllToAll);
   const std::string turbo = "      use_turbo_deepep: true\n";
-  EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo), Dispatcher::kAllGather);
+  EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo), plan::Dispatcher::kAllGather);
   EXPECT_EQ(dispatcher("qwen3_30B_A3B", turbo + "      enable_primus_turbo: true\n"),
-            Dispatcher::kOncePerNode);
+            plan::Dispatcher::kOncePerNode);
 }
 
 // The form of volcengine/verl examples/grpo_trainer/run_qwen2-7b.sh.
@@ -239,7 +239,7 @@ TEST(Verl, ReadsTheActorUnderFsdp) {
   EXPECT_EQ(job.length, 2048);
   EXPECT_EQ(plan.micro_batch, 4);
   EXPECT_EQ(plan.sharding.group, 8);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read,
               lists("actor_rollout_ref.actor.fsdp_config.param_offload", Matters::kYes));
   EXPECT_THAT(read.report.not_read, lists("actor_rollout_ref.rollout.name", Matters::kYes));
@@ -271,10 +271,10 @@ trainer: {nnodes: 2, n_gpus_per_node: 8}
   EXPECT_EQ(plan.parallel.tensor, 2);
   EXPECT_EQ(plan.parallel.expert, 8);
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
+  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
   EXPECT_EQ(plan.micro_batch, 2);
   EXPECT_EQ(job.sequences, 256);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read,
               lists("actor_rollout_ref.actor.use_dynamic_bsz", Matters::kYes));
 }
@@ -307,10 +307,11 @@ TEST(Verl, HydraChoosesTheEngine) {
   };
   EXPECT_EQ(engine("").job.framework.name, "fsdp");
   EXPECT_EQ(engine("model_engine=megatron").job.framework.name, "megatron-core");
-  const PlannedJob named = engine("--config-path=config --config-name='ppo_megatron_trainer.yaml'");
+  const plan::PlannedJob named =
+      engine("--config-path=config --config-name='ppo_megatron_trainer.yaml'");
   EXPECT_EQ(named.job.framework.name, "megatron-core");
-  EXPECT_EQ(sharding_word(named.plan.sharding), "NNG");
-  EXPECT_EQ(named.plan.recompute.kind, RecomputeKind::kNone);
+  EXPECT_EQ(plan::sharding_word(named.plan.sharding), "NNG");
+  EXPECT_EQ(named.plan.recompute.kind, plan::RecomputeKind::kNone);
   EXPECT_EQ(engine("--config-name=fully_async_ppo_megatron_trainer").job.framework.name,
             "megatron-core");
   const auto refused = [&](const std::string& word) -> std::string {
@@ -329,7 +330,7 @@ TEST(Verl, HydraChoosesTheEngine) {
                        "defaults:\n  - ppo_trainer\n  - override model_engine: megatron\n"
                        "  - _self_\ntrainer: {nnodes: 4}\nactor_rollout_ref:\n  actor:\n"
                        "    megatron: {tensor_model_parallel_size: 2}\n"};
-  const PlannedJob over = engine("--config-name our_trainer", {own});
+  const plan::PlannedJob over = engine("--config-name our_trainer", {own});
   EXPECT_EQ(over.job.framework.name, "megatron-core");
   EXPECT_EQ(over.plan.parallel.tensor, 2);
   EXPECT_EQ(over.job.cluster.nodes, 2);
@@ -374,8 +375,8 @@ TEST(NemoRl, ReadsThePolicyUnderDtensor) {
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.framework.name, "fsdp");
   EXPECT_EQ(plan.parallel.tensor, 2);
-  EXPECT_EQ(plan.sharding, sharding_of("GGG").value());
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.sharding, plan::sharding_of("GGG").value());
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(job.sequences, 512);
   EXPECT_THAT(read.report.not_read, lists("policy.sequence_packing.enabled", Matters::kYes));
 }
@@ -399,7 +400,7 @@ TEST(NemoRl, LaysAFileOverItsParent) {
   EXPECT_EQ(plan.accumulate, DType::kBf16);
   EXPECT_TRUE(job.kernels.document_loss);
   EXPECT_FALSE(job.kernels.fused_accumulation);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   const SourceFile strangers[] = {{"a.yaml", kNemoRlParent}, {"b.yaml", kNemoRlParent}};
   EXPECT_THROW(import_sources("nemo-rl", strangers, {.cluster = "dgx-h100"}), Error);
 }
@@ -438,13 +439,13 @@ tokens: {batch_accumulation_per_replica: 8, micro_batch_size: 2, sequence_length
 )");
   EXPECT_EQ(read.target, "nanotron");
   const auto& [job, plan] = read.planned;
-  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 4, .pipeline = 2, .data = 2}));
+  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 4, .pipeline = 2, .data = 2}));
   EXPECT_EQ(job.sequences, 2 * 2 * 8);
   EXPECT_EQ(job.model.vocabulary, 50176);
   EXPECT_EQ(job.model.layers, 16);
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(plan.accumulate, DType::kFp32);
   EXPECT_THAT(read.report.not_read,
               lists("parallelism.tp_linear_async_communication", Matters::kYes));
@@ -523,12 +524,12 @@ TEST(GptNeox, ReadsDashesAndCommentsAndDeepSpeed) {
   EXPECT_EQ(read.target, "gpt-neox");
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.model_name, "gpt-neox-20b");
-  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 2, .pipeline = 4, .data = 2}));
+  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 2, .pipeline = 4, .data = 2}));
   EXPECT_EQ(plan.micro_batch, 4);
   EXPECT_EQ(job.sequences, 4 * 2 * 32);
   EXPECT_EQ(job.precision, DType::kFp16);
-  EXPECT_EQ(plan.sharding, sharding_of("NNG").value());
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.sharding, plan::sharding_of("NNG").value());
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(read.report.not_read, lists("partition_activations", Matters::kYes));
 }
 
@@ -565,8 +566,10 @@ TEST(GptNeox, ExpertsAreNoDenseModelAndKernelsAreAskedFor) {
   EXPECT_TRUE(kernels("scaled_upper_triang_masked_softmax_fusion: true\n").fused_softmax);
   EXPECT_TRUE(kernels("bias_gelu_fusion: true\n").fused_activation);
   EXPECT_TRUE(kernels("rmsnorm_fusion: true\n").fused_norm);
-  EXPECT_EQ(kernels("attention_config: [[[flash], all]]\n").attention, AttentionKernel::kFlash2);
-  EXPECT_EQ(kernels("attention_config: [[[global], 12]]\n").attention, AttentionKernel::kUnfused);
+  EXPECT_EQ(kernels("attention_config: [[[flash], all]]\n").attention,
+            cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(kernels("attention_config: [[[global], 12]]\n").attention,
+            cluster::AttentionKernel::kUnfused);
   EXPECT_THROW(kernels("attention_config: [flash]\n"), Error);
   EXPECT_NO_THROW(kernels("num_experts: 1\n"));
   EXPECT_THROW(kernels("num_experts: 4\n"), Error);
@@ -605,7 +608,7 @@ TEST(GptNeox, TheWidthOfAGateIsAThirdOfWhatIsSaid) {
   EXPECT_EQ(model("activation: swiglu\nintermediate_size: 41472\nmlp_multiple_of: 256\n").ffn,
             13824);
   EXPECT_EQ(model("activation: gelu\nintermediate_size: 13824\n").ffn, 13824);
-  const Architecture llama = model("activation: silu\nmlp_type: llama\n");
+  const model::Architecture llama = model("activation: silu\nmlp_type: llama\n");
   EXPECT_TRUE(llama.gated);
   EXPECT_EQ(llama.ffn, 13824);
 }
@@ -617,9 +620,9 @@ TEST(GptNeox, ABatchInThreePartsSaysHowManyRanksShareIt) {
       "train_micro_batch_size_per_gpu: 3\ngradient_accumulation_steps: 2\n";
   Given given;
   given.cluster = "dgx-h100";
-  const PlannedJob made = import_text("", "neox.yml", text, given).planned;
+  const plan::PlannedJob made = import_text("", "neox.yml", text, given).planned;
   EXPECT_EQ(made.job.cluster.devices(), 64);
-  EXPECT_EQ(made.plan.parallel, (Parallel{.tensor = 4, .data = 16}));
+  EXPECT_EQ(made.plan.parallel, (plan::Parallel{.tensor = 4, .data = 16}));
   EXPECT_THAT(
       [&] { import_text("", "neox.yml", text + "tokenizer_type: SPMTokenizer\n", given); },
       testing::ThrowsMessage<Error>(HasSubstr("does not say the vocabulary (--set vocab_size=N)")));
@@ -635,4 +638,4 @@ TEST(OtherPrograms, ConfigurationsOfProgramsThatAreNotReadAreNamed) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

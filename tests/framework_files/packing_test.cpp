@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 const std::string kAxolotlRun =
@@ -46,76 +46,82 @@ struct PackingProgram {
   const char* target;
   std::string text;
   const char* flag;
-  Packing packing;
+  packing::Packing packing;
 };
 
 const PackingProgram kPackingPrograms[] = {
     {"axolotl",
      kAxolotlRun + "sample_packing: true\n",
      "sample_packing",
-     {.kind = PackingKind::kFirstFit,
-      .order = PackingOrder::kAsTheyCome,
+     {.kind = packing::PackingKind::kFirstFit,
+      .order = packing::PackingOrder::kAsTheyCome,
       .group = 100000,
-      .too_long = TooLong::kDrop}},
+      .too_long = packing::TooLong::kDrop}},
     {"axolotl",
      kAxolotlRun +
          "sample_packing: true\nsample_packing_group_size: 5000\npad_to_sequence_len: false\n"
          "excess_length_strategy: truncate\n",
      "sample_packing",
-     {.kind = PackingKind::kFirstFit,
-      .order = PackingOrder::kAsTheyCome,
+     {.kind = packing::PackingKind::kFirstFit,
+      .order = packing::PackingOrder::kAsTheyCome,
       .group = 5000,
-      .pad_to = PadTo::kLongest,
-      .too_long = TooLong::kTruncate}},
+      .pad_to = packing::PadTo::kLongest,
+      .too_long = packing::TooLong::kTruncate}},
     {"axolotl",
      kAxolotlRun + "sample_packing: true\nsample_packing_sequentially: true\n",
      "sample_packing",
-     {.kind = PackingKind::kGreedy, .too_long = TooLong::kDrop}},
+     {.kind = packing::PackingKind::kGreedy, .too_long = packing::TooLong::kDrop}},
     {"llama-factory",
      kLlamaFactoryRun + "neat_packing: true\n",
      "neat_packing",
-     {.kind = PackingKind::kFirstFit, .group = 1000, .too_long = TooLong::kTruncate}},
+     {.kind = packing::PackingKind::kFirstFit,
+      .group = 1000,
+      .too_long = packing::TooLong::kTruncate}},
     {"llama-factory",
      kLlamaFactoryRun + "packing: true\npreprocessing_batch_size: 400\n",
      "packing",
-     {.kind = PackingKind::kFirstFit,
+     {.kind = packing::PackingKind::kFirstFit,
       .group = 400,
       .masks = false,
-      .too_long = TooLong::kTruncate}},
+      .too_long = packing::TooLong::kTruncate}},
     {"torchtune",
      kTorchtuneRun + "dataset: {packed: True}\n",
      "dataset.packed",
-     {.kind = PackingKind::kGreedy, .too_long = TooLong::kTruncate}},
+     {.kind = packing::PackingKind::kGreedy, .too_long = packing::TooLong::kTruncate}},
     {"torchtune",
      kTorchtuneRun + "dataset: {packed: True, split_across_pack: True}\n",
      "dataset.packed",
-     {.kind = PackingKind::kGreedy, .too_long = TooLong::kSplit}},
+     {.kind = packing::PackingKind::kGreedy, .too_long = packing::TooLong::kSplit}},
     {"ms-swift",
      kSwiftRun + "packing: true\n",
      "packing",
-     {.kind = PackingKind::kFirstFit, .pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}},
+     {.kind = packing::PackingKind::kFirstFit,
+      .pad_to = packing::PadTo::kLongest,
+      .too_long = packing::TooLong::kDrop}},
     {"ms-swift",
      kSwiftRun + "packing: true\npacking_strategy: sequential\ntruncation_strategy: split\n",
      "packing",
-     {.kind = PackingKind::kGreedy, .pad_to = PadTo::kLongest, .too_long = TooLong::kSplit}},
+     {.kind = packing::PackingKind::kGreedy,
+      .pad_to = packing::PadTo::kLongest,
+      .too_long = packing::TooLong::kSplit}},
     {"ms-swift",
      kSwiftRun + "padding_free: true\n",
      "padding_free",
-     {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}},
+     {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kDrop}},
     {"nemo-rl",
      kNemoRlRun,
      "policy.sequence_packing.enabled",
-     {.kind = PackingKind::kFirstFit,
+     {.kind = packing::PackingKind::kFirstFit,
       .group = 512,
-      .pad_to = PadTo::kLongest,
-      .too_long = TooLong::kDrop}},
+      .pad_to = packing::PadTo::kLongest,
+      .too_long = packing::TooLong::kDrop}},
 };
 
 TEST(PackingOfFiles, IsTakenWhereLengthsAreGiven) {
   for (const PackingProgram& program : kPackingPrograms) {
     const ImportedPlan read =
         import_text(program.target, "train.yaml", program.text, with_lengths());
-    const Job& job = read.planned.job;
+    const plan::Job& job = read.planned.job;
     ASSERT_TRUE(job.documents) << program.flag;
     EXPECT_EQ(job.documents->packing, program.packing) << program.flag;
     EXPECT_THAT(read.report.read, takes(program.flag, "job.batch.packing"));
@@ -150,15 +156,15 @@ TEST(PackingOfFiles, CountsSequencesWhereTheProgramCountsDocuments) {
 
 TEST(PackingOfFiles, FillsUpToTheLongestWithoutIt) {
   const ImportedPlan read = import_text("axolotl", "train.yaml", kAxolotlRun, with_lengths());
-  EXPECT_EQ(read.planned.job.documents->packing.kind, PackingKind::kNone);
-  EXPECT_EQ(read.planned.job.documents->packing.pad_to, PadTo::kLongest);
+  EXPECT_EQ(read.planned.job.documents->packing.kind, packing::PackingKind::kNone);
+  EXPECT_EQ(read.planned.job.documents->packing.pad_to, packing::PadTo::kLongest);
 }
 
 TEST(PackingOfFiles, IsThatOfThePersonFirst) {
   const ImportedPlan read =
       import_text("axolotl", "train.yaml", kAxolotlRun + "sample_packing: true\n",
                   with_lengths(", packing: {kind: greedy}"));
-  EXPECT_EQ(read.planned.job.documents->packing.kind, PackingKind::kGreedy);
+  EXPECT_EQ(read.planned.job.documents->packing.kind, packing::PackingKind::kGreedy);
 }
 
 TEST(PackingOfFiles, NeedsLengthsThatCanBe) {
@@ -171,4 +177,4 @@ TEST(PackingOfFiles, NeedsLengthsThatCanBe) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
@@ -38,11 +38,11 @@ TEST(PrimusScript, OverridesAndVariablesStandOverTheExperiment) {
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.model_name, "llama-3.1-8b");
   EXPECT_EQ(job.cluster.devices(), 16);
-  EXPECT_EQ(plan.parallel, (Parallel{.tensor = 4, .data = 4}));
+  EXPECT_EQ(plan.parallel, (plan::Parallel{.tensor = 4, .data = 4}));
   EXPECT_EQ(plan.micro_batch, 2);
   EXPECT_EQ(job.sequences, 128);
   EXPECT_TRUE(plan.sequence_parallel);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
 TEST(PrimusScript, ItsCommandSaysNodes) {
@@ -51,7 +51,7 @@ TEST(PrimusScript, ItsCommandSaysNodes) {
       "\\\n"
       "  --config llama.yaml --tensor_model_parallel_size 8\n");
   EXPECT_EQ(read.planned.job.cluster.nodes, 4);
-  EXPECT_EQ(read.planned.plan.parallel, (Parallel{.tensor = 8, .data = 4}));
+  EXPECT_EQ(read.planned.plan.parallel, (plan::Parallel{.tensor = 8, .data = 4}));
   EXPECT_EQ(read.planned.plan.micro_batch, 2);
   EXPECT_EQ(started_by("bash runner/primus-cli direct -- train pretrain --config llama.yaml\n")
                 .planned.job.cluster.nodes,
@@ -60,7 +60,7 @@ TEST(PrimusScript, ItsCommandSaysNodes) {
 
 // AMD-AGI/Primus parse_cli_overrides: "key=value", "--key=value", "--key value".
 TEST(PrimusScript, OverridesNeedNoDashes) {
-  const Plan plan =
+  const plan::Plan plan =
       started_by(
           "primus-cli direct -- train pretrain --config llama.yaml micro_batch_size=2 "
           "--recompute_granularity full recompute_method=uniform --data_path k=v "
@@ -68,7 +68,7 @@ TEST(PrimusScript, OverridesNeedNoDashes) {
           .planned.plan;
   EXPECT_EQ(plan.micro_batch, 2);
   EXPECT_EQ(plan.parallel.tensor, 4);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
 TEST(PrimusScript, AnExperimentThatWasNotGivenIsNamed) {
@@ -87,4 +87,4 @@ TEST(PrimusScript, ASettingOfAPersonStandsOverAll) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

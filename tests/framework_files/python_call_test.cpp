@@ -4,7 +4,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr const char* kFile = R"(# Config(this=1) is a comment
@@ -52,4 +52,4 @@ TEST(PythonCall, RefusesDeepNesting) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

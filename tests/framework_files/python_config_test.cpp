@@ -8,7 +8,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 PythonConfig config_of(std::string_view text, const std::string& function = "") {
@@ -417,4 +417,4 @@ TEST(PythonConfig, LongChainsOfChoicesEnd) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
@@ -59,7 +59,7 @@ if __name__ == "__main__":
   EXPECT_EQ(plan.target, "megatron");
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 4);
   EXPECT_EQ(plan.planned.plan.parallel.pipeline, 2);
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   const auto at =
       std::ranges::find(plan.report.read, "--tensor-model-parallel-size", &ReadSetting::name);
   ASSERT_NE(at, plan.report.read.end());
@@ -123,7 +123,7 @@ TEST(PythonLauncher, WhatIsOpenIsNamedAndGiven) {
       launched_plan(launcher_text(kParsed), {"pp=1", "CP=1", "full=True", "tensor_size=8"});
   EXPECT_EQ(other.planned.plan.parallel.tensor, 8);
   EXPECT_EQ(other.planned.plan.parallel.context, 1);
-  EXPECT_EQ(other.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(other.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
 TEST(PythonLauncher, ArgumentsWithoutADefaultAreOpen) {
@@ -277,4 +277,4 @@ TEST(PythonLauncher, HostileTextsEnd) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

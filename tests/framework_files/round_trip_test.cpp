@@ -9,11 +9,12 @@
 #include "stepwright/plan/frameworks.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// What a target's file says once it is read.
-PlannedJob read_again(std::string_view target, const PlannedJob& planned, const std::string& text) {
+plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& planned,
+                            const std::string& text) {
   Given given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
@@ -23,8 +24,8 @@ PlannedJob read_again(std::string_view target, const PlannedJob& planned, const 
 }
 
 /// Whether both are the same plan of the same job, as far as files of frameworks speak of it.
-void expect_same(const PlannedJob& a, const PlannedJob& b) {
-  EXPECT_EQ(plan_text(a.plan), plan_text(b.plan));
+void expect_same(const plan::PlannedJob& a, const plan::PlannedJob& b) {
+  EXPECT_EQ(plan::plan_text(a.plan), plan::plan_text(b.plan));
   EXPECT_EQ(a.plan, b.plan);
   EXPECT_EQ(a.job.sequences, b.job.sequences);
   EXPECT_EQ(a.job.length, b.job.length);
@@ -35,15 +36,15 @@ void expect_same(const PlannedJob& a, const PlannedJob& b) {
 class RoundTrip : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
-  Dice dice(18);
+  plan::Dice dice(18);
   int written_plans = 0;
   int refused = 0;
   // A framework with few abilities refuses nine of ten.
   for (int i = 0; i < 400; ++i) {
-    PlannedJob planned;
-    planned.job = random_good_job(dice);
-    planned.plan = random_legal_plan(dice, planned.job);
-    SCOPED_TRACE(plan_text(planned.plan));
+    plan::PlannedJob planned;
+    planned.job = plan::random_good_job(dice);
+    planned.plan = plan::random_legal_plan(dice, planned.job);
+    SCOPED_TRACE(plan::plan_text(planned.plan));
     LaunchFile file;
     try {
       file = export_plan(GetParam(), planned, "", true);
@@ -53,30 +54,30 @@ TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
       continue;
     }
     ++written_plans;
-    const PlannedJob first = read_again(GetParam(), planned, file.text);
+    const plan::PlannedJob first = read_again(GetParam(), planned, file.text);
     LaunchFile again;
     ASSERT_NO_THROW(again = export_plan(GetParam(), first, "")) << file.text;
-    const PlannedJob second = read_again(GetParam(), first, again.text);
+    const plan::PlannedJob second = read_again(GetParam(), first, again.text);
     expect_same(first, second);
   }
   EXPECT_GT(written_plans, 15) << refused << " refused";
 }
 
 TEST_P(RoundTrip, PlansThatNoNoteSpeaksOfComeBackAsTheyAre) {
-  Dice dice(81);
+  plan::Dice dice(81);
   int same = 0;
   for (int i = 0; i < 300; ++i) {
-    PlannedJob planned;
-    planned.job = random_good_job(dice);
-    planned.plan = random_legal_plan(dice, planned.job);
+    plan::PlannedJob planned;
+    planned.job = plan::random_good_job(dice);
+    planned.plan = plan::random_legal_plan(dice, planned.job);
     for (const LaunchTarget& target : launch_targets()) {
       if (target.word != GetParam() || target.framework.empty()) continue;
       const auto runs =
-          nearest_run({.name = std::string(target.framework)}, planned.job, planned.plan);
+          plan::nearest_run({.name = std::string(target.framework)}, planned.job, planned.plan);
       if (runs) planned.plan = *runs;
     }
     planned.plan.gradient_bucket = planned.plan.parameter_bucket;
-    SCOPED_TRACE(plan_text(planned.plan));
+    SCOPED_TRACE(plan::plan_text(planned.plan));
     LaunchFile file;
     try {
       file = export_plan(GetParam(), planned, "");
@@ -89,14 +90,15 @@ TEST_P(RoundTrip, PlansThatNoNoteSpeaksOfComeBackAsTheyAre) {
     });
     if (changed) continue;
     ++same;
-    const PlannedJob back = read_again(GetParam(), planned, file.text);
-    EXPECT_EQ(plan_text(back.plan), plan_text(canonical(planned.plan, planned.job)));
+    const plan::PlannedJob back = read_again(GetParam(), planned, file.text);
+    EXPECT_EQ(plan::plan_text(back.plan),
+              plan::plan_text(plan::canonical(planned.plan, planned.job)));
   }
   EXPECT_GT(same, 3);
 }
 
 /// A text with a few bytes changed, dropped or doubled.
-std::string damaged(Dice& dice, std::string text) {
+std::string damaged(plan::Dice& dice, std::string text) {
   for (std::size_t i = dice.below(4); i < 5 && !text.empty(); ++i) {
     const std::size_t at = dice.below(text.size());
     const std::size_t length = dice.below(std::min<std::size_t>(40, text.size() - at) + 1);
@@ -110,20 +112,20 @@ std::string damaged(Dice& dice, std::string text) {
 }
 
 /// A file with the most that a target says of how states lie.
-LaunchFile file_of(std::string_view target, PlannedJob planned) {
-  planned.plan.sharding = sharding_of("GGG").value();
+LaunchFile file_of(std::string_view target, plan::PlannedJob planned) {
+  planned.plan.sharding = plan::sharding_of("GGG").value();
   try {
     return export_plan(target, planned, "", true);
   } catch (const Error&) {
-    planned.plan.sharding = sharding_of("NNG").value();
+    planned.plan.sharding = plan::sharding_of("NNG").value();
     return export_plan(target, planned, "", true);
   }
 }
 
 TEST_P(RoundTrip, DamagedFilesAreReadOrRefused) {
-  Dice dice(7);
-  PlannedJob planned;
-  planned.job = small_job();
+  plan::Dice dice(7);
+  plan::PlannedJob planned;
+  planned.job = plan::small_job();
   planned.plan.parallel.data = 16;
   planned.plan.accumulate = DType::kBf16;
   const std::string text = file_of(GetParam(), planned).text;
@@ -156,4 +158,4 @@ INSTANTIATE_TEST_SUITE_P(Targets, RoundTrip, testing::ValuesIn(both_ways()),
                          });
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -13,13 +13,15 @@ using namespace stepwright;  // NOLINT(google-build-using-namespace)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::size_t half = text.find("#####");
-  const ShellSource sources[] = {
+  const framework_files::ShellSource sources[] = {
       {"main.sh", text.substr(0, half)},
       {"inner.sh", half == std::string_view::npos ? std::string_view() : text.substr(half)}};
-  const ShellGiven given{.variables = {{"GIVEN", "8"}}};
+  const framework_files::ShellGiven given{.variables = {{"GIVEN", "8"}}};
   try {
-    const std::size_t commands = read_shell_scripts(sources, given).commands.size();
-    if (read_shell_scripts(sources, given).commands.size() != commands) std::abort();
+    const std::size_t commands =
+        framework_files::read_shell_scripts(sources, given).commands.size();
+    if (framework_files::read_shell_scripts(sources, given).commands.size() != commands)
+      std::abort();
   } catch (const Error& error) {
     if (*error.what() == '\0') std::abort();
   }

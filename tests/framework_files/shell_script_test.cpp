@@ -5,7 +5,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::ElementsAre;
@@ -369,4 +369,4 @@ TEST(ShellScript, ASequenceMayHaveSteps) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::AllOf;
@@ -41,7 +41,7 @@ ImportedPlan read_started(const std::string& text, Given given = {}) {
   return imported_scripts({{"train.sh", text}}, std::move(given));
 }
 
-Parallel degrees(const std::string& text, Given given = {}) {
+plan::Parallel degrees(const std::string& text, Given given = {}) {
   return read_started(text, std::move(given)).planned.plan.parallel;
 }
 
@@ -81,7 +81,7 @@ TEST(Started, AnOpenConditionIsListedWithWhatHangsOnIt) {
   const ImportedPlan plan = read_started(kOpenScript);
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
   EXPECT_EQ(plan.planned.job.cluster.nodes, 4);
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
   EXPECT_THAT(plan.report.not_read,
               not_read("[ \"$FSDP\" = 1 ]", Matters::kMaybe,
                        "--tensor-model-parallel-size 1 instead of 2, no --use-distributed-"
@@ -109,7 +109,7 @@ TP=${TP:-2}
 TEST(Started, SettingsDecideAndStandInThePlaceOfAssignments) {
   const ImportedPlan plan = read_started(kOpenScript, {.settings = {"FSDP=1"}});
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 1);
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(degrees(kOpenScript, {.settings = {"TP=8", "EXTRA_ARGS=--sequence-parallel"}}).tensor,
             8);
   EXPECT_EQ(read_started(kOpenScript, {.nodes = 2}).planned.job.cluster.nodes, 2);
@@ -271,9 +271,9 @@ TEST(Started, TheEnvironmentIsNotedAndChoosesTheKernelOfAttention) {
   const auto kernel = [&](const std::string& variables) {
     return with_variables(variables).planned.job.kernels.attention;
   };
-  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=1 NVTE_FUSED_ATTN=0"), AttentionKernel::kFlash2);
-  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=1"), AttentionKernel::kCudnn);
-  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0"), AttentionKernel::kUnfused);
+  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=1 NVTE_FUSED_ATTN=0"), cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=1"), cluster::AttentionKernel::kCudnn);
+  EXPECT_EQ(kernel("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0"), cluster::AttentionKernel::kUnfused);
   EXPECT_FALSE(with_variables("NVTE_FLASH_ATTN=1").planned.job.attention_stated);
   EXPECT_THAT(with_variables("A=1\n[ $FL ] && export NVTE_FUSED_ATTN=0").report.not_read,
               not_read("[ $FL ]", Matters::kMaybe, "NVTE_FUSED_ATTN 0; --set FL=VALUE"));
@@ -290,4 +290,4 @@ TEST(Started, ArgumentsBehindABackslashThatIsNotTheLastAreNoCommand) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

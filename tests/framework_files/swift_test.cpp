@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::HasSubstr;
@@ -77,9 +77,9 @@ TEST(Swift, ReadsFsdpThatIsWrittenOut) {
     said.replace(said.find("SHARD,"), 5, shard);
     return swift_of(said).planned.plan;
   };
-  EXPECT_EQ(sharding_word(sharded("true").sharding), "GGG");
-  EXPECT_EQ(sharding_word(sharded("false").sharding), "NGG");
-  EXPECT_EQ(sharded("true").recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(sharded("true").sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(sharded("false").sharding), "NGG");
+  EXPECT_EQ(sharded("true").recompute.kind, plan::RecomputeKind::kFull);
 }
 
 TEST(Swift, AdaptersBesideTheLanguageModelAreAdaptersOfText) {
@@ -96,12 +96,12 @@ std::string swift_leaves_out(const ImportedPlan& plan, std::string_view name) {
 }
 
 /// What is frozen of an encoder of images.
-Frozen frozen_of(const std::string& word, const std::string& text) {
+model::Frozen frozen_of(const std::string& word, const std::string& text) {
   Given given;
   given.cluster = "dgx-h100:1";
-  given.known_model = built_in_model("llama-3-8b").value();
-  given.known_model->encoder =
-      Encoder{.name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
+  given.known_model = model::built_in_model("llama-3-8b").value();
+  given.known_model->encoder = model::Encoder{
+      .name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
   const SourceFile file{word == "ms-swift" ? "train.sh" : "train.yaml", text};
   return import_sources(word, {&file, 1}, given).planned.job.model.frozen;
 }
@@ -109,20 +109,22 @@ Frozen frozen_of(const std::string& word, const std::string& text) {
 TEST(Swift, EncodersOfImagesRestUnlessAFileTrainsThem) {
   const std::string sft = R"(NPROC_PER_NODE=8 swift sft --model some/vl --train_type full \
     --torch_dtype bfloat16 --per_device_train_batch_size 1 --max_length 4096 --deepspeed zero3)";
-  EXPECT_EQ(frozen_of("ms-swift", sft), (Frozen{.encoder = true, .projector = true}));
-  EXPECT_EQ(frozen_of("ms-swift", sft + " --freeze_vit false --freeze_aligner false"), Frozen{});
+  EXPECT_EQ(frozen_of("ms-swift", sft), (model::Frozen{.encoder = true, .projector = true}));
+  EXPECT_EQ(frozen_of("ms-swift", sft + " --freeze_vit false --freeze_aligner false"),
+            model::Frozen{});
   const std::string factory =
       "model_name_or_path: some/vl\nstage: sft\nfinetuning_type: full\ncutoff_len: 4096\n"
       "per_device_train_batch_size: 1\nbf16: true\n";
-  EXPECT_EQ(frozen_of("llama-factory", factory), (Frozen{.encoder = true, .projector = true}));
+  EXPECT_EQ(frozen_of("llama-factory", factory),
+            (model::Frozen{.encoder = true, .projector = true}));
   EXPECT_EQ(frozen_of("llama-factory", factory + "freeze_multi_modal_projector: false\n"),
-            Frozen{.encoder = true});
+            model::Frozen{.encoder = true});
 }
 
 TEST(Swift, ReadsMegatronsWordsWithUnderscores) {
   const ImportedPlan imported = swift_of(kMegatronSft, "dgx-h100:2");
   EXPECT_EQ(imported.target, "ms-swift");
-  const PlannedJob& planned = imported.planned;
+  const plan::PlannedJob& planned = imported.planned;
   EXPECT_EQ(planned.job.model_name, "qwen2.5-7b");
   EXPECT_EQ(planned.job.framework.name, "megatron-core");
   EXPECT_EQ(planned.plan.parallel.tensor, 2);
@@ -134,8 +136,8 @@ TEST(Swift, ReadsMegatronsWordsWithUnderscores) {
   EXPECT_EQ(planned.job.length, 4096);
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.plan.accumulate, DType::kFp32);
-  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "NNG");
+  EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NNG");
   EXPECT_FALSE(planned.plan.overlap.gradients);
 }
 
@@ -176,8 +178,8 @@ TEST(Swift, ItsDefaultsOfMegatronAreItsOwn) {
       "NPROC_PER_NODE=8 megatron sft --load Qwen3-8B-mcore --max_length 2048 --tuner_type lora\n");
   EXPECT_EQ(imported.planned.job.model_name, "qwen3-8b");
   EXPECT_EQ(imported.planned.job.sequences, 16);
-  EXPECT_EQ(imported.planned.plan.recompute.kind, RecomputeKind::kSelective);
-  EXPECT_EQ(sharding_word(imported.planned.plan.sharding), "NNG");
+  EXPECT_EQ(imported.planned.plan.recompute.kind, plan::RecomputeKind::kSelective);
+  EXPECT_EQ(plan::sharding_word(imported.planned.plan.sharding), "NNG");
 }
 
 TEST(Swift, ExpertsAreWholeUnlessItSaysOtherwise) {
@@ -190,19 +192,19 @@ TEST(Swift, ExpertsAreWholeUnlessItSaysOtherwise) {
 
 TEST(Swift, ReadsTrainersWordsWithItsOwnDeepSpeed) {
   const ImportedPlan imported = swift_of(kSwiftSft);
-  const PlannedJob& planned = imported.planned;
+  const plan::PlannedJob& planned = imported.planned;
   EXPECT_EQ(planned.job.model_name, "qwen2.5-32b");
   EXPECT_EQ(planned.job.framework.name, "deepspeed");
-  EXPECT_EQ(sharding_word(planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "GGG");
   EXPECT_EQ(planned.plan.parallel.data, 8);
   EXPECT_EQ(planned.job.sequences, 16);
   EXPECT_EQ(planned.job.length, 8192);
   EXPECT_EQ(planned.plan.gradient_bucket, 5120 * 5120);
   EXPECT_FALSE(planned.plan.overlap.gradients);
-  EXPECT_EQ(planned.plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(planned.job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
   EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
-  EXPECT_EQ(planned.job.kernels.loss_keeps, LossKeeps::kGradients);
+  EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossKeeps::kGradients);
   EXPECT_EQ(planned.job.kernels.loss_chunks, 0) << "by the sizes of the model";
 }
 
@@ -212,13 +214,14 @@ TEST(Swift, AccumulatesSixteenSequencesAndTrainsAdaptersWhereNothingIsSaid) {
       "train_type: lora\nsequence_parallel_size: 2\nper_device_train_batch_size: 4\n",
       "dgx-h100", "sft.yaml");
   EXPECT_EQ(imported.planned.plan.parallel.context, 2);
-  EXPECT_EQ(imported.planned.plan.context_kind, ContextKind::kUlysses);
+  EXPECT_EQ(imported.planned.plan.context_kind, plan::ContextKind::kUlysses);
   EXPECT_EQ(imported.planned.plan.micro_batch, 4);
-  const std::optional<Adapters>& adapters = imported.planned.job.model.adapters;
+  const std::optional<model::Adapters>& adapters = imported.planned.job.model.adapters;
   ASSERT_TRUE(adapters.has_value());
   EXPECT_EQ(adapters->rank, 8);
   EXPECT_EQ(adapters->alpha, 32);
-  EXPECT_TRUE(adapters->has(AdapterTarget::kQuery) && adapters->has(AdapterTarget::kFc2));
+  EXPECT_TRUE(adapters->has(model::AdapterTarget::kQuery) &&
+              adapters->has(model::AdapterTarget::kFc2));
 }
 
 TEST(Swift, AsksForAModelByName) {
@@ -237,11 +240,11 @@ TEST(Swift, ScriptsOfTransformersTrainerAreReadLikeTheirArguments) {
       "  --per_device_train_batch_size 2 --gradient_accumulation_steps=4 --bf16 \\\n"
       "  --fsdp 'full_shard auto_wrap' --block-size 4096 --gradient_checkpointing True\n");
   EXPECT_EQ(imported.target, "hf");
-  EXPECT_EQ(sharding_word(imported.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(imported.planned.plan.sharding), "GGG");
   EXPECT_EQ(imported.planned.job.sequences, 64);
   EXPECT_EQ(imported.planned.job.length, 4096);
   EXPECT_EQ(imported.planned.job.precision, DType::kBf16);
-  EXPECT_EQ(imported.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(imported.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
 }
 
 TEST(Swift, WhatMattersSaysWhatItLeavesOut) {
@@ -255,4 +258,4 @@ TEST(Swift, WhatMattersSaysWhatItLeavesOut) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

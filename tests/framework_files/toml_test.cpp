@@ -4,7 +4,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 TEST(Toml, ReadsSectionsWithTheirPlaces) {
@@ -24,4 +24,4 @@ TEST(Toml, RefusesMalformedTextsAndWhatNoSettingIs) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

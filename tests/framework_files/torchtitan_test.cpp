@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "tests/framework_files/imported.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 // The form of torchtitan/models/llama3/config_registry.py.
@@ -44,7 +44,7 @@ TEST(Torchtitan, ReadsAFunctionOfTheRegistry) {
   EXPECT_EQ(plan.micro_batch, 1);
   EXPECT_EQ(job.sequences, 16);
   EXPECT_EQ(job.length, 8192);
-  EXPECT_EQ(plan.recompute.modules, kPerOperator);
+  EXPECT_EQ(plan.recompute.modules, plan::kPerOperator);
 }
 
 TEST(Torchtitan, FollowsWhatAnotherFunctionChanges) {
@@ -56,8 +56,8 @@ TEST(Torchtitan, FollowsWhatAnotherFunctionChanges) {
   EXPECT_EQ(plan.parallel.data, 4);
   EXPECT_EQ(job.sequences, 32);
   EXPECT_EQ(job.precision, DType::kFp8);
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(job.kernels.masters, Masters::kNone) << "training.dtype";
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(job.kernels.masters, plan::Masters::kNone) << "training.dtype";
   EXPECT_EQ(plan.accumulate, DType::kFp32) << "as they are reduced";
   EXPECT_THAT(read.report.not_read, Not(lists("training.dtype", Matters::kYes)));
   EXPECT_THAT(read.report.not_read,
@@ -72,11 +72,11 @@ TEST(Torchtitan, AScriptNamesAFunctionOfARegistry) {
                           {.cluster = "dgx-h100"})
         .planned;
   };
-  const PlannedJob by_name = started(
+  const plan::PlannedJob by_name = started(
       "NGPU=8 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh "
       "--parallelism.tensor_parallel_degree 4 --training.local-batch-size 2\n");
   EXPECT_EQ(by_name.job.model_name, "llama-3.1-8b");
-  EXPECT_EQ(by_name.plan.parallel, (Parallel{.tensor = 4, .data = 2}));
+  EXPECT_EQ(by_name.plan.parallel, (plan::Parallel{.tensor = 4, .data = 2}));
   EXPECT_EQ(by_name.plan.micro_batch, 2);
   const std::string direct =
       "torchrun --nproc_per_node=4 -m torchtitan.train --module llama3 --config llama3_8b\n";
@@ -177,15 +177,15 @@ TEST(Torchtitan, ReadsKernelsOptimizersAndWhatIsCompiled) {
         spec + ")" + more + ")\n";
     return import_text("torchtitan", "r.py", text).planned.job;
   };
-  EXPECT_EQ(read("").kernels.attention, AttentionKernel::kFlash2);
-  EXPECT_EQ(read(", attn_backend=\"varlen\"").kernels.attention, AttentionKernel::kFlash3);
+  EXPECT_EQ(read("").kernels.attention, cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(read(", attn_backend=\"varlen\"").kernels.attention, cluster::AttentionKernel::kFlash3);
   EXPECT_FALSE(read("").kernels.fused_activation);
   EXPECT_TRUE(read("", ", compile=CompileConfig(enable=True)").kernels.fused_activation);
   const std::string muon =
       ", optimizer=OptimizersContainer.Config(param_groups=["
       "ParamGroupConfig(optimizer_name=\"Muon\"), "
       "ParamGroupConfig(optimizer_name=\"AdamW\")])";
-  EXPECT_EQ(read("", muon).optimizer, Optimizer::kMuon);
+  EXPECT_EQ(read("", muon).optimizer, plan::Optimizer::kMuon);
 }
 
 TEST(Torchtitan, RefusesWhatIsNoPretrainingOfALanguageModel) {
@@ -235,7 +235,7 @@ TEST(Torchtitan, OptimizersBesideThatOfMatricesMatter) {
       "\n[optimizer]\nname = \"Muon\"\nhead_optimizer = \"lion\"\n"
       "embedding_optimizer = \"adamw\"\n";
   const ImportedPlan read = import_text("", "job.toml", kTitanToml + fork);
-  EXPECT_EQ(read.planned.job.optimizer, Optimizer::kMuon);
+  EXPECT_EQ(read.planned.job.optimizer, plan::Optimizer::kMuon);
   EXPECT_THAT(read.report.not_read, lists("optimizer.head_optimizer", Matters::kYes));
   EXPECT_THAT(read.report.not_read,
               testing::Not(lists("optimizer.embedding_optimizer", Matters::kYes)));
@@ -258,4 +258,4 @@ TEST(Torchtitan, ReadsWhatItPrints) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -11,7 +11,7 @@
 #include "stepwright/model/parameters.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::AllOf;
@@ -53,13 +53,13 @@ TEST(Torchtune, TrainsAllWeightsUnderFsdpInTheirOwnType) {
   EXPECT_EQ(job.framework.variant, "torchtune");
   EXPECT_EQ(job.sequences, 2 * 8 * 8);
   EXPECT_EQ(job.length, 2048);
-  EXPECT_EQ(job.kernels.masters, Masters::kNone);
+  EXPECT_EQ(job.kernels.masters, plan::Masters::kNone);
   EXPECT_FALSE(job.kernels.fused_norm);
   EXPECT_EQ(job.kernels.loss_chunks, 8);
-  EXPECT_EQ(job.kernels.loss_keeps, LossKeeps::kLogits);
+  EXPECT_EQ(job.kernels.loss_keeps, plan::LossKeeps::kLogits);
   EXPECT_EQ(plan.accumulate, DType::kBf16);
-  EXPECT_EQ(sharding_word(plan.sharding), "GGG");
-  EXPECT_EQ(plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "GGG");
+  EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_TRUE(plan.offload.parameters);
   EXPECT_THAT(read.report.read, takes("model._component_", "job.model"));
 }
@@ -75,7 +75,7 @@ TEST(Torchtune, TheLossSaysItsChunks) {
       kernels("torchtune.modules.loss.LinearCrossEntropyLoss\n  num_output_chunks: 16").loss_chunks,
       16);
   EXPECT_EQ(kernels("torchtune.modules.loss.LigerLinearCrossEntropyLoss").loss_keeps,
-            LossKeeps::kGradients);
+            plan::LossKeeps::kGradients);
 }
 
 TEST(Torchtune, InputsOfRecomputedLayersLieOnTheHost) {
@@ -90,31 +90,32 @@ TEST(Torchtune, InputsOfRecomputedLayersLieOnTheHost) {
 }
 
 TEST(Torchtune, ALossInChunksIsWrittenAndReadBack) {
-  PlannedJob planned =
+  plan::PlannedJob planned =
       torchtuned(tune_recipe("llama3_1.llama3_1_8b", kTuneAdam + "compile: True\n")).planned;
   planned.job.kernels.loss_chunks = 4;
   const LaunchFile file = export_plan("torchtune", planned, "", false, "plan");
   EXPECT_THAT(file.text, HasSubstr("num_output_chunks: 4"));
   EXPECT_EQ(file.started.job.kernels.loss_chunks, 4);
-  planned.job.kernels.loss_keeps = LossKeeps::kSums;
+  planned.job.kernels.loss_keeps = plan::LossKeeps::kSums;
   EXPECT_EQ(export_plan("torchtune", planned, "", false, "plan").started.job.kernels.loss_keeps,
-            LossKeeps::kLogits);
+            plan::LossKeeps::kLogits);
 }
 
 TEST(Torchtune, AdaptersStandBesideTheModulesThatItNames) {
-  const Job job =
+  const plan::Job job =
       torchtuned(tune_recipe("llama3_1.qlora_llama3_1_8b" + kTuneAdapters, kTuneAdam)).planned.job;
   ASSERT_TRUE(job.model.adapters);
   EXPECT_EQ(job.model.adapters->rank, 64);
   EXPECT_EQ(job.model.adapters->base, DType::kNf4);
-  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kKey));
-  for (const AdapterTarget target : {AdapterTarget::kQuery, AdapterTarget::kProjection,
-                                     AdapterTarget::kGate, AdapterTarget::kFc2}) {
+  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kKey));
+  for (const model::AdapterTarget target :
+       {model::AdapterTarget::kQuery, model::AdapterTarget::kProjection,
+        model::AdapterTarget::kGate, model::AdapterTarget::kFc2}) {
     EXPECT_TRUE(job.model.adapters->has(target));
   }
   EXPECT_FALSE(
       torchtuned(tune_recipe("llama3.lora_llama3_8b\n  lora_attn_modules: ['k_proj']", kTuneAdam))
-          .planned.job.model.adapters->has(AdapterTarget::kGate));
+          .planned.job.model.adapters->has(model::AdapterTarget::kGate));
   const ImportedPlan more = torchtuned(tune_recipe(
       "llama3.lora_llama3_8b" + kTuneAdapters + "\n  use_dora: True\n  apply_lora_to_output: True",
       kTuneAdam));
@@ -125,20 +126,20 @@ TEST(Torchtune, AdaptersStandBesideTheModulesThatItNames) {
 // meta-pytorch/torchtune recipes/full_finetune_distributed.py, of 0.6.1 and of its main branch.
 TEST(Torchtune, DegreesAreThoseOfItsMesh) {
   const std::string plain = "optimizer:\n  _component_: torch.optim.AdamW\n";
-  const Plan split =
+  const plan::Plan split =
       torchtuned(tune_recipe("llama3_1.llama3_1_8b", plain + "tensor_parallel_dim: 2\n"))
           .planned.plan;
-  EXPECT_EQ(split.parallel, (Parallel{.tensor = 2, .data = 4}));
+  EXPECT_EQ(split.parallel, (plan::Parallel{.tensor = 2, .data = 4}));
   EXPECT_FALSE(split.sequence_parallel);
-  const Plan copied =
+  const plan::Plan copied =
       torchtuned(tune_recipe("llama3_1.llama3_1_8b",
                              plain +
                                  "context_parallel_dim: 2\ndata_parallel_replicate_dim: 2\n"
                                  "data_parallel_shard_dim: 2\nfsdp_reshard_after_forward: False\n"))
           .planned.plan;
-  EXPECT_EQ(copied.parallel, (Parallel{.context = 2, .data = 4}));
-  EXPECT_EQ(copied.context_kind, ContextKind::kAllGather);
-  EXPECT_EQ(sharding_word(copied.sharding), "NII");
+  EXPECT_EQ(copied.parallel, (plan::Parallel{.context = 2, .data = 4}));
+  EXPECT_EQ(copied.context_kind, plan::ContextKind::kAllGather);
+  EXPECT_EQ(plan::sharding_word(copied.sharding), "NII");
   EXPECT_EQ(copied.sharding.group, 4);
   EXPECT_THAT(
       tune_refusal(tune_recipe("llama3_1.llama3_1_8b", plain + "data_parallel_shard_dim: 4\n")),
@@ -150,16 +151,16 @@ TEST(Torchtune, LayersAreRecomputedByEitherSwitch) {
     return torchtuned(tune_recipe("llama3.llama3_8b", kTuneAdam + words)).planned.plan.recompute;
   };
   EXPECT_EQ(of("ac_mode: selective\nac_option: 2\n").every, 2);
-  EXPECT_EQ(of("ac_mode: full\n").kind, RecomputeKind::kFull);
-  EXPECT_EQ(of("enable_activation_checkpointing: True\n").kind, RecomputeKind::kFull);
-  EXPECT_EQ(of("").kind, RecomputeKind::kNone);
+  EXPECT_EQ(of("ac_mode: full\n").kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(of("enable_activation_checkpointing: True\n").kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(of("").kind, plan::RecomputeKind::kNone);
   EXPECT_THAT(tune_refusal(tune_recipe("llama3.llama3_8b", kTuneAdam + "ac_mode: some\n")),
               HasSubstr("ac_mode: must be none, full or selective"));
 }
 
 TEST(Torchtune, ModelsThatAreNotBuiltInHaveTheSizesOfTheirBuilders) {
   const auto parameters = [](const std::string& model) {
-    return count_parameters(torchtuned(tune_recipe(model, kTuneAdam)).planned.job.model);
+    return model::count_parameters(torchtuned(tune_recipe(model, kTuneAdam)).planned.job.model);
   };
   // By the models' cards: google/gemma-7b, microsoft/phi-4.
   EXPECT_EQ(parameters("gemma.gemma_7b"), 8537680896);
@@ -201,7 +202,7 @@ TEST(Torchtune, ACommentSaysHowManyProcessesThereAreWhereNothingElseDoes) {
   EXPECT_EQ(torchtuned(text, {.cluster = "dgx-h100", .devices = 8}).planned.job.cluster.devices(),
             8);
   EXPECT_EQ(torchtuned(text, {.cluster = "dgx-h100:2"}).planned.job.cluster.devices(), 16);
-  const Plan single =
+  const plan::Plan single =
       torchtuned("# tune run full_finetune_single_device --config llama3/8B_full_single_device\n" +
                  tune_recipe("llama3.llama3_8b", kTuneAdam))
           .planned.plan;
@@ -247,15 +248,15 @@ TEST(Torchtune, ScriptsStartItWithWordsOverItsFile) {
 TEST(Torchtune, WordsOfACommandMayBeComponentsListsAndWhatIsTakenOut) {
   const std::string command =
       "tune run --nproc_per_node 8 lora_finetune_distributed --config 8B_lora ";
-  const Job job = tune_started_by(command +
-                                  "optimizer=torch.optim.SGD ~optimizer.fused "
-                                  "model.lora_attn_modules=\"['q_proj', 'k_proj']\" "
-                                  "model.apply_lora_to_mlp=False")
-                      .planned.job;
-  EXPECT_EQ(job.optimizer, Optimizer::kSgd);
-  EXPECT_TRUE(job.model.adapters->has(AdapterTarget::kKey));
-  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kValue));
-  EXPECT_FALSE(job.model.adapters->has(AdapterTarget::kFc2));
+  const plan::Job job = tune_started_by(command +
+                                        "optimizer=torch.optim.SGD ~optimizer.fused "
+                                        "model.lora_attn_modules=\"['q_proj', 'k_proj']\" "
+                                        "model.apply_lora_to_mlp=False")
+                            .planned.job;
+  EXPECT_EQ(job.optimizer, plan::Optimizer::kSgd);
+  EXPECT_TRUE(job.model.adapters->has(model::AdapterTarget::kKey));
+  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kValue));
+  EXPECT_FALSE(job.model.adapters->has(model::AdapterTarget::kFc2));
   EXPECT_EQ(torchtuned(tune_recipe("llama3.llama3_8b", kTuneAdam),
                        {.cluster = "dgx-h100",
                         .settings = {"model=torchtune.models.llama3."
@@ -273,20 +274,20 @@ TEST(Torchtune, OptimizersAreReadOrNamed) {
     return torchtuned(
         tune_recipe("llama3.llama3_8b", "optimizer:\n  _component_: " + component + "\n"));
   };
-  EXPECT_EQ(of("torch.optim.SGD").planned.job.optimizer, Optimizer::kSgd);
-  EXPECT_EQ(of("torchao.optim.AdamW8bit").planned.job.optimizer, Optimizer::kAdam8bit);
+  EXPECT_EQ(of("torch.optim.SGD").planned.job.optimizer, plan::Optimizer::kSgd);
+  EXPECT_EQ(of("torchao.optim.AdamW8bit").planned.job.optimizer, plan::Optimizer::kAdam8bit);
   const ImportedPlan paged = of("bitsandbytes.optim.PagedAdamW8bit");
-  EXPECT_EQ(paged.planned.job.optimizer, Optimizer::kAdam8bit);
+  EXPECT_EQ(paged.planned.job.optimizer, plan::Optimizer::kAdam8bit);
   EXPECT_THAT(paged.report.not_read, lists("optimizer._component_", Matters::kYes));
   EXPECT_THAT(of("my.Shampoo").report.not_read, lists("optimizer._component_", Matters::kYes));
 }
 
 /// A plan of sixteen ranks for a file of torchtune.
-PlannedJob tune_planned_on(Parallel degrees, std::string_view states) {
-  PlannedJob planned;
-  planned.job = small_job();
+plan::PlannedJob tune_planned_on(plan::Parallel degrees, std::string_view states) {
+  plan::PlannedJob planned;
+  planned.job = plan::small_job();
   planned.plan.parallel = degrees;
-  planned.plan.sharding = *sharding_of(states);
+  planned.plan.sharding = *plan::sharding_of(states);
   return planned;
 }
 
@@ -302,7 +303,7 @@ TEST(Torchtune, WritesTheMeshAndTheCommand) {
 }
 
 TEST(Torchtune, AdaptersAreWrittenAndReadBack) {
-  PlannedJob planned =
+  plan::PlannedJob planned =
       torchtuned(tune_recipe("llama3_1.lora_llama3_1_8b" + kTuneAdapters, kTuneAdam)).planned;
   planned.job.model.adapters->base = DType::kNf4;
   const LaunchFile file = export_plan("torchtune", planned, "");
@@ -314,10 +315,10 @@ TEST(Torchtune, AdaptersAreWrittenAndReadBack) {
   EXPECT_THAT([&] { export_plan("torchtune", planned, ""); },
               testing::ThrowsMessage<Error>(HasSubstr("trained")));
   planned.job.model.adapters->base = DType::kBf16;
-  planned.job.model.adapters->targets.reset(place_of(AdapterTarget::kGate));
+  planned.job.model.adapters->targets.reset(model::place_of(model::AdapterTarget::kGate));
   EXPECT_THAT([&] { export_plan("torchtune", planned, ""); },
               testing::ThrowsMessage<Error>(HasSubstr("part_of_mlp")));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::AllOf;
@@ -47,8 +47,8 @@ TEST(VerlTuning, ReadsTheTrainerOnFsdp) {
   EXPECT_EQ(plan.planned.job.sequences, 32);
   EXPECT_EQ(plan.planned.job.length, 4096);
   EXPECT_EQ(plan.planned.plan.micro_batch, 2);
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "GGG");
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_THAT(plan.report.read, takes("model.partial_pretrain", "job.model"));
 }
 
@@ -61,7 +61,7 @@ TEST(VerlTuning, AdaptersAndStatesOnTheHostAreTaken) {
   ASSERT_TRUE(plan.planned.job.model.adapters.has_value());
   EXPECT_EQ(plan.planned.job.model.adapters->rank, 32);
   EXPECT_TRUE(plan.planned.plan.offload.parameters);
-  EXPECT_EQ(plan.planned.plan.recompute.kind, RecomputeKind::kNone);
+  EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kNone);
 }
 
 TEST(VerlTuning, AConfigurationOfOnesOwnIsAskedFor) {
@@ -77,9 +77,9 @@ TEST(VerlTuning, ReadsTheTrainerOverAnEngine) {
       "#!/bin/bash\ntorchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer "
       "data.train_batch_size=64 data.max_length=2048 data.max_token_len_per_gpu=4096 "
       "model.path=Qwen/Qwen3-8B ";
-  const PlannedJob sharded = read_tuning(words + "engine=fsdp engine.fsdp_size=4\n").planned;
+  const plan::PlannedJob sharded = read_tuning(words + "engine=fsdp engine.fsdp_size=4\n").planned;
   EXPECT_EQ(sharded.plan.micro_batch, 2);
-  EXPECT_EQ(sharding_word(sharded.plan.sharding), "III");
+  EXPECT_EQ(plan::sharding_word(sharded.plan.sharding), "III");
   EXPECT_EQ(sharded.plan.sharding.group, 4);
   const ImportedPlan parallel =
       read_tuning(words +
@@ -108,9 +108,9 @@ TEST(Verl, ReadsAdaptersAndFsdpOfMegatron) {
   ASSERT_TRUE(plan.planned.job.model.adapters.has_value());
   EXPECT_EQ(plan.planned.job.model.adapters->rank, 16);
   EXPECT_THAT(plan.report.read, takes("actor_rollout_ref.model.lora.rank", "job.adapters.rank"));
-  const PlannedJob sharded =
+  const plan::PlannedJob sharded =
       read_tuning(words + "actor_rollout_ref.actor.megatron.use_megatron_fsdp=True\n").planned;
-  EXPECT_EQ(sharding_word(sharded.plan.sharding), "GGG");
+  EXPECT_EQ(plan::sharding_word(sharded.plan.sharding), "GGG");
 }
 
 constexpr const char* kSlime =
@@ -130,7 +130,7 @@ TEST(Slime, ItsActorsTrainInBf16WithAShardedOptimizer) {
   EXPECT_EQ(plan.planned.plan.parallel.data, 4);
   EXPECT_EQ(plan.planned.job.sequences, 32 * 8 / 2);
   EXPECT_EQ(plan.planned.job.precision, DType::kBf16);
-  EXPECT_EQ(sharding_word(plan.planned.plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "NNG");
   EXPECT_THAT(plan.report.read, takes("--actor-num-nodes", "job.cluster"));
   EXPECT_THAT(plan.report.not_read, lists("--hf-checkpoint", Matters::kNo));
   EXPECT_THAT(plan.report.not_read, lists("--use-kl-loss", Matters::kYes));
@@ -180,4 +180,4 @@ TEST(TorchtitanOfOld, DegreesStandAmongTrainingAndExperiments) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -11,28 +11,28 @@
 
 // Files of programs that stand on a framework and run a part of what it runs.
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-PlannedJob planned_on(Parallel degrees, std::string_view states) {
-  PlannedJob planned;
-  planned.job = small_job();
+plan::PlannedJob planned_on(plan::Parallel degrees, std::string_view states) {
+  plan::PlannedJob planned;
+  planned.job = plan::small_job();
   planned.plan.parallel = degrees;
-  planned.plan.sharding = *sharding_of(states);
+  planned.plan.sharding = *plan::sharding_of(states);
   return planned;
 }
 
 /// The file of a plan, or of the nearest.
-std::string text_of(std::string_view word, const PlannedJob& planned) {
+std::string text_of(std::string_view word, const plan::PlannedJob& planned) {
   return export_plan(word, planned, "", true).text;
 }
 
 /// Why a plan is refused, whose nearest is written all the same.
-std::string refusal_of(std::string_view word, const PlannedJob& planned) {
+std::string refusal_of(std::string_view word, const plan::PlannedJob& planned) {
   EXPECT_NO_THROW(export_plan(word, planned, "", true));
   try {
     export_plan(word, planned, "");
@@ -62,17 +62,17 @@ TEST(WrittenPrograms, AxolotlSaysItsMesh) {
 }
 
 /// A job of eight ranks that share all states, with parts of its model frozen.
-PlannedJob frozen_job(const Frozen& frozen) {
-  PlannedJob planned = planned_on({.data = 16}, "GGG");
+plan::PlannedJob frozen_job(const model::Frozen& frozen) {
+  plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
   planned.job.model.frozen = frozen;
   return planned;
 }
 
-Architecture read_model_again(std::string_view target, const PlannedJob& planned,
-                              const std::string& text) {
+model::Architecture read_model_again(std::string_view target, const plan::PlannedJob& planned,
+                                     const std::string& text) {
   Given given;
   given.known_cluster = planned.job.cluster;
-  given.known_model = small_job().model;
+  given.known_model = plan::small_job().model;
   given.known_model->encoder = planned.job.model.encoder;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
   const SourceFile file{std::string(target), text};
@@ -80,7 +80,7 @@ Architecture read_model_again(std::string_view target, const PlannedJob& planned
 }
 
 TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
-  PlannedJob planned = frozen_job({.embedding = true, .first = 1, .layers = 2});
+  plan::PlannedJob planned = frozen_job({.embedding = true, .first = 1, .layers = 2});
   for (const std::string_view target : {"axolotl", "accelerate", "deepspeed"}) {
     SCOPED_TRACE(target);
     EXPECT_EQ(read_model_again(target, planned, text_of(target, planned)).frozen,
@@ -92,8 +92,8 @@ TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
                     HasSubstr("its files cannot say: frozen parts (they are trained there)")));
   }
   planned.job.model.frozen = {};
-  planned.job.model.adapters = Adapters{.rank = 8, .alpha = 16};
-  planned.job.model.adapters->targets = possible_targets(planned.job.model);
+  planned.job.model.adapters = model::Adapters{.rank = 8, .alpha = 16};
+  planned.job.model.adapters->targets = model::possible_targets(planned.job.model);
   for (const std::string_view target : {"accelerate", "deepspeed", "axolotl"}) {
     SCOPED_TRACE(target);
     EXPECT_EQ(read_model_again(target, planned, text_of(target, planned)).adapters,
@@ -105,8 +105,8 @@ TEST(WrittenPrograms, WhatIsFrozenIsSaidOrRefused) {
 }
 
 TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
-  PlannedJob planned = frozen_job({.encoder = true, .layers = 1});
-  planned.job.model.encoder = Encoder{.parameters = 1000, .projector = 100};
+  plan::PlannedJob planned = frozen_job({.encoder = true, .layers = 1});
+  planned.job.model.encoder = model::Encoder{.parameters = 1000, .projector = 100};
   const std::string text = text_of("axolotl", planned);
   EXPECT_THAT(text, HasSubstr("(model.)?(language_model.)?(model.)?layers.(0)."));
   EXPECT_EQ(read_model_again("axolotl", planned, text).frozen, planned.job.model.frozen);
@@ -117,9 +117,9 @@ TEST(WrittenPrograms, AxolotlFreezesAnEncoder) {
 }
 
 /// What is frozen by these patterns; nothing where they are listed as not read.
-std::optional<Frozen> frozen_by(const std::string& patterns) {
-  PlannedJob planned = frozen_job({});
-  planned.job.model.encoder = Encoder{.parameters = 1000, .projector = 100};
+std::optional<model::Frozen> frozen_by(const std::string& patterns) {
+  plan::PlannedJob planned = frozen_job({});
+  planned.job.model.encoder = model::Encoder{.parameters = 1000, .projector = 100};
   Given given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
@@ -137,9 +137,9 @@ std::optional<Frozen> frozen_by(const std::string& patterns) {
 
 TEST(WrittenPrograms, PatternsOfAxolotlNameWholePartsOrAreLeftOut) {
   EXPECT_EQ(frozen_by("[model.language_model.*, lm_head]"),
-            (Frozen{.encoder = true, .projector = true}));
+            (model::Frozen{.encoder = true, .projector = true}));
   EXPECT_EQ(frozen_by("[model.language_model, lm_head, model.multi_modal_projector.*]"),
-            (Frozen{.encoder = true}));
+            (model::Frozen{.encoder = true}));
   EXPECT_EQ(frozen_by("[\"^(?!(model.)?(vision_tower.))\"]"), std::nullopt);
   EXPECT_EQ(frozen_by("[model.language_model.layers.1, lm_head]"), std::nullopt);
   EXPECT_EQ(frozen_by("[\"^model.language_model.embed_tokens.weight$[:100]\"]"), std::nullopt);
@@ -150,33 +150,33 @@ TEST(WrittenPrograms, SwiftStartsMegatron) {
   EXPECT_THAT(text_of("ms-swift", planned_on({.tensor = 2, .pipeline = 2, .data = 4}, "NNG")),
               AllOf(HasSubstr("megatron sft"), HasSubstr("--tensor_model_parallel_size 2"),
                     HasSubstr("--recompute_granularity none"), HasSubstr("--train_iters 100")));
-  PlannedJob chunks = planned_on({.pipeline = 2, .data = 8}, "NNG");
-  chunks.plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
+  plan::PlannedJob chunks = planned_on({.pipeline = 2, .data = 8}, "NNG");
+  chunks.plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
   EXPECT_THAT(text_of("ms-swift", chunks), HasSubstr("--virtual_pipeline_model_parallel_size 2"));
-  PlannedJob groups = planned_on({.data = 16}, "NNI");
+  plan::PlannedJob groups = planned_on({.data = 16}, "NNI");
   groups.plan.sharding.group = 4;
   EXPECT_THAT(refusal_of("ms-swift", groups),
               HasSubstr("sharding NNI: megatron-core (ms-swift) runs NNN, NNG"));
 }
 
 /// Documents of a quarter of a sequence, packed as they come.
-PlannedJob packed_job(const Packing& packing) {
-  PlannedJob planned = planned_on({.data = 16}, "GGG");
-  DocumentBatch documents{.lengths = {{planned.job.length / 4, 1}}, .packing = packing};
-  documents.packs = make_packs(documents.lengths, packing, planned.job.length);
+plan::PlannedJob packed_job(const packing::Packing& packing) {
+  plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
+  plan::DocumentBatch documents{.lengths = {{planned.job.length / 4, 1}}, .packing = packing};
+  documents.packs = packing::make_packs(documents.lengths, packing, planned.job.length);
   planned.job.documents = documents;
   return planned;
 }
 
-std::string notes_of(std::string_view word, const PlannedJob& planned) {
+std::string notes_of(std::string_view word, const plan::PlannedJob& planned) {
   return fmt::format("{}", fmt::join(export_plan(word, planned, "", true).notes, "\n"));
 }
 
 TEST(WrittenPrograms, SayHowDocumentsArePacked) {
-  const PlannedJob own = packed_job({.kind = PackingKind::kFirstFit,
-                                     .order = PackingOrder::kAsTheyCome,
-                                     .group = 5000,
-                                     .too_long = TooLong::kTruncate});
+  const plan::PlannedJob own = packed_job({.kind = packing::PackingKind::kFirstFit,
+                                           .order = packing::PackingOrder::kAsTheyCome,
+                                           .group = 5000,
+                                           .too_long = packing::TooLong::kTruncate});
   EXPECT_THAT(
       text_of("axolotl", own),
       AllOf(HasSubstr("sample_packing: true"), HasSubstr("group_size: 5000"),
@@ -192,33 +192,33 @@ TEST(WrittenPrograms, SayHowDocumentsArePacked) {
   EXPECT_THAT(notes_of("ms-swift", own),
               HasSubstr("`batch.packing.pad_to` is longest there and length in the plan"));
   EXPECT_THAT(notes_of("deepspeed", own), HasSubstr("does not say how documents are packed"));
-  EXPECT_THAT(text_of("axolotl", packed_job({.kind = PackingKind::kGreedy})),
+  EXPECT_THAT(text_of("axolotl", packed_job({.kind = packing::PackingKind::kGreedy})),
               HasSubstr("sample_packing_sequentially: true"));
 }
 
 TEST(WrittenPrograms, BridgeSaysAdaptersAndWhatTheyKeep) {
-  PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
+  plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
   planned.plan.sequence_parallel = true;
-  planned.job.model.adapters = Adapters{.rank = 8, .alpha = 16, .joined = true};
-  planned.job.model.adapters->targets = possible_targets(planned.job.model);
+  planned.job.model.adapters = model::Adapters{.rank = 8, .alpha = 16, .joined = true};
+  planned.job.model.adapters->targets = model::possible_targets(planned.job.model);
   const std::string gathers = "sequence_parallel_input_regather=True";
-  for (const TensorInput input : {TensorInput::kKeep, TensorInput::kRegather}) {
+  for (const plan::TensorInput input : {plan::TensorInput::kKeep, plan::TensorInput::kRegather}) {
     planned.plan.tensor_input = input;
     const LaunchFile file = export_plan("nemo", planned, "");
     EXPECT_THAT(file.text,
                 AllOf(HasSubstr("peft=LoRA("), HasSubstr("\"linear_qkv\", \"linear_proj\""),
                       HasSubstr("dim=8"), HasSubstr("alpha=16")));
-    EXPECT_EQ(file.text.find(gathers) != std::string::npos, input == TensorInput::kRegather);
+    EXPECT_EQ(file.text.find(gathers) != std::string::npos, input == plan::TensorInput::kRegather);
     EXPECT_EQ(file.started.plan.tensor_input, input);
   }
   EXPECT_NO_THROW(export_plan("ms-swift", planned, ""));
-  planned.plan.tensor_input = TensorInput::kKeep;
+  planned.plan.tensor_input = plan::TensorInput::kKeep;
   EXPECT_THAT(refusal_of("ms-swift", planned), HasSubstr("tensor_input keep: "));
 }
 
 TEST(WrittenPrograms, BridgeSaysAttentionInFp8) {
-  PlannedJob planned = planned_on({.data = 16}, "NNG");
-  planned.job.cluster = *built_in_cluster("dgx-h100", 2);
+  plan::PlannedJob planned = planned_on({.data = 16}, "NNG");
+  planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 2);
   planned.job.precision = DType::kFp8;
   EXPECT_THAT(text_of("nemo", planned), HasSubstr("bf16_with_fp8_delayed_scaling_mixed"));
   planned.job.kernels.narrow_attention = true;
@@ -243,11 +243,11 @@ TEST(WrittenPrograms, NemoRlSaysItsPolicy) {
 }
 
 TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
-  PlannedJob planned;
-  planned.job = small_expert_job();
-  planned.job.dispatcher = Dispatcher::kOncePerNode;
+  plan::PlannedJob planned;
+  planned.job = plan::small_expert_job();
+  planned.job.dispatcher = plan::Dispatcher::kOncePerNode;
   planned.plan.parallel = {.expert = 4, .data = 16};
-  planned.plan.sharding = *sharding_of("NNG");
+  planned.plan.sharding = *plan::sharding_of("NNG");
   EXPECT_THAT(text_of("ms-swift", planned), AllOf(HasSubstr("--moe_token_dispatcher_type flex"),
                                                   HasSubstr("--moe_enable_deepep true")));
   EXPECT_THAT(text_of("nemo-rl", planned), AllOf(HasSubstr("moe_token_dispatcher_type: flex"),
@@ -259,7 +259,7 @@ TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
     given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
     SourceFile file{target, export_plan(target, planned, "").text};
     EXPECT_EQ(import_sources(target, {&file, 1}, given).planned.job.dispatcher,
-              Dispatcher::kOncePerNode);
+              plan::Dispatcher::kOncePerNode);
     if (target != "nemo-rl") continue;
     file.text.replace(file.text.find("type: flex"), 10, "type: alltoall");
     EXPECT_THAT([&] { import_sources(target, {&file, 1}, given); },
@@ -268,4 +268,4 @@ TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

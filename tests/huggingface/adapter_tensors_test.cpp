@@ -15,59 +15,62 @@ namespace {
 using ::testing::ElementsAre;
 
 /// A model with adapters of rank 2 beside these targets.
-Architecture adapted(const char* text, std::initializer_list<AdapterTarget> targets,
-                     bool joined = false) {
-  Architecture model = model_of(text);
-  model.adapters = Adapters{.rank = 2, .alpha = 6, .joined = joined};
-  for (const AdapterTarget target : targets) model.adapters->targets.set(place_of(target));
+model::Architecture adapted(const char* text, std::initializer_list<model::AdapterTarget> targets,
+                            bool joined = false) {
+  model::Architecture model = model_of(text);
+  model.adapters = model::Adapters{.rank = 2, .alpha = 6, .joined = joined};
+  for (const model::AdapterTarget target : targets)
+    model.adapters->targets.set(model::place_of(target));
   return model;
 }
 
-std::vector<AdapterTensors> tensors_of(const Architecture& model) {
-  return adapter_tensors(model, family_of(model));
+std::vector<huggingface::AdapterTensors> tensors_of(const model::Architecture& model) {
+  return huggingface::adapter_tensors(model, huggingface::family_of(model));
 }
 
 TEST(AdapterTensors, StandBesideThePartsOfFusedWeights) {
   // Queries of 16 rows, keys and values of 8: A of queries and values, 2 rows each.
-  const auto tensors = tensors_of(adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kValue}));
+  const auto tensors =
+      tensors_of(adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}));
   ASSERT_EQ(tensors.size(), 4);
-  const AdapterTensors& query = tensors[0];
+  const huggingface::AdapterTensors& query = tensors[0];
   EXPECT_EQ(query.weight, "model.layers.0.self_attn.q_proj.weight");
   EXPECT_EQ(query.down.name, "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
   EXPECT_EQ(query.down.own, "layers.0.attention.qkv_lora_a");
-  EXPECT_THAT(query.down.rows, ElementsAre(RowRun{0, 2}));
-  EXPECT_THAT(query.up.rows, ElementsAre(RowRun{0, 16}));
+  EXPECT_THAT(query.down.rows, ElementsAre(huggingface::RowRun{0, 2}));
+  EXPECT_THAT(query.up.rows, ElementsAre(huggingface::RowRun{0, 16}));
   EXPECT_THAT(query.up.shape(), ElementsAre(16, 2));
-  const AdapterTensors& value = tensors[1];
+  const huggingface::AdapterTensors& value = tensors[1];
   EXPECT_EQ(value.up.name, "base_model.model.model.layers.0.self_attn.v_proj.lora_B.weight");
-  EXPECT_THAT(value.down.rows, ElementsAre(RowRun{2, 2}));
-  EXPECT_THAT(value.up.rows, ElementsAre(RowRun{16, 8}));
+  EXPECT_THAT(value.down.rows, ElementsAre(huggingface::RowRun{2, 2}));
+  EXPECT_THAT(value.up.rows, ElementsAre(huggingface::RowRun{16, 8}));
 }
 
 TEST(AdapterTensors, HoldEveryRowOfOurs) {
-  const Architecture model =
-      adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue,
-                       AdapterTarget::kProjection, AdapterTarget::kGate, AdapterTarget::kUp,
-                       AdapterTarget::kFc2});
+  const model::Architecture model = adapted(
+      kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kKey,
+               model::AdapterTarget::kValue, model::AdapterTarget::kProjection,
+               model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2});
   std::int64_t elements = 0;
-  for (const AdapterTensors& one : tensors_of(model)) {
+  for (const huggingface::AdapterTensors& one : tensors_of(model)) {
     elements += one.down.row_count() * one.down.columns + one.up.row_count() * one.up.columns;
   }
-  EXPECT_EQ(elements, count_trained_parameters(model));
+  EXPECT_EQ(elements, model::count_trained_parameters(model));
 }
 
 TEST(AdapterTensors, OfJoinedPartsShareTheirA) {
   const auto tensors =
-      tensors_of(adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kKey}, true));
-  EXPECT_THAT(tensors[0].down.rows, ElementsAre(RowRun{0, 2}));
-  EXPECT_THAT(tensors[1].down.rows, ElementsAre(RowRun{0, 2}));
-  EXPECT_THAT(tensors[1].up.rows, ElementsAre(RowRun{16, 8}));
+      tensors_of(adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kKey}, true));
+  EXPECT_THAT(tensors[0].down.rows, ElementsAre(huggingface::RowRun{0, 2}));
+  EXPECT_THAT(tensors[1].down.rows, ElementsAre(huggingface::RowRun{0, 2}));
+  EXPECT_THAT(tensors[1].up.rows, ElementsAre(huggingface::RowRun{16, 8}));
 }
 
 TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
   for (const char* fused : {kGpt2, kGptNeox}) {
-    const Architecture apart =
-        adapted(fused, {AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue});
+    const model::Architecture apart = adapted(
+        fused,
+        {model::AdapterTarget::kQuery, model::AdapterTarget::kKey, model::AdapterTarget::kValue});
     EXPECT_THAT([&] { tensors_of(apart); }, ::testing::ThrowsMessage<Error>(::testing::AllOf(
                                                 ::testing::HasSubstr("adapters.joined: true"),
                                                 ::testing::HasSubstr("--merge BASE"))));
@@ -75,62 +78,71 @@ TEST(AdapterTensors, AreRefusedWhereFilesFuseWhatTheyStandBeside) {
 }
 
 TEST(AdapterTensors, OfJoinedPartsStandBesideTheTensorThatFusesThem) {
-  const auto tensors = tensors_of(
-      adapted(kGpt2, {AdapterTarget::kQuery, AdapterTarget::kKey, AdapterTarget::kValue}, true));
-  const AdapterTensors& first = tensors.front();
+  const auto tensors = tensors_of(adapted(
+      kGpt2,
+      {model::AdapterTarget::kQuery, model::AdapterTarget::kKey, model::AdapterTarget::kValue},
+      true));
+  const huggingface::AdapterTensors& first = tensors.front();
   EXPECT_EQ(first.weight, "transformer.h.0.attn.c_attn.weight");
   EXPECT_TRUE(first.transposed);
-  EXPECT_THAT(first.down.rows, ElementsAre(RowRun{0, 2}));
+  EXPECT_THAT(first.down.rows, ElementsAre(huggingface::RowRun{0, 2}));
   EXPECT_EQ(first.up.row_count(), 3 * first.down.columns);
   EXPECT_EQ(first.up.name, "base_model.model.transformer.h.0.attn.c_attn.lora_B.weight");
 }
 
 TEST(AdapterTensors, OfExpertsStandBesideEach) {
   // Two rows of A for the gates of each expert and two for its ups.
-  const auto tensors = tensors_of(adapted(kMixtral, {AdapterTarget::kGate, AdapterTarget::kUp}));
+  const auto tensors =
+      tensors_of(adapted(kMixtral, {model::AdapterTarget::kGate, model::AdapterTarget::kUp}));
   EXPECT_EQ(tensors[0].weight, "model.layers.0.block_sparse_moe.experts.0.w1.weight");
   EXPECT_EQ(tensors[3].weight, "model.layers.0.block_sparse_moe.experts.1.w3.weight");
-  EXPECT_THAT(tensors[3].down.rows, ElementsAre(RowRun{6, 2}));
+  EXPECT_THAT(tensors[3].down.rows, ElementsAre(huggingface::RowRun{6, 2}));
   const std::int64_t height = tensors[3].up.row_count();
-  EXPECT_THAT(tensors[3].up.rows, ElementsAre(RowRun{3 * height, height}));
+  EXPECT_THAT(tensors[3].up.rows, ElementsAre(huggingface::RowRun{3 * height, height}));
 }
 
 TEST(AdapterTensors, OfStackedExpertsAreRefusedWithWhatDoesHoldThem) {
-  Architecture model = *built_in_model("gpt-oss-20b");
-  model.adapters = Adapters{.rank = 2, .alpha = 6};
-  model.adapters->targets.set(place_of(AdapterTarget::kFc2));
-  const Family& family = *find_family("gpt_oss");
+  model::Architecture model = *model::built_in_model("gpt-oss-20b");
+  model.adapters = model::Adapters{.rank = 2, .alpha = 6};
+  model.adapters->targets.set(model::place_of(model::AdapterTarget::kFc2));
+  const huggingface::Family& family = *huggingface::find_family("gpt_oss");
   EXPECT_THAT(
-      [&] { adapter_tensors(model, family); },
+      [&] { huggingface::adapter_tensors(model, family); },
       ::testing::ThrowsMessage<Error>(::testing::AllOf(
           ::testing::HasSubstr("stand beside each expert"), ::testing::HasSubstr("--merge BASE"))));
-  EXPECT_THAT(adapted_modules(model, family).parameters, ElementsAre("mlp.experts.down_proj"));
+  EXPECT_THAT(huggingface::adapted_modules(model, family).parameters,
+              ElementsAre("mlp.experts.down_proj"));
 }
 
 TEST(AdapterTensors, ModulesOfGptOssAreThoseOfItsFamily) {
-  Architecture model = *built_in_model("gpt-oss-20b");
-  EXPECT_EQ(family_of(model).model_type, "gpt_oss");
-  model.adapters = Adapters{.rank = 2, .alpha = 6, .targets = possible_targets(model)};
-  const AdaptedModules found = adapted_modules(model, family_of(model));
+  model::Architecture model = *model::built_in_model("gpt-oss-20b");
+  EXPECT_EQ(huggingface::family_of(model).model_type, "gpt_oss");
+  model.adapters =
+      model::Adapters{.rank = 2, .alpha = 6, .targets = model::possible_targets(model)};
+  const huggingface::AdaptedModules found =
+      huggingface::adapted_modules(model, huggingface::family_of(model));
   EXPECT_THAT(found.modules, ElementsAre("q_proj", "k_proj", "v_proj", "o_proj"));
   EXPECT_THAT(found.parameters, ElementsAre("mlp.experts.gate_up_proj", "mlp.experts.down_proj"));
 }
 
 TEST(AdapterTensors, ModulesAreNamedSoThatNoOthersAre) {
-  const auto modules = [](const Architecture& model) {
-    return adapted_modules(model, family_of(model)).modules;
+  const auto modules = [](const model::Architecture& model) {
+    return huggingface::adapted_modules(model, huggingface::family_of(model)).modules;
   };
-  EXPECT_THAT(modules(adapted(kGpt2, {AdapterTarget::kProjection})), ElementsAre("attn.c_proj"));
-  EXPECT_THAT(modules(adapted(kGpt2, {AdapterTarget::kProjection, AdapterTarget::kFc2})),
-              ElementsAre("c_proj"));
-  EXPECT_THAT(modules(adapted(kMixtral, {AdapterTarget::kGate, AdapterTarget::kFc2})),
+  EXPECT_THAT(modules(adapted(kGpt2, {model::AdapterTarget::kProjection})),
+              ElementsAre("attn.c_proj"));
+  EXPECT_THAT(
+      modules(adapted(kGpt2, {model::AdapterTarget::kProjection, model::AdapterTarget::kFc2})),
+      ElementsAre("c_proj"));
+  EXPECT_THAT(modules(adapted(kMixtral, {model::AdapterTarget::kGate, model::AdapterTarget::kFc2})),
               ElementsAre("w1", "w2"));
 }
 
 TEST(AdapterTensors, ConfigurationNamesModulesAndLayers) {
-  Architecture model = adapted(kLlama, {AdapterTarget::kQuery, AdapterTarget::kFc2});
-  const Family& family = family_of(model);
-  const auto config = adapter_config(model, family, tensors_of(model), "/models/base");
+  model::Architecture model =
+      adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kFc2});
+  const huggingface::Family& family = huggingface::family_of(model);
+  const auto config = huggingface::adapter_config(model, family, tensors_of(model), "/models/base");
   EXPECT_EQ(config.at("r"), 2);
   EXPECT_EQ(config.at("lora_alpha"), 6);
   EXPECT_EQ(config.at("target_modules"), (nlohmann::ordered_json{"down_proj", "q_proj"}));
@@ -139,7 +151,7 @@ TEST(AdapterTensors, ConfigurationNamesModulesAndLayers) {
   model.frozen = {.first = 0, .layers = 1};
   const auto upper = tensors_of(model);
   EXPECT_EQ(upper.size(), 2);
-  EXPECT_EQ(adapter_config(model, family, upper).at("layers_to_transform"),
+  EXPECT_EQ(huggingface::adapter_config(model, family, upper).at("layers_to_transform"),
             nlohmann::ordered_json{1});
 }
 

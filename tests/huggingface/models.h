@@ -15,7 +15,7 @@
 
 namespace stepwright::testing {
 
-inline constexpr const char* kLlama =
+inline constexpr const char* kLlamaConfig =
     "{layers: 2, hidden: 8, heads: 4, kv_heads: 2, head_dim: 4, ffn: 12, vocab: 20}";
 inline constexpr const char* kMixtral =
     "{layers: 1, hidden: 8, heads: 4, kv_heads: 2, ffn: 6, vocab: 20, rotary_base: 1e6, "
@@ -27,9 +27,9 @@ inline constexpr const char* kGptNeox =
     "{layers: 1, hidden: 8, heads: 2, ffn: 12, vocab: 20, norm: layernorm, bias: true, "
     "gated: false, parallel_residual: true, rotary_fraction: 0.5}";
 
-inline Architecture model_of(const std::string& text) {
+inline model::Architecture model_of(const std::string& text) {
   const Document document = Document::parse("model: " + text, "job.yaml");
-  return read_inline_model(document.root().get("model"));
+  return model::read_inline_model(document.root().get("model"));
 }
 
 /// A parameter's name in checkpoints and how many elements it has.
@@ -39,21 +39,21 @@ struct WholeParameter {
   std::int64_t elements = 0;
 };
 
-inline std::vector<WholeParameter> whole_parameters_of(const Architecture& model) {
+inline std::vector<WholeParameter> whole_parameters_of(const model::Architecture& model) {
   std::vector<WholeParameter> list;
-  const auto add = [&](const std::string& prefix, const std::vector<Parameter>& parameters) {
-    for (const Parameter& p : parameters) {
+  const auto add = [&](const std::string& prefix, const std::vector<model::Parameter>& parameters) {
+    for (const model::Parameter& p : parameters) {
       std::vector<std::int64_t> shape{p.rows};
       if (p.expert) shape.insert(shape.begin(), p.copies);
       if (!p.vector) shape.push_back(p.columns);
       list.push_back({prefix + std::string(p.name), shape, p.elements()});
     }
   };
-  add("", embedding_parameters(model));
+  add("", model::embedding_parameters(model));
   for (std::int64_t i = 0; i < model.layers; ++i) {
-    add("layers." + std::to_string(i) + ".", layer_parameters(model, model.layer_class(i)));
+    add("layers." + std::to_string(i) + ".", model::layer_parameters(model, model.layer_class(i)));
   }
-  add("", head_parameters(model));
+  add("", model::head_parameters(model));
   return list;
 }
 
@@ -61,7 +61,8 @@ inline std::vector<WholeParameter> whole_parameters_of(const Architecture& model
 /// returns the values of all parameters, in order.
 inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::path& folder,
                                                          const std::string& model) {
-  CheckpointIndex index{.run = {.step = 1, .length = 16}, .dtype = "F32", .states = {"weights"}};
+  checkpoint::CheckpointIndex index{
+      .run = {.step = 1, .length = 16}, .dtype = "F32", .states = {"weights"}};
   index.run.plan =
       "stepwright: plan/1\njob:\n  model: " + model +
       "\n  cluster: {name: here, device: {name: cpu, memory: 16e9, memory_bandwidth: 2e10, peak: "
@@ -69,8 +70,8 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
       "1e9}], nics_per_node: 1, nic: 1e9}\n  batch: {sequences: 4, length: 16}\n  precision: "
       "fp32\nmicro_batch: 2\n";
   std::vector<std::vector<float>> values;
-  std::vector<ShardTensor> tensors;
-  ShardPart part{{"r0", {}}, {}};
+  std::vector<checkpoint::ShardTensor> tensors;
+  checkpoint::ShardPart part{{"r0", {}}, {}};
   float next = 1;
   for (const WholeParameter& p : whole_parameters_of(model_of(model))) {
     std::vector<float>& own = values.emplace_back();
@@ -81,11 +82,11 @@ inline std::vector<std::vector<float>> commit_checkpoint(const std::filesystem::
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     tensors[i].bytes = std::as_bytes(std::span(values[i]));
   }
-  const auto writing = writing_directory(folder, 1, "run");
+  const auto writing = checkpoint::writing_directory(folder, 1, "run");
   std::filesystem::create_directories(writing);
-  part.file.sum = write_safetensors_file(writing / part.file.name, tensors);
-  add_part(index, part);
-  commit(writing, folder, index);
+  part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, tensors);
+  checkpoint::add_part(index, part);
+  checkpoint::commit(writing, folder, index);
   return values;
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace stepwright {
+namespace stepwright::huggingface {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(Numbers, AColumnIsReadByItsStride) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::huggingface

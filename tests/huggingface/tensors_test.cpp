@@ -16,9 +16,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ForeignTensor tensor_of(const char* model, std::string_view name) {
-  const Architecture architecture = model_of(model);
-  for (const ForeignTensor& tensor : foreign_tensors(architecture, family_of(architecture))) {
+huggingface::ForeignTensor tensor_of(const char* model, std::string_view name) {
+  const model::Architecture architecture = model_of(model);
+  for (const huggingface::ForeignTensor& tensor :
+       huggingface::foreign_tensors(architecture, huggingface::family_of(architecture))) {
     if (tensor.name == name) return tensor;
   }
   ADD_FAILURE() << "no " << name;
@@ -26,14 +27,14 @@ ForeignTensor tensor_of(const char* model, std::string_view name) {
 }
 
 /// Every element of every parameter is in one tensor, names differ.
-void expect_complete(const Architecture& model, const Family& family) {
+void expect_complete(const model::Architecture& model, const huggingface::Family& family) {
   std::map<std::string, std::set<std::int64_t>> rows;
   std::map<std::string, std::int64_t> columns;
   std::set<std::string> names;
-  for (const ForeignTensor& tensor : foreign_tensors(model, family)) {
+  for (const huggingface::ForeignTensor& tensor : huggingface::foreign_tensors(model, family)) {
     EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
     columns[tensor.own] = tensor.columns;
-    for (const RowRun& run : tensor.rows) {
+    for (const huggingface::RowRun& run : tensor.rows) {
       for (std::int64_t i = 0; i < run.count; ++i) {
         EXPECT_TRUE(rows[tensor.own].insert(run.begin + i).second) << tensor.name;
       }
@@ -50,56 +51,63 @@ void expect_complete(const Architecture& model, const Family& family) {
 }
 
 TEST(ForeignTensors, HoldEachRowOnce) {
-  for (const char* text : {kLlama, kMixtral, kGpt2, kGptNeox}) {
-    const Architecture model = model_of(text);
-    expect_complete(model, family_of(model));
+  for (const char* text : {kLlamaConfig, kMixtral, kGpt2, kGptNeox}) {
+    const model::Architecture model = model_of(text);
+    expect_complete(model, huggingface::family_of(model));
   }
 }
 
 TEST(ForeignTensors, BuiltInModelsHaveNames) {
   for (const char* name : {"llama-3.1-8b", "qwen3-8b", "mistral-7b", "mixtral-8x7b", "gpt2",
                            "pythia-1.4b", "qwen2.5-7b"}) {
-    const Architecture model = built_in_model(name).value();
-    EXPECT_FALSE(foreign_tensors(model, family_of(model)).empty()) << name;
+    const model::Architecture model = model::built_in_model(name).value();
+    EXPECT_FALSE(huggingface::foreign_tensors(model, huggingface::family_of(model)).empty())
+        << name;
   }
 }
 
 TEST(ForeignTensors, QueriesKeysAndValuesAreApart) {
-  const ForeignTensor keys = tensor_of(kLlama, "model.layers.1.self_attn.k_proj.weight");
+  const huggingface::ForeignTensor keys =
+      tensor_of(kLlamaConfig, "model.layers.1.self_attn.k_proj.weight");
   EXPECT_EQ(keys.own, "layers.1.attention.qkv");
-  EXPECT_THAT(keys.rows, ElementsAre(RowRun{16, 8}));
+  EXPECT_THAT(keys.rows, ElementsAre(huggingface::RowRun{16, 8}));
   EXPECT_THAT(keys.shape(), ElementsAre(8, 8));
 }
 
 TEST(ForeignTensors, ExpertsAreApart) {
-  const ForeignTensor up =
+  const huggingface::ForeignTensor up =
       tensor_of(kMixtral, "model.layers.0.block_sparse_moe.experts.2.w3.weight");
   EXPECT_EQ(up.own, "layers.0.experts.fc1");
-  EXPECT_THAT(up.rows, ElementsAre(RowRun{30, 6}));
+  EXPECT_THAT(up.rows, ElementsAre(huggingface::RowRun{30, 6}));
   EXPECT_THAT(up.shape(), ElementsAre(6, 8));
 }
 
 TEST(ForeignTensors, ConvolutionsAreTransposed) {
-  const ForeignTensor fc1 = tensor_of(kGpt2, "transformer.h.0.mlp.c_fc.weight");
+  const huggingface::ForeignTensor fc1 = tensor_of(kGpt2, "transformer.h.0.mlp.c_fc.weight");
   EXPECT_TRUE(fc1.transposed);
   EXPECT_THAT(fc1.shape(), ElementsAre(8, 12));
 }
 
 TEST(ForeignTensors, GptNeoxGoesHeadByHead) {
-  const ForeignTensor qkv = tensor_of(kGptNeox, "gpt_neox.layers.0.attention.query_key_value.bias");
-  EXPECT_THAT(qkv.rows, ElementsAre(RowRun{0, 4, 0}, RowRun{8, 4, 4}, RowRun{16, 4, 8},
-                                    RowRun{4, 4, 12}, RowRun{12, 4, 16}, RowRun{20, 4, 20}));
+  const huggingface::ForeignTensor qkv =
+      tensor_of(kGptNeox, "gpt_neox.layers.0.attention.query_key_value.bias");
+  EXPECT_THAT(qkv.rows,
+              ElementsAre(huggingface::RowRun{0, 4, 0}, huggingface::RowRun{8, 4, 4},
+                          huggingface::RowRun{16, 4, 8}, huggingface::RowRun{4, 4, 12},
+                          huggingface::RowRun{12, 4, 16}, huggingface::RowRun{20, 4, 20}));
   EXPECT_THAT(qkv.shape(), ElementsAre(24));
 }
 
 /// Tensors of a model in a family, by their names.
-std::map<std::string, ForeignTensor> tensors_in(const char* text, std::string_view family) {
-  const Architecture model = model_of(text);
-  const Family* found = find_family(family);
+std::map<std::string, huggingface::ForeignTensor> tensors_in(const char* text,
+                                                             std::string_view family) {
+  const model::Architecture model = model_of(text);
+  const huggingface::Family* found = huggingface::find_family(family);
   EXPECT_NE(found, nullptr) << family;
   expect_complete(model, *found);
-  std::map<std::string, ForeignTensor> tensors;
-  for (ForeignTensor& tensor : foreign_tensors(model, *found)) tensors[tensor.name] = tensor;
+  std::map<std::string, huggingface::ForeignTensor> tensors;
+  for (huggingface::ForeignTensor& tensor : huggingface::foreign_tensors(model, *found))
+    tensors[tensor.name] = tensor;
   return tensors;
 }
 
@@ -108,10 +116,12 @@ TEST(ForeignTensors, PairsOfARotaryPositionStandSideBySide) {
       "{layers: 1, hidden: 8, heads: 2, kv_heads: 1, head_dim: 6, ffn: 12, vocab: 20, "
       "rotary_fraction: 0.7}",
       "cohere2");
-  const ForeignTensor& keys = tensors.at("model.layers.0.self_attn.k_proj.weight");
-  EXPECT_THAT(keys.rows, ElementsAre(RowRun{12, 2, 0, 2}, RowRun{14, 2, 1, 2}, RowRun{16, 2, 4}));
-  const ForeignTensor& values = tensors.at("model.layers.0.self_attn.v_proj.weight");
-  EXPECT_THAT(values.rows, ElementsAre(RowRun{18, 6}));
+  const huggingface::ForeignTensor& keys = tensors.at("model.layers.0.self_attn.k_proj.weight");
+  EXPECT_THAT(keys.rows,
+              ElementsAre(huggingface::RowRun{12, 2, 0, 2}, huggingface::RowRun{14, 2, 1, 2},
+                          huggingface::RowRun{16, 2, 4}));
+  const huggingface::ForeignTensor& values = tensors.at("model.layers.0.self_attn.v_proj.weight");
+  EXPECT_THAT(values.rows, ElementsAre(huggingface::RowRun{18, 6}));
 }
 
 TEST(ForeignTensors, GatesStandWithTheQueriesOfTheirHead) {
@@ -120,9 +130,10 @@ TEST(ForeignTensors, GatesStandWithTheQueriesOfTheirHead) {
       "attention_gate: true}",
       "qwen3_5_text");
   EXPECT_THAT(tensors.at("model.layers.0.self_attn.q_proj.weight").rows,
-              ElementsAre(RowRun{0, 4, 0}, RowRun{16, 4, 4}, RowRun{4, 4, 8}, RowRun{20, 4, 12}));
+              ElementsAre(huggingface::RowRun{0, 4, 0}, huggingface::RowRun{16, 4, 4},
+                          huggingface::RowRun{4, 4, 8}, huggingface::RowRun{20, 4, 12}));
   EXPECT_THAT(tensors.at("model.layers.0.self_attn.v_proj.weight").rows,
-              ElementsAre(RowRun{12, 4}));
+              ElementsAre(huggingface::RowRun{12, 4}));
 }
 
 constexpr const char* kStackedExperts =
@@ -130,34 +141,39 @@ constexpr const char* kStackedExperts =
 
 TEST(ForeignTensors, ExpertsAreStacked) {
   const auto whole = tensors_in(kStackedExperts, "granitemoe");
-  const ForeignTensor& fc1 = whole.at("model.layers.0.block_sparse_moe.input_linear.weight");
+  const huggingface::ForeignTensor& fc1 =
+      whole.at("model.layers.0.block_sparse_moe.input_linear.weight");
   EXPECT_THAT(fc1.shape(), ElementsAre(3, 12, 8));
   EXPECT_EQ(fc1.index_of(13, 2), 106);
   const auto transposed = tensors_in(kStackedExperts, "gpt_oss");
-  const ForeignTensor& turned = transposed.at("model.layers.0.mlp.experts.gate_up_proj");
+  const huggingface::ForeignTensor& turned =
+      transposed.at("model.layers.0.mlp.experts.gate_up_proj");
   EXPECT_THAT(turned.shape(), ElementsAre(3, 8, 12));
   EXPECT_THAT(turned.rows,
-              ElementsAre(RowRun{0, 6, 0, 2}, RowRun{6, 6, 1, 2}, RowRun{12, 6, 12, 2},
-                          RowRun{18, 6, 13, 2}, RowRun{24, 6, 24, 2}, RowRun{30, 6, 25, 2}));
+              ElementsAre(huggingface::RowRun{0, 6, 0, 2}, huggingface::RowRun{6, 6, 1, 2},
+                          huggingface::RowRun{12, 6, 12, 2}, huggingface::RowRun{18, 6, 13, 2},
+                          huggingface::RowRun{24, 6, 24, 2}, huggingface::RowRun{30, 6, 25, 2}));
   EXPECT_EQ(turned.index_of(13, 2), 96 + 2 * 12 + 1);
   const auto joined = tensors_in(kStackedExperts, "dbrx");
   EXPECT_THAT(joined.at("transformer.blocks.0.ffn.experts.mlp.v1").rows,
-              ElementsAre(RowRun{6, 6, 0}, RowRun{18, 6, 6}, RowRun{30, 6, 12}));
+              ElementsAre(huggingface::RowRun{6, 6, 0}, huggingface::RowRun{18, 6, 6},
+                          huggingface::RowRun{30, 6, 12}));
   EXPECT_THAT(joined.at("transformer.blocks.0.ffn.experts.mlp.w2").shape(), ElementsAre(18, 8));
 }
 
 TEST(ForeignTensors, PartsWithoutANameAreRefused) {
   EXPECT_THAT(refusal_of([] {
-                foreign_tensors(model_of("{layers: 1, hidden: 8, heads: 2, ffn: 6, vocab: 20, "
-                                         "attention_gate: true}"),
-                                *find_family("llama"));
+                huggingface::foreign_tensors(
+                    model_of("{layers: 1, hidden: 8, heads: 2, ffn: 6, vocab: 20, "
+                             "attention_gate: true}"),
+                    *huggingface::find_family("llama"));
               }),
               HasSubstr("'attention.qkv' has no place in files of the family llama"));
 }
 
 TEST(FamilyOf, IsTheOneThatSaysEverything) {
   const auto type = [](const char* name) {
-    return std::string(family_of(built_in_model(name).value()).model_type);
+    return std::string(huggingface::family_of(model::built_in_model(name).value()).model_type);
   };
   EXPECT_EQ(type("llama-3.1-8b"), "llama");
   EXPECT_EQ(type("mistral-7b"), "mistral");
@@ -170,7 +186,8 @@ TEST(FamilyOf, IsTheOneThatSaysEverything) {
 
 TEST(FamilyOf, NamesWhatTheNearestCannotSay) {
   const std::string refusal = refusal_of([] {
-    family_of(model_of("{layers: 2, hidden: 8, heads: 4, ffn: 12, vocab: 20, head_bias: true}"));
+    huggingface::family_of(
+        model_of("{layers: 2, hidden: 8, heads: 4, ffn: 12, vocab: 20, head_bias: true}"));
   });
   EXPECT_THAT(refusal, HasSubstr("nearest is llama"));
   EXPECT_THAT(refusal, HasSubstr("head_bias: none, here true"));

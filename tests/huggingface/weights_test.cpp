@@ -21,18 +21,20 @@ using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
-fs::path exported(const fs::path& folder, const char* model, const ExportOptions& options = {}) {
+fs::path exported(const fs::path& folder, const char* model,
+                  const huggingface::ExportOptions& options = {}) {
   commit_checkpoint(folder, model);
-  export_huggingface(folder / checkpoint_name(1), folder / "out", options);
+  huggingface::export_huggingface(folder / checkpoint::checkpoint_name(1), folder / "out", options);
   return folder / "out";
 }
 
-void expect_round_trip(const char* model, const ExportOptions& options = {}) {
+void expect_round_trip(const char* model, const huggingface::ExportOptions& options = {}) {
   const Folder folder;
   const auto values = commit_checkpoint(folder.path(), model);
-  export_huggingface(folder.path() / checkpoint_name(1), folder.path() / "out", options);
-  const Architecture architecture = model_of(model);
-  const HuggingFaceWeights weights(folder.path() / "out", architecture);
+  huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_name(1),
+                                  folder.path() / "out", options);
+  const model::Architecture architecture = model_of(model);
+  const huggingface::HuggingFaceWeights weights(folder.path() / "out", architecture);
   std::size_t at = 0;
   for (const WholeParameter& parameter : whole_parameters_of(architecture)) {
     const std::vector<float>& own = values[at++];
@@ -46,47 +48,51 @@ void expect_round_trip(const char* model, const ExportOptions& options = {}) {
 }
 
 TEST(Weights, OfEveryLayoutComeBack) {
-  for (const char* model : {kLlama, kMixtral, kGpt2, kGptNeox}) expect_round_trip(model);
+  for (const char* model : {kLlamaConfig, kMixtral, kGpt2, kGptNeox}) expect_round_trip(model);
 }
 
 TEST(Weights, InAnotherOrderComeBack) {
   const char* glm4 =
       "{layers: 2, hidden: 8, heads: 4, kv_heads: 2, head_dim: 6, ffn: 12, vocab: 20, "
       "norm_placement: both, rotary_fraction: 0.7}";
-  EXPECT_EQ(family_of(model_of(glm4)).model_type, "glm4");
+  EXPECT_EQ(huggingface::family_of(model_of(glm4)).model_type, "glm4");
   expect_round_trip(glm4);
   const char* granite =
       "{layers: 2, hidden: 16, heads: 8, ffn: 6, vocab: 20, positions: 64, sinks: true, window: "
       "[5, "
       "0], attention_scale: 1, norm_epsilon: 1e-6, experts: {count: 8, top_k: 2, ffn: 6}}";
-  EXPECT_EQ(family_of(model_of(granite)).model_type, "granitemoe_swa");
+  EXPECT_EQ(huggingface::family_of(model_of(granite)).model_type, "granitemoe_swa");
   expect_round_trip(granite);
 }
 
 TEST(Weights, OfSeveralFilesComeBack) {
-  expect_round_trip(kLlama, {.shard_bytes = 1000});
+  expect_round_trip(kLlamaConfig, {.shard_bytes = 1000});
   const Folder folder;
-  const fs::path out = exported(folder.path(), kLlama, {.shard_bytes = 1000});
+  const fs::path out = exported(folder.path(), kLlamaConfig, {.shard_bytes = 1000});
   EXPECT_FALSE(fs::exists(out / "model.safetensors"));
   EXPECT_TRUE(fs::exists(out / "model.safetensors.index.json"));
 }
 
-TEST(Weights, OfWiderTypesComeBack) { expect_round_trip(kGpt2, {.type = NumberType::kF64}); }
+TEST(Weights, OfWiderTypesComeBack) {
+  expect_round_trip(kGpt2, {.type = huggingface::NumberType::kF64});
+}
 
 /// A tensor of a written file, element by element against the checkpoint's.
 TEST(Weights, ATransposedTensorStandsAsTransformersWantsIt) {
   const Folder folder;
   const auto values = commit_checkpoint(folder.path(), kGpt2);
-  export_huggingface(folder.path() / checkpoint_name(1), folder.path() / "out", {});
+  huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_name(1),
+                                  folder.path() / "out", {});
   std::size_t at = 0;
   for (const auto& parameter : whole_parameters_of(model_of(kGpt2))) {
     if (parameter.name == "layers.0.mlp.fc1") break;
     ++at;
   }
-  const SafetensorsFile file(folder.path() / "out" / "model.safetensors");
-  const StoredTensor& stored = file.tensors().at("transformer.h.0.mlp.c_fc.weight");
+  const checkpoint::SafetensorsFile file(folder.path() / "out" / "model.safetensors");
+  const checkpoint::StoredTensor& stored = file.tensors().at("transformer.h.0.mlp.c_fc.weight");
   std::vector<double> found(96);
-  read_numbers({.bytes = file.bytes_of(stored), .type = NumberType::kF32}, found);
+  huggingface::read_numbers({.bytes = file.bytes_of(stored), .type = huggingface::NumberType::kF32},
+                            found);
   for (std::size_t in = 0; in < 8; ++in) {
     for (std::size_t out = 0; out < 12; ++out) {
       EXPECT_EQ(found[in * 12 + out], values[at][out * 8 + in]);
@@ -96,17 +102,18 @@ TEST(Weights, ATransposedTensorStandsAsTransformersWantsIt) {
 
 TEST(Weights, ATiedModelHasNoHead) {
   const Folder folder;
-  const SafetensorsFile file(exported(folder.path(), kGpt2) / "model.safetensors");
+  const checkpoint::SafetensorsFile file(exported(folder.path(), kGpt2) / "model.safetensors");
   EXPECT_FALSE(file.tensors().contains("lm_head.weight"));
 }
 
 /// Rewrites the tensors of a directory's one file.
-void rewrite(const fs::path& out, const std::function<void(std::vector<ShardTensor>&)>& change) {
+void rewrite(const fs::path& out,
+             const std::function<void(std::vector<checkpoint::ShardTensor>&)>& change) {
   const fs::path path = out / "model.safetensors";
   std::vector<std::vector<std::byte>> bytes;
-  std::vector<ShardTensor> tensors;
+  std::vector<checkpoint::ShardTensor> tensors;
   {
-    const SafetensorsFile file(path);
+    const checkpoint::SafetensorsFile file(path);
     for (const auto& [name, stored] : file.tensors()) {
       const auto span = file.bytes_of(stored);
       bytes.emplace_back(span.begin(), span.end());
@@ -116,41 +123,41 @@ void rewrite(const fs::path& out, const std::function<void(std::vector<ShardTens
   for (std::size_t i = 0; i < bytes.size(); ++i) tensors[i].bytes = bytes[i];
   change(tensors);
   fs::remove(path);
-  write_safetensors_file(path, tensors);
+  checkpoint::write_safetensors_file(path, tensors);
 }
 
 std::string refusal(const char* model,
-                    const std::function<void(std::vector<ShardTensor>&)>& change) {
+                    const std::function<void(std::vector<checkpoint::ShardTensor>&)>& change) {
   const Folder folder;
   const fs::path out = exported(folder.path(), model);
   rewrite(out, change);
-  return refusal_of([&] { const HuggingFaceWeights weights(out, model_of(model)); });
+  return refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(model)); });
 }
 
-ShardTensor& find(std::vector<ShardTensor>& tensors, const char* name) {
-  return *std::ranges::find(tensors, name, &ShardTensor::name);
+checkpoint::ShardTensor& find(std::vector<checkpoint::ShardTensor>& tensors, const char* name) {
+  return *std::ranges::find(tensors, name, &checkpoint::ShardTensor::name);
 }
 
 TEST(Refused, AMissingTensor) {
-  EXPECT_THAT(refusal(kLlama, [](auto& tensors) { tensors.erase(tensors.begin()); }),
+  EXPECT_THAT(refusal(kLlamaConfig, [](auto& tensors) { tensors.erase(tensors.begin()); }),
               HasSubstr("the tensor 'lm_head.weight' is missing (our head.weight)"));
 }
 
 TEST(Refused, AnUnknownTensor) {
   EXPECT_THAT(
-      refusal(kLlama,
+      refusal(kLlamaConfig,
               [](auto& tensors) { find(tensors, "lm_head.weight").name = "lm_head.scale"; }),
       HasSubstr("tensor 'lm_head.scale' belongs to nothing in the model (family llama)"));
 }
 
 TEST(Refused, AnotherShape) {
   EXPECT_THAT(
-      refusal(kLlama, [](auto& tensors) { find(tensors, "lm_head.weight").shape = {8, 20}; }),
+      refusal(kLlamaConfig, [](auto& tensors) { find(tensors, "lm_head.weight").shape = {8, 20}; }),
       HasSubstr("'lm_head.weight' has the shape [8, 20], the model's has [20, 8]"));
 }
 
 TEST(Refused, NumbersThatAreNoFloats) {
-  EXPECT_THAT(refusal(kLlama, [](auto& tensors) { find(tensors, "lm_head.weight").dtype = "I32"; }),
+  EXPECT_THAT(refusal(kLlamaConfig, [](auto& tensors) { find(tensors, "lm_head.weight").dtype = "I32"; }),
               HasSubstr("is stored as I32; supported: F64, F32, F16, BF16"));
 }
 
@@ -159,8 +166,9 @@ TEST(Accepted, NamesWithoutTheHeadsPrefixMasksAndCopiesOfATiedTable) {
   EXPECT_EQ(
       refusal(kGpt2,
               [&](auto& tensors) {
-                ShardTensor head = find(tensors, "transformer.wte.weight");
-                for (ShardTensor& tensor : tensors) tensor.name = tensor.name.substr(12);
+                checkpoint::ShardTensor head = find(tensors, "transformer.wte.weight");
+                for (checkpoint::ShardTensor& tensor : tensors)
+                  tensor.name = tensor.name.substr(12);
                 head.name = "lm_head.weight";
                 tensors.push_back(head);
                 tensors.push_back({"h.0.attn.bias", "F32", {4}, std::as_bytes(std::span(mask))});
@@ -174,19 +182,20 @@ TEST(Accepted, NamesWithoutTheHeadsPrefixMasksAndCopiesOfATiedTable) {
 
 TEST(Refused, ATruncatedFile) {
   const Folder folder;
-  const fs::path out = exported(folder.path(), kLlama);
+  const fs::path out = exported(folder.path(), kLlamaConfig);
   fs::resize_file(out / "model.safetensors", fs::file_size(out / "model.safetensors") - 4);
-  EXPECT_THAT(refusal_of([&] { const HuggingFaceWeights weights(out, model_of(kLlama)); }),
-              AllOf(HasSubstr("model.safetensors"), HasSubstr("truncated")));
+  EXPECT_THAT(
+      refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig)); }),
+      AllOf(HasSubstr("model.safetensors"), HasSubstr("truncated")));
 }
 
 TEST(Refused, AnotherModel) {
   const Folder folder;
-  const fs::path out = exported(folder.path(), kLlama);
-  Architecture other = model_of(kLlama);
+  const fs::path out = exported(folder.path(), kLlamaConfig);
+  model::Architecture other = model_of(kLlamaConfig);
   other.norm_epsilon = 1e-6;
   other.ffn = 16;
-  EXPECT_THAT(refusal_of([&] { const HuggingFaceWeights weights(out, other); }),
+  EXPECT_THAT(refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, other); }),
               AllOf(HasSubstr("ffn: 12, here 16"), HasSubstr("norm_epsilon: none, here 1e-06")));
 }
 
@@ -195,33 +204,37 @@ TEST(Refused, AFamilyWithoutNames) {
   std::ofstream(folder.path() / "config.json")
       << R"({"model_type": "qwen3_vl_moe_text", "hidden_size": 64, "intermediate_size": 128,
              "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1000})";
-  EXPECT_THAT(
-      refusal_of([&] { const HuggingFaceWeights weights(folder.path(), model_of(kLlama)); }),
-      HasSubstr("weights of this family cannot be read (supported: llama, "));
+  EXPECT_THAT(refusal_of([&] {
+                const huggingface::HuggingFaceWeights weights(folder.path(), model_of(kLlamaConfig));
+              }),
+              HasSubstr("weights of this family cannot be read (supported: llama, "));
 }
 
 TEST(Refused, ADirectoryWithoutSafetensors) {
   const Folder folder;
-  const fs::path out = exported(folder.path(), kLlama);
+  const fs::path out = exported(folder.path(), kLlamaConfig);
   fs::rename(out / "model.safetensors", out / "pytorch_model.bin");
-  EXPECT_THAT(refusal_of([&] { const HuggingFaceWeights weights(out, model_of(kLlama)); }),
-              HasSubstr("holds neither model.safetensors nor model.safetensors.index.json"));
+  EXPECT_THAT(
+      refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig)); }),
+      HasSubstr("holds neither model.safetensors nor model.safetensors.index.json"));
 }
 
 TEST(Refused, AnIndexThatLeavesItsDirectory) {
   const Folder folder;
-  const fs::path out = exported(folder.path(), kLlama, {.shard_bytes = 1000});
+  const fs::path out = exported(folder.path(), kLlamaConfig, {.shard_bytes = 1000});
   std::ofstream(out / "model.safetensors.index.json")
       << R"({"weight_map": {"lm_head.weight": "../other.safetensors"}})";
-  EXPECT_THAT(refusal_of([&] { const HuggingFaceWeights weights(out, model_of(kLlama)); }),
-              HasSubstr("'../other.safetensors' is no file beside the index"));
+  EXPECT_THAT(
+      refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig)); }),
+      HasSubstr("'../other.safetensors' is no file beside the index"));
 }
 
 TEST(Refused, ADirectoryThatIsThere) {
   const Folder folder;
-  exported(folder.path(), kLlama);
+  exported(folder.path(), kLlamaConfig);
   EXPECT_THAT(refusal_of([&] {
-                export_huggingface(folder.path() / checkpoint_name(1), folder.path() / "out", {});
+                huggingface::export_huggingface(folder.path() / checkpoint::checkpoint_name(1),
+                                                folder.path() / "out", {});
               }),
               HasSubstr("is there already"));
 }

@@ -5,7 +5,7 @@
 
 #include "stepwright/interleave/strand.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 
 /// How many orders of all operators respect the dependences.
 inline std::uint64_t count_orders(const Strand& strand) {
@@ -21,4 +21,4 @@ inline std::uint64_t count_orders(const Strand& strand) {
   return orders[ideals.back()];
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::interleave

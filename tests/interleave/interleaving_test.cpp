@@ -8,13 +8,13 @@
 #include "stepwright/interleave/timeline_text.h"
 #include "tests/interleave/count_orders.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
-constexpr LinkClass kCompute = LinkClass::kNone;
-constexpr LinkClass kTensor = LinkClass::kInside;
+constexpr cost::LinkClass kCompute = cost::LinkClass::kNone;
+constexpr cost::LinkClass kTensor = cost::LinkClass::kInside;
 
-Strand chain(const std::vector<std::pair<LinkClass, double>>& operators) {
+Strand chain(const std::vector<std::pair<cost::LinkClass, double>>& operators) {
   Strand strand;
   for (const auto& [link, seconds] : operators) {
     StrandOperator op{
@@ -81,7 +81,7 @@ TEST(Interleave, OfTheDenseLayerHasThePublishedFigures) {
 /// By trying every block from every state.
 class BruteForce {
  public:
-  BruteForce(const StrandPair& pair, const Contention& contention)
+  BruteForce(const StrandPair& pair, const cost::Contention& contention)
       : pair_(pair),
         contention_(contention),
         forward_(ancestors(pair.forward)),
@@ -116,7 +116,7 @@ class BruteForce {
 
   /// Negative: not a block.
   double block(OperatorSet f, OperatorSet b) const {
-    std::array<double, kLinkClasses> sent{};
+    std::array<double, cost::kLinkClasses> sent{};
     double compute_s = 0;
     if (!add(pair_.forward, forward_, f, sent, compute_s)) return -1;
     if (!add(pair_.backward, backward_, b, sent, compute_s)) return -1;
@@ -124,7 +124,7 @@ class BruteForce {
   }
 
   static bool add(const Strand& strand, const std::vector<OperatorSet>& needed, OperatorSet set,
-                  std::array<double, kLinkClasses>& sent, double& compute_s) {
+                  std::array<double, cost::kLinkClasses>& sent, double& compute_s) {
     for (std::size_t i = 0; i < strand.size(); ++i) {
       if (!holds(set, i)) continue;
       if (!strand[i].is_collective()) {
@@ -142,7 +142,7 @@ class BruteForce {
   }
 
   const StrandPair& pair_;
-  Contention contention_;
+  cost::Contention contention_;
   std::vector<OperatorSet> forward_;
   std::vector<OperatorSet> backward_;
   std::map<std::pair<OperatorSet, OperatorSet>, double> least_;
@@ -151,11 +151,11 @@ class BruteForce {
 StrandPair random_pair(std::uint32_t seed) {
   std::mt19937 engine(seed);
   const auto link = [&] {
-    return static_cast<LinkClass>(engine() % 4 == 0 ? 1 + engine() % 2 : 0);
+    return static_cast<cost::LinkClass>(engine() % 4 == 0 ? 1 + engine() % 2 : 0);
   };
   const auto seconds = [&] { return 1.0 + engine() % 16; };
   StrandPair pair;
-  std::vector<std::pair<LinkClass, double>> forward;
+  std::vector<std::pair<cost::LinkClass, double>> forward;
   for (std::size_t i = 0; i < 2 + seed % 4; ++i) forward.emplace_back(link(), seconds());
   pair.forward = chain(forward);
   for (std::size_t i = 0; i < 6; ++i) {
@@ -169,7 +169,7 @@ StrandPair random_pair(std::uint32_t seed) {
 }
 
 TEST(Interleave, IsAsFastAsTheBestOfAllBlocks) {
-  for (const Contention& contention : {Contention{}, Contention{1.4, 1.25}}) {
+  for (const cost::Contention& contention : {cost::Contention{}, cost::Contention{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       const StrandPair pair = random_pair(seed);
       const Interleaving found = interleave(pair, {contention, false});
@@ -179,7 +179,7 @@ TEST(Interleave, IsAsFastAsTheBestOfAllBlocks) {
 }
 
 TEST(Interleave, StartsWhereTheBestOfAllBlocksDoes) {
-  for (const Contention& contention : {Contention{}, Contention{1.4, 1.25}}) {
+  for (const cost::Contention& contention : {cost::Contention{}, cost::Contention{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
       const StrandPair pair = random_pair(seed);
       double least = 1e300;
@@ -199,7 +199,7 @@ TEST(Interleave, StartsWhereTheBestOfAllBlocksDoes) {
 
 /// Forwards whose operators need not follow one another, as shared experts beside routed ones.
 TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
-  for (const Contention& contention : {Contention{}, Contention{1.4, 1.25}}) {
+  for (const cost::Contention& contention : {cost::Contention{}, cost::Contention{1.4, 1.25}}) {
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
       StrandPair pair = random_pair(seed);
       pair.forward = random_pair(seed + 1000).backward;
@@ -214,7 +214,7 @@ TEST(Interleave, OfForwardsWithBranchesIsAsFastAsTheBestOfAllBlocks) {
 TEST(Interleave, HoldsEachOperatorOnceInTheTimeItSays) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     const StrandPair pair = random_pair(seed);
-    const Interleaving found = interleave(pair, {Contention{1.4, 1.25}, seed % 2 == 0});
+    const Interleaving found = interleave(pair, {cost::Contention{1.4, 1.25}, seed % 2 == 0});
     std::vector<std::string> ids;
     double sum = 0;
     for (const Block& block : found.blocks) {
@@ -264,4 +264,4 @@ TEST(Timeline, BreaksLinesBetweenBlocks) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::interleave

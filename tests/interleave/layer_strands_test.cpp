@@ -12,30 +12,30 @@
 #include "tests/interleave/count_orders.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 using ::testing::HasSubstr;
 
-Job job() {
-  Job job;
-  job.model = *built_in_model("llama-3-8b");
-  job.cluster = *built_in_cluster("dgx-h100", 1);
+plan::Job job() {
+  plan::Job job;
+  job.model = *model::built_in_model("llama-3-8b");
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   job.length = 4096;
   job.sequences = 64;
   return job;
 }
 
-Plan plan() {
-  Plan plan;
+plan::Plan plan() {
+  plan::Plan plan;
   plan.parallel = {.tensor = 8};
   plan.sequence_parallel = true;
-  plan.tensor_input = TensorInput::kKeep;
+  plan.tensor_input = plan::TensorInput::kKeep;
   return plan;
 }
 
-StrandPair strands(const Job& job, const Plan& plan, std::int64_t layer = 0) {
-  return layer_strands(job, plan, CostModel(job), layer).pair;
+StrandPair strands(const plan::Job& job, const plan::Plan& plan, std::int64_t layer = 0) {
+  return layer_strands(job, plan, cost::CostModel(job), layer).pair;
 }
 
 std::set<std::string> ids(const Strand& strand) {
@@ -60,8 +60,8 @@ TEST(LayerStrands, OfATensorParallelLayerAreThoseOfTheTable) {
 }
 
 TEST(LayerStrands, GatherInputsAgainWhereThePlanDoes) {
-  Plan again = plan();
-  again.tensor_input = TensorInput::kRegather;
+  plan::Plan again = plan();
+  again.tensor_input = plan::TensorInput::kRegather;
   const std::set<std::string> found = ids(strands(job(), again).backward);
   EXPECT_EQ(found.size(), 20U);
   EXPECT_TRUE(found.contains("ag_mlp_again"));
@@ -69,7 +69,7 @@ TEST(LayerStrands, GatherInputsAgainWhereThePlanDoes) {
 }
 
 TEST(LayerStrands, HaveNoMessagesWithoutTensorParallelism) {
-  Plan alone = plan();
+  plan::Plan alone = plan();
   alone.parallel = {.data = 8};
   alone.sequence_parallel = false;
   const StrandPair pair = strands(job(), alone);
@@ -80,7 +80,7 @@ TEST(LayerStrands, HaveNoMessagesWithoutTensorParallelism) {
 }
 
 TEST(LayerStrands, ReduceWholeRowsWithoutSequenceParallelism) {
-  Plan plain = plan();
+  plan::Plan plain = plan();
   plain.sequence_parallel = false;
   const StrandPair pair = strands(job(), plain);
   EXPECT_EQ(pair.forward.size(), 12U);
@@ -99,25 +99,25 @@ TEST(LayerStrands, ReduceWholeRowsWithoutSequenceParallelism) {
 }
 
 TEST(LayerStrands, TakeLessTimeInterleaved) {
-  const Job own = job();
+  const plan::Job own = job();
   const Interleaving found =
-      interleave(strands(own, plan()), {.contention = CostModel(own).contention()});
+      interleave(strands(own, plan()), {.contention = cost::CostModel(own).contention()});
   EXPECT_LT(found.interleaved_s, found.serial_own_overlap_s);
   EXPECT_LE(found.event_s, found.interleaved_s * (1 + 1e-9));
 }
 
 TEST(LayerStrands, RefuseWhatHasNoListYet) {
-  const auto refused = [](const Job& job, const Plan& plan) {
-    return refusal_of(ErrorKind::kUnsupported, [&] { strands(job, plan); });
+  const auto refused = [](const plan::Job& job, const plan::Plan& plan) {
+    return plan::refusal_of(ErrorKind::kUnsupported, [&] { strands(job, plan); });
   };
-  Plan other = plan();
+  plan::Plan other = plan();
   other.parallel = {.tensor = 4, .context = 2};
-  other.context_kind = ContextKind::kUlysses;
+  other.context_kind = plan::ContextKind::kUlysses;
   EXPECT_THAT(refused(job(), other), HasSubstr("context parallelism that is no ring"));
-  Job branches = job();
-  branches.model = *built_in_model("gpt-neox-20b");
+  plan::Job branches = job();
+  branches.model = *model::built_in_model("gpt-neox-20b");
   EXPECT_THAT(refused(branches, plan()), HasSubstr("no list of operators yet"));
-  EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { strands(job(), plan(), 32); }),
+  EXPECT_THAT(plan::refusal_of(ErrorKind::kInput, [] { strands(job(), plan(), 32); }),
               HasSubstr("--layer 32: must be from 0 to 31"));
 }
 
@@ -132,7 +132,7 @@ std::set<std::string> needs(const Strand& strand, const std::string& id) {
 }
 
 TEST(LayerStrands, OfARingHaveAnEntryForEachBlock) {
-  Plan ring = plan();
+  plan::Plan ring = plan();
   ring.parallel = {.tensor = 2, .context = 4};
   const StrandPair pair = strands(job(), ring);
   const std::set<std::string> forward = ids(pair.forward);
@@ -151,9 +151,9 @@ TEST(LayerStrands, OfARingHaveAnEntryForEachBlock) {
 }
 
 TEST(LayerStrands, OfExpertsHaveTheirExchanges) {
-  Job experts = job();
-  experts.model = *built_in_model("mixtral-8x7b");
-  Plan spread = plan();
+  plan::Job experts = job();
+  experts.model = *model::built_in_model("mixtral-8x7b");
+  plan::Plan spread = plan();
   spread.parallel = {.tensor = 2, .expert = 4, .data = 4};
   const StrandPair pair = strands(experts, spread);
   const std::set<std::string> forward = ids(pair.forward);
@@ -172,9 +172,9 @@ TEST(LayerStrands, OfExpertsHaveTheirExchanges) {
 }
 
 TEST(LayerStrands, OfSharedExpertsHaveABranch) {
-  Job shared = job();
-  shared.model = *built_in_model("qwen2-57b-a14b");
-  Plan spread = plan();
+  plan::Job shared = job();
+  shared.model = *model::built_in_model("qwen2-57b-a14b");
+  plan::Plan spread = plan();
   spread.parallel = {.tensor = 2, .expert = 4, .data = 4};
   const StrandPair pair = strands(shared, spread);
   const std::set<std::string> forward = ids(pair.forward);
@@ -197,8 +197,8 @@ TEST(LayerStrands, OfSharedExpertsHaveABranch) {
 }
 
 TEST(LayerStrands, ComputeAgainInTheBackward) {
-  Plan again = plan();
-  again.recompute.kind = RecomputeKind::kFull;
+  plan::Plan again = plan();
+  again.recompute.kind = plan::RecomputeKind::kFull;
   const StrandPair pair = strands(job(), again);
   const std::set<std::string> backward = ids(pair.backward);
   for (const char* id : {"re_f1", "re_f2", "re_f4", "re_f13"}) {
@@ -213,9 +213,9 @@ TEST(LayerStrands, ComputeAgainInTheBackward) {
 
 // 32 layers in two chunks of 16: of every third the first of each chunk is computed again.
 TEST(LayerStrands, ComputeAgainByTheirPlaceInTheChunk) {
-  Plan third = plan();
+  plan::Plan third = plan();
   third.parallel = {.tensor = 4, .pipeline = 2};
-  third.recompute = {.kind = RecomputeKind::kEvery, .every = 3};
+  third.recompute = {.kind = plan::RecomputeKind::kEvery, .every = 3};
   const auto again = [&](std::int64_t layer) {
     return ids(strands(job(), third, layer).backward).contains("re_f1");
   };
@@ -227,9 +227,9 @@ TEST(LayerStrands, ComputeAgainByTheirPlaceInTheChunk) {
 }
 
 TEST(LayerStrands, KeepAMemoryLimit) {
-  const Job own = job();
-  const LayerStrands strands = layer_strands(own, plan(), CostModel(own), 0);
-  InterleaveOptions options{.contention = CostModel(own).contention(),
+  const plan::Job own = job();
+  const LayerStrands strands = layer_strands(own, plan(), cost::CostModel(own), 0);
+  InterleaveOptions options{.contention = cost::CostModel(own).contention(),
                             .extra_bytes = [&](const std::vector<Block>& blocks) {
                               return pair_extra_bytes(strands, blocks, 1);
                             }};
@@ -242,7 +242,7 @@ TEST(LayerStrands, KeepAMemoryLimit) {
   EXPECT_GE(bound.interleaved_s, free.interleaved_s);
   EXPECT_LE(bound.interleaved_s, bound.serial_s);
   options.memory_limit_bytes = free.serial_extra_bytes - 1;
-  EXPECT_THAT(refusal_of(ErrorKind::kInput, [&] { interleave(strands.pair, options); }),
+  EXPECT_THAT(plan::refusal_of(ErrorKind::kInput, [&] { interleave(strands.pair, options); }),
               HasSubstr("--memory-limit: one operator after the other needs"));
 }
 
@@ -261,7 +261,7 @@ std::string times(const std::string& changed, const std::string& value) {
 }
 
 std::string refused_times(const std::string& text) {
-  return refusal_of(ErrorKind::kInput, [&] {
+  return plan::refusal_of(ErrorKind::kInput, [&] {
     StrandPair pair = strands(job(), plan());
     const Document document = Document::parse(text, "times.json");
     read_times(document.root(), pair);
@@ -287,4 +287,4 @@ TEST(Times, RefuseWhatIsNoTimeOfAnOperator) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::interleave

@@ -8,7 +8,7 @@
 #include "stepwright/step/pair.h"
 #include "stepwright/step/rough_seconds.h"
 
-namespace stepwright {
+namespace stepwright::interleave {
 namespace {
 
 struct Case {
@@ -25,32 +25,33 @@ struct Found {
 };
 
 Found found_for(const Case& given) {
-  Job job;
-  job.model = *built_in_model(given.model);
-  job.cluster = *built_in_cluster("dgx-h100", 1);
+  plan::Job job;
+  job.model = *model::built_in_model(given.model);
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   job.length = 4096;
   job.sequences = 64;
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.tensor = given.tensor, .data = 8 / given.tensor};
   plan.sequence_parallel = true;
-  plan.tensor_input = given.keep ? TensorInput::kKeep : TensorInput::kRegather;
-  const CostModel cost(job);
+  plan.tensor_input = given.keep ? plan::TensorInput::kKeep : plan::TensorInput::kRegather;
+  const cost::CostModel cost(job);
   const LayerStrands strands = layer_strands(job, plan, cost, 0);
-  const auto layouts = group_layouts(job.cluster, Grid(plan));
-  const Template& forward = strands.templates.forward;
-  const Template& backward = strands.templates.backward;
-  const auto played_s = [&](const OperatorSeconds& seconds) {
-    const Template piece = pair_template(forward, backward, pair_order(forward, backward, seconds));
-    std::vector<OperatorTime> times;
+  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
+  const step::Template& forward = strands.templates.forward;
+  const step::Template& backward = strands.templates.backward;
+  const auto played_s = [&](const step::OperatorSeconds& seconds) {
+    const step::Template piece =
+        step::pair_template(forward, backward, step::pair_order(forward, backward, seconds));
+    std::vector<cost::OperatorTime> times;
     cost.price(piece, layouts, plan.collectives, times);
-    return run_alone(piece, times, cost.contention()).duration_s;
+    return simulate::run_alone(piece, times, cost.contention()).duration_s;
   };
-  const auto priced_s = [&](const Operator& op) {
+  const auto priced_s = [&](const step::Operator& op) {
     return cost.price(op, layouts, plan.collectives).seconds;
   };
   return {
       interleave(strands.pair, {.contention = cost.contention(), .rotate = false}).interleaved_s,
-      played_s(priced_s), played_s(RoughSeconds(job, Grid(plan)))};
+      played_s(priced_s), played_s(step::RoughSeconds(job, plan::Grid(plan)))};
 }
 
 // The order that a step takes is chosen by playing both strands once; the exact plan knows nothing
@@ -69,4 +70,4 @@ TEST(StepOrder, TakesAsLongAsTheExactPlan) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::interleave

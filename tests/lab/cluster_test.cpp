@@ -5,7 +5,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/lab/spec.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 LabSpec lab(std::int64_t ranks, NicOwner owner) {
@@ -15,11 +15,11 @@ LabSpec lab(std::int64_t ranks, NicOwner owner) {
           .nic = shaped_link(50e6),
           .nic_of = owner,
           .inside = shaped_link(200e6),
-          .device = built_in_device("a40")};
+          .device = cluster::built_in_device("a40")};
 }
 
 TEST(LabCluster, HasTheNominalRates) {
-  const Cluster cluster = lab_cluster(lab(4, NicOwner::kNode));
+  const cluster::Cluster cluster = lab_cluster(lab(4, NicOwner::kNode));
   EXPECT_EQ(cluster.name, "mine");
   EXPECT_EQ(cluster.devices(), 16);
   EXPECT_EQ(cluster.device.name, "a40");
@@ -30,7 +30,7 @@ TEST(LabCluster, HasTheNominalRates) {
 }
 
 TEST(LabCluster, HasARailForEachRank) {
-  const Cluster cluster = lab_cluster(lab(4, NicOwner::kRank));
+  const cluster::Cluster cluster = lab_cluster(lab(4, NicOwner::kRank));
   EXPECT_EQ(cluster.nics_per_node, 4);
   EXPECT_EQ(cluster.nic_of_device, (std::vector<std::int64_t>{0, 1, 2, 3}));
   EXPECT_EQ(cluster.levels[1].uplink_bytes_per_s, 4 * 50e6);
@@ -47,8 +47,8 @@ TEST(LabCluster, IsReadBackFromItsProfile) {
   nlohmann::ordered_json mapping = lab_profile(spec);
   mapping.erase("stepwright");
   const Document inside = Document::parse(mapping.dump(), "lab.json");
-  EXPECT_EQ(read_cluster(inside.root(), {}), lab_cluster(spec));
+  EXPECT_EQ(cluster::read_cluster(inside.root(), {}), lab_cluster(spec));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -15,7 +15,7 @@
 #include "own_lab.h"
 #include "stepwright/core/descriptor.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using ::testing::AllOf;
@@ -170,4 +170,4 @@ TEST(LabProfile, NeedsNoRights) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

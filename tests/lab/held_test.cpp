@@ -11,7 +11,7 @@
 #include "own_lab.h"
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using ::testing::HasSubstr;
@@ -46,4 +46,4 @@ TEST(HeldInALab, SendsWhatIsPredicted) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

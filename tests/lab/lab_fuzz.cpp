@@ -13,10 +13,10 @@ namespace {
 
 using namespace stepwright;
 
-void check_lab(const LabSpec& spec) {
-  if (lab_cluster(spec).devices() != spec.ranks()) std::abort();
+void check_lab(const lab::LabSpec& spec) {
+  if (lab::lab_cluster(spec).devices() != spec.ranks()) std::abort();
   if (spec.nodes > 4 || spec.ranks_per_node > 4) return;
-  for (const CommandLine& command : shaping_commands(spec, "L")) {
+  for (const lab::CommandLine& command : lab::shaping_commands(spec, "L")) {
     for (const std::string& word : command) {
       if (word.empty()) std::abort();
     }
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
     const Document document = Document::parse(text, "fuzz.yaml");
-    check_lab(read_lab(document.root()));
+    check_lab(lab::read_lab(document.root()));
   } catch (const Error&) {
     // A refusal is an answer.
   }

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 TEST(LinePrefix, WritesWholeLinesOnly) {
@@ -29,4 +29,4 @@ TEST(LinePrefix, CutsALineWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -12,7 +12,7 @@
 #include "stepwright/lab/missing.h"
 #include "stepwright/lab/owner.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,4 +87,4 @@ bool soon(const std::function<bool()>& condition) {
   return false;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

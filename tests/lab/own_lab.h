@@ -8,7 +8,7 @@
 
 #include "stepwright/lab/lab.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 
 /// Why no lab can be made here; empty when one can.
 std::string no_lab_here();
@@ -49,4 +49,4 @@ int processes_with(const std::string& word);
 /// Whether it comes true within ten seconds.
 bool soon(const std::function<bool()>& condition);
 
-}  // namespace stepwright
+}  // namespace stepwright::lab

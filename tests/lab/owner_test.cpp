@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 TEST(Owner, OfANamespaceIsInItsName) {
@@ -31,4 +31,4 @@ TEST(Owner, IsTheSameProcessOnlyWhenItBeganThen) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -9,7 +9,7 @@
 #include "own_lab.h"
 #include "stepwright/lab/capacity.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 /// A flow from a rank to another.
@@ -131,4 +131,4 @@ TEST_F(LabRate, OfALabIsItsOwn) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -4,7 +4,7 @@
 #include "stepwright/lab/spec.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using ::testing::HasSubstr;
@@ -24,7 +24,7 @@ LabSpec with(std::string_view path, std::string_view value) {
 }
 
 std::string refused(std::string_view path, std::string_view value) {
-  return refusal_of(ErrorKind::kInput, [&] { static_cast<void>(with(path, value)); });
+  return plan::refusal_of(ErrorKind::kInput, [&] { static_cast<void>(with(path, value)); });
 }
 
 TEST(ReadLab, TakesRatesInBitsPerSecond) {
@@ -110,17 +110,18 @@ TEST(ReadLab, NamesWhatIsMissing) {
     std::string text(kLab);
     const std::size_t begin = text.find("\n" + key + ":") + 1;
     text.erase(begin, text.find('\n', begin) + 1 - begin);
-    EXPECT_THAT(refusal_of(ErrorKind::kInput, [&] { read(Document::parse(text, "lab.yaml")); }),
-                HasSubstr("the key '" + key + "' is missing"));
+    EXPECT_THAT(
+        plan::refusal_of(ErrorKind::kInput, [&] { read(Document::parse(text, "lab.yaml")); }),
+        HasSubstr("the key '" + key + "' is missing"));
   }
 }
 
 TEST(ReadLab, SaysThatALatencyCannotBeEmulated) {
   for (const std::string_view path : {"nic.latency", "inside.latency"}) {
-    EXPECT_THAT(refusal_of(ErrorKind::kUnsupported, [&] { with(path, "1e-3"); }),
+    EXPECT_THAT(plan::refusal_of(ErrorKind::kUnsupported, [&] { with(path, "1e-3"); }),
                 HasSubstr("latency: a latency cannot be emulated"));
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -14,7 +14,7 @@
 #include "stepwright/core/descriptor.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using ::testing::HasSubstr;
@@ -190,4 +190,4 @@ TEST_F(LabRun, LabsDoNotMeet) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

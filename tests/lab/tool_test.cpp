@@ -5,7 +5,7 @@
 
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using ::testing::HasSubstr;
@@ -25,9 +25,9 @@ TEST(Tool, HasNoShell) { EXPECT_FALSE(complaint_of({"test", "a; b", "=", "a; b"}
 
 TEST(Tool, StopsAtTheFirstThatFails) {
   const std::vector<CommandLine> commands{{"true"}, {"cat", "/no/file"}, {"false"}};
-  EXPECT_THAT(refusal_of(ErrorKind::kRuntime, [&] { run_all(commands); }),
+  EXPECT_THAT(plan::refusal_of(ErrorKind::kRuntime, [&] { run_all(commands); }),
               HasSubstr("cat /no/file: cat: /no/file: No such file"));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::lab {
 namespace {
 
 using ::testing::Contains;
@@ -98,4 +98,4 @@ TEST(Topology, RanksWithRailsFindTheirOwn) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::lab

@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/validate/rows/row_prediction.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 using testing::HasSubstr;
@@ -43,13 +43,15 @@ std::string row_text(std::size_t index, const Run& run, double seconds,
 
 /// What a device of another product rate would have measured, times `noise` of each run.
 CsvTable measured(double product_rate, const std::function<double(std::size_t)>& noise) {
-  TrainingConditions truth = built_in_conditions();
-  for (DeviceConditions& device : truth.devices) device.product_rate *= product_rate;
+  cost::TrainingConditions truth = cost::built_in_conditions();
+  for (cost::DeviceConditions& device : truth.devices) device.product_rate *= product_rate;
   std::string text = kRunHeader;
   for (std::size_t i = 0; i < kRuns.size(); ++i) {
     const CsvTable one = parse_csv(kRunHeader + row_text(i, kRuns[i], 1), "one.csv");
-    const RunRow row = std::get<RunRow>(read_run_row(one, one.rows[0]));
-    const double seconds = std::get<RowResult>(predict_run(row, truth)).predicted;
+    const validate::RunRow row =
+        std::get<validate::RunRow>(validate::read_run_row(one, one.rows[0]));
+    const double seconds =
+        std::get<validate::RowResult>(validate::predict_run(row, truth)).predicted;
     text += row_text(i, kRuns[i], seconds * noise(i));
   }
   return parse_csv(text, "mine.csv");
@@ -64,7 +66,7 @@ double value_of(const Calibration& calibration, std::string_view key) {
 
 std::string calibration_refusal(const CsvTable& table) {
   try {
-    calibrate(table, built_in_conditions(), 1);
+    calibrate(table, cost::built_in_conditions(), 1);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
@@ -74,7 +76,7 @@ std::string calibration_refusal(const CsvTable& table) {
 
 TEST(Calibration, FindsTheRateOfASlowerDevice) {
   const Calibration calibration =
-      calibrate(measured(0.8, [](auto) { return 1.0; }), built_in_conditions(), 2);
+      calibrate(measured(0.8, [](auto) { return 1.0; }), cost::built_in_conditions(), 2);
   EXPECT_THAT(calibration.devices, testing::ElementsAre("a100-sxm-80g"));
   EXPECT_THAT(calibration.frameworks, testing::ElementsAre("megatron-lm"));
   EXPECT_EQ(calibration.moved, "all");
@@ -89,18 +91,24 @@ TEST(Calibration, FindsTheRateOfASlowerDevice) {
 
 TEST(Calibration, TheConditionsHoldTheBuiltInOnesAndTheNewEntries) {
   const Calibration calibration =
-      calibrate(measured(0.8, [](auto) { return 1.0; }), built_in_conditions(), 1);
-  const DeviceConditions device = conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
+      calibrate(measured(0.8, [](auto) { return 1.0; }), cost::built_in_conditions(), 1);
+  const cost::DeviceConditions device =
+      cost::conditions_of(calibration.conditions, "a100-sxm-80g", "A100");
   EXPECT_EQ(device.product_rate, calibration.constants[0].calibrated);
-  EXPECT_EQ(conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
-            conditions_of(built_in_conditions(), "a100-sxm-40g", "A100").product_rate);
-  EXPECT_EQ(conditions_of(calibration.conditions, Framework{.name = "fsdp", .version = ""}).host_us,
-            conditions_of(built_in_conditions(), Framework{.name = "fsdp", .version = ""}).host_us);
+  EXPECT_EQ(cost::conditions_of(calibration.conditions, "a100-sxm-40g", "A100").product_rate,
+            cost::conditions_of(cost::built_in_conditions(), "a100-sxm-40g", "A100").product_rate);
+  EXPECT_EQ(
+      cost::conditions_of(calibration.conditions, plan::Framework{.name = "fsdp", .version = ""})
+          .host_us,
+      cost::conditions_of(cost::built_in_conditions(),
+                          plan::Framework{.name = "fsdp", .version = ""})
+          .host_us);
 }
 
 TEST(Calibration, NamesARunThatIsOffAllOthers) {
   const auto one_is_slow = [](std::size_t i) { return i == 5 ? 3.0 : 1.0; };
-  const Calibration calibration = calibrate(measured(0.8, one_is_slow), built_in_conditions(), 1);
+  const Calibration calibration =
+      calibrate(measured(0.8, one_is_slow), cost::built_in_conditions(), 1);
   for (std::size_t i = 0; i < calibration.runs.size(); ++i) {
     EXPECT_EQ(!calibration.runs[i].outlier.empty(), i == 5) << calibration.runs[i].outlier;
   }
@@ -113,7 +121,8 @@ TEST(Calibration, IsNeverWorseThanTheStartOnRunsLeftOut) {
   for (const double noise : {0.02, 0.08, 0.3}) {
     for (const std::size_t period : {2U, 3U, 5U}) {
       const auto uneven = [&](std::size_t i) { return i % period == 0 ? 1 + noise : 1 - noise; };
-      const Calibration calibration = calibrate(measured(1, uneven), built_in_conditions(), 2);
+      const Calibration calibration =
+          calibrate(measured(1, uneven), cost::built_in_conditions(), 2);
       EXPECT_LE(calibration.held_out.mean_abs, calibration.built_in.mean_abs);
     }
   }
@@ -121,7 +130,7 @@ TEST(Calibration, IsNeverWorseThanTheStartOnRunsLeftOut) {
 
 TEST(Calibration, WhereNothingMayMoveTheConditionsAreThoseItStartedFrom) {
   const auto noise = [](std::size_t i) { return i % 2 == 0 ? 1.3 : 0.7; };
-  const Calibration calibration = calibrate(measured(1, noise), built_in_conditions(), 1);
+  const Calibration calibration = calibrate(measured(1, noise), cost::built_in_conditions(), 1);
   ASSERT_EQ(calibration.moved, "none");
   for (const CalibratedConstant& constant : calibration.constants) {
     EXPECT_EQ(constant.calibrated, constant.built_in) << constant.key;
@@ -131,7 +140,7 @@ TEST(Calibration, WhereNothingMayMoveTheConditionsAreThoseItStartedFrom) {
 TEST(Calibration, ARunThatIsTrustedLessMovesLess) {
   CsvTable table = measured(0.8, [](std::size_t i) { return i == 0 ? 1.25 : 1.0; });
   const auto miss = [&] {
-    return std::abs(calibrate(table, built_in_conditions(), 1).runs[0].fitted_error);
+    return std::abs(calibrate(table, cost::built_in_conditions(), 1).runs[0].fitted_error);
   };
   const double trusted = miss();
   table.header.emplace_back("trust");
@@ -147,21 +156,22 @@ TEST(Calibration, TakesRunsOfSeveralDevicesAndFrameworks) {
     const double seconds = std::stod(one.rows[i].cells.back());
     text += row_text(i, kRuns[i], seconds, i % 2 == 0 ? "dgx-a100-80g" : "dgx-a100-40g");
   }
-  const Calibration calibration = calibrate(parse_csv(text, "two.csv"), built_in_conditions(), 1);
+  const Calibration calibration =
+      calibrate(parse_csv(text, "two.csv"), cost::built_in_conditions(), 1);
   EXPECT_THAT(calibration.devices, testing::UnorderedElementsAre("a100-sxm-80g", "a100-sxm-40g"));
   EXPECT_LT(calibration.held_out.mean_abs, calibration.built_in.mean_abs);
 }
 
 TEST(Calibration, DoesNotDependOnTheNumberOfThreads) {
   const CsvTable table = measured(0.9, [](auto i) { return i == 2 ? 1.1 : 1.0; });
-  EXPECT_EQ(conditions_yaml(calibrate(table, built_in_conditions(), 1).conditions),
-            conditions_yaml(calibrate(table, built_in_conditions(), 4).conditions));
+  EXPECT_EQ(cost::conditions_yaml(calibrate(table, cost::built_in_conditions(), 1).conditions),
+            cost::conditions_yaml(calibrate(table, cost::built_in_conditions(), 4).conditions));
 }
 
 TEST(Calibration, ReportsBadRowsByLine) {
   CsvTable table = measured(0.8, [](auto) { return 1.0; });
   table.rows[1].cells.back() = "fast";
-  const Calibration calibration = calibrate(table, built_in_conditions(), 1);
+  const Calibration calibration = calibrate(table, cost::built_in_conditions(), 1);
   ASSERT_THAT(calibration.skipped, SizeIs(1));
   EXPECT_EQ(calibration.skipped[0].line, 3U);
   EXPECT_THAT(calibration.skipped[0].reason, HasSubstr("measured_value"));
@@ -177,4 +187,4 @@ TEST(Calibration, RefusesWhatCannotBeCalibrated) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -12,7 +12,7 @@
 #include "stepwright/learn/timed_plans.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 using testing::IsEmpty;
@@ -21,13 +21,13 @@ using testing::SizeIs;
 constexpr const char* kLoopHeader =
     "id,model,layers,gpus,micro_batch,tp,pp,plan,outcome,measured_metric,measured_value\n";
 
-Job loop_job() {
-  Job job;
-  job.cluster = *built_in_cluster("dgx-a100-80g", 1);
+plan::Job loop_job() {
+  plan::Job job;
+  job.cluster = *cluster::built_in_cluster("dgx-a100-80g", 1);
   job.framework = {.name = "megatron-lm", .version = ""};
   job.sequences = 32;
   job.length = 2048;
-  job.model = *built_in_model("llama-2-7b");
+  job.model = *model::built_in_model("llama-2-7b");
   job.model.layers = 8;
   return job;
 }
@@ -49,11 +49,11 @@ std::string row_of(std::size_t index, const std::string& outcome = "", double se
       choice.micro_batch, choice.tensor, choice.pipeline, outcome, measured);
 }
 
-OwnRuns read(const std::string& rows, const Job& job) {
+OwnRuns read(const std::string& rows, const plan::Job& job) {
   return read_own_runs(parse_csv(kLoopHeader + rows, "runs.csv"), &job);
 }
 
-OwnRuns all_candidates(const Job& job) {
+OwnRuns all_candidates(const plan::Job& job) {
   std::string rows;
   for (std::size_t i = 0; i < kLoopChoices.size(); ++i) rows += row_of(i);
   return read(rows, job);
@@ -61,17 +61,17 @@ OwnRuns all_candidates(const Job& job) {
 
 /// What a device measures whose products and messages keep less.
 std::vector<double> truth(const OwnRuns& candidates) {
-  TrainingConditions slow = built_in_conditions();
-  for (DeviceConditions& device : slow.devices) {
+  cost::TrainingConditions slow = cost::built_in_conditions();
+  for (cost::DeviceConditions& device : slow.devices) {
     device.product_rate *= 0.9;
     device.inside_rate *= 0.6;
   }
   std::vector<double> seconds;
-  for (const PlannedJob& planned : candidates.plans) seconds.push_back(step_s(planned, slow));
+  for (const plan::PlannedJob& planned : candidates.plans) seconds.push_back(step_s(planned, slow));
   return seconds;
 }
 
-ClosedLoop answer(const Job& job, const std::string& rows, const OwnRuns& candidates,
+ClosedLoop answer(const plan::Job& job, const std::string& rows, const OwnRuns& candidates,
                   std::size_t next = 1) {
   return close_loop(job, read(rows, job), &candidates, {.next = next, .tune = {.threads = 2}});
 }
@@ -79,14 +79,14 @@ ClosedLoop answer(const Job& job, const std::string& rows, const OwnRuns& candid
 std::size_t index_of(const LoopPlan& plan) { return std::stoul(plan.id.substr(5)); }
 
 TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasure) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   ASSERT_THAT(candidates.plans, SizeIs(kLoopChoices.size()));
   const ClosedLoop loop = answer(job, "", candidates);
   ASSERT_TRUE(loop.best.has_value());
   double least = 1e9;
-  for (const PlannedJob& planned : candidates.plans) {
-    least = std::min(least, step_s(planned, built_in_conditions()));
+  for (const plan::PlannedJob& planned : candidates.plans) {
+    least = std::min(least, step_s(planned, cost::built_in_conditions()));
   }
   EXPECT_NEAR(loop.best->expected_s, least, 1e-6 * least);
   ASSERT_THAT(loop.next, SizeIs(1));
@@ -96,7 +96,7 @@ TEST(ClosedLoop, BeforeAnyRunTheBestIsThePredictedFastestAndItIsTheFirstToMeasur
 }
 
 TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   std::string rows;
@@ -114,7 +114,7 @@ TEST(ClosedLoop, AFewMeasurementsFindTheBestPlanOfAnotherMachine) {
 }
 
 TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   const ClosedLoop before = answer(job, "", candidates, kLoopChoices.size());
@@ -133,7 +133,7 @@ TEST(ClosedLoop, WhatRunsTeachIsSharedByPlansThatDidNotRun) {
 }
 
 TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const ClosedLoop loop =
       answer(job, row_of(2, "ok", truth(candidates)[2]), candidates, kLoopChoices.size() + 5);
@@ -148,7 +148,7 @@ TEST(ClosedLoop, NamesDifferentOpenPlansWithBoundsAroundWhatIsExpected) {
 }
 
 TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::vector<double> seconds = truth(candidates);
   const ClosedLoop loop = answer(job, row_of(0, "ok", 0.5 * seconds[0]), candidates);
@@ -160,7 +160,7 @@ TEST(ClosedLoop, AMeasuredPlanIsKnownBetterThanTheOthers) {
 }
 
 TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const std::size_t first = index_of(answer(job, "", candidates).next.at(0));
   for (const char* outcome : {"oom", "failed"}) {
@@ -171,7 +171,7 @@ TEST(ClosedLoop, WhatRanOutOfMemoryIsNeitherBestNorAskedForAgain) {
 }
 
 TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns candidates = all_candidates(job);
   const auto of = [&](const ClosedLoop& loop) {
     std::map<std::string, double> sure;
@@ -184,7 +184,7 @@ TEST(ClosedLoop, ARunOutOfMemoryMakesLargerPlansLessSure) {
 }
 
 TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const ClosedLoop loop =
       close_loop(job, read("", job), nullptr, {.next = 3, .tune = {.threads = 2}});
   ASSERT_TRUE(loop.best.has_value());
@@ -193,7 +193,7 @@ TEST(ClosedLoop, SearchesWhereNoCandidatesAreGiven) {
 }
 
 TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
-  const Job job = loop_job();
+  const plan::Job job = loop_job();
   const OwnRuns runs =
       read_own_runs(parse_csv("id,gpus,micro_batch,tp,measured_metric,measured_value,outcome\n"
                               "a,16,1,1,iteration_time_s,3,ok\n"
@@ -210,4 +210,4 @@ TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::learn

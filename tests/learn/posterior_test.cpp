@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::learn {
 namespace {
 
 /// One constant that moves all plans alike.
@@ -95,4 +95,4 @@ TEST(Posterior, AStepTellsOfPlansThatShareItsConstantsAlone) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::learn

@@ -11,7 +11,7 @@
 #include "tests/logs/nccl_writer.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::Contains;
@@ -79,10 +79,10 @@ TEST(TransferTimes, AreTheShortestOfAllRanks) {
 }
 
 /// What is said of the groups of a plan by their size.
-std::map<std::int64_t, std::string> roles_of(const Plan& plan) {
-  const Job job = small_job();
-  const StepProgram program = build_program(job, plan);
-  const Grid grid(plan);
+std::map<std::int64_t, std::string> roles_of(const plan::Plan& plan) {
+  const plan::Job job = plan::small_job();
+  const step::StepProgram program = step::build_program(job, plan);
+  const plan::Grid grid(plan);
   std::map<std::int64_t, std::string> roles;
   std::vector<std::int64_t> ranks;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) ranks.push_back(rank);
@@ -95,12 +95,12 @@ std::map<std::int64_t, std::string> roles_of(const Plan& plan) {
 }
 
 TEST(CommunicatorRoles, FollowFromWhatIsSent) {
-  Plan tensor;
+  plan::Plan tensor;
   tensor.parallel = {.tensor = 2, .data = 8};
   tensor.sequence_parallel = true;
   EXPECT_THAT(roles_of(tensor)[2], StartsWith("tensor"));
   EXPECT_THAT(roles_of(tensor)[8], HasSubstr("data"));
-  Plan pipeline;
+  plan::Plan pipeline;
   pipeline.parallel = {.pipeline = 2, .data = 8};
   EXPECT_THAT(roles_of(pipeline)[2], StartsWith("pipeline"));
 }
@@ -173,4 +173,4 @@ TEST(GroupSize, TellsPayloadsThatWereOneRanksPart) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

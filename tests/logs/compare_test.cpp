@@ -6,7 +6,7 @@
 
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::HasSubstr;
@@ -14,48 +14,48 @@ using ::testing::IsEmpty;
 
 /// A run of experts on sixteen ranks that sent exactly what its program says.
 struct ExpertRun {
-  explicit ExpertRun(Routing routing) {
-    Job job = small_expert_job();
+  explicit ExpertRun(plan::Routing routing) {
+    plan::Job job = plan::small_expert_job();
     job.routing = routing;
     job.imbalance = 1.25;
-    Plan plan;
+    plan::Plan plan;
     plan.parallel = {.expert = 4, .data = 16};
-    program = build_program(job, plan);
-    grid = Grid(plan);
+    program = step::build_program(job, plan);
+    grid = plan::Grid(plan);
     executed = {.ranks = 16, .steps = 1, .calls = planned_calls(program, grid)};
   }
 
   /// The first exchange of rows on their way back to their tokens, of a rank.
   GroupCall& combine(std::int64_t rank) {
-    for (GroupCall& call : executed.calls.at({rank, GroupKind::kExpert, "compute"})) {
-      if (call.name == "experts.combine" && call.phase == Phase::kForward) return call;
+    for (GroupCall& call : executed.calls.at({rank, plan::GroupKind::kExpert, "compute"})) {
+      if (call.name == "experts.combine" && call.phase == step::Phase::kForward) return call;
     }
     throw std::logic_error("no such call");
   }
   [[nodiscard]] Comparison compared() const { return compare_ledgers(program, grid, executed); }
 
-  StepProgram program;
-  Grid grid{Plan{}};
+  step::StepProgram program;
+  plan::Grid grid{plan::Plan{}};
   ExecutedLedger executed;
 };
 
 TEST(CompareLedgers, FindsNothingInARunThatDidWhatItsPlanSays) {
-  for (const Routing routing : {Routing::kBalanced, Routing::kLearned}) {
+  for (const plan::Routing routing : {plan::Routing::kBalanced, plan::Routing::kLearned}) {
     const ExpertRun run(routing);
     EXPECT_THAT(run.compared().differences, IsEmpty());
-    EXPECT_EQ(run.compared().routed.empty(), routing == Routing::kBalanced);
+    EXPECT_EQ(run.compared().routed.empty(), routing == plan::Routing::kBalanced);
   }
 }
 
 TEST(CompareLedgers, ReportsLearnedPayloadsAgainstMeanAndBound) {
-  ExpertRun run(Routing::kLearned);
+  ExpertRun run(plan::Routing::kLearned);
   const std::int64_t mean = run.combine(0).payload_bytes;
   run.combine(0).payload_bytes += mean / 2;
   run.combine(1).payload_bytes -= mean / 2;
   const Comparison found = run.compared();
   EXPECT_THAT(found.differences, IsEmpty());
   const auto row = std::ranges::find_if(found.routed, [](const RoutedCalls& one) {
-    return one.call.name == "experts.combine" && one.call.phase == Phase::kForward;
+    return one.call.name == "experts.combine" && one.call.phase == step::Phase::kForward;
   });
   ASSERT_NE(row, found.routed.end());
   EXPECT_EQ(row->call.payload_bytes, mean);
@@ -66,7 +66,7 @@ TEST(CompareLedgers, ReportsLearnedPayloadsAgainstMeanAndBound) {
 }
 
 TEST(CompareLedgers, FindsRowsThatAnExchangeLost) {
-  ExpertRun run(Routing::kLearned);
+  ExpertRun run(plan::Routing::kLearned);
   run.combine(0).payload_bytes -= 128;
   const Comparison found = run.compared();
   ASSERT_EQ(found.differences.size(), 1U);
@@ -74,17 +74,17 @@ TEST(CompareLedgers, FindsRowsThatAnExchangeLost) {
 }
 
 TEST(CompareLedgers, FindsOtherPayloadsOfBalancedRouting) {
-  ExpertRun run(Routing::kBalanced);
+  ExpertRun run(plan::Routing::kBalanced);
   run.combine(0).payload_bytes += 128;
   run.combine(1).payload_bytes -= 128;
   EXPECT_THAT(run.compared().differences, ::testing::Not(IsEmpty()));
 }
 
 TEST(CompareLedgers, FindsAnotherOrderOfLearnedCalls) {
-  ExpertRun run(Routing::kLearned);
+  ExpertRun run(plan::Routing::kLearned);
   run.combine(0).name = "experts.dispatch";
   EXPECT_THAT(run.compared().differences, ::testing::Not(IsEmpty()));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -8,7 +8,7 @@
 #include "stepwright/logs/characterize.h"
 #include "stepwright/logs/read_logs.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// A log that stands in a text; the name may hold its rank.
 inline Log log_of(std::string_view text, std::string name = "a.log") {
@@ -35,4 +35,4 @@ sums_of(const Log& log) {
   return sums;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

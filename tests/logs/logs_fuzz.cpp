@@ -10,10 +10,10 @@
 /// Any bytes are a log or refused, and a log can be summed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    std::vector<stepwright::ByteSource> files;
+    std::vector<stepwright::logs::ByteSource> files;
     files.emplace_back(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.0");
-    const stepwright::Log log = stepwright::read_logs(files);
-    stepwright::characterize(log, 4096.0);
+    const stepwright::logs::Log log = stepwright::logs::read_logs(files);
+    stepwright::logs::characterize(log, 4096.0);
   } catch (const stepwright::Error&) {
     return 0;
   }

@@ -12,7 +12,7 @@
 #include "tests/logs/nccl_writer.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::Contains;
@@ -21,7 +21,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 struct WrittenRun {
-  WrittenRun(const Job& job, const Plan& plan) : program(build_program(job, plan)), grid(plan) {}
+  WrittenRun(const plan::Job& job, const plan::Plan& plan)
+      : program(step::build_program(job, plan)), grid(plan) {}
 
   [[nodiscard]] std::vector<std::int64_t> all_ranks() const {
     std::vector<std::int64_t> ranks(static_cast<std::size_t>(program.ranks));
@@ -34,12 +35,12 @@ struct WrittenRun {
                        log_of(nccl_log_of(program, grid, steps, all_ranks(), change)));
   }
 
-  StepProgram program;
-  Grid grid;
+  step::StepProgram program;
+  plan::Grid grid;
 };
 
-Plan tensor_plan() {
-  Plan plan;
+plan::Plan tensor_plan() {
+  plan::Plan plan;
   plan.parallel = {.tensor = 2, .data = 8};
   plan.sequence_parallel = true;
   return plan;
@@ -54,12 +55,13 @@ std::string all_of(const LogComparison& found) {
 TEST(CompareLog, FindsNothingInRunsThatDidWhatTheirPlanSays) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Dice dice(seed);
-    const Job job = random_good_job(dice);
-    const Plan plan = random_legal_plan(dice, job);
+    plan::Dice dice(seed);
+    const plan::Job job = plan::random_good_job(dice);
+    const plan::Plan plan = plan::random_legal_plan(dice, job);
     const WrittenRun run(job, plan);
     std::int64_t calls = 0;
-    for (const Message& message : ledger(run.program, 0, run.grid).messages) calls += message.count;
+    for (const traffic::Message& message : traffic::ledger(run.program, 0, run.grid).messages)
+      calls += message.count;
     if (calls == 0 || calls > 3000 || run.program.ranks > 16) continue;
     for (const int steps : {1, 3}) {
       const LogComparison found = run.compared(steps);
@@ -74,10 +76,10 @@ TEST(CompareLog, FindsNothingInRunsThatDidWhatTheirPlanSays) {
 }
 
 TEST(CompareLog, ExplainsGradientsInAnotherType) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.data = 16};
   plan.accumulate = DType::kBf16;
-  const WrittenRun run(small_job(), plan);
+  const WrittenRun run(plan::small_job(), plan);
   const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (WrittenCall& call : calls) {
       if (call.payload_bytes > 64) call.payload_bytes *= 2;
@@ -90,7 +92,7 @@ TEST(CompareLog, ExplainsGradientsInAnotherType) {
 }
 
 TEST(CompareLog, ExplainsAnExtraNorm) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     calls.push_back({"AllReduce", calls.front().members, 4, 0});
   });
@@ -101,9 +103,9 @@ TEST(CompareLog, ExplainsAnExtraNorm) {
 }
 
 TEST(CompareLog, DoesNotAskForALossThatIsNotSummed) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.data = 16};
-  const WrittenRun run(small_job(), plan);
+  const WrittenRun run(plan::small_job(), plan);
   const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     std::erase_if(calls, [](const WrittenCall& call) { return call.payload_bytes == 8; });
   });
@@ -113,11 +115,11 @@ TEST(CompareLog, DoesNotAskForALossThatIsNotSummed) {
 }
 
 TEST(CompareLog, ExplainsInputsThatAreGatheredAgain) {
-  Plan plan = tensor_plan();
-  plan.tensor_input = TensorInput::kKeep;
-  const WrittenRun kept(small_job(), plan);
-  plan.tensor_input = TensorInput::kRegather;
-  const WrittenRun again(small_job(), plan);
+  plan::Plan plan = tensor_plan();
+  plan.tensor_input = plan::TensorInput::kKeep;
+  const WrittenRun kept(plan::small_job(), plan);
+  plan.tensor_input = plan::TensorInput::kRegather;
+  const WrittenRun again(plan::small_job(), plan);
   const LogComparison found =
       compare_log(kept.program, kept.grid,
                   log_of(nccl_log_of(again.program, again.grid, 2, again.all_ranks())));
@@ -126,9 +128,9 @@ TEST(CompareLog, ExplainsInputsThatAreGatheredAgain) {
 }
 
 TEST(CompareLog, TakesOtherBucketsOfTheSameBytesAsTheSame) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.data = 16};
-  const WrittenRun run(small_job(), plan);
+  const WrittenRun run(plan::small_job(), plan);
   const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (std::size_t i = calls.size(); i-- > 0;) {
       if (calls[i].payload_bytes < 1024) continue;
@@ -143,7 +145,7 @@ TEST(CompareLog, TakesOtherBucketsOfTheSameBytesAsTheSame) {
 }
 
 TEST(CompareLog, ComparesTheRanksThatItHas) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   const LogComparison found =
       compare_log(run.program, run.grid, log_of(nccl_log_of(run.program, run.grid, 2, {0, 5})));
   EXPECT_THAT(found.differences, IsEmpty());
@@ -152,7 +154,7 @@ TEST(CompareLog, ComparesTheRanksThatItHas) {
 }
 
 TEST(CompareLog, LeavesOutTheStartOfAJobAndIncompleteSteps) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   std::string text = nccl_log_of(run.program, run.grid, 4, {3});
   std::size_t calls = text.find("opCount");
   calls = text.rfind('\n', calls) + 1;
@@ -169,7 +171,7 @@ TEST(CompareLog, LeavesOutTheStartOfAJobAndIncompleteSteps) {
 }
 
 TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
   log.records.change([](LogRecord& record) { record.communicator = -1; });
   EXPECT_THAT(compare_log(run.program, run.grid, log).differences, IsEmpty());
@@ -177,9 +179,9 @@ TEST(CompareLog, FindsGroupsThatTheLogDoesNotName) {
 
 /// Gradients of another model may be about twice as many bytes, which is no other type.
 TEST(CompareLog, TakesNoOtherModelForAnotherType) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.data = 16};
-  const WrittenRun run(small_job(), plan);
+  const WrittenRun run(plan::small_job(), plan);
   const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (WrittenCall& call : calls) {
       if (call.payload_bytes > 1000) call.payload_bytes = call.payload_bytes * 195 / 100;
@@ -190,13 +192,13 @@ TEST(CompareLog, TakesNoOtherModelForAnotherType) {
 }
 
 TEST(CompareLog, NamesALogWithoutCalls) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   EXPECT_THAT(compare_log(run.program, run.grid, {}).differences,
               Contains(HasSubstr("hold no call")));
 }
 
 TEST(CompareLog, RemarksOnRanksThatNeverRanTogether) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
   const auto remarks_with = [&](double apart_s) {
     log.records.change([&](LogRecord& record) {
@@ -210,11 +212,11 @@ TEST(CompareLog, RemarksOnRanksThatNeverRanTogether) {
 }
 
 TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
-  const WrittenRun run(small_job(), tensor_plan());
-  Plan half = tensor_plan();
+  const WrittenRun run(plan::small_job(), tensor_plan());
+  plan::Plan half = tensor_plan();
   half.parallel.data = 4;
-  Job job = small_job();
-  job.cluster = small_cluster(1, 8);
+  plan::Job job = plan::small_job();
+  job.cluster = plan::small_cluster(1, 8);
   const WrittenRun other(job, half);
   const LogComparison found = compare_log(
       other.program, other.grid, log_of(nccl_log_of(run.program, run.grid, 1, run.all_ranks())));
@@ -223,11 +225,11 @@ TEST(CompareLog, NamesALogOfAnotherNumberOfRanks) {
 }
 
 TEST(CompareLog, NamesAPlanOfAnotherModel) {
-  Job job = small_job();
+  plan::Job job = plan::small_job();
   job.model.hidden = 128;
   job.model.head_dim = 16;
   job.model.ffn = 160;
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   const WrittenRun other(job, tensor_plan());
   const LogComparison found = compare_log(
       other.program, other.grid, log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks())));
@@ -237,9 +239,9 @@ TEST(CompareLog, NamesAPlanOfAnotherModel) {
 }
 
 TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.data = 16};
-  const WrittenRun run(small_job(), plan);
+  const WrittenRun run(plan::small_job(), plan);
   int call = 0;
   const auto once = [&call](std::vector<WrittenCall>& calls) {
     if (call++ % 3 == 1) calls.push_back({"Broadcast", calls.front().members, 32, 0});
@@ -252,10 +254,10 @@ TEST(CompareLog, KnowsDdpsBucketsThatAreToldOnce) {
 }
 
 TEST(CompareLog, TakesANumberForEachTensorForANorm) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.data = 16};
-  plan.sharding = *sharding_of("GGG");
-  const WrittenRun run(small_job(), plan);
+  plan.sharding = *plan::sharding_of("GGG");
+  const WrittenRun run(plan::small_job(), plan);
   const LogComparison found = run.compared(2, [](std::vector<WrittenCall>& calls) {
     for (WrittenCall& call : calls) {
       if (call.name == "AllReduce" && call.payload_bytes == 4) call.payload_bytes = 4 * 39;
@@ -265,7 +267,7 @@ TEST(CompareLog, TakesANumberForEachTensorForANorm) {
 }
 
 TEST(CompareLog, ClocksOfRanksMayDiffer) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   const Log log = log_of(nccl_log_of(run.program, run.grid, 2, run.all_ranks()));
   Log shifted = log;
   shifted.records.change([](LogRecord& record) {
@@ -281,7 +283,7 @@ TEST(CompareLog, ClocksOfRanksMayDiffer) {
 }
 
 TEST(CompareLog, SaysWhenRanksHoldOtherSteps) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   const std::string text =
       nccl_log_of(run.program, run.grid, 3, {0}) + nccl_log_of(run.program, run.grid, 2, {1});
   const LogComparison found = compare_log(run.program, run.grid, log_of(text));
@@ -290,7 +292,7 @@ TEST(CompareLog, SaysWhenRanksHoldOtherSteps) {
 }
 
 TEST(CompareLog, NamesARestart) {
-  const WrittenRun run(small_job(), tensor_plan());
+  const WrittenRun run(plan::small_job(), tensor_plan());
   std::string text = nccl_log_of(run.program, run.grid, 1, {0});
   std::string again = text;
   for (std::size_t at = 0; (at = again.find(":100:", at)) != std::string::npos;) {
@@ -311,4 +313,4 @@ TEST(FindRepetition, FindsTheLongestEndThatRepeats) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <map>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 std::string written_prefix(std::int64_t rank) {
   return fmt::format("node-{}:{}:{} [{}] NCCL INFO ", rank / 8, 100 + rank, 900 + rank, rank % 8);
 }
 
-std::vector<WrittenCall> written_calls(const StepProgram& program, const Grid& grid,
+std::vector<WrittenCall> written_calls(const step::StepProgram& program, const plan::Grid& grid,
                                        std::int64_t rank) {
   Calls calls;
   add_planned_calls(calls, program, grid, rank);
@@ -26,13 +26,13 @@ std::vector<WrittenCall> written_calls(const StepProgram& program, const Grid& g
         list.push_back({std::move(name), members, call.payload_bytes, peer});
       };
       switch (call.operation) {
-        case OperatorKind::kAllReduce: add("AllReduce"); break;
-        case OperatorKind::kAllGather: add("AllGather"); break;
-        case OperatorKind::kReduceScatter: add("ReduceScatter"); break;
-        case OperatorKind::kAllToAll: add("AlltoAll"); break;
-        case OperatorKind::kBroadcast: add("Broadcast"); break;
-        case OperatorKind::kSend: add("Send", (at + 1) % size); break;
-        case OperatorKind::kReceive: add("Recv", (at + size - 1) % size); break;
+        case step::OperatorKind::kAllReduce: add("AllReduce"); break;
+        case step::OperatorKind::kAllGather: add("AllGather"); break;
+        case step::OperatorKind::kReduceScatter: add("ReduceScatter"); break;
+        case step::OperatorKind::kAllToAll: add("AlltoAll"); break;
+        case step::OperatorKind::kBroadcast: add("Broadcast"); break;
+        case step::OperatorKind::kSend: add("Send", (at + 1) % size); break;
+        case step::OperatorKind::kReceive: add("Recv", (at + size - 1) % size); break;
         default: add("Send", (at + 1) % size), add("Recv", (at + size - 1) % size);
       }
     }
@@ -57,7 +57,7 @@ std::string init_line(std::int64_t rank, const std::vector<std::int64_t>& member
 
 }  // namespace
 
-std::string nccl_log_of(const StepProgram& program, const Grid& grid, int steps,
+std::string nccl_log_of(const step::StepProgram& program, const plan::Grid& grid, int steps,
                         const std::vector<std::int64_t>& ranks,
                         const std::function<void(std::vector<WrittenCall>&)>& change) {
   std::string text;
@@ -84,4 +84,4 @@ std::string nccl_log_of(const StepProgram& program, const Grid& grid, int steps,
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -7,7 +7,7 @@
 
 #include "stepwright/logs/planned_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// A call as NCCL would log it, for tests that change what a run does.
 struct WrittenCall {
@@ -19,8 +19,8 @@ struct WrittenCall {
 
 /// What NCCL would print of some steps of a program's ranks, had it been trained with NCCL: lines
 /// of INIT, then each rank's calls. `change` may alter the calls of a step of a rank.
-std::string nccl_log_of(const StepProgram& program, const Grid& grid, int steps,
+std::string nccl_log_of(const step::StepProgram& program, const plan::Grid& grid, int steps,
                         const std::vector<std::int64_t>& ranks,
                         const std::function<void(std::vector<WrittenCall>&)>& change = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -7,18 +7,18 @@
 #include "tests/logs/nccl_writer.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::DoubleNear;
 using ::testing::Optional;
 
 /// A second for each call.
-std::vector<std::vector<double>> second_each(const StepProgram& program) {
+std::vector<std::vector<double>> second_each(const step::StepProgram& program) {
   std::vector<std::vector<double>> times;
-  for (const Template& piece : program.templates) {
+  for (const step::Template& piece : program.templates) {
     std::vector<double>& of_piece = times.emplace_back();
-    for (const Operator& op : piece.operators) of_piece.push_back(op.repeats);
+    for (const step::Operator& op : piece.operators) of_piece.push_back(op.repeats);
   }
   return times;
 }
@@ -26,14 +26,15 @@ std::vector<std::vector<double>> second_each(const StepProgram& program) {
 TEST(PredictedTimes, EveryPredictedCallTakesItsTime) {
   std::int64_t rows = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Dice dice(seed);
-    const Job job = random_good_job(dice);
-    const Plan plan = random_legal_plan(dice, job);
+    plan::Dice dice(seed);
+    const plan::Job job = plan::random_good_job(dice);
+    const plan::Plan plan = plan::random_legal_plan(dice, job);
     if (plan.parallel.ranks() > 16 || plan.parallel.ranks() == 1) continue;
-    const StepProgram program = build_program(job, plan);
-    const Grid grid(plan);
+    const step::StepProgram program = step::build_program(job, plan);
+    const plan::Grid grid(plan);
     std::int64_t calls = 0;
-    for (const Message& message : ledger(program, 0, grid).messages) calls += message.count;
+    for (const traffic::Message& message : traffic::ledger(program, 0, grid).messages)
+      calls += message.count;
     if (calls == 0 || calls > 3000) continue;
     LogComparison found =
         compare_log(program, grid, log_of(nccl_log_of(program, grid, 2, {0, program.ranks - 1})));
@@ -54,4 +55,4 @@ TEST(LoggedStep, IsTheMedianFromMarkToMark) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -61,4 +61,4 @@ TEST(RecordList, ChangesEqualCallsTogetherAndOneAlone) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 #include "tests/memory/jobs.h"
 #include "tests/memory/unrolled.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 using testing::gpt_job;
@@ -16,14 +16,14 @@ constexpr double kS = 2048, kB = 2, kH = 4096, kA = 32;
 constexpr double kSbh = kS * kB * kH;
 
 /// Bytes that one layer keeps per micro-batch.
-double retained(const Plan& plan) {
-  const Job job = gpt_job(8, 4096, 32, 2048);
-  const StepProgram program = build_program(job, plan);
+double retained(const plan::Plan& plan) {
+  const plan::Job job = gpt_job(8, 4096, 32, 2048);
+  const step::StepProgram program = step::build_program(job, plan);
   return total_bytes(footprint(template_named(program, "layer.forward"), 1.0).retained);
 }
 
-Plan plan_with_tensor(std::int64_t tensor) {
-  Plan plan;
+plan::Plan plan_with_tensor(std::int64_t tensor) {
+  plan::Plan plan;
   plan.parallel.tensor = tensor;
   plan.micro_batch = 2;
   return plan;
@@ -46,30 +46,30 @@ TEST(BuiltProgram, KeepsTheActivationsOfKorthikantiUnderTensorParallelism) {
 }
 
 TEST(BuiltProgram, KeepsTheActivationsOfKorthikantiUnderSequenceParallelism) {
-  Plan plan = plan_with_tensor(8);
+  plan::Plan plan = plan_with_tensor(8);
   plan.sequence_parallel = true;
-  plan.tensor_input = TensorInput::kRegather;
+  plan.tensor_input = plan::TensorInput::kRegather;
   expect_within(retained(plan), kSbh / 8 * (34 + 5 * kA * kS / kH), 0.005);
 }
 
 TEST(BuiltProgram, KeepsTheActivationsOfKorthikantiUnderSelectiveRecomputation) {
-  Plan plan = plan_with_tensor(8);
+  plan::Plan plan = plan_with_tensor(8);
   plan.sequence_parallel = true;
-  plan.tensor_input = TensorInput::kRegather;
-  plan.recompute.kind = RecomputeKind::kSelective;
+  plan.tensor_input = plan::TensorInput::kRegather;
+  plan.recompute.kind = plan::RecomputeKind::kSelective;
   expect_within(retained(plan), 34 * kSbh / 8, 0.005);
 }
 
 TEST(BuiltProgram, KeepsTheLayersInputUnderFullRecomputation) {
-  Plan plan = plan_with_tensor(8);
-  plan.recompute.kind = RecomputeKind::kFull;
+  plan::Plan plan = plan_with_tensor(8);
+  plan.recompute.kind = plan::RecomputeKind::kFull;
   EXPECT_EQ(retained(plan), 2 * kSbh);
 }
 
 TEST(BuiltProgram, KeepsGatheredInputsWhenTheyAreNotGatheredAgain) {
-  Plan plan = plan_with_tensor(8);
+  plan::Plan plan = plan_with_tensor(8);
   plan.sequence_parallel = true;
-  plan.tensor_input = TensorInput::kKeep;
+  plan.tensor_input = plan::TensorInput::kKeep;
   // The inputs of the two column-parallel products, 2 sbh each, whole instead of an eighth.
   expect_within(retained(plan), kSbh / 8 * (30 + 5 * kA * kS / kH) + 4 * kSbh, 0.005);
 }
@@ -83,8 +83,8 @@ TEST_P(Walked, HasItsMemoryFromTheUnrolledWalk) {
   std::mt19937 random(3);
   for (int i = 0; i < 100; ++i) {
     const auto [job, plan] = testing::any_planned_job(random, GetParam());
-    SCOPED_TRACE(plan_text(plan));
-    const StepProgram program = build_program(job, plan);
+    SCOPED_TRACE(plan::plan_text(plan));
+    const step::StepProgram program = step::build_program(job, plan);
     const MemoryReport report = memory_report(job, program);
     for (std::size_t s = 0; s < program.stages.size(); ++s) {
       const testing::Unrolled unrolled = testing::unroll(program, program.stages[s]);
@@ -101,4 +101,4 @@ TEST_P(Walked, HasItsMemoryFromTheUnrolledWalk) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 const MemoryErrorModel kOfLabelled = memory_error_model({.name = "megatron-lm", .version = ""});
@@ -25,7 +25,7 @@ TEST(FitProbability, FallsWithTheShareAndIsNeverSure) {
 }
 
 TEST(FitProbability, TheShareAtAProbabilityHasIt) {
-  for (const double probability : {kLeastConfidence, 0.75, 0.9, kMostConfidence}) {
+  for (const double probability : {plan::kLeastConfidence, 0.75, 0.9, plan::kMostConfidence}) {
     for (const char* framework : {"", "megatron-core", "torchtitan"}) {
       const MemoryErrorModel error_model = memory_error_model({.name = framework, .version = ""});
       const double share = share_at(probability, error_model);
@@ -47,4 +47,4 @@ TEST(NormalQuantile, IsTheInverseOfTheDistribution) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::memory

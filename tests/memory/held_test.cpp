@@ -7,35 +7,37 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "tests/memory/jobs.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 using testing::gpt_job;
 
 constexpr double kMiB = 1024 * 1024;
 
-Device device(std::string_view generation) { return {.generation = &generation_named(generation)}; }
+cluster::Device device(std::string_view generation) {
+  return {.generation = &cluster::generation_named(generation)};
+}
 
 /// GPT in Megatron-Core on A100, with what the plan says and its own kernels.
-Job megatron_job() {
-  Job job = gpt_job(4, 512, 8, 1024);
+plan::Job megatron_job() {
+  plan::Job job = gpt_job(4, 512, 8, 1024);
   job.framework = {.name = "megatron-core"};
-  job.cluster = *built_in_cluster("dgx-a100-80g", 1);
-  job.kernels = default_kernels(job.framework, job.cluster.device);
-  job.kernels.attention = AttentionKernel::kUnfused;
+  job.cluster = *cluster::built_in_cluster("dgx-a100-80g", 1);
+  job.kernels = plan::default_kernels(job.framework, job.cluster.device);
+  job.kernels.attention = cluster::AttentionKernel::kUnfused;
   return job;
 }
 
-Plan two_stages() {
-  Plan plan;
+plan::Plan two_stages() {
+  plan::Plan plan;
   plan.parallel.pipeline = 2;
   plan.parallel.data = 4;
   plan.micro_batch = 4;
   return plan;
 }
 
-HeldBytes held_by_last(const Job& job, const Plan& plan) {
-  const StepProgram program = build_program(job, plan);
+HeldBytes held_by_last(const plan::Job& job, const plan::Plan& plan) {
+  const step::StepProgram program = step::build_program(job, plan);
   return held_bytes(job, program, program.stages.back());
 }
 
@@ -49,7 +51,7 @@ TEST(Held, WorkspacesAreThoseOfTheGeneration) {
 }
 
 TEST(Held, IsNothingWithoutAFramework) {
-  Job job = megatron_job();
+  plan::Job job = megatron_job();
   job.framework = {};
   const HeldBytes held = held_by_last(job, two_stages());
   EXPECT_EQ(held.always + held.in_passes + held.between_steps + held.stage_input, 0);
@@ -64,13 +66,13 @@ TEST(Held, OfTwoStagesInTransformerEngineByHand) {
 }
 
 TEST(Held, LocalLayersShareABufferForScoresInThePlaceOfTheEnginesWorkspace) {
-  Job job = megatron_job();
+  plan::Job job = megatron_job();
   job.kernels.transformer_engine = false;
   EXPECT_EQ(held_by_last(job, two_stages()).always, 2 * 8.125 * kMiB + 4.0 * 8 * 1024 * 1024 * 2);
 }
 
 TEST(Held, ProductsBesideMessagesHaveThreeMoreWorkspaces) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel.tensor = 2;
   plan.parallel.data = 4;
   plan.sequence_parallel = true;
@@ -80,13 +82,13 @@ TEST(Held, ProductsBesideMessagesHaveThreeMoreWorkspaces) {
 }
 
 TEST(Held, NarrowGradientsBecomeWideForTheOptimizer) {
-  Plan plan = two_stages();
+  plan::Plan plan = two_stages();
   plan.accumulate = DType::kBf16;
-  const Job job = megatron_job();
-  const StepProgram program = build_program(job, plan);
+  const plan::Job job = megatron_job();
+  const step::StepProgram program = step::build_program(job, plan);
   EXPECT_EQ(held_bytes(job, program, program.stages[0]).between_steps,
             4.0 * static_cast<double>(program.stages[0].dense_parameters));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::memory

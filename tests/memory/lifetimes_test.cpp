@@ -4,14 +4,14 @@
 
 #include "tests/memory/pieces.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 using ::testing::ElementsAre;
 using testing::Piece;
 
 TEST(Footprint, OfNothingIsNothing) {
-  const Footprint found = footprint(Template{}, 1.0);
+  const Footprint found = footprint(step::Template{}, 1.0);
   EXPECT_EQ(found.peak_bytes, 0);
   EXPECT_THAT(found.retained, ElementsAre(0, 0, 0, 0));
 }
@@ -20,10 +20,10 @@ TEST(Footprint, OfNothingIsNothing) {
 // and when y is made a is gone.
 TEST(Footprint, FreesATensorAfterItsLastReader) {
   Piece piece;
-  const TensorId x = piece.input(10);
-  const TensorId a = piece.tensor(100);
-  const TensorId b = piece.tensor(1000);
-  const TensorId y = piece.tensor(1);
+  const step::TensorId x = piece.input(10);
+  const step::TensorId a = piece.tensor(100);
+  const step::TensorId b = piece.tensor(1000);
+  const step::TensorId y = piece.tensor(1);
   piece.op({x}, {a}).op({a}, {b}).op({b}, {y}).output(y);
   const Footprint found = footprint(piece.get(), 1.0);
   EXPECT_EQ(found.peak_bytes, 1100);
@@ -33,9 +33,9 @@ TEST(Footprint, FreesATensorAfterItsLastReader) {
 
 TEST(Footprint, KeepsASavedInputUntilTheEnd) {
   Piece piece;
-  const TensorId x = piece.input(10);
-  const TensorId a = piece.tensor(100);
-  const TensorId b = piece.tensor(1000);
+  const step::TensorId x = piece.input(10);
+  const step::TensorId a = piece.tensor(100);
+  const step::TensorId b = piece.tensor(1000);
   piece.op({x}, {a}).op({a}, {b}).save(x);
   const Footprint found = footprint(piece.get(), 1.0);
   EXPECT_EQ(found.peak_bytes, 1110);
@@ -44,50 +44,50 @@ TEST(Footprint, KeepsASavedInputUntilTheEnd) {
 
 TEST(Footprint, KeepsAnOutputThatIsMadeEarly) {
   Piece piece;
-  const TensorId x = piece.input(1);
-  const TensorId early = piece.tensor(10);
-  const TensorId scratch = piece.tensor(100);
+  const step::TensorId x = piece.input(1);
+  const step::TensorId early = piece.tensor(10);
+  const step::TensorId scratch = piece.tensor(100);
   piece.op({x}, {early}).op({}, {scratch}).output(early);
   EXPECT_EQ(footprint(piece.get(), 1.0).peak_bytes, 110);
 }
 
 TEST(Footprint, HoldsAnInputThatNoOperatorReadsToTheEnd) {
   Piece piece;
-  piece.input(7, TensorKind::kGathered);
-  const TensorId a = piece.tensor(100);
+  piece.input(7, step::TensorKind::kGathered);
+  const step::TensorId a = piece.tensor(100);
   piece.op({}, {a}).op({a}, {});
   EXPECT_THAT(footprint(piece.get(), 1.0).at_peak, ElementsAre(100, 0, 7, 0));
 }
 
 TEST(Footprint, HoldsAnOutputThatNoOperatorNamesFromTheBeginning) {
   Piece piece;
-  piece.output(piece.tensor(7, TensorKind::kGathered));
-  const TensorId a = piece.tensor(100);
+  piece.output(piece.tensor(7, step::TensorKind::kGathered));
+  const step::TensorId a = piece.tensor(100);
   piece.op({}, {a}).op({a}, {});
   EXPECT_THAT(footprint(piece.get(), 1.0).at_peak, ElementsAre(100, 0, 7, 0));
 }
 
 TEST(Footprint, CountsATensorWrittenInPlaceOnce) {
   Piece piece;
-  const TensorId x = piece.input(50);
+  const step::TensorId x = piece.input(50);
   piece.op({x}, {x}).op({x, x}, {x}).output(x);
   EXPECT_EQ(footprint(piece.get(), 1.0).peak_bytes, 50);
 }
 
 TEST(Footprint, FreesWhatNobodyReadsAtOnce) {
   Piece piece;
-  const TensorId a = piece.tensor(30);
-  const TensorId b = piece.tensor(40);
+  const step::TensorId a = piece.tensor(30);
+  const step::TensorId b = piece.tensor(40);
   piece.op({}, {a}).op({}, {b});
   EXPECT_EQ(footprint(piece.get(), 1.0).peak_bytes, 40);
 }
 
 TEST(Footprint, HoldsRestoredTensorsUntilTheirLastReader) {
   Piece piece;
-  const TensorId kept = piece.restored(10, TensorKind::kLogits);
-  const TensorId later = piece.restored(20);
-  const TensorId a = piece.tensor(100);
-  const TensorId b = piece.tensor(1000);
+  const step::TensorId kept = piece.restored(10, step::TensorKind::kLogits);
+  const step::TensorId later = piece.restored(20);
+  const step::TensorId a = piece.tensor(100);
+  const step::TensorId b = piece.tensor(1000);
   piece.op({kept}, {a}).op({later}, {b});
   const Footprint found = footprint(piece.get(), 1.0);
   EXPECT_THAT(found.restored, ElementsAre(20, 10, 0, 0));
@@ -96,8 +96,8 @@ TEST(Footprint, HoldsRestoredTensorsUntilTheirLastReader) {
 
 TEST(Footprint, GivesRoutedTensorsRoomForTheBusiestRank) {
   Piece piece;
-  const TensorId routed = piece.tensor(101, TensorKind::kCommunication, true);
-  const TensorId even = piece.tensor(101, TensorKind::kCommunication);
+  const step::TensorId routed = piece.tensor(101, step::TensorKind::kCommunication, true);
+  const step::TensorId even = piece.tensor(101, step::TensorKind::kCommunication);
   piece.op({}, {routed, even}).save(routed);
   const Footprint found = footprint(piece.get(), 1.25);
   EXPECT_THAT(found.at_peak, ElementsAre(0, 0, 0, 101 + 127));
@@ -105,4 +105,4 @@ TEST(Footprint, GivesRoutedTensorsRoomForTheBusiestRank) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 MemoryReport report_of_two_stages() {
@@ -46,4 +46,4 @@ TEST(MemoryJson, SaysByHowMuchItDoesNotFitAndWhatIsLargest) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::memory

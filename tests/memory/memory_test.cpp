@@ -10,7 +10,7 @@
 #include "tests/memory/pieces.h"
 #include "tests/memory/unrolled.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 using ::testing::IsEmpty;
@@ -29,19 +29,20 @@ double tensor_bytes(const StageMemory& stage) {
 }
 
 /// A forward that saves 10 with 100 of scratch, a backward with 200 of scratch.
-StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
+step::StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
   Piece forward;
-  const TensorId saved = forward.tensor(10);
+  const step::TensorId saved = forward.tensor(10);
   forward.op({}, {saved, forward.tensor(100)}).save(saved);
   Piece backward;
-  const TensorId old = backward.restored(10);
-  backward.op({old}, {backward.tensor(200, TensorKind::kLogits)});
-  StepProgram program;
+  const step::TensorId old = backward.restored(10);
+  backward.op({old}, {backward.tensor(200, step::TensorKind::kLogits)});
+  step::StepProgram program;
   program.templates = {forward.get(), backward.get()};
   for (std::int32_t position = 0; position < stages; ++position) {
-    Stage stage;
+    step::Stage stage;
     stage.position = position;
-    stage.sequences = {{Direction::kForward, 0, {item(0)}}, {Direction::kBackward, 0, {item(1)}}};
+    stage.sequences = {{schedule::Direction::kForward, 0, {item(0)}},
+                       {schedule::Direction::kBackward, 0, {item(1)}}};
     std::int32_t done = 0;
     for (std::int32_t i = 0; i < micro_batches; ++i) {
       stage.schedule.push_back({0, i});
@@ -56,7 +57,7 @@ StepProgram pipeline(std::int32_t stages, std::int32_t micro_batches) {
 // 1F1B of 3 stages: 3, 2 and 1 micro-batches wait; the largest moment is in a backward, beside the
 // 10 of each that waits, its own included.
 TEST(MemoryReport, CountsTheMicroBatchesInFlightOfEachStage) {
-  const MemoryReport report = memory_report(Job{}, pipeline(3, 8));
+  const MemoryReport report = memory_report(plan::Job{}, pipeline(3, 8));
   ASSERT_EQ(report.stages.size(), 3);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(at(report.stages[i], MemoryKind::kActivations), 10 * (3 - i));
@@ -65,21 +66,21 @@ TEST(MemoryReport, CountsTheMicroBatchesInFlightOfEachStage) {
 }
 
 TEST(MemoryReport, CountsNoMoreThanThereAreMicroBatches) {
-  const MemoryReport report = memory_report(Job{}, pipeline(5, 2));
+  const MemoryReport report = memory_report(plan::Job{}, pipeline(5, 2));
   EXPECT_EQ(at(report.stages[0], MemoryKind::kActivations), 20);
 }
 
 TEST(MemoryReport, AddsUpToItsPeaks) {
-  StepProgram program = pipeline(2, 4);
+  step::StepProgram program = pipeline(2, 4);
   program.stages[0].states = {.parameters = 1000, .gradients = 2000, .optimizer = 4000};
-  Job job;
+  plan::Job job;
   job.cluster.device.memory_bytes = 6e6;
   const MemoryReport report = memory_report(job, program);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kParameters), 1000);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kGradients), 2000);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kOptimizer), 4000);
   EXPECT_EQ(at(report.stages[0], MemoryKind::kReserve),
-            std::ceil(1e6 + MemoryMargins().share * 220));
+            std::ceil(1e6 + plan::MemoryMargins().share * 220));
   for (const StageMemory& stage : report.stages) {
     double sum = 0;
     for (double bytes : stage.kinds) sum += bytes;
@@ -89,7 +90,7 @@ TEST(MemoryReport, AddsUpToItsPeaks) {
 }
 
 TEST(MemoryReport, TakesTheLimitOfTheJobBeforeTheDevice) {
-  Job job;
+  plan::Job job;
   job.cluster.device.memory_bytes = 80e9;
   EXPECT_EQ(memory_report(job, pipeline(1, 1)).capacity_bytes, 80e9);
   job.objective.memory_limit_bytes = 5e9;
@@ -100,9 +101,9 @@ TEST(MemoryReport, TakesTheLimitOfTheJobBeforeTheDevice) {
 }
 
 TEST(MemoryReport, KeepsFreeWhatTheAccountMayMissOrAJobStates) {
-  Job job;
+  plan::Job job;
   job.cluster.device.memory_bytes = 80e9;
-  const StepProgram program = pipeline(1, 1);
+  const step::StepProgram program = pipeline(1, 1);
   const double peak = memory_report(job, program).peak_bytes;
   const MemoryReport usual = memory_report(job, program);
   EXPECT_NEAR(usual.usable_bytes(),
@@ -121,8 +122,8 @@ TEST(MemoryReport, KeepsFreeWhatTheAccountMayMissOrAJobStates) {
 }
 
 TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
-  Job job;
-  const StepProgram program = pipeline(1, 1);
+  plan::Job job;
+  const step::StepProgram program = pipeline(1, 1);
   const double peak = memory_report(job, program).peak_bytes;
   for (const double share : {0.7, 0.8, 0.84, 0.87, 0.9, 0.95, 1.0, 1.1}) {
     job.cluster.device.memory_bytes = std::ceil(peak / share);
@@ -137,14 +138,14 @@ TEST(MemoryReport, FitsMeansThatTheProbabilityIsAtLeastTheAskedOne) {
 // Three, two and one micro-batch wait on the hosts, and the copy that a backward takes back is
 // still there.
 TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
-  Job job;
+  plan::Job job;
   job.cluster.devices_per_node = 4;
   job.cluster.device.memory_bytes = 80e9;
-  StepProgram program = pipeline(3, 8);
-  for (Template& piece : program.templates) piece.tensors.front().on_host = true;
+  step::StepProgram program = pipeline(3, 8);
+  for (step::Template& piece : program.templates) piece.tensors.front().on_host = true;
   program.ranks = 3;
   program.keeps_on_host = true;
-  for (Stage& stage : program.stages) stage.states.host = 1;
+  for (step::Stage& stage : program.stages) stage.states.host = 1;
   program.stages[1].states.host = 15;
   // One rank of each position, which hold as much of 3, 2 and 1 micro-batches.
   job.cluster.host.memory_bytes = (1 + 30) + (15 + 20) + (1 + 10);
@@ -161,14 +162,14 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
 }
 
 TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {
-  StepProgram program = pipeline(2, 4);
+  step::StepProgram program = pipeline(2, 4);
   program.stages[1].states.optimizer = 5000;
-  EXPECT_EQ(largest_kind(memory_report(Job{}, program)), MemoryKind::kOptimizer);
-  EXPECT_EQ(largest_kind(memory_report(Job{}, pipeline(1, 1))), MemoryKind::kLogits);
+  EXPECT_EQ(largest_kind(memory_report(plan::Job{}, program)), MemoryKind::kOptimizer);
+  EXPECT_EQ(largest_kind(memory_report(plan::Job{}, pipeline(1, 1))), MemoryKind::kLogits);
 }
 
 TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
-  Job job;
+  plan::Job job;
   job.cluster.device.memory_bytes = 80e9;
   EXPECT_EQ(framework_reserve(job).fixed_bytes, kContextBytes) << "no communicators";
   job.cluster.nodes = 2;
@@ -180,8 +181,8 @@ TEST(FrameworkReserve, IsTheFittedConstantOnALargeDeviceAndAShareOfASmallOne) {
 TEST(MemoryReport, EqualsTheUnrolledWalkOnRandomPrograms) {
   std::mt19937 random(1);
   for (int i = 0; i < 300; ++i) {
-    const StepProgram program = random_program(random);
-    const MemoryReport report = memory_report(Job{}, program);
+    const step::StepProgram program = random_program(random);
+    const MemoryReport report = memory_report(plan::Job{}, program);
     for (std::size_t s = 0; s < program.stages.size(); ++s) {
       const testing::Unrolled unrolled = unroll(program, program.stages[s]);
       EXPECT_THAT(unrolled.faults, IsEmpty());
@@ -192,13 +193,13 @@ TEST(MemoryReport, EqualsTheUnrolledWalkOnRandomPrograms) {
 }
 
 TEST(MemoryReport, OfSixtyFourStagesAndFiveHundredMicroBatchesIsQuick) {
-  const StepProgram program = pipeline(64, 512);
+  const step::StepProgram program = pipeline(64, 512);
   const std::clock_t start = std::clock();  // of this process, however busy the machine is
-  const MemoryReport report = memory_report(Job{}, program);
+  const MemoryReport report = memory_report(plan::Job{}, program);
   const std::clock_t taken = std::clock() - start;
   EXPECT_EQ(at(report.stages[0], MemoryKind::kActivations), 640);
   EXPECT_LT(taken, CLOCKS_PER_SEC / 2);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::memory

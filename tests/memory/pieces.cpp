@@ -10,8 +10,8 @@ std::int64_t below(std::mt19937& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
 }
 
-TensorKind any_kind(std::mt19937& random) {
-  return static_cast<TensorKind>(below(random, kTensorKinds));
+step::TensorKind any_kind(std::mt19937& random) {
+  return static_cast<step::TensorKind>(below(random, step::kTensorKinds));
 }
 
 /// Sizes that the layers of a random model agree on.
@@ -22,25 +22,25 @@ struct Sizes {
 };
 
 /// Operators that read what exists and write what is new; every tensor of `needed` gets written.
-void fill(Piece& piece, std::vector<TensorId> known, const std::vector<TensorId>& needed,
-          std::mt19937& random) {
-  for (TensorId id : needed) {
-    const TensorId scratch =
+void fill(Piece& piece, std::vector<step::TensorId> known,
+          const std::vector<step::TensorId>& needed, std::mt19937& random) {
+  for (step::TensorId id : needed) {
+    const step::TensorId scratch =
         piece.tensor(below(random, 3000), any_kind(random), below(random, 4) == 0);
-    const TensorId source = known[static_cast<std::size_t>(below(random, std::ssize(known)))];
+    const step::TensorId source = known[static_cast<std::size_t>(below(random, std::ssize(known)))];
     piece.op({source}, {scratch}).op({scratch, source}, {id});
     known.push_back(scratch);
     known.push_back(id);
   }
 }
 
-Template layer_forward(const Sizes& sizes, std::mt19937& random) {
+step::Template layer_forward(const Sizes& sizes, std::mt19937& random) {
   Piece piece;
-  const TensorId weights = piece.input(sizes.parameters, TensorKind::kGathered);
-  const TensorId x = piece.input(sizes.stream);
-  std::vector<TensorId> made;
+  const step::TensorId weights = piece.input(sizes.parameters, step::TensorKind::kGathered);
+  const step::TensorId x = piece.input(sizes.stream);
+  std::vector<step::TensorId> made;
   for (std::int64_t bytes : sizes.saved) made.push_back(piece.tensor(bytes, any_kind(random)));
-  for (TensorId id : made) piece.save(id);
+  for (step::TensorId id : made) piece.save(id);
   made.push_back(piece.tensor(sizes.stream));
   piece.output(made.back());
   if (below(random, 2) == 0) piece.save(x);
@@ -48,52 +48,55 @@ Template layer_forward(const Sizes& sizes, std::mt19937& random) {
   return piece.get();
 }
 
-Template layer_backward(const Template& forward, const Sizes& sizes, std::mt19937& random) {
+step::Template layer_backward(const step::Template& forward, const Sizes& sizes,
+                              std::mt19937& random) {
   Piece piece;
-  std::vector<TensorId> known = {piece.input(sizes.parameters, TensorKind::kGathered),
-                                 piece.input(sizes.stream)};
-  for (TensorId id : forward.saved) {
-    const Tensor& tensor = forward.tensors[static_cast<std::size_t>(id)];
+  std::vector<step::TensorId> known = {piece.input(sizes.parameters, step::TensorKind::kGathered),
+                                       piece.input(sizes.stream)};
+  for (step::TensorId id : forward.saved) {
+    const step::Tensor& tensor = forward.tensors[static_cast<std::size_t>(id)];
     known.push_back(piece.restored(tensor.bytes(), tensor.kind));
   }
-  const TensorId gradients = piece.tensor(sizes.parameters, TensorKind::kGathered);
-  const TensorId dx = piece.tensor(sizes.stream);
+  const step::TensorId gradients = piece.tensor(sizes.parameters, step::TensorKind::kGathered);
+  const step::TensorId dx = piece.tensor(sizes.stream);
   piece.output(dx).output(gradients);
   fill(piece, known, {gradients, dx}, random);
   return piece.get();
 }
 
 /// A message that makes or takes one buffer, which its operator names by chance.
-Template message(std::int64_t bytes, TensorKind kind, bool makes, Stream stream,
-                 std::mt19937& random) {
+step::Template message(std::int64_t bytes, step::TensorKind kind, bool makes, step::Stream stream,
+                       std::mt19937& random) {
   Piece piece;
-  const TensorId id = makes ? piece.tensor(bytes, kind) : piece.input(bytes, kind);
+  const step::TensorId id = makes ? piece.tensor(bytes, kind) : piece.input(bytes, kind);
   if (makes) piece.output(id);
   if (below(random, 2) == 0) return piece.op({}, {}, stream).get();
   return piece
-      .op(std::vector<TensorId>(makes ? 0 : 1, id), std::vector<TensorId>(makes ? 1 : 0, id),
-          stream)
+      .op(std::vector<step::TensorId>(makes ? 0 : 1, id),
+          std::vector<step::TensorId>(makes ? 1 : 0, id), stream)
       .get();
 }
 
-constexpr TemplateId kReceive = 0, kGather = 1, kReduce = 2, kSend = 3, kLayers = 4;
+constexpr step::TemplateId kReceive = 0, kGather = 1, kReduce = 2, kSend = 3, kLayers = 4;
 
 /// The four messages, then forward and backward of each layer class.
-void add_templates(StepProgram& program, int classes, std::mt19937& random) {
+void add_templates(step::StepProgram& program, int classes, std::mt19937& random) {
   const Sizes common;
-  const auto any = [&](Stream own) { return below(random, 3) == 0 ? Stream::kCompute : own; };
-  const auto stream = TensorKind::kActivation;
-  const auto gathered = TensorKind::kGathered;
+  const auto any = [&](step::Stream own) {
+    return below(random, 3) == 0 ? step::Stream::kCompute : own;
+  };
+  const auto stream = step::TensorKind::kActivation;
+  const auto gathered = step::TensorKind::kGathered;
   program.templates = {
-      message(common.stream, stream, true, Stream::kPipelineForward, random),
-      message(common.parameters, gathered, true, any(Stream::kGather), random),
-      message(common.parameters, gathered, false, any(Stream::kReduce), random),
-      message(common.stream, stream, false, any(Stream::kPipelineBackward), random)};
+      message(common.stream, stream, true, step::Stream::kPipelineForward, random),
+      message(common.parameters, gathered, true, any(step::Stream::kGather), random),
+      message(common.parameters, gathered, false, any(step::Stream::kReduce), random),
+      message(common.stream, stream, false, any(step::Stream::kPipelineBackward), random)};
   for (int i = 0; i < classes; ++i) {
     Sizes sizes = common;
     for (std::int64_t n = below(random, 5); n >= 0; --n) sizes.saved.push_back(below(random, 4000));
     program.templates.push_back(layer_forward(sizes, random));
-    const Template forward = program.templates.back();
+    const step::Template forward = program.templates.back();
     program.templates.push_back(layer_backward(forward, sizes, random));
   }
 }
@@ -106,14 +109,15 @@ struct Timing {
   std::int64_t late = 0;
 };
 
-Sequence sequence_of(const std::vector<int>& classes, Direction direction, const Timing& timing) {
-  Sequence result;
+step::Sequence sequence_of(const std::vector<int>& classes, schedule::Direction direction,
+                           const Timing& timing) {
+  step::Sequence result;
   result.direction = direction;
-  const auto append = [&](const Item& made) {
+  const auto append = [&](const step::Item& made) {
     result.items.push_back(made);
     return static_cast<std::int32_t>(result.items.size() - 1);
   };
-  const bool forward = direction == Direction::kForward;
+  const bool forward = direction == schedule::Direction::kForward;
   const std::int64_t layers = std::ssize(classes);
   std::int32_t source = append(item(kReceive));
   std::vector<std::int32_t> gathers, done;
@@ -127,7 +131,7 @@ Sequence sequence_of(const std::vector<int>& classes, Direction direction, const
     }
     const int which = classes[static_cast<std::size_t>(forward ? i : layers - 1 - i)];
     const std::int32_t gather = gathers[static_cast<std::size_t>(i)];
-    source = append(item(static_cast<TemplateId>(kLayers + 2 * which + (forward ? 0 : 1)),
+    source = append(item(static_cast<step::TemplateId>(kLayers + 2 * which + (forward ? 0 : 1)),
                          {source, gather}, {{gather, 0}, {source, 0}}));
     done.push_back(source);
     for (; !forward && reduced <= i - timing.late; ++reduced) {
@@ -139,7 +143,7 @@ Sequence sequence_of(const std::vector<int>& classes, Direction direction, const
   return result;
 }
 
-void add_schedule(Stage& stage, std::int32_t warm_up, std::int32_t micro_batches) {
+void add_schedule(step::Stage& stage, std::int32_t warm_up, std::int32_t micro_batches) {
   std::int32_t backward = 0;
   for (std::int32_t forward = 0; forward < micro_batches; ++forward) {
     stage.schedule.push_back({0, forward});
@@ -150,32 +154,32 @@ void add_schedule(Stage& stage, std::int32_t warm_up, std::int32_t micro_batches
 
 }  // namespace
 
-TensorId Piece::tensor(std::int64_t bytes, TensorKind kind, bool routed) {
+step::TensorId Piece::tensor(std::int64_t bytes, step::TensorKind kind, bool routed) {
   piece_.tensors.push_back({.name = "",
                             .kind = kind,
                             .dtype = DType::kInt8,
                             .routed = routed,
                             .extents = {bytes, 1, 1}});
-  return static_cast<TensorId>(piece_.tensors.size() - 1);
+  return static_cast<step::TensorId>(piece_.tensors.size() - 1);
 }
 
-TensorId Piece::input(std::int64_t bytes, TensorKind kind) {
+step::TensorId Piece::input(std::int64_t bytes, step::TensorKind kind) {
   return piece_.inputs.emplace_back(tensor(bytes, kind));
 }
 
-TensorId Piece::restored(std::int64_t bytes, TensorKind kind) {
+step::TensorId Piece::restored(std::int64_t bytes, step::TensorKind kind) {
   return piece_.restored.emplace_back(tensor(bytes, kind));
 }
 
-Piece& Piece::op(const std::vector<TensorId>& reads, const std::vector<TensorId>& writes,
-                 Stream stream) {
-  const auto slice = [&](const std::vector<TensorId>& ids) {
-    const Slice result{static_cast<std::int32_t>(piece_.operands.size()),
-                       static_cast<std::int32_t>(ids.size())};
+Piece& Piece::op(const std::vector<step::TensorId>& reads,
+                 const std::vector<step::TensorId>& writes, step::Stream stream) {
+  const auto slice = [&](const std::vector<step::TensorId>& ids) {
+    const step::Slice result{static_cast<std::int32_t>(piece_.operands.size()),
+                             static_cast<std::int32_t>(ids.size())};
     piece_.operands.insert(piece_.operands.end(), ids.begin(), ids.end());
     return result;
   };
-  Operator made;
+  step::Operator made;
   made.stream = stream;
   made.reads = slice(reads);
   made.writes = slice(writes);
@@ -183,22 +187,23 @@ Piece& Piece::op(const std::vector<TensorId>& reads, const std::vector<TensorId>
   return *this;
 }
 
-Piece& Piece::output(TensorId id) {
+Piece& Piece::output(step::TensorId id) {
   piece_.outputs.push_back(id);
   return *this;
 }
 
-Piece& Piece::save(TensorId id) {
+Piece& Piece::save(step::TensorId id) {
   piece_.saved.push_back(id);
   return *this;
 }
 
-Item item(TemplateId which, std::vector<std::int32_t> after, std::vector<Source> inputs) {
+step::Item item(step::TemplateId which, std::vector<std::int32_t> after,
+                std::vector<step::Source> inputs) {
   return {.which = which, .layer = -1, .after = std::move(after), .inputs = std::move(inputs)};
 }
 
-StepProgram random_program(std::mt19937& random) {
-  StepProgram program;
+step::StepProgram random_program(std::mt19937& random) {
+  step::StepProgram program;
   program.imbalance = 1.0 + 0.1 * static_cast<double>(below(random, 8));
   const int kinds = 1 + static_cast<int>(below(random, 3));
   add_templates(program, kinds, random);
@@ -207,11 +212,11 @@ StepProgram random_program(std::mt19937& random) {
   for (std::int32_t position = 0; position < stages; ++position) {
     std::vector<int> classes(static_cast<std::size_t>(1 + below(random, 4)));
     for (int& which : classes) which = static_cast<int>(below(random, kinds));
-    Stage stage;
+    step::Stage stage;
     stage.position = position;
     const Timing timing{below(random, 3), 1 + below(random, 3), below(random, 3)};
-    stage.sequences = {sequence_of(classes, Direction::kForward, timing),
-                       sequence_of(classes, Direction::kBackward, timing)};
+    stage.sequences = {sequence_of(classes, schedule::Direction::kForward, timing),
+                       sequence_of(classes, schedule::Direction::kBackward, timing)};
     stage.states = {.parameters = below(random, 9999), .gradients = 7, .optimizer = 11};
     add_schedule(stage, stages - 1 - position, micro_batches);
     program.stages.push_back(stage);

@@ -4,48 +4,49 @@
 
 #include "tests/memory/pieces.h"
 
-namespace stepwright {
+namespace stepwright::memory {
 namespace {
 
 using ::testing::ElementsAre;
 using testing::item;
 using testing::Piece;
 
-constexpr TemplateId kReceive = 0, kLayer = 1, kSend = 2, kGather = 3, kBackward = 4, kReduce = 5;
+constexpr step::TemplateId kReceive = 0, kLayer = 1, kSend = 2, kGather = 3, kBackward = 4,
+                           kReduce = 5;
 
 /// A stream of 100, weights of 1,000 gathered per layer, 20 saved beside the layer's input, and in
 /// the backward gradients of 1,000 on their way to a reduction.
-StepProgram sharded_program(Stream gather_stream, Stream reduce_stream) {
-  StepProgram program;
+step::StepProgram sharded_program(step::Stream gather_stream, step::Stream reduce_stream) {
+  step::StepProgram program;
   Piece receive;
-  const TensorId received = receive.tensor(100);
-  receive.op({}, {received}, Stream::kPipelineForward).output(received);
+  const step::TensorId received = receive.tensor(100);
+  receive.op({}, {received}, step::Stream::kPipelineForward).output(received);
 
   Piece layer;
-  const TensorId x = layer.input(100);
-  const TensorId weights = layer.input(1000, TensorKind::kGathered);
-  const TensorId mid = layer.tensor(20);
-  const TensorId y = layer.tensor(100);
+  const step::TensorId x = layer.input(100);
+  const step::TensorId weights = layer.input(1000, step::TensorKind::kGathered);
+  const step::TensorId mid = layer.tensor(20);
+  const step::TensorId y = layer.tensor(100);
   layer.op({x, weights}, {mid}).op({mid}, {y}).save(x).save(mid).output(y);
 
   Piece send;
-  const TensorId sent = send.input(100);
-  send.op({sent}, {}, Stream::kPipelineForward);
+  const step::TensorId sent = send.input(100);
+  send.op({sent}, {}, step::Stream::kPipelineForward);
 
   Piece gather;
-  gather.op({}, {}, gather_stream).output(gather.tensor(1000, TensorKind::kGathered));
+  gather.op({}, {}, gather_stream).output(gather.tensor(1000, step::TensorKind::kGathered));
 
   Piece backward;
-  const TensorId dy = backward.input(100);
-  const TensorId again = backward.input(1000, TensorKind::kGathered);
-  const TensorId old_x = backward.restored(100);
-  const TensorId old_mid = backward.restored(20);
-  const TensorId gradients = backward.tensor(1000, TensorKind::kGathered);
-  const TensorId dx = backward.tensor(100);
+  const step::TensorId dy = backward.input(100);
+  const step::TensorId again = backward.input(1000, step::TensorKind::kGathered);
+  const step::TensorId old_x = backward.restored(100);
+  const step::TensorId old_mid = backward.restored(20);
+  const step::TensorId gradients = backward.tensor(1000, step::TensorKind::kGathered);
+  const step::TensorId dx = backward.tensor(100);
   backward.op({dy, again, old_x, old_mid}, {gradients, dx}).output(dx).output(gradients);
 
   Piece reduce;
-  reduce.input(1000, TensorKind::kGathered);
+  reduce.input(1000, step::TensorKind::kGathered);
   reduce.op({}, {}, reduce_stream);
 
   program.templates = {receive.get(), layer.get(),    send.get(),
@@ -55,7 +56,7 @@ StepProgram sharded_program(Stream gather_stream, Stream reduce_stream) {
 
 /// Forward of three layers. A gather stands before its layer; it waits for the layer `ahead` places
 /// before that.
-std::vector<Item> three_forward(std::int32_t ahead) {
+std::vector<step::Item> three_forward(std::int32_t ahead) {
   const auto gather = [&](std::int32_t layer) {
     const std::int32_t waits_for = layer - ahead;
     return waits_for < 0 ? item(kGather) : item(kGather, {2 + 2 * waits_for});
@@ -71,7 +72,7 @@ std::vector<Item> three_forward(std::int32_t ahead) {
 }
 
 /// Backward of two layers, each followed by its reduction.
-std::vector<Item> two_backward() {
+std::vector<step::Item> two_backward() {
   return {item(kReceive),
           item(kGather),
           item(kBackward, {0, 1}, {{0, 0}, {1, 0}}),
@@ -82,16 +83,22 @@ std::vector<Item> two_backward() {
           item(kSend, {5}, {{5, 0}})};
 }
 
-SequenceFootprint run(const StepProgram& program, const std::vector<Item>& items) {
-  Sequence sequence;
+SequenceFootprint run(const step::StepProgram& program, const std::vector<step::Item>& items) {
+  step::Sequence sequence;
   sequence.items = items;
   return sequence_footprint(program, sequence, footprints_of(program));
 }
 
-StepProgram in_turn() { return sharded_program(Stream::kCompute, Stream::kCompute); }
-StepProgram overlapped() { return sharded_program(Stream::kGather, Stream::kReduce); }
+step::StepProgram in_turn() {
+  return sharded_program(step::Stream::kCompute, step::Stream::kCompute);
+}
+step::StepProgram overlapped() {
+  return sharded_program(step::Stream::kGather, step::Stream::kReduce);
+}
 
-TEST(SequenceFootprint, OfNothingIsNothing) { EXPECT_EQ(run(StepProgram{}, {}).peak_bytes, 0); }
+TEST(SequenceFootprint, OfNothingIsNothing) {
+  EXPECT_EQ(run(step::StepProgram{}, {}).peak_bytes, 0);
+}
 
 // In the third layer: the first two keep 120 each; x 100, mid 20 and the weights.
 TEST(SequenceFootprint, CountsWhatIsHandedOverOnce) {
@@ -144,4 +151,4 @@ TEST(SequenceFootprint, FreesWhatNobodyTakesAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::memory

@@ -46,9 +46,9 @@ constexpr std::int32_t kAnyUnit = -9;
 
 class Unroller {
  public:
-  explicit Unroller(const StepProgram& program) : program_(program) {}
+  explicit Unroller(const step::StepProgram& program) : program_(program) {}
 
-  void run(const Sequence& sequence, const Slot& slot) {
+  void run(const step::Sequence& sequence, const step::Slot& slot) {
     const std::size_t count = sequence.items.size();
     made_.assign(count, {});
     for (std::size_t at = 0; at < count; ++at) {
@@ -56,7 +56,7 @@ class Unroller {
       for (std::size_t later = at; later < count; ++later) {
         if (may_start(sequence, later) == at) make_ahead(piece(sequence, later), made_[later]);
       }
-      const Item& item = sequence.items[at];
+      const step::Item& item = sequence.items[at];
       const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
       // What a block keeps, a second strand takes up, and leaves for its weight gradients.
       Kept& last = kept_of(sequence, slot, item.units.empty() ? kAnyUnit : item.units.back(), back);
@@ -80,23 +80,24 @@ class Unroller {
   using Kept = std::vector<std::vector<int>>;
   /// What a block keeps of a strand's micro-batch. What chunks of a position hand over lies under
   /// the same key for both.
-  Kept& kept_of(const Sequence& sequence, const Slot& slot, std::int32_t unit, std::size_t strand) {
-    const std::int32_t chunk = unit == kHandedOver ? 0 : sequence.chunk_of(strand);
+  Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
+                std::size_t strand) {
+    const std::int32_t chunk = unit == step::kHandedOver ? 0 : sequence.chunk_of(strand);
     return kept_[{chunk, slot.micro_batch_of(strand), unit}];
   }
-  using Buffers = std::map<TensorId, int>;
+  using Buffers = std::map<step::TensorId, int>;
 
-  const Template& piece(const Sequence& sequence, std::size_t at) const {
+  const step::Template& piece(const step::Sequence& sequence, std::size_t at) const {
     return program_.templates.at(static_cast<std::size_t>(sequence.items.at(at).which));
   }
-  static std::optional<Stream> own_stream(const Template& piece) {
-    std::set<Stream> streams;
-    for (const Operator& op : piece.operators) streams.insert(op.stream);
-    if (streams.empty() || streams.contains(Stream::kCompute)) return std::nullopt;
+  static std::optional<step::Stream> own_stream(const step::Template& piece) {
+    std::set<step::Stream> streams;
+    for (const step::Operator& op : piece.operators) streams.insert(op.stream);
+    if (streams.empty() || streams.contains(step::Stream::kCompute)) return std::nullopt;
     return piece.operators.front().stream;
   }
   /// The position before which an item that overlaps can start; past the end for all others.
-  std::size_t may_start(const Sequence& sequence, std::size_t at) const {
+  std::size_t may_start(const step::Sequence& sequence, std::size_t at) const {
     if (!own_stream(piece(sequence, at))) return sequence.items.size();
     std::size_t start = 0;
     for (const std::int32_t other : sequence.items[at].after) {
@@ -104,22 +105,22 @@ class Unroller {
     }
     return start;
   }
-  void release_held(Stream stream) {
+  void release_held(step::Stream stream) {
     for (const int buffer : held_[stream]) heap_.release(buffer);
     held_.erase(stream);
   }
 
-  double size(const Template& piece, TensorId id) const {
-    const Tensor& tensor = piece.tensors.at(static_cast<std::size_t>(id));
+  double size(const step::Template& piece, step::TensorId id) const {
+    const step::Tensor& tensor = piece.tensors.at(static_cast<std::size_t>(id));
     const double mean = static_cast<double>(tensor.bytes());
     return tensor.routed ? std::ceil(mean * program_.imbalance) : mean;
   }
-  void make_ahead(const Template& piece, Buffers& outputs) {
-    for (const TensorId id : piece.outputs) outputs[id] = heap_.allocate(size(piece, id));
+  void make_ahead(const step::Template& piece, Buffers& outputs) {
+    for (const step::TensorId id : piece.outputs) outputs[id] = heap_.allocate(size(piece, id));
   }
 
-  void run_item(const Sequence& sequence, std::size_t at, Kept& last, Kept& saved) {
-    const Template& what = piece(sequence, at);
+  void run_item(const step::Sequence& sequence, std::size_t at, Kept& last, Kept& saved) {
+    const step::Template& what = piece(sequence, at);
     Buffers here = made_[at];
     restore(what, last, here);
     take_inputs(sequence, at, here);
@@ -130,20 +131,20 @@ class Unroller {
     leave(what, here, made_[at]);
   }
 
-  void take_inputs(const Sequence& sequence, std::size_t at, Buffers& here) {
-    const Template& what = piece(sequence, at);
-    const std::vector<Source>& sources = sequence.items[at].inputs;
+  void take_inputs(const step::Sequence& sequence, std::size_t at, Buffers& here) {
+    const step::Template& what = piece(sequence, at);
+    const std::vector<step::Source>& sources = sequence.items[at].inputs;
     if (sources.size() != what.inputs.size()) fault(what, "inputs without a source");
     const auto stream = own_stream(what);
     for (std::size_t i = 0; i < what.inputs.size() && i < sources.size(); ++i) {
-      const TensorId id = what.inputs[i];
-      const Source& source = sources[i];
+      const step::TensorId id = what.inputs[i];
+      const step::Source& source = sources[i];
       if (source.item < 0) {
         fault(what, "an input that nobody makes");
         here[id] = heap_.allocate(size(what, id));
         continue;
       }
-      const Template& maker = piece(sequence, static_cast<std::size_t>(source.item));
+      const step::Template& maker = piece(sequence, static_cast<std::size_t>(source.item));
       auto& outputs = made_.at(static_cast<std::size_t>(source.item));
       const auto found = outputs.find(maker.outputs.at(static_cast<std::size_t>(source.output)));
       if (found == outputs.end()) {
@@ -159,7 +160,7 @@ class Unroller {
     }
   }
 
-  void restore(const Template& what, Kept& kept, Buffers& here) {
+  void restore(const step::Template& what, Kept& kept, Buffers& here) {
     if (what.restored.empty()) return;
     if (kept.empty() || kept.back().size() != what.restored.size()) {
       return fault(what, "restores what was not saved");
@@ -172,69 +173,70 @@ class Unroller {
     kept.pop_back();
   }
 
-  void run_operators(const Template& what, Buffers& here) {
-    const std::set<TensorId> stays = outliving(what);
-    for (const TensorId id : stays) {
+  void run_operators(const step::Template& what, Buffers& here) {
+    const std::set<step::TensorId> stays = outliving(what);
+    for (const step::TensorId id : stays) {
       if (!touched_after(what, 0, id)) make(what, id, here);
     }
     for (std::size_t i = 0; i < what.operators.size(); ++i) {
-      const std::set<TensorId> touched = operands(what, i);
-      for (const TensorId id : touched) make(what, id, here);
-      for (const TensorId id : touched) {
+      const std::set<step::TensorId> touched = operands(what, i);
+      for (const step::TensorId id : touched) make(what, id, here);
+      for (const step::TensorId id : touched) {
         if (stays.contains(id) || touched_after(what, i + 1, id)) continue;
         heap_.release(here.at(id));
         here.erase(id);
       }
     }
   }
-  void make(const Template& what, TensorId id, Buffers& here) {
+  void make(const step::Template& what, step::TensorId id, Buffers& here) {
     if (!here.contains(id)) here[id] = heap_.allocate(size(what, id));
   }
 
-  void keep(std::span<const TensorId> ids, Kept& kept, const Buffers& here) {
+  void keep(std::span<const step::TensorId> ids, Kept& kept, const Buffers& here) {
     if (ids.empty()) return;
     kept.emplace_back();
-    for (const TensorId id : ids) {
+    for (const step::TensorId id : ids) {
       heap_.hold(here.at(id));
       kept.back().push_back(here.at(id));
     }
   }
 
-  void leave(const Template& what, const Buffers& here, Buffers& made) {
-    for (const TensorId id : what.outputs) {
+  void leave(const step::Template& what, const Buffers& here, Buffers& made) {
+    for (const step::TensorId id : what.outputs) {
       heap_.hold(here.at(id));
       made[id] = here.at(id);
     }
     for (const auto& [id, buffer] : here) heap_.release(buffer);
   }
 
-  static std::set<TensorId> outliving(const Template& piece) {
-    std::set<TensorId> ids(piece.outputs.begin(), piece.outputs.end());
+  static std::set<step::TensorId> outliving(const step::Template& piece) {
+    std::set<step::TensorId> ids(piece.outputs.begin(), piece.outputs.end());
     ids.insert(piece.saved.begin(), piece.saved.end());
     return ids;
   }
-  static std::set<TensorId> operands(const Template& piece, std::size_t at) {
+  static std::set<step::TensorId> operands(const step::Template& piece, std::size_t at) {
     const auto reads = piece.reads(piece.operators[at]);
     const auto writes = piece.writes(piece.operators[at]);
-    std::set<TensorId> ids(reads.begin(), reads.end());
+    std::set<step::TensorId> ids(reads.begin(), reads.end());
     ids.insert(writes.begin(), writes.end());
     return ids;
   }
-  static bool touched_after(const Template& piece, std::size_t from, TensorId id) {
+  static bool touched_after(const step::Template& piece, std::size_t from, step::TensorId id) {
     for (std::size_t i = from; i < piece.operators.size(); ++i) {
       if (operands(piece, i).contains(id)) return true;
     }
     return false;
   }
 
-  void fault(const Template& piece, const std::string& what) {
+  void fault(const step::Template& piece, const std::string& what) {
     found_.faults.push_back(piece.name + ": " + what);
   }
 
-  const StepProgram& program_;
+  const step::StepProgram& program_;
   Heap heap_;
-  std::vector<Buffers> made_;                ///< Per item: outputs that nobody took yet.
-  std::map<Stream, std::vector<int>> held_;  ///< Inputs of the last item of an overlapping stream.
+  std::vector<Buffers> made_;  ///< Per item: outputs that nobody took yet.
+  std::map<step::Stream, std::vector<int>>
+      held_;  ///< Inputs of the last item of an overlapping stream.
   /// By chunk, micro-batch and block.
   std::map<std::array<std::int32_t, 3>, Kept> kept_;
   Unrolled found_;
@@ -242,9 +244,9 @@ class Unroller {
 
 }  // namespace
 
-Unrolled unroll(const StepProgram& program, const Stage& stage) {
+Unrolled unroll(const step::StepProgram& program, const step::Stage& stage) {
   Unroller walk(program);
-  for (const Slot& slot : stage.schedule) {
+  for (const step::Slot& slot : stage.schedule) {
     walk.run(stage.sequences.at(static_cast<std::size_t>(slot.sequence)), slot);
   }
   return walk.result();

@@ -15,6 +15,6 @@ struct Unrolled {
 };
 
 /// Walks a whole stage. Independent of stepwright/memory but for the size of one buffer.
-Unrolled unroll(const StepProgram& program, const Stage& stage);
+Unrolled unroll(const step::StepProgram& program, const step::Stage& stage);
 
 }  // namespace stepwright::testing

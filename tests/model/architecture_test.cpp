@@ -13,7 +13,7 @@
 #include "stepwright/model/parameters.h"
 #include "tests/model/random_architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST(Properties, EveryTrainedTensorIsCountedOnce) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -12,7 +12,7 @@
 #include "stepwright/core/error.h"
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 namespace fs = std::filesystem;
@@ -157,4 +157,4 @@ TEST_F(ReadModel, OtherKindsOfValuesAreRefused) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -10,7 +10,7 @@
 #include "stepwright/model/config_refusals.h"
 #include "tests/model/tiny_config.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using testing::AllOf;
@@ -179,4 +179,4 @@ TEST(ConfigErrors, ManyExpertsPerTokenAreRefused) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -8,7 +8,7 @@
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 /// What is accepted must be usable: counted without overflow, and read back from its own mapping.
@@ -30,13 +30,14 @@ void attempt(std::string_view text, Read read) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using stepwright::Document;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  stepwright::attempt(text, [](const Document& file) { return stepwright::read_config(file); });
-  stepwright::attempt(
-      text, [](const Document& file) { return stepwright::read_inline_model(file.root()); });
+  stepwright::model::attempt(
+      text, [](const Document& file) { return stepwright::model::read_config(file); });
+  stepwright::model::attempt(
+      text, [](const Document& file) { return stepwright::model::read_inline_model(file.root()); });
   return 0;
 }

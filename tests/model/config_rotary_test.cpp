@@ -6,7 +6,7 @@
 #include "stepwright/model/layer_order.h"
 #include "tests/model/tiny_config.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using testing::HasSubstr;
@@ -153,4 +153,4 @@ TEST(ConfigRotary, LayersMayHaveBasesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

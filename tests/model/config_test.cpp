@@ -11,7 +11,7 @@
 #include "stepwright/model/layer_order.h"
 #include "tests/model/tiny_config.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using testing::AllOf;
@@ -326,4 +326,4 @@ TEST(Config, TiedEmbeddingsMayStandOutsideOfTheTextConfig) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

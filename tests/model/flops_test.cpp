@@ -9,7 +9,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 struct Worked {
@@ -339,4 +339,4 @@ TEST(Flops, MultiTokenLayersAddTheirLayerProjectionAndHead) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

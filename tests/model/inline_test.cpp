@@ -10,7 +10,7 @@
 #include "stepwright/model/layer_order.h"
 #include "tests/model/random_architecture.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 using testing::AllOf;
@@ -232,4 +232,4 @@ TEST(InlineModel, IndivisibleHeadsNeedAHeadDimension) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -7,7 +7,7 @@
 
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::model {
 namespace {
 
 Architecture model_named(std::string_view name) { return built_in_model(name).value(); }
@@ -223,4 +223,4 @@ TEST(Parameters, PadsTheVocabularyWhereRanksCannotShareItEqually) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::model

@@ -7,7 +7,7 @@
 #include "stepwright/model/architecture.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 /// Legal architectures of every kind, the same for the same seed on every machine.
 class RandomArchitecture {
@@ -207,4 +207,4 @@ class RandomArchitecture {
   std::mt19937_64 random_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::model

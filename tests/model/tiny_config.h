@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::model {
 
 inline Architecture read(const std::string& text) {
   return read_config(Document::parse(text, "models/tiny/config.json"));
@@ -46,4 +46,4 @@ inline std::string unsupported(const std::string& text) {
   return message_of(text, ErrorKind::kUnsupported);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::model

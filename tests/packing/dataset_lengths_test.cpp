@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -103,4 +103,4 @@ TEST_F(DatasetLengthsTest, ManyLengthsBecomeFewWithAsManyDocuments) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 TEST(LargestOf, NormalsIsThePublishedOrderStatistic) {
@@ -56,4 +56,4 @@ TEST(LargestOf, SumsOfDrawnQuantitiesIsNearToDraws) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

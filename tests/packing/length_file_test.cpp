@@ -4,7 +4,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(LengthFile, ReadsWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 TEST(LengthHistogram, JoinsLengthsAndLeavesOutWhatDoesNotOccur) {
@@ -29,4 +29,4 @@ TEST(LengthHistogram, OfALognormalHasItsMomentsAndMedian) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

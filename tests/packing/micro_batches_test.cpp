@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 TEST(MicroBatches, PaddedToOneLengthAreAlike) {
@@ -36,4 +36,4 @@ TEST(MicroBatches, OfPackedSequencesEvenOut) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

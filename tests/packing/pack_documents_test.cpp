@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -64,4 +64,4 @@ TEST(PackDocuments, FirstFitNeverNeedsMoreSequencesThanGreedy) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

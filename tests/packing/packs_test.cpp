@@ -4,7 +4,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(Packs, ManyLengthsBecomeFewWithTheSameTokens) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

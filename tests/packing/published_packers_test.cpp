@@ -15,7 +15,7 @@
 
 #include "stepwright/packing/packs.h"
 
-namespace stepwright {
+namespace stepwright::packing {
 namespace {
 
 using Lengths = std::vector<std::int64_t>;
@@ -292,4 +292,4 @@ TEST(PublishedPackers, StandInTheDocument) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::packing

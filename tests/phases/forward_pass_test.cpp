@@ -6,22 +6,23 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/step/forwards.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 const char* const kTensor = "parallel: {tensor: 8, data: 2}\nsequence_parallel: true\n";
 const char* const kPipeline = "parallel: {pipeline: 4, data: 4}\nschedule: 1f1b\n";
 
 /// Seconds of the computation of all forward operators of a rank of the first position.
-double computation_s(const PlannedJob& planned) {
-  const StepProgram program = forwards_of(planned.job, planned.plan);
-  const CostModel cost(planned.job);
+double computation_s(const plan::PlannedJob& planned) {
+  const step::StepProgram program = step::forwards_of(planned.job, planned.plan);
+  const cost::CostModel cost(planned.job);
   double seconds = 0;
-  const Stage& stage = program.stages.front();
-  for (const Slot& slot : stage.schedule) {
-    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
-        if (!is_communication(op.kind)) seconds += op.repeats * cost.compute_s(op);
+  const step::Stage& stage = program.stages.front();
+  for (const step::Slot& slot : stage.schedule) {
+    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      for (const step::Operator& op :
+           program.templates[static_cast<std::size_t>(item.which)].operators) {
+        if (!step::is_communication(op.kind)) seconds += op.repeats * cost.compute_s(op);
       }
     }
   }
@@ -29,15 +30,16 @@ double computation_s(const PlannedJob& planned) {
 }
 
 TEST(ForwardPass, OnOneDeviceOfAModelIsItsComputation) {
-  const PlannedJob planned = plan_of("parallel: {data: 16}\nsharding: ddp\n");
+  const plan::PlannedJob planned = plan_of("parallel: {data: 16}\nsharding: ddp\n");
   EXPECT_NEAR(forward_pass(planned, 1).seconds, computation_s(planned),
               0.002 * computation_s(planned));
 }
 
 TEST(ForwardPass, IsLessThanABackward) {
   for (const char* choices : {"parallel: {data: 16}\nsharding: zero1\n", kTensor, kPipeline}) {
-    const PlannedJob planned = plan_of(choices);
-    const double share = forward_pass(planned, 1).seconds / predict(planned).step_time_s();
+    const plan::PlannedJob planned = plan_of(choices);
+    const double share =
+        forward_pass(planned, 1).seconds / simulate::predict(planned).step_time_s();
     EXPECT_GT(share, 0.2) << choices;
     EXPECT_LT(share, 0.5) << choices;
   }
@@ -45,20 +47,20 @@ TEST(ForwardPass, IsLessThanABackward) {
 
 TEST(ForwardPass, HasNoBackwardAndKeepsNothing) {
   for (const char* choices : {kTensor, kPipeline}) {
-    const PlannedJob planned = plan_of(choices);
-    for (const Stage& stage : forwards_of(planned.job, planned.plan).stages) {
+    const plan::PlannedJob planned = plan_of(choices);
+    for (const step::Stage& stage : step::forwards_of(planned.job, planned.plan).stages) {
       EXPECT_EQ(stage.states.gradients + stage.states.optimizer, 0);
-      for (const Slot& slot : stage.schedule) {
+      for (const step::Slot& slot : stage.schedule) {
         EXPECT_EQ(stage.sequences[static_cast<std::size_t>(slot.sequence)].direction,
-                  Direction::kForward);
+                  schedule::Direction::kForward);
       }
     }
   }
 }
 
 TEST(ForwardPass, OfMoreBatchesFillsThePipelineOnce) {
-  const PlannedJob flat = plan_of(kTensor);
-  const PlannedJob deep = plan_of(kPipeline);
+  const plan::PlannedJob flat = plan_of(kTensor);
+  const plan::PlannedJob deep = plan_of(kPipeline);
   const double one = forward_pass(flat, 1).seconds;
   EXPECT_NEAR(forward_pass(flat, 5).seconds, 5 * one, 1e-3 * one);
   // Positions after the first wait for their first micro-batch of 16.
@@ -74,8 +76,8 @@ TEST(ForwardPass, NeedsOneMicroBatchWhateverTheirNumber) {
     return forward_pass(plan_of(kPipeline, "", batch), 1).peak_bytes;
   };
   EXPECT_EQ(peak("{sequences: 64, length: 4096}"), peak("{sequences: 256, length: 4096}"));
-  const PlannedJob planned = plan_of(kPipeline);
-  const Prediction step = predict(planned);
+  const plan::PlannedJob planned = plan_of(kPipeline);
+  const simulate::Prediction step = simulate::predict(planned);
   const std::vector<double> forward = forward_pass(planned, 1).peak_bytes;
   for (std::size_t i = 0; i < forward.size(); ++i) {
     EXPECT_GT(forward[i], static_cast<double>(step.program.stages[i].states.parameters));
@@ -94,9 +96,9 @@ TEST(ForwardPass, OfDocumentsWaitsForTheSlowestRank) {
   };
   EXPECT_GT(seconds(unequal), 1.001 * seconds(equal));
   // Waits of independent batches add up to less than their number says.
-  const PlannedJob planned = plan_of("parallel: {data: 16}\nsharding: zero1\n", "", unequal);
+  const plan::PlannedJob planned = plan_of("parallel: {data: 16}\nsharding: zero1\n", "", unequal);
   EXPECT_LT(forward_pass(planned, 16).seconds, 16 * forward_pass(planned, 1).seconds);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -3,33 +3,33 @@
 #include "plans.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
-TrainingMethod method_of(const std::string& objective) {
+plan::TrainingMethod method_of(const std::string& objective) {
   return plan_of("parallel: {tensor: 2, data: 8}\n", objective).job.method;
 }
 
 TEST(Methods, AreReadWithTheirDefaults) {
-  EXPECT_EQ(method_of("").kind, MethodKind::kPretrain);
-  EXPECT_EQ(method_of("{kind: step_time}").kind, MethodKind::kPretrain);
-  EXPECT_EQ(method_of("sft").kind, MethodKind::kSft);
-  const TrainingMethod dpo = method_of("dpo");
-  EXPECT_EQ(dpo.reference.place, ModelPlace::kSame);
+  EXPECT_EQ(method_of("").kind, plan::MethodKind::kPretrain);
+  EXPECT_EQ(method_of("{kind: step_time}").kind, plan::MethodKind::kPretrain);
+  EXPECT_EQ(method_of("sft").kind, plan::MethodKind::kSft);
+  const plan::TrainingMethod dpo = method_of("dpo");
+  EXPECT_EQ(dpo.reference.place, plan::ModelPlace::kSame);
   EXPECT_FALSE(dpo.old_log_probabilities);
   EXPECT_FALSE(dpo.rollout);
-  const TrainingMethod grpo = method_of("{kind: grpo, rollout: {tokens_per_s: 1000}}");
+  const plan::TrainingMethod grpo = method_of("{kind: grpo, rollout: {tokens_per_s: 1000}}");
   EXPECT_TRUE(grpo.old_log_probabilities);
-  EXPECT_EQ(grpo.reference.place, ModelPlace::kSame);
-  EXPECT_EQ(grpo.critic.place, ModelPlace::kNone);
+  EXPECT_EQ(grpo.reference.place, plan::ModelPlace::kSame);
+  EXPECT_EQ(grpo.critic.place, plan::ModelPlace::kNone);
   EXPECT_EQ(grpo.updates, 1);
   EXPECT_EQ(grpo.staleness, 1);
   EXPECT_FALSE(grpo.dispatch);
-  const TrainingMethod verl =
+  const plan::TrainingMethod verl =
       method_of("{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240}}");
-  EXPECT_EQ(verl.dispatch->token_s, Dispatch::kTokenS);
-  const TrainingMethod ppo = method_of("{kind: ppo, rollout: {seconds: 2min}}");
-  EXPECT_EQ(ppo.critic.place, ModelPlace::kSame);
+  EXPECT_EQ(verl.dispatch->token_s, plan::Dispatch::kTokenS);
+  const plan::TrainingMethod ppo = method_of("{kind: ppo, rollout: {seconds: 2min}}");
+  EXPECT_EQ(ppo.critic.place, plan::ModelPlace::kSame);
   EXPECT_EQ(ppo.rollout->seconds, 120);
 }
 
@@ -40,19 +40,19 @@ TEST(Methods, AreWrittenAsTheyWereRead) {
         "rollout: {tokens_per_s: 1500, longest: 10s, prompt: 100, devices: 8, tensor: 2}}",
         "{kind: grpo, rollout: {seconds: 5}, dispatch: {padded: 10240, token: 200ns}}",
         "{kind: ppo, reference: {devices: 8}, critic: {devices: 16}, rollout: {seconds: 5}}"}) {
-    const PlannedJob planned = plan_of("parallel: {tensor: 2, data: 8}\n", objective);
-    const Document written = Document::parse(plan_yaml(planned), "written.yaml");
-    const PlannedJob again = read_plan(written, {});
+    const plan::PlannedJob planned = plan_of("parallel: {tensor: 2, data: 8}\n", objective);
+    const Document written = Document::parse(plan::plan_yaml(planned), "written.yaml");
+    const plan::PlannedJob again = plan::read_plan(written, {});
     EXPECT_EQ(again.job.method, planned.job.method) << objective;
     EXPECT_EQ(again.job.objective.memory_limit_bytes, planned.job.objective.memory_limit_bytes);
-    EXPECT_EQ(plan_yaml(again), plan_yaml(planned));
+    EXPECT_EQ(plan::plan_yaml(again), plan::plan_yaml(planned));
   }
 }
 
 TEST(Methods, StandBesideWhatTheTunerLooksFor) {
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       plan_of("parallel: {tensor: 2, data: 8}\n", "{kind: dpo, memory_confidence: 0.7}");
-  EXPECT_EQ(planned.job.objective.kind, ObjectiveKind::kStepTime);
+  EXPECT_EQ(planned.job.objective.kind, plan::ObjectiveKind::kStepTime);
   EXPECT_EQ(planned.job.objective.memory_confidence, 0.7);
   EXPECT_THROW(method_of("{kind: dpo, target_step_time: 5}"), Error);
 }
@@ -64,4 +64,4 @@ TEST(Methods, ForwardsTakeNoMoreSequencesThanAStepHas) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::phases

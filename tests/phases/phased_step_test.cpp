@@ -12,7 +12,7 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 const char* const kPlan = "parallel: {tensor: 8, data: 2}\nsequence_parallel: true\n";
@@ -35,7 +35,7 @@ TEST(PhasedStep, OfPreferencesTakesAForwardOfTheReferenceMore) {
   EXPECT_DOUBLE_EQ(step.step_s, step.update.step_time_s() + forward);
   // A copy of an eighth of the model in 16 bits.
   const double copy =
-      2.0 * static_cast<double>(count_parameters(step.update.planned.job.model)) / 8;
+      2.0 * static_cast<double>(model::count_parameters(step.update.planned.job.model)) / 8;
   const PhasedStep alone = step_of("{kind: dpo, reference: host}");
   EXPECT_NEAR(step.peak_bytes - alone.peak_bytes, copy, 0.01 * copy);
   EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
@@ -61,13 +61,13 @@ TEST(PhasedStep, FitsWhereWhatGeneratesDoes) {
 TEST(PhasedStep, ModelsBesideThePolicyAreInTheMemoryOfItsUpdate) {
   const auto planned = [](const std::string& objective) { return plan_of(kPlan, objective); };
   const auto account = [&](const std::string& objective) {
-    const PlannedJob own = planned(objective);
-    return memory_report(own.job, build_program(own.job, own.plan)).peak_bytes;
+    const plan::PlannedJob own = planned(objective);
+    return memory::memory_report(own.job, step::build_program(own.job, own.plan)).peak_bytes;
   };
   const auto priced = [&](const std::string& objective) {
-    const PlannedJob own = planned(objective);
-    const CostModel cost(own.job);
-    return Pricer(own.job, cost).price(own.plan).memory_bytes;
+    const plan::PlannedJob own = planned(objective);
+    const cost::CostModel cost(own.job);
+    return simulate::Pricer(own.job, cost).price(own.plan).memory_bytes;
   };
   const std::string rollout = "rollout: {tokens_per_s: 2000, tensor: 8}}";
   const double pretraining = account("step_time");
@@ -152,7 +152,7 @@ TEST(PhasedStep, ModelsOnDevicesOfTheirOwnWorkBeside) {
 }
 
 TEST(PhasedStep, OnFewerDevicesStatesAreSharedInGroupsOfTheirOwnSize) {
-  const PlannedJob planned = plan_of(
+  const plan::PlannedJob planned = plan_of(
       "parallel: {tensor: 2, data: 8}\nsequence_parallel: true\nsharding: {states: III, "
       "group: 8}\n",
       "{kind: ppo, critic: {devices: 8}, rollout: {tokens_per_s: 2000}}");
@@ -161,13 +161,13 @@ TEST(PhasedStep, OnFewerDevicesStatesAreSharedInGroupsOfTheirOwnSize) {
 }
 
 TEST(PhasedStep, AdaptersAreLearntAgainstTheirBase) {
-  const PlannedJob planned =
+  const plan::PlannedJob planned =
       plan_of(kPlan, "{kind: grpo, rollout: {tokens_per_s: 2000, tensor: 8}}",
               "{sequences: 64, length: 4096}", "  adapters: {rank: 16}\n");
   const PhasedStep step = phased_step(planned);
   EXPECT_DOUBLE_EQ(step.bytes_beyond_update(), 0);
   EXPECT_DOUBLE_EQ(step.sync.bytes,
-                   2.0 * static_cast<double>(count_trained_parameters(planned.job.model)));
+                   2.0 * static_cast<double>(model::count_trained_parameters(planned.job.model)));
 }
 
 TEST(PhasedStep, GenerationTakesAsLongAsItsLongestSequence) {
@@ -197,4 +197,4 @@ TEST(PhasedStep, RefusesDevicesOnWhichNoPlanIsLegal) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -4,19 +4,19 @@
 
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 
 /// A plan of Llama-3-8B on two nodes of H100: `choices` are lines of the plan, `objective` a
 /// mapping of its job, or nothing; `batch` what stands there.
-inline PlannedJob plan_of(const std::string& choices, const std::string& objective = "",
-                          const std::string& batch = "{sequences: 64, length: 4096}",
-                          const std::string& job = "") {
+inline plan::PlannedJob plan_of(const std::string& choices, const std::string& objective = "",
+                                const std::string& batch = "{sequences: 64, length: 4096}",
+                                const std::string& job = "") {
   std::string text =
       "stepwright: plan/2\njob:\n  model: llama-3-8b\n"
       "  cluster: {profile: dgx-h100, nodes: 2}\n  batch: " +
       batch + "\n" + job;
   if (!objective.empty()) text += "  objective: " + objective + "\n";
-  return read_plan(Document::parse(text + choices, "plan.yaml"), {});
+  return plan::read_plan(Document::parse(text + choices, "plan.yaml"), {});
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -8,19 +8,20 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
-Job job_of(const std::string& objective, int nodes = 4, const char* model = "llama-3-8b") {
+plan::Job job_of(const std::string& objective, int nodes = 4, const char* model = "llama-3-8b") {
   const std::string text = std::string("stepwright: job/2\nmodel: ") + model +
                            "\ncluster: {profile: dgx-h100, nodes: " + std::to_string(nodes) +
                            "}\nbatch: {sequences: 96, length: 4096}\nobjective: " + objective +
                            "\nsearch: {context: 1, recompute: [none, full]}\n";
-  return read_job(Document::parse(text, "job.yaml"), {});
+  return plan::read_job(Document::parse(text, "job.yaml"), {});
 }
 
-PoolSplits splits_of(const Job& job) {
-  return best_splits(job, [](const Job& part) { return tune(part, {.threads = 1, .top = 3}); });
+PoolSplits splits_of(const plan::Job& job) {
+  return best_splits(
+      job, [](const plan::Job& part) { return tune::tune(part, {.threads = 1, .top = 3}); });
 }
 
 std::int64_t generating(const PhasedStep& step) { return step.method().rollout->devices; }
@@ -66,16 +67,16 @@ TEST(Pools, AreThoseThatTheJobStates) {
 TEST(Pools, LeaveRoomForTheReference) {
   // On eight devices the fastest plan of updates alone leaves no room for a second copy.
   const auto searched = [](const char* objective, double limit_bytes) {
-    Job job = job_of(objective, 1, "qwen2.5-7b");
+    plan::Job job = job_of(objective, 1, "qwen2.5-7b");
     job.objective.memory_limit_bytes = limit_bytes;
     return job;
   };
-  const auto fastest = [](const Job& job) {
-    return tune(job, {.threads = 1, .top = 1}).plans.front();
+  const auto fastest = [](const plan::Job& job) {
+    return tune::tune(job, {.threads = 1, .top = 1}).plans.front();
   };
-  const TunedPlan alone = fastest(searched("{kind: dpo, reference: host}", 0));
-  const Job limited = searched("dpo", 1.05 * alone.peak_memory_bytes);
-  const TunedPlan beside = fastest(limited);
+  const tune::TunedPlan alone = fastest(searched("{kind: dpo, reference: host}", 0));
+  const plan::Job limited = searched("dpo", 1.05 * alone.peak_memory_bytes);
+  const tune::TunedPlan beside = fastest(limited);
   EXPECT_TRUE(beside.fits);
   EXPECT_NE(beside.plan, alone.plan);
   EXPECT_GE(beside.step_time_s, alone.step_time_s);
@@ -85,4 +86,4 @@ TEST(Pools, LeaveRoomForTheReference) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::phases

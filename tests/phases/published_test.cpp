@@ -15,7 +15,7 @@
 #include "stepwright/phases/phased_step.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 /// A published step with what its program predicts.
@@ -37,16 +37,17 @@ struct PublishedStep {
   }
   /// Tokens of a sequence that would make the update as long as it was.
   [[nodiscard]] double explaining_length() const {
-    const LengthHistogram& lengths = predicted.update.planned.job.documents->packs.documents;
-    return total_tokens(lengths) / total_count(lengths) * stretch();
+    const packing::LengthHistogram& lengths =
+        predicted.update.planned.job.documents->packs.documents;
+    return packing::total_tokens(lengths) / packing::total_count(lengths) * stretch();
   }
 };
 
-PlannedJob plan_of_row(const std::string& job, std::string choices) {
+plan::PlannedJob plan_of_row(const std::string& job, std::string choices) {
   // `{a: b, c: d}` of the plan goes on behind the job.
   choices = choices.substr(1, choices.size() - 2);
   const std::string text = "{stepwright: plan/2, job: " + job + ", " + choices + "}";
-  return read_plan(Document::parse("# a row\n" + text + "\n", "row"), {});
+  return plan::read_plan(Document::parse("# a row\n" + text + "\n", "row"), {});
 }
 
 const std::vector<PublishedStep>& published_steps() {
@@ -219,4 +220,4 @@ TEST(PublishedSteps, StandInTheDocument) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::phases

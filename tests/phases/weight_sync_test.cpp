@@ -7,20 +7,23 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/phases/phased_step.h"
 
-namespace stepwright {
+namespace stepwright::phases {
 namespace {
 
 WeightSync sync_of(const std::string& choices, const std::string& rollout) {
   return phased_step(plan_of(choices, "{kind: grpo, rollout: {seconds: 1, " + rollout + "}}")).sync;
 }
 
-double model_bytes() { return 2.0 * static_cast<double>(count_parameters(plan_of("").job.model)); }
+double model_bytes() {
+  return 2.0 * static_cast<double>(model::count_parameters(plan_of("").job.model));
+}
 
 double gather_s(double bytes, std::int64_t size, std::int64_t stride) {
-  const Job job = plan_of("").job;
-  return CostModel(job)
-      .message(OperatorKind::kAllGather, bytes, strided_layout(job.cluster, size, stride),
-               Algorithm::kLibrary, Scheme::kData)
+  const plan::Job job = plan_of("").job;
+  return cost::CostModel(job)
+      .message(step::OperatorKind::kAllGather, bytes,
+               cluster::strided_layout(job.cluster, size, stride), collective::Algorithm::kLibrary,
+               step::Scheme::kData)
       .seconds;
 }
 
@@ -45,7 +48,7 @@ TEST(WeightSync, ToOtherDevicesCrossesTheNetwork) {
   const WeightSync near = sync_of("parallel: {tensor: 8, data: 2}\n", "devices: 8, tensor: 8");
   EXPECT_NEAR(near.gather_s, gather_s(model_bytes(), 8, 1), 1e-9);
   // No faster than the NICs of a node, and no slower than a quarter of them.
-  const Cluster cluster = plan_of("").job.cluster;
+  const cluster::Cluster cluster = plan_of("").job.cluster;
   const double line =
       model_bytes() / (cluster.nic_bytes_per_s * static_cast<double>(cluster.nics_per_node));
   EXPECT_GT(near.broadcast_s, line);
@@ -65,11 +68,11 @@ sequence_parallel: true
 sharding: zero1
 )",
                                             "plan.yaml");
-  const WeightSync sync = phased_step(read_plan(document, {})).sync;
+  const WeightSync sync = phased_step(plan::read_plan(document, {})).sync;
   // Dense weights are where they are needed, and experts are most of the model.
   const double experts = 0.9 * sync.bytes / 4;
   EXPECT_GT(sync.gather_s, gather_s(experts, 4, 1));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::phases

@@ -5,7 +5,7 @@
 #include "tests/plan/allocations.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 TEST(Allocation, NeitherRulesNorGridsNorLayoutsAllocate) {
@@ -28,4 +28,4 @@ TEST(Allocation, NeitherRulesNorGridsNorLayoutsAllocate) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -16,8 +16,8 @@ void* operator new(std::size_t size) {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
-namespace stepwright {
+namespace stepwright::plan {
 
 std::int64_t allocations() { return asked; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

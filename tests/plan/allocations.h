@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// How often this program has asked for memory: linking allocations.cpp replaces `operator new`.
 std::int64_t allocations();
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

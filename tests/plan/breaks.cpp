@@ -2,11 +2,11 @@
 
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 void interleave(Plan& plan, std::int64_t chunks) {
-  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks};
+  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = chunks};
 }
 
 std::vector<Break> grid_breaks() {
@@ -82,7 +82,7 @@ std::vector<Break> context_breaks() {
        "sequence_parallel false"},
       {Rule::kLengthWithinPositions, false,
        [](Job& job, Plan&) {
-         job.model.position = Position::kLearned;
+         job.model.position = model::Position::kLearned;
          job.length = 128;
        },
        "length 128 is beyond the 64 learned positions of small; nearest legal: batch.length 64"}};
@@ -91,7 +91,7 @@ std::vector<Break> context_breaks() {
 std::vector<Break> coverage_breaks() {
   return {
       {Rule::kUnfusedContext, false,
-       [](Job& job, Plan&) { job.kernels.attention = AttentionKernel::kUnfused; },
+       [](Job& job, Plan&) { job.kernels.attention = cluster::AttentionKernel::kUnfused; },
        "kernels.attention is unfused and context_kind ring: nothing covers scores of a part of the "
        "keys yet; nearest legal: context_kind ulysses"},
       {Rule::kFrozenStep, false,
@@ -101,7 +101,7 @@ std::vector<Break> coverage_breaks() {
        [](Job& job, Plan&) {
          job.model.multi_token_layers = 1;
          job.model.count_multi_token = true;
-         job.model.position = Position::kNone;
+         job.model.position = model::Position::kNone;
          job.model.embedding_norm = true;
        },
        "model.count_multi_token with position none and a norm of the embedding: nothing covers "
@@ -149,14 +149,14 @@ std::vector<Break> layer_breaks() {
        "2 chunks need the interleaved schedule, and it is 1f1b; nearest legal: chunks 1, or "
        "schedule interleaved"},
       {Rule::kChunksNeedInterleaving, false,
-       [](Job&, Plan& plan) { plan.schedule = {ScheduleKind::kFolded, 3}; },
+       [](Job&, Plan& plan) { plan.schedule = {schedule::ScheduleKind::kFolded, 3}; },
        "the schedule folded has 2 chunks, and chunks is 3; nearest legal: chunks 2, or schedule "
        "interleaved"},
       {Rule::kInterleavingNeedsChunks, false, [](Job&, Plan& plan) { interleave(plan, 1); },
        "the schedule interleaved has at least 2 chunks, and chunks is 1; nearest legal: schedule "
        "1f1b, or chunks 2"},
       {Rule::kInterleavingNeedsChunks, false,
-       [](Job&, Plan& plan) { plan.schedule = {ScheduleKind::kZeroBubbleV, 1}; },
+       [](Job&, Plan& plan) { plan.schedule = {schedule::ScheduleKind::kZeroBubbleV, 1}; },
        "the schedule zb-v has 2 chunks, and chunks is 1; nearest legal: schedule 1f1b, or chunks "
        "2"},
       {Rule::kScheduleNeedsPipeline, false,
@@ -172,7 +172,7 @@ std::vector<Break> layer_breaks() {
       {Rule::kScheduleNeedsPipeline, false,
        [](Job&, Plan& plan) {
          plan.parallel = {.data = 16};
-         plan.schedule = {ScheduleKind::kZeroBubbleH1, 1};
+         plan.schedule = {schedule::ScheduleKind::kZeroBubbleH1, 1};
        },
        "the schedule zb-h1 needs a pipeline, and pipeline is 1; nearest legal: schedule 1f1b"}};
 }
@@ -203,42 +203,42 @@ std::vector<Break> batch_breaks() {
       {Rule::kDualPipeEnds, false,
        [](Job& job, Plan& plan) {
          job.sequences = 30;
-         plan.schedule = {ScheduleKind::kDualPipe, 2};
+         plan.schedule = {schedule::ScheduleKind::kDualPipe, 2};
        },
        "the schedule dualpipe needs an even number of positions and of micro-batches; pipeline is "
        "2, micro-batches are 15; nearest legal: schedule 1f1b with chunks 1"},
       {Rule::kDualPipeMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 8;
-         plan.schedule = {ScheduleKind::kDualPipeV, 2};
+         plan.schedule = {schedule::ScheduleKind::kDualPipeV, 2};
        },
        "the schedule dualpipev needs at least 4 micro-batches with pipeline 2; they are 2; nearest "
        "legal: micro_batch 4"},
       {Rule::kDualPipeMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 4;
-         plan.schedule = {ScheduleKind::kStp, 2};
+         plan.schedule = {schedule::ScheduleKind::kStp, 2};
        },
        "the schedule stp needs at least 6 micro-batches with pipeline 2; they are 4; nearest "
        "legal: micro_batch 2"},
       {Rule::kVocabularyStep, false,
        [](Job& job, Plan& plan) {
          job.kernels.gathered_logits = true;
-         plan.schedule = {ScheduleKind::kSpreadVocabulary, 1};
+         plan.schedule = {schedule::ScheduleKind::kSpreadVocabulary, 1};
        },
        "the schedule 1f1b-vocab with kernels.gathered_logits: nothing covers that yet; nearest "
        "legal: schedule 1f1b"},
       {Rule::kVocabularyStep, false,
        [](Job& job, Plan& plan) {
          job.kernels.loss_chunks = 4;
-         plan.schedule = {ScheduleKind::kVocabularyOne, 1};
+         plan.schedule = {schedule::ScheduleKind::kVocabularyOne, 1};
        },
        "the schedule vocab-1 with kernels.loss_chunks: nothing covers that yet; nearest legal: "
        "schedule 1f1b"},
       {Rule::kStrandsNeedMicroBatches, false,
        [](Job&, Plan& plan) {
          plan.micro_batch = 16;
-         plan.schedule = {.kind = ScheduleKind::kFolded, .chunks = 2, .strands = 2};
+         plan.schedule = {.kind = schedule::ScheduleKind::kFolded, .chunks = 2, .strands = 2};
        },
        "two strands are two micro-batches, and a step has 1; nearest legal: micro_batch 8"}};
 }
@@ -275,25 +275,25 @@ std::vector<Break> sharding_breaks() {
 std::vector<Break> collective_breaks() {
   return {
       {Rule::kTensorCollectives, false,
-       [](Job&, Plan& plan) { plan.collectives.tensor = Algorithm::kNvls; },
+       [](Job&, Plan& plan) { plan.collectives.tensor = collective::Algorithm::kNvls; },
        "nvls needs switches that add and at least 8 ranks on a node; tensor has 2 ranks on 1 node, "
        "and no switch of small adds; nearest legal: collectives.tensor library"},
       {Rule::kContextCollectives, false,
-       [](Job&, Plan& plan) { plan.collectives.context = Algorithm::kDirect; },
+       [](Job&, Plan& plan) { plan.collectives.context = collective::Algorithm::kDirect; },
        "direct carries out none of the collectives that context parallelism has here; nearest "
        "legal: collectives.context library"},
       {Rule::kExpertCollectives, true,
-       [](Job&, Plan& plan) { plan.collectives.expert = Algorithm::kTree; },
+       [](Job&, Plan& plan) { plan.collectives.expert = collective::Algorithm::kTree; },
        "tree carries out none of the collectives that expert parallelism has here; nearest legal: "
        "collectives.expert library"},
       {Rule::kDataCollectives, false,
-       [](Job&, Plan& plan) { plan.collectives.data = Algorithm::kTwoLevel; },
+       [](Job&, Plan& plan) { plan.collectives.data = collective::Algorithm::kTwoLevel; },
        "two-level needs several ranks on each of several nodes, as many on each; data-context has "
        "4 ranks on 1 node; nearest legal: collectives.data library"},
       {Rule::kDataCollectives, false,
        [](Job&, Plan& plan) {
          plan.sharding = *sharding_of("GGG");
-         plan.collectives.data = Algorithm::kTree;
+         plan.collectives.data = collective::Algorithm::kTree;
        },
        "tree carries out none of the collectives that data parallelism has here; nearest legal: "
        "collectives.data library"}};
@@ -429,4 +429,4 @@ std::vector<Break> all_breaks() {
   return breaks;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -6,7 +6,7 @@
 
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Legal on the sixteen devices of the small jobs: tensor 2, context 2, data 2, pipeline 2.
 Plan legal_plan();
@@ -25,4 +25,4 @@ struct Break {
 /// Ways to break every rule, some in several.
 std::vector<Break> all_breaks();
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

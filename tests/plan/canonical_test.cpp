@@ -4,7 +4,7 @@
 #include "stepwright/plan/legality.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Sixteen data ranks.
@@ -25,8 +25,8 @@ TEST(Canonical, ForgetsChoicesOfDimensionsOfOneRank) {
   plan.overlap.tensor = plan.overlap.expert = true;
   plan.overlap.context = plan.overlap.pipeline = false;
   plan.recompute.every = 3;
-  plan.collectives.tensor = Algorithm::kNvls;
-  plan.collectives.context = plan.collectives.expert = Algorithm::kDirect;
+  plan.collectives.tensor = collective::Algorithm::kNvls;
+  plan.collectives.context = plan.collectives.expert = collective::Algorithm::kDirect;
   EXPECT_EQ(canonical(plan, small_job()), data_plan());
 }
 
@@ -50,7 +50,7 @@ TEST(Canonical, ForgetsMessagesThatNobodySends) {
   const Plan plain = plan;
   plan.overlap.gradients = plan.overlap.parameters = false;
   plan.gradient_bucket = plan.parameter_bucket = 7;
-  plan.collectives.data = Algorithm::kTwoLevel;
+  plan.collectives.data = collective::Algorithm::kTwoLevel;
   plan.sharding = *sharding_of("GGG");
   EXPECT_EQ(canonical(plan, small_job()), plain);
 }
@@ -139,10 +139,11 @@ TEST(Canonical, PositionsThatRecomputeAlikeAreNotNamed) {
 
 TEST(Canonical, GpipeOfOneMicroBatchIsOneForwardOneBackward) {
   Plan plan = data_plan();
-  plan.schedule.kind = ScheduleKind::kGpipe;
+  plan.schedule.kind = schedule::ScheduleKind::kGpipe;
   EXPECT_EQ(canonical(plan, small_job()), plan);
   plan.micro_batch = 2;
-  EXPECT_EQ(canonical(plan, small_job()).schedule.kind, ScheduleKind::kOneForwardOneBackward);
+  EXPECT_EQ(canonical(plan, small_job()).schedule.kind,
+            schedule::ScheduleKind::kOneForwardOneBackward);
 }
 
 TEST(Canonical, RankOrdersThatLayTheSameGridAreOne) {
@@ -173,4 +174,4 @@ TEST(Canonical, IsLegalSettledAndLaysTheSameGroups) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -5,7 +5,7 @@
 #include "random_plans.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::HasSubstr;
@@ -44,7 +44,7 @@ TEST(PlanCode, IsShort) {
   plan.sequence_parallel = true;
   plan.tensor_input = TensorInput::kKeep;
   plan.context_kind = ContextKind::kUlysses;
-  plan.schedule = {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2};
+  plan.schedule = {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2};
   plan.layers = {1, 1, 1, 1, 1, 1, 1, 3};
   plan.sharding = *sharding_of("IIG");
   plan.sharding.group = 64;
@@ -128,4 +128,4 @@ TEST(PlanCode, HasALegendOfItsMarksAlone) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -10,7 +10,7 @@
 #include "tests/folder.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::AllOf;
@@ -44,18 +44,18 @@ TEST(DocumentBatch, ReadsAHistogramAndPacksIt) {
   const Job job =
       job_of("sequences: 8, length: 1000, lengths: {histogram: [[300, 1]]}, packing: greedy");
   ASSERT_TRUE(job.documents.has_value());
-  EXPECT_EQ(job.documents->packing.kind, PackingKind::kGreedy);
-  EXPECT_EQ(job.documents->packs.documents, (LengthHistogram{{300, 3}}));
+  EXPECT_EQ(job.documents->packing.kind, packing::PackingKind::kGreedy);
+  EXPECT_EQ(job.documents->packs.documents, (packing::LengthHistogram{{300, 3}}));
 }
 
 TEST(DocumentBatch, ReadsAFileBesideTheJob) {
   const Folder folder;
-  std::ofstream(folder / "lengths.yaml") << lengths_text({{128, 3}, {512, 1}}, "");
+  std::ofstream(folder / "lengths.yaml") << packing::lengths_text({{128, 3}, {512, 1}}, "");
   const Job job = job_of(
       "sequences: 8, length: 1024, lengths: {file: lengths.yaml}, "
       "packing: {kind: first-fit, pad_to: length}",
       folder.path());
-  EXPECT_EQ(job.documents->lengths, (LengthHistogram{{128, 3}, {512, 1}}));
+  EXPECT_EQ(job.documents->lengths, (packing::LengthHistogram{{128, 3}, {512, 1}}));
   EXPECT_EQ(job.documents->file, (folder / "lengths.yaml").string());
 }
 
@@ -74,9 +74,9 @@ TEST(DocumentBatch, ASetFieldPacksAgain) {
                                   "packing: greedy"),
                            Plan{}};
   const PlannedJob longer = with_field(planned, "batch.length=2000");
-  EXPECT_EQ(longer.job.documents->packs.documents, (LengthHistogram{{300, 6}}));
+  EXPECT_EQ(longer.job.documents->packs.documents, (packing::LengthHistogram{{300, 6}}));
   EXPECT_EQ(with_field(planned, "batch.packing.kind=none").job.documents->packs.documents,
-            (LengthHistogram{{300, 1}}));
+            (packing::LengthHistogram{{300, 1}}));
 }
 
 TEST(DocumentBatch, WhatOnlyFirstFitReadsIsNotedBesideOthers) {
@@ -113,4 +113,4 @@ TEST(DocumentBatch, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 Extents product(std::initializer_list<Extent> factors) {
@@ -92,4 +92,4 @@ TEST(Cut, RefusesRunsThatAreNotAlike) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

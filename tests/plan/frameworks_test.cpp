@@ -15,7 +15,7 @@
 #include "tests/plan/random_plans.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::Contains;
@@ -56,8 +56,8 @@ TEST(Frameworks, EveryNameHasAnEntryThatIsCompleteAndHasSources) {
 TEST(Frameworks, ComputeByDefaultWithKernelsThatTheyHave) {
   for (const std::string_view name : kFrameworkNames) {
     const FrameworkLaw law({.name = std::string(name), .version = ""});
-    for (const Generation& generation : generations()) {
-      const AttentionKernel kernel =
+    for (const cluster::Generation& generation : cluster::generations()) {
+      const cluster::AttentionKernel kernel =
           default_kernels({.name = std::string(name)}, {.generation = &generation}).attention;
       EXPECT_TRUE(law.allowed(Ability::kAttention, 0)[static_cast<std::size_t>(kernel)]) << name;
     }
@@ -81,7 +81,7 @@ TEST(Frameworks, VariantsDoOtherwise) {
   const Framework fork{.name = "megatron-lm", .variant = "aleph-alpha"};
   EXPECT_EQ(framework_defaults({.name = "megatron-lm"}).layers, StageSplit::kEven);
   EXPECT_EQ(framework_defaults(fork).layers, StageSplit::kModules);
-  const Device device = built_in_cluster("dgx-h100", 1)->device;
+  const cluster::Device device = cluster::built_in_cluster("dgx-h100", 1)->device;
   EXPECT_TRUE(default_kernels({.name = "megatron-lm"}, device).scattered_pipeline);
   EXPECT_FALSE(default_kernels(fork, device).scattered_pipeline);
   EXPECT_THAT(variant_names("megatron-core"), ElementsAre("ms-swift", "nemo-rl", "bridge"));
@@ -93,13 +93,13 @@ TEST(Frameworks, VariantsDoOtherwise) {
 
 TEST(Frameworks, ALineAsksForAChoiceOfAPlanAndOneOfItsJob) {
   Job job;
-  job.model = *built_in_model("llama-3-8b");
-  job.cluster = *built_in_cluster("dgx-h100", 1);
+  job.model = *model::built_in_model("llama-3-8b");
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   job.precision = DType::kBf16;
   const Framework axolotl{.name = "accelerate", .variant = "axolotl"};
   const auto sums_in = [&](const Framework& framework, DType type, bool adapters) {
     Job trained = job;
-    if (adapters) trained.model.adapters = Adapters{.targets = AdapterTargets(1)};
+    if (adapters) trained.model.adapters = model::Adapters{.targets = model::AdapterTargets(1)};
     Plan plan;
     plan.parallel.data = 8;
     plan.accumulate = type;
@@ -120,8 +120,8 @@ TEST(Frameworks, TogetherRunEveryWord) {
       all |= FrameworkLaw({.name = std::string(name), .version = ""}).allowed(ability, 0);
     }
     for (std::size_t i = 0; i < ability_words(ability).size(); ++i) {
-      if (ability == Ability::kSchedule && i < std::size(kScheduleRows) &&
-          !kScheduleRows[i].definition->traits.runs)
+      if (ability == Ability::kSchedule && i < std::size(schedule::kScheduleRows) &&
+          !schedule::kScheduleRows[i].definition->traits.runs)
         continue;
       EXPECT_TRUE(all[i]) << word << " " << ability_words(ability)[i];
     }
@@ -135,7 +135,7 @@ TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
     job.precision = DType::kBf16;
     Plan plan = random_legal_plan(dice, job);
     for (const auto& [choice, scheme] : kChoosingSchemes) {
-      if (plan.collectives.*choice == Algorithm::kNvls) plan.collectives.*choice = {};
+      if (plan.collectives.*choice == collective::Algorithm::kNvls) plan.collectives.*choice = {};
     }
     bool by_operator = false;
     each_setting(plan.recompute, [&](const Recompute& setting) {
@@ -157,7 +157,7 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
   const Job job = small_expert_job();
   const std::vector<Refused> all = {
       {{"megatron-lm", ""},
-       [](Plan& plan) { plan.schedule.kind = ScheduleKind::kZeroBubbleH1; },
+       [](Plan& plan) { plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1; },
        "schedule zb-h1: megatron-lm runs 1f1b, interleaved"},
       {{"megatron-core", ""},
        [](Plan& plan) { plan.sharding = *sharding_of("GGG"); },
@@ -192,7 +192,7 @@ TEST(Frameworks, SayWhatTheyDoNotRunAndWhatInstead) {
        "overlap tensor_gradients, expert, pipeline: torchtitan runs gradients, parameters, tensor, "
        "context"},
       {{"stepwright", ""},
-       [](Plan& plan) { plan.collectives.tensor = Algorithm::kNvls; },
+       [](Plan& plan) { plan.collectives.tensor = collective::Algorithm::kNvls; },
        "collectives nvls: stepwright runs library, ring"}};
   for (const Refused& way : all) {
     Plan plan = legal_expert_plan();
@@ -314,7 +314,7 @@ TEST(Frameworks, RunPlansMadeByHand) {
               Contains("torchtitan"));
   plan = Plan();
   plan.parallel = {.pipeline = 2, .data = 8};
-  plan.schedule.kind = ScheduleKind::kZeroBubbleH1;
+  plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1;
   EXPECT_THAT(runs_on(job, plan), ElementsAre("stepwright", "internevo"));
   job.precision = DType::kFp16;
   EXPECT_THAT(runs_on(job, plan), ElementsAre("internevo"));
@@ -347,11 +347,11 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
   const Job job = small_job();
   Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
-  plan.schedule.kind = ScheduleKind::kZeroBubbleH1;
+  plan.schedule.kind = schedule::ScheduleKind::kZeroBubbleH1;
   plan.sharding = *sharding_of("NNG");
   plan.overlap = overlap_all(false);
   Plan expected = plan;
-  expected.schedule.kind = ScheduleKind::kOneForwardOneBackward;
+  expected.schedule.kind = schedule::ScheduleKind::kOneForwardOneBackward;
   EXPECT_EQ(nearest_run({"megatron-lm", ""}, job, plan), canonical(expected, job));
   expected.parallel = {.tensor = 2, .data = 8};
   expected.sharding = *sharding_of("NGG");
@@ -365,10 +365,10 @@ TEST(Frameworks, TheNearestChangesNoMoreThanItMust) {
 
 TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
   Job job;
-  job.model = built_in_model("llama-3-8b").value();
-  job.model.encoder =
-      Encoder{.name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
-  job.cluster = built_in_cluster("dgx-h100", 1).value();
+  job.model = model::built_in_model("llama-3-8b").value();
+  job.model.encoder = model::Encoder{
+      .name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
+  job.cluster = cluster::built_in_cluster("dgx-h100", 1).value();
   job.sequences = 64;
   job.length = 4096;
   Plan plan;
@@ -384,13 +384,14 @@ TEST(Frameworks, ImagesRunWhereFilesLeaveTheModelToTheTrainingCode) {
 
 TEST(Frameworks, KernelsAreThoseOfTheDevice) {
   const auto attention = [](std::string name, std::string_view cluster) {
-    return default_kernels({std::move(name), ""}, built_in_cluster(cluster, 1)->device).attention;
+    return default_kernels({std::move(name), ""}, cluster::built_in_cluster(cluster, 1)->device)
+        .attention;
   };
-  EXPECT_EQ(attention("megatron-core", "dgx-h100"), AttentionKernel::kCudnn);
-  EXPECT_EQ(attention("nemo", "dgx-a100-80g"), AttentionKernel::kFlash2);
+  EXPECT_EQ(attention("megatron-core", "dgx-h100"), cluster::AttentionKernel::kCudnn);
+  EXPECT_EQ(attention("nemo", "dgx-a100-80g"), cluster::AttentionKernel::kFlash2);
   EXPECT_EQ(attention("", "dgx-h100"), Kernels().attention);
-  EXPECT_FALSE(
-      default_kernels({"accelerate", ""}, built_in_cluster("dgx-h100", 1)->device).fused_norm);
+  EXPECT_FALSE(default_kernels({"accelerate", ""}, cluster::built_in_cluster("dgx-h100", 1)->device)
+                   .fused_norm);
 }
 
 std::string entry_refused(const std::string& lines) {
@@ -429,4 +430,4 @@ TEST(Frameworks, EntriesNameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::ElementsAre;
@@ -259,4 +259,4 @@ TEST(NodeGroup, IsTheLargestThatNeverLeavesANode) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -5,14 +5,14 @@
 #include "stepwright/plan/grid.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using Group = std::vector<std::int64_t>;
 
 /// Levels whose sizes are the products of the factors: {4, 2, 3} joins 4, 8 and 24 devices.
-Cluster cluster_of(const std::vector<std::int64_t>& factors) {
-  Cluster cluster = small_cluster(1, 1);
+cluster::Cluster cluster_of(const std::vector<std::int64_t>& factors) {
+  cluster::Cluster cluster = small_cluster(1, 1);
   cluster.levels.clear();
   std::int64_t size = 1;
   for (const std::int64_t factor : factors) {
@@ -38,8 +38,9 @@ std::int64_t members_in(const Group& group, std::int64_t begin, std::int64_t end
 }
 
 /// The definition of `GroupLayout`, by looking at every group and every unit.
-GroupLayout counted_layout(const Cluster& cluster, const std::set<Group>& groups) {
-  GroupLayout layout;
+cluster::GroupLayout counted_layout(const cluster::Cluster& cluster,
+                                    const std::set<Group>& groups) {
+  cluster::GroupLayout layout;
   layout.size = std::ssize(*groups.begin());
   layout.levels = static_cast<int>(cluster.levels.size());
   std::int64_t lower = 1;
@@ -69,8 +70,8 @@ bool nests(std::int64_t unit, std::int64_t size, std::int64_t stride) {
   return unit % block == 0 || stride % unit == 0 || (unit % stride == 0 && block % unit == 0);
 }
 
-bool nests(const Cluster& cluster, const GroupShape& shape) {
-  return std::ranges::all_of(cluster.levels, [&](const Level& level) {
+bool nests(const cluster::Cluster& cluster, const GroupShape& shape) {
+  return std::ranges::all_of(cluster.levels, [&](const cluster::Level& level) {
     return std::ranges::all_of(shape.extents, [&](const Extent& factor) {
       if (shape.idle == 0) return nests(level.size, factor.size, factor.stride);
       const std::int64_t stage = factor.stride - shape.idle;
@@ -79,7 +80,7 @@ bool nests(const Cluster& cluster, const GroupShape& shape) {
   });
 }
 
-Job job_on(const Cluster& cluster, bool experts) {
+Job job_on(const cluster::Cluster& cluster, bool experts) {
   Job job = experts ? small_expert_job() : small_job();
   job.cluster = cluster;
   job.model.layers = 24;
@@ -94,7 +95,7 @@ TEST(GroupLayout, IsExactWhereGroupsAndUnitsNest) {
   int several = 0;
   int idle = 0;
   for (int i = 0; i < 3000; ++i) {
-    const Cluster cluster = cluster_of(dice.pick<std::vector<std::int64_t>>(
+    const cluster::Cluster cluster = cluster_of(dice.pick<std::vector<std::int64_t>>(
         {{8, 2}, {2, 2, 4}, {4, 2, 3}, {16}, {4, 6}, {3, 4, 2}}));
     const Grid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));
     for (const auto& [kind, name] : kGroupNames) {
@@ -113,12 +114,12 @@ TEST(GroupLayout, IsExactWhereGroupsAndUnitsNest) {
 TEST(GroupLayout, KnowsWhichLevelsAreCrossedWhereTheyDoNotNest) {
   Dice dice(6);
   for (int i = 0; i < 400; ++i) {
-    const Cluster cluster = cluster_of(
+    const cluster::Cluster cluster = cluster_of(
         dice.pick<std::vector<std::int64_t>>({{6, 4}, {3, 8}, {12, 2}, {3, 2, 4}, {9, 4}}));
     const Grid grid(random_legal_plan(dice, job_on(cluster, dice.chance(2))));
     for (const auto& [kind, name] : kGroupNames) {
-      const GroupLayout layout = group_layout(cluster, grid.shape(kind));
-      const GroupLayout counted = counted_layout(cluster, groups_of(grid, kind));
+      const cluster::GroupLayout layout = group_layout(cluster, grid.shape(kind));
+      const cluster::GroupLayout counted = counted_layout(cluster, groups_of(grid, kind));
       EXPECT_EQ(layout.size, counted.size) << name;
       EXPECT_EQ(layout.span, counted.span) << name;
       for (int level = 0; level < layout.levels; ++level) {
@@ -135,7 +136,8 @@ TEST(GroupLayout, WorksTheNormOfTwoStagesByHand) {
   Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 2, .data = 4};
   const Grid grid(plan);
-  const GroupLayout layout = group_layout(cluster_of({8, 4}), grid.shape(GroupKind::kNorm));
+  const cluster::GroupLayout layout =
+      group_layout(cluster_of({8, 4}), grid.shape(GroupKind::kNorm));
   EXPECT_EQ(layout.size, 8);
   EXPECT_EQ(layout.members[0], 4);
   EXPECT_EQ(layout.members[1], 8);
@@ -145,4 +147,4 @@ TEST(GroupLayout, WorksTheNormOfTwoStagesByHand) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

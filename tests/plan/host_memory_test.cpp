@@ -8,7 +8,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 // Pipelines of three positions, whose ranks have 1, 10 and 100 bytes on their host.
@@ -34,13 +34,13 @@ TEST(FullestHost, HoldsNoMoreRanksThanThereAre) {
 /// Eight data ranks of one node with a whole copy of what is on the host each.
 struct Copies {
   Copies() {
-    job.model = *built_in_model("llama-3-8b");
-    job.cluster = *built_in_cluster("dgx-h100", 1);
+    job.model = *model::built_in_model("llama-3-8b");
+    job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
     plan.parallel.data = 8;
     plan.offload.optimizer = 0.5;
   }
   [[nodiscard]] double bytes_of_element() const {
-    const auto elements = static_cast<double>(count_parameters(job.model));
+    const auto elements = static_cast<double>(model::count_parameters(job.model));
     return host_bytes_of_node(job, plan) / elements / 8;
   }
   Job job;
@@ -68,4 +68,4 @@ TEST(HostBytesOfNode, HoldTheOptimizerOfACriticToo) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

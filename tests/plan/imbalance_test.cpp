@@ -8,7 +8,7 @@
 #include "tests/folder.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::AllOf;
@@ -115,4 +115,4 @@ TEST(ExpertTokens, OfDamagedFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

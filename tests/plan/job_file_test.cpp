@@ -4,7 +4,7 @@
 #include "stepwright/plan/files.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::ElementsAre;
@@ -47,14 +47,14 @@ TEST(JobFile, ReadsTheLeastThereCanBe) {
 TEST(JobFile, ReadsAdapters) {
   const Job job = job_with(
       "adapters: {rank: 16, alpha: 32, targets: [qkv, projection, up], dropout: 0.1, base: nf4}\n");
-  const Adapters& adapters = job.model.adapters.value();
+  const model::Adapters& adapters = job.model.adapters.value();
   EXPECT_EQ(adapters.rank, 16);
   EXPECT_EQ(adapters.scale(), 2);
   EXPECT_EQ(adapters.dropout, 0.1);
   EXPECT_EQ(adapters.base, DType::kNf4);
   EXPECT_FALSE(adapters.joined);
   EXPECT_EQ(adapters.targets.count(), 5);
-  EXPECT_FALSE(adapters.has(AdapterTarget::kGate));
+  EXPECT_FALSE(adapters.has(model::AdapterTarget::kGate));
   EXPECT_EQ(job_with("adapters: {rank: 4}").model.adapters->targets.count(), 7);
   EXPECT_TRUE(job_with("framework: nemo\nadapters: {rank: 4}").model.adapters->joined);
 }
@@ -63,17 +63,18 @@ TEST(JobFile, ReadsAdapters) {
 /// hidden 4096, k and v of 1024, an MLP of 14336.
 TEST(JobFile, CountsWhatIsTrainedByHand) {
   const std::int64_t each = 2 * 4096 + 2 * (4096 + 1024) + 2 * 4096 + 3 * (4096 + 14336);
-  EXPECT_EQ(count_trained_parameters(job_with("adapters: {rank: 8}").model), 32 * 8 * each);
+  EXPECT_EQ(model::count_trained_parameters(job_with("adapters: {rank: 8}").model), 32 * 8 * each);
   const std::int64_t joined = (4096 + 6144) + 2 * 4096 + (4096 + 2 * 14336) + (14336 + 4096);
-  EXPECT_EQ(count_trained_parameters(job_with("adapters: {rank: 8, joined: true}").model),
+  EXPECT_EQ(model::count_trained_parameters(job_with("adapters: {rank: 8, joined: true}").model),
             32 * 8 * joined);
-  const Architecture whole = job_with("").model;
-  const Architecture part = job_with("frozen: [embedding, layers 0-15]").model;
+  const model::Architecture whole = job_with("").model;
+  const model::Architecture part = job_with("frozen: [embedding, layers 0-15]").model;
   const std::int64_t layer = 4096 * 6144 + 4096 * 4096 + 3 * 4096 * 14336 + 2 * 4096;
-  EXPECT_EQ(count_parameters(whole) - count_trained_parameters(part), 128256 * 4096 + 16 * layer);
-  EXPECT_EQ(part.layer_class(15).gradients, GradientPath::kAbove);
-  EXPECT_EQ(part.layer_class(16).gradients, GradientPath::kEnds);
-  EXPECT_EQ(part.layer_class(17).gradients, GradientPath::kThrough);
+  EXPECT_EQ(model::count_parameters(whole) - model::count_trained_parameters(part),
+            128256 * 4096 + 16 * layer);
+  EXPECT_EQ(part.layer_class(15).gradients, model::GradientPath::kAbove);
+  EXPECT_EQ(part.layer_class(16).gradients, model::GradientPath::kEnds);
+  EXPECT_EQ(part.layer_class(17).gradients, model::GradientPath::kThrough);
 }
 
 TEST(JobFile, WritesAdaptersThatReadBack) {
@@ -189,7 +190,7 @@ objective: {kind: smallest_cluster, memory_limit: 70e9, target_step_time: 5}
   EXPECT_EQ(job.optimizer, Optimizer::kAdamW);
   EXPECT_EQ(job.framework.name, "megatron-core");
   EXPECT_EQ(job.framework.version, "0.10");
-  EXPECT_EQ(job.kernels.attention, AttentionKernel::kFlash3);
+  EXPECT_EQ(job.kernels.attention, cluster::AttentionKernel::kFlash3);
   EXPECT_FALSE(job.kernels.fused_norm);
   EXPECT_TRUE(job.kernels.fused_cross_entropy);
   EXPECT_TRUE(job.kernels.cuda_graphs.step);
@@ -250,8 +251,8 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_THAT(space.tensor, ElementsAre(1, 2, 4));
   EXPECT_THAT(space.pipeline, ElementsAre(2));
   EXPECT_THAT(space.data, ElementsAre(8, 16));
-  EXPECT_THAT(space.schedule,
-              ElementsAre(ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved));
+  EXPECT_THAT(space.schedule, ElementsAre(schedule::ScheduleKind::kOneForwardOneBackward,
+                                          schedule::ScheduleKind::kInterleaved));
   EXPECT_THAT(space.sharding, ElementsAre(*sharding_of("NNG"), *sharding_of("IIG")));
   EXPECT_THAT(space.sharding_group, ElementsAre(2, kNodeGroup));
   EXPECT_THAT(space.expert_group, ElementsAre(kNodeGroup));
@@ -264,7 +265,8 @@ TEST(JobFile, ReadsTheSearch) {
   EXPECT_TRUE(space.overlap[0].expert);
   EXPECT_FALSE(space.overlap[1].expert);
   EXPECT_THAT(space.collectives.data,
-              ElementsAre(Algorithm::kLibrary, Algorithm::kTwoLevel, Algorithm::kHoRing));
+              ElementsAre(collective::Algorithm::kLibrary, collective::Algorithm::kTwoLevel,
+                          collective::Algorithm::kHoRing));
   EXPECT_EQ(rank_order_word(space.rank_order.front()), "tp-cp-ep-pp-dp");
   EXPECT_THAT(space.layers, ElementsAre(IsEmpty(), ElementsAre(15, 17)));
 }
@@ -277,7 +279,7 @@ CollectiveLists algorithms_of(const std::string& line) {
 }
 
 TEST(JobFile, ListsAlgorithmsByScheme) {
-  using enum Algorithm;
+  using enum collective::Algorithm;
   const auto lists = algorithms_of(
       "search: {collectives: {data: [library, tree, ho-ring], expert: direct, tensor: [nvls]}}");
   EXPECT_THAT(lists.data, ElementsAre(kLibrary, kTree, kHoRing));
@@ -343,10 +345,11 @@ TEST(JobFile, AnAliasThatIsOnlyNearestLeavesANote) {
 }
 
 TEST(JobFile, AFrameworkBringsItsKernels) {
-  EXPECT_EQ(job_with("framework: megatron-core\n").kernels.attention, AttentionKernel::kCudnn);
+  EXPECT_EQ(job_with("framework: megatron-core\n").kernels.attention,
+            cluster::AttentionKernel::kCudnn);
   EXPECT_FALSE(job_with("framework: accelerate\n").kernels.fused_norm);
   const Job job = job_with("framework: megatron-core\nkernels: {attention: flash2}\n");
-  EXPECT_EQ(job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
 
 TEST(JobFile, NamesUnknownKeysAndWords) {
@@ -440,4 +443,4 @@ TEST(JobFile, ReadsWhatMayBeLeftToTheHost) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -4,7 +4,7 @@
 #include "tests/plan/random_plans.h"
 #include "tests/plan/validator.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 TEST(LegalityProperty, AgreesWithDoingWhatThePlanAsks) {
@@ -61,4 +61,4 @@ TEST(LegalityProperty, LegalValuesAreListed) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

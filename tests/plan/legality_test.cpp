@@ -7,7 +7,7 @@
 #include "tests/plan/breaks.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::ElementsAre;
@@ -53,22 +53,22 @@ TEST(Legality, EveryRuleSaysWhatItDemands) {
 
 TEST(Legality, PackedDocumentsCountPositionsOfTheirOwn) {
   Job job = small_job();
-  job.model.position = Position::kLearned;
+  job.model.position = model::Position::kLearned;
   job.length = 128;
-  const auto refused = [&](std::int64_t longest, const Packing& packing) {
+  const auto refused = [&](std::int64_t longest, const packing::Packing& packing) {
     job.documents = DocumentBatch{.lengths = {{5, 9}, {longest, 1}}, .packing = packing};
-    job.documents->packs = make_packs(job.documents->lengths, packing, job.length);
+    job.documents->packs = packing::make_packs(job.documents->lengths, packing, job.length);
     return broken_rule(job, legal_plan()) == Rule::kLengthWithinPositions;
   };
-  EXPECT_FALSE(refused(64, {.kind = PackingKind::kGreedy}));
-  EXPECT_TRUE(refused(65, {.kind = PackingKind::kGreedy}));
-  EXPECT_TRUE(refused(64, {.kind = PackingKind::kGreedy, .masks = false}));
-  EXPECT_TRUE(refused(64, {.kind = PackingKind::kNone}));
+  EXPECT_FALSE(refused(64, {.kind = packing::PackingKind::kGreedy}));
+  EXPECT_TRUE(refused(65, {.kind = packing::PackingKind::kGreedy}));
+  EXPECT_TRUE(refused(64, {.kind = packing::PackingKind::kGreedy, .masks = false}));
+  EXPECT_TRUE(refused(64, {.kind = packing::PackingKind::kNone}));
 }
 
 TEST(Legality, TheAdviceForTheJobIsLegal) {
   Job job = small_job();
-  job.model.position = Position::kLearned;
+  job.model.position = model::Position::kLearned;
   job.length = 128;
   ASSERT_TRUE(broken_rule(job, legal_plan()));
   job.length = 64;
@@ -114,7 +114,7 @@ TEST(Legality, RefusesNothingThatIsOnlyUnwise) {
 TEST(Legality, LatentAttentionIsCutByHeads) {
   Job job = small_job();
   job.model.kv_heads = 8;
-  job.model.latent = LatentAttention{};
+  job.model.latent = model::LatentAttention{};
   job.model.kv_heads = 1;
   EXPECT_FALSE(illegal(job, legal_plan()));
 }
@@ -167,4 +167,4 @@ TEST(LegalSizes, DivisorsAreAscending) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,14 +9,14 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 NewJob some_job() {
   return {.model = "llama-3-70b",
-          .architecture = *built_in_model("llama-3-70b"),
+          .architecture = *model::built_in_model("llama-3-70b"),
           .cluster = Tree::flow_mapping().set("profile", "dgx-h100").set("nodes", 8),
-          .described = *built_in_cluster("dgx-h100", 8),
+          .described = *cluster::built_in_cluster("dgx-h100", 8),
           .sequences = 512,
           .length = 8192,
           .framework = ""};
@@ -40,7 +40,7 @@ std::string all_said(const std::string& text) {
 TEST(NewJob, ReadsAsWhatItWasMadeFrom) {
   const Job job = read_text(new_job_text(some_job(), "job.yaml"));
   EXPECT_EQ(job.model_name, "llama-3-70b");
-  EXPECT_EQ(job.cluster, *built_in_cluster("dgx-h100", 8));
+  EXPECT_EQ(job.cluster, *cluster::built_in_cluster("dgx-h100", 8));
   EXPECT_EQ(job.sequences, 512);
   EXPECT_EQ(job.length, 8192);
   EXPECT_EQ(job.framework.name, "");
@@ -73,4 +73,4 @@ TEST(NewJob, AModelOfAnyNameStaysOneValue) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

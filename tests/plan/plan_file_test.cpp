@@ -10,7 +10,7 @@
 #include "tests/plan/random_plans.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::ElementsAre;
@@ -37,7 +37,7 @@ std::string plan_refused(const std::string& lines, ErrorKind kind = ErrorKind::k
 TEST(PlanFile, AnOrderIsAskedForInAPlacement) {
   const std::string schedule = "parallel: {pipeline: 4}\nschedule: {kind: auto, chunks: 2";
   const PlannedJob read = read_plan_text(std::string(kJob) + schedule + ", placement: cyclic}\n");
-  EXPECT_EQ(read.plan.schedule.placement, PlacementKind::kCyclic);
+  EXPECT_EQ(read.plan.schedule.placement, schedule::PlacementKind::kCyclic);
   EXPECT_EQ(read_plan_text(plan_yaml(read)).plan.schedule, read.plan.schedule);
   EXPECT_EQ(plan_with(schedule + "}\n").schedule.placement, std::nullopt);
   EXPECT_THAT(plan_refused("schedule: {kind: auto, chunks: 1, placement: v}"),
@@ -72,7 +72,7 @@ rank_order: tp-cp-ep-dp-pp
   EXPECT_EQ(plan.recompute.kind, RecomputeKind::kSelective);
   EXPECT_EQ(plan.parameter_bucket, 30'000'000);
   EXPECT_FALSE(plan.overlap.pipeline);
-  EXPECT_EQ(plan.collectives.data, Algorithm::kTwoLevel);
+  EXPECT_EQ(plan.collectives.data, collective::Algorithm::kTwoLevel);
 }
 
 /// A plan of eight whole nodes in a version's words.
@@ -84,11 +84,13 @@ Plan of_version(int version, const std::string& lines) {
 
 TEST(PlanFile, ARingOfVersionOneIsWhatTheLibraryChooses) {
   EXPECT_EQ(of_version(1, "collectives: {data: ring, expert: ring}\n").collectives, Collectives{});
-  EXPECT_EQ(of_version(2, "collectives: {data: ring}\n").collectives.data, Algorithm::kRing);
+  EXPECT_EQ(of_version(2, "collectives: {data: ring}\n").collectives.data,
+            collective::Algorithm::kRing);
   EXPECT_EQ(
       of_version(2, "collectives: {tensor: nvls, context: direct, expert: relay}\n").collectives,
-      (Collectives{
-          .tensor = Algorithm::kNvls, .context = Algorithm::kDirect, .expert = Algorithm::kRelay}));
+      (Collectives{.tensor = collective::Algorithm::kNvls,
+                   .context = collective::Algorithm::kDirect,
+                   .expert = collective::Algorithm::kRelay}));
   EXPECT_THAT(refusal_of(ErrorKind::kInput, [] { read_plan_text("stepwright: plan/3\n"); }),
               HasSubstr("must be plan/2 or plan/1; it is 'plan/3'"));
 }
@@ -96,9 +98,9 @@ TEST(PlanFile, ARingOfVersionOneIsWhatTheLibraryChooses) {
 TEST(PlanFile, VersionOneLetTheLibraryCarryOutWhatTheAlgorithmCannot) {
   const std::string inside = "parallel: {pipeline: 8, data: 8}\ncollectives: {data: ho-ring}\n";
   const std::string across = "parallel: {data: 64}\ncollectives: {data: ho-ring}\n";
-  EXPECT_EQ(of_version(1, inside).collectives.data, Algorithm::kLibrary);
-  EXPECT_EQ(of_version(2, inside).collectives.data, Algorithm::kHoRing);
-  EXPECT_EQ(of_version(1, across).collectives.data, Algorithm::kHoRing);
+  EXPECT_EQ(of_version(1, inside).collectives.data, collective::Algorithm::kLibrary);
+  EXPECT_EQ(of_version(2, inside).collectives.data, collective::Algorithm::kHoRing);
+  EXPECT_EQ(of_version(1, across).collectives.data, collective::Algorithm::kHoRing);
 }
 
 TEST(PlanFile, OnlyTheLibraryCarriesOutThePipeline) {
@@ -125,7 +127,7 @@ TEST(PlanFile, GradientsOfFp64AreSummedInFp64) {
 
 TEST(PlanFile, ReadsShortForms) {
   const Plan plan = plan_with("schedule: gpipe\nsharding: zero3\noverlap: false\n");
-  EXPECT_EQ(plan.schedule.kind, ScheduleKind::kGpipe);
+  EXPECT_EQ(plan.schedule.kind, schedule::ScheduleKind::kGpipe);
   EXPECT_EQ(plan.sharding, *sharding_of("GGG"));
   EXPECT_EQ(plan.overlap, overlap_all(false));
   EXPECT_EQ(plan_with("recompute: {every: 3}\n").recompute,
@@ -255,7 +257,7 @@ TEST(PlanFile, WritesTheCompactForm) {
   planned.plan.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
   planned.job.framework = {"megatron-core", "0.12"};
   planned.job.space.tensor = {1, 2, 4};
-  planned.job.space.schedule = {ScheduleKind::kOneForwardOneBackward};
+  planned.job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward};
   EXPECT_EQ(plan_yaml(planned), R"(stepwright: plan/2
 job:
   model: llama-3-70b
@@ -305,16 +307,16 @@ TEST(PlanFile, TheSeedsOfTheFuzzerReachThroughTheReader) {
 
 TEST(PlanFile, GivesBackEqualPlans) {
   Dice dice(12);
-  const auto models = built_in_models();
-  const auto clusters = built_in_clusters();
+  const auto models = model::built_in_models();
+  const auto clusters = cluster::built_in_clusters();
   for (int i = 0; i < 400; ++i) {
     const Job small = random_good_job(dice);
     PlannedJob planned;
     planned.plan = random_legal_plan(dice, small);
-    planned.job.model = *built_in_model(models[dice.below(models.size())]);
+    planned.job.model = *model::built_in_model(models[dice.below(models.size())]);
     planned.job.model_name = planned.job.model.name;
-    planned.job.cluster = *built_in_cluster(clusters[dice.below(clusters.size())],
-                                            static_cast<std::int64_t>(dice.below(5)) + 1);
+    planned.job.cluster = *cluster::built_in_cluster(clusters[dice.below(clusters.size())],
+                                                     static_cast<std::int64_t>(dice.below(5)) + 1);
     planned.job.sequences = small.sequences;
     planned.job.length = small.length;
     if (dice.chance(3)) planned.job.model.dropout = 0.125;
@@ -382,4 +384,4 @@ TEST(PlanFile, HasTheBucketsOfAFrameworkThatLeavesNoChoice) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -14,19 +14,20 @@ namespace {
 using namespace stepwright;  // NOLINT(google-build-using-namespace)
 
 /// A plan that was read can be judged, written and read again; a legal one has a grid.
-void exercise(const PlannedJob& planned) {
-  const std::string text = plan_yaml(planned);
-  const PlannedJob again = read_plan(Document::parse(text, "again"), {});
-  if (again.plan != planned.plan || plan_yaml(again) != text) std::abort();
-  for (const Plan& near : illegal(planned.job, planned.plan).value_or(Rejected{}).nearest) {
-    if (broken_rule(planned.job, near)) std::abort();
+void exercise(const plan::PlannedJob& planned) {
+  const std::string text = plan::plan_yaml(planned);
+  const plan::PlannedJob again = plan::read_plan(Document::parse(text, "again"), {});
+  if (again.plan != planned.plan || plan::plan_yaml(again) != text) std::abort();
+  for (const plan::Plan& near :
+       plan::illegal(planned.job, planned.plan).value_or(plan::Rejected{}).nearest) {
+    if (plan::broken_rule(planned.job, near)) std::abort();
   }
-  if (broken_rule(planned.job, planned.plan)) return;
-  const Grid grid(planned.plan);
-  for (const auto& [kind, name] : kGroupNames) {
-    static_cast<void>(group_layout(planned.job.cluster, grid.shape(kind)));
+  if (plan::broken_rule(planned.job, planned.plan)) return;
+  const plan::Grid grid(planned.plan);
+  for (const auto& [kind, name] : plan::kGroupNames) {
+    static_cast<void>(plan::group_layout(planned.job.cluster, grid.shape(kind)));
   }
-  if (broken_rule(planned.job, canonical(planned.plan, planned.job))) std::abort();
+  if (plan::broken_rule(planned.job, plan::canonical(planned.plan, planned.job))) std::abort();
 }
 
 }  // namespace
@@ -35,8 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
     const Document document = Document::parse(text, "fuzz");
-    if (text.find("job/1") != std::string_view::npos) read_job(document, "/nonexistent");
-    exercise(read_plan(document, "/nonexistent"));
+    if (text.find("job/1") != std::string_view::npos) plan::read_job(document, "/nonexistent");
+    exercise(plan::read_plan(document, "/nonexistent"));
   } catch (const Error& error) {
     if (*error.what() == '\0') std::abort();
   }

@@ -10,7 +10,7 @@
 #include "stepwright/plan/words.h"
 #include "tests/plan/random_plans.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::ElementsAre;
@@ -132,7 +132,7 @@ TEST(PlanText, DiffersWhereverPlansDiffer) {
   plans[5].parallel.data = 2;
   plans[6].parallel.pipeline = 2;
   plans[7].micro_batch = 2;
-  plans[8].schedule.kind = ScheduleKind::kGpipe;
+  plans[8].schedule.kind = schedule::ScheduleKind::kGpipe;
   plans[9].schedule.chunks = 2;
   plans[10].sharding.optimizer = Spread::kInner;
   plans[11].sharding.group = 2;
@@ -146,11 +146,11 @@ TEST(PlanText, DiffersWhereverPlansDiffer) {
   plans[19].gradient_bucket = 1;
   plans[20].parameter_bucket = 1;
   plans[21].overlap.pipeline = false;
-  plans[22].collectives.data = Algorithm::kTwoLevel;
+  plans[22].collectives.data = collective::Algorithm::kTwoLevel;
   std::swap(plans[23].rank_order.axes[0], plans[23].rank_order.axes[1]);
   plans[24].layers = {1};
-  plans[25].collectives.expert = Algorithm::kDirect;
-  plans[26].collectives.tensor = Algorithm::kDirect;
+  plans[25].collectives.expert = collective::Algorithm::kDirect;
+  plans[26].collectives.tensor = collective::Algorithm::kDirect;
   plans[27].offload.optimizer = 0.5;
   plans[28].offload.masters = false;
   plans[29].offload.activations = {OffloadModule::kQkv};
@@ -174,7 +174,7 @@ TEST(Job, CountsMicroBatchesAndLayersOfChunks) {
   Plan plan;
   plan.parallel = {.tensor = 4, .pipeline = 2, .data = 8};
   plan.micro_batch = 2;
-  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
+  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
   EXPECT_EQ(micro_batches(job, plan), 32);
   EXPECT_THAT(chunk_layers(job, plan), ElementsAre(2, 3, 3, 2));
   plan.layers = {1, 2, 3, 4};
@@ -182,4 +182,4 @@ TEST(Job, CountsMicroBatchesAndLayersOfChunks) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

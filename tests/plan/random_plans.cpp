@@ -7,10 +7,10 @@
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
-Experts small_experts() {
+model::Experts small_experts() {
   return {.count = 8,
           .top_k = 2,
           .ffn = 48,
@@ -42,13 +42,14 @@ void pick_degrees(Dice& dice, const Job& job, Plan& plan) {
   degrees.expert_tensor = dice.chance(2) ? 1 : dice.pick(near_divisors(4));
 }
 
-OrderBasis basis(Dice& dice, const Plan& plan) {
+schedule::OrderBasis basis(Dice& dice, const Plan& plan) {
   const std::int64_t stages = plan.parallel.pipeline;
   const std::int64_t chunks = plan.schedule.chunks;
-  OrderBasis of{.placement = dice.pick<PlacementKind>({PlacementKind::kV, PlacementKind::kCyclic}),
-                .chunks = {},
-                .hop_ns = 100,
-                .room_bytes = {}};
+  schedule::OrderBasis of{.placement = dice.pick<schedule::PlacementKind>(
+                              {schedule::PlacementKind::kV, schedule::PlacementKind::kCyclic}),
+                          .chunks = {},
+                          .hop_ns = 100,
+                          .room_bytes = {}};
   for (std::int64_t i = 0; i < stages * chunks; ++i) {
     of.chunks.push_back({.forward_ns = dice.pick<std::int64_t>({1000, 1500}),
                          .data_ns = dice.pick<std::int64_t>({1000, 2000}),
@@ -82,21 +83,24 @@ void pick_schedule(Dice& dice, const Job& job, Plan& plan) {
   plan.micro_batch = dice.pick<std::int64_t>({1, 1, 1, 2, 4, 3});
   const std::int64_t pipeline = plan.parallel.pipeline;
   if (pipeline > 1 ? dice.chance(3) : dice.chance(20)) {
-    plan.schedule = {.kind = ScheduleKind::kInterleaved,
+    plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved,
                      .chunks = dice.pick<std::int64_t>({1, 2, 2, 3, 4})};
     if (dice.chance(3)) plan.schedule.group = dice.pick<std::int64_t>({2, 3, 4, 5, 8});
   } else {
-    plan.schedule.kind = dice.pick<ScheduleKind>(
-        {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1,
-         ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
-         ScheduleKind::kPaired, ScheduleKind::kStp, ScheduleKind::kSpreadVocabulary,
-         ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo});
-    plan.schedule.chunks = chunks_of(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
-    const bool pairs = traits_of(plan.schedule.kind).pairs;
+    plan.schedule.kind = dice.pick<schedule::ScheduleKind>(
+        {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kOneForwardOneBackward,
+         schedule::ScheduleKind::kZeroBubbleH1, schedule::ScheduleKind::kVMin,
+         schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kDualPipeV,
+         schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp,
+         schedule::ScheduleKind::kSpreadVocabulary, schedule::ScheduleKind::kVocabularyOne,
+         schedule::ScheduleKind::kVocabularyTwo});
+    plan.schedule.chunks = schedule::chunks_of(plan.schedule.kind, {pipeline > 1 ? 2 : 1}).front();
+    const bool pairs = schedule::traits_of(plan.schedule.kind).pairs;
     if (dice.chance(pairs ? 2 : 20)) plan.schedule.strands = 2;
-    if (dice.chance(30)) plan.schedule = {.kind = ScheduleKind::kAuto, .chunks = 1};
+    if (dice.chance(30)) plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = 1};
     if (dice.chance(20)) plan.schedule.chunks = 3 - plan.schedule.chunks;
-    if (plan.schedule.kind == ScheduleKind::kAuto) plan.schedule.basis = basis(dice, plan);
+    if (plan.schedule.kind == schedule::ScheduleKind::kAuto)
+      plan.schedule.basis = basis(dice, plan);
   }
   if (dice.chance(4)) plan.layers = even_split(job.model.layers, pipeline * plan.schedule.chunks);
   if (plan.layers.size() > 1 && dice.chance(2)) {
@@ -145,11 +149,11 @@ void pick_flags(Dice& dice, Plan& plan) {
   plan.overlap.tensor = dice.chance(2);
   plan.overlap.context = dice.chance(2);
   if (needs) plan.overlap.shared_experts = dice.chance(2);
-  using enum Algorithm;
-  plan.collectives.data = dice.pick<Algorithm>(
+  using enum collective::Algorithm;
+  plan.collectives.data = dice.pick<collective::Algorithm>(
       {kLibrary, kLibrary, kLibrary, kTwoLevel, kHoRing, kTree, kHalvingDoubling});
-  plan.collectives.tensor =
-      dice.pick<Algorithm>({kLibrary, kLibrary, kLibrary, kLibrary, kHalvingDoubling, kNvls});
+  plan.collectives.tensor = dice.pick<collective::Algorithm>(
+      {kLibrary, kLibrary, kLibrary, kLibrary, kHalvingDoubling, kNvls});
   if (dice.chance(2)) return;
   auto& axes = plan.rank_order.axes;
   for (std::size_t i = kAxes - 1; i > 0; --i) std::swap(axes[i], axes[dice.below(i + 1)]);
@@ -157,8 +161,8 @@ void pick_flags(Dice& dice, Plan& plan) {
 
 }  // namespace
 
-Cluster small_cluster(std::int64_t nodes, std::int64_t devices_per_node) {
-  Cluster cluster;
+cluster::Cluster small_cluster(std::int64_t nodes, std::int64_t devices_per_node) {
+  cluster::Cluster cluster;
   cluster.name = "small";
   cluster.device = {.name = "toy",
                     .peak_flops = {{DType::kFp32, 1e13}, {DType::kBf16, 1e14}},
@@ -197,7 +201,7 @@ Job small_job() {
 Job small_expert_job() {
   Job job = small_job();
   job.model.experts = small_experts();
-  set_dense_layers(job.model, {1, 0, 0, 0, 0, 0, 0, 0});
+  model::set_dense_layers(job.model, {1, 0, 0, 0, 0, 0, 0, 0});
   return job;
 }
 
@@ -208,9 +212,9 @@ Job random_job(Dice& dice) {
   job.model.layers = dice.pick<std::int64_t>({8, 8, 12, 7, 2});
   job.model.heads = dice.pick<std::int64_t>({8, 16, 12});
   job.model.kv_heads = dice.pick<std::int64_t>({4, job.model.heads});
-  if (dice.chance(6)) job.model.latent = LatentAttention{};
+  if (dice.chance(6)) job.model.latent = model::LatentAttention{};
   job.model.ffn = dice.pick<std::int64_t>({96, 64, 20});
-  if (dice.chance(6)) job.model.position = Position::kLearned;
+  if (dice.chance(6)) job.model.position = model::Position::kLearned;
   job.length = dice.pick<std::int64_t>({64, 48, 24, 96});
   job.sequences = dice.pick<std::int64_t>({32, 48, 24, 7});
   job.precision = dice.pick<DType>({DType::kBf16, DType::kBf16, DType::kFp32, DType::kFp64});
@@ -218,7 +222,7 @@ Job random_job(Dice& dice) {
   if (job.model.experts && !dice.chance(3)) {
     std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(job.model.layers), 0);
     is_dense.front() = 1;
-    set_dense_layers(job.model, is_dense);
+    model::set_dense_layers(job.model, is_dense);
   }
   if (job.model.experts && dice.chance(3)) job.model.experts->shared_ffn = 0;
   return job;
@@ -249,4 +253,4 @@ Plan random_legal_plan(Dice& dice, const Job& job) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

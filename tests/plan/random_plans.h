@@ -6,7 +6,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// A source of random choices, the same on every machine.
 class Dice {
@@ -34,7 +34,7 @@ Job small_job();
 Job small_expert_job();
 
 /// A cluster of levels node and network.
-Cluster small_cluster(std::int64_t nodes, std::int64_t devices_per_node);
+cluster::Cluster small_cluster(std::int64_t nodes, std::int64_t devices_per_node);
 
 /// A small job, dense or with experts, with sizes that often do not divide each other.
 Job random_job(Dice& dice);
@@ -48,4 +48,4 @@ Plan random_plan(Dice& dice, const Job& job);
 /// A legal plan: tries until there is one.
 Plan random_legal_plan(Dice& dice, const Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

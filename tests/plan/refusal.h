@@ -6,7 +6,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The message of the error of this kind that an action throws; a failed test when it throws none.
 template <class Action>
@@ -21,4 +21,4 @@ std::string refusal_of(ErrorKind kind, const Action& action) {
   return "";
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

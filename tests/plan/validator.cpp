@@ -8,7 +8,7 @@
 
 #include "stepwright/plan/canonical.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Deals things out one by one: does everyone get equally many?
@@ -73,7 +73,7 @@ bool cuts_alike(const Groups& groups, std::int64_t size) {
 }
 
 bool model_can_be_cut(const Job& job, const Plan& plan) {
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
   std::vector<std::int64_t> widths = {model.heads};
   if (!model.latent) widths.push_back(model.kv_heads);
@@ -86,7 +86,8 @@ bool model_can_be_cut(const Job& job, const Plan& plan) {
 
 bool sequence_can_be_cut(const Job& job, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
-  if (job.model.position == Position::kLearned && job.length > job.model.positions) return false;
+  if (job.model.position == model::Position::kLearned && job.length > job.model.positions)
+    return false;
   if (plan.sequence_parallel && tensor < 2) return false;
   if (context > 1 && !deals_evenly(job.length, 2 * context)) return false;
   const std::int64_t tokens = job.length / context;
@@ -107,7 +108,7 @@ bool experts_can_be_spread(const Job& job, const Plan& plan) {
 }
 
 bool head_can_be_spread(const Job& job) {
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   const bool more_tokens = model.count_multi_token && model.multi_token_layers > 0;
   const bool whole_logits = job.kernels.plain_loss || job.kernels.gathered_logits;
   return !more_tokens && !whole_logits && !model.adapters && !model.freezes();
@@ -123,13 +124,14 @@ bool head_can_be_passed(const Job& job, const Plan& plan) {
                         !kernels.document_loss;
   const bool alone =
       job.method.kind == MethodKind::kPretrain || job.method.kind == MethodKind::kSft;
-  const bool caps = plan.schedule.kind == ScheduleKind::kVocabularyTwo && job.model.logit_cap > 0;
+  const bool caps =
+      plan.schedule.kind == schedule::ScheduleKind::kVocabularyTwo && job.model.logit_cap > 0;
   return head_can_be_spread(job) && resident && one_loss && alone && !caps;
 }
 
 bool layers_can_be_staged(const Job& job, const Plan& plan) {
   const std::int64_t pipeline = plan.parallel.pipeline;
-  const bool shared = plan.schedule.kind == ScheduleKind::kDualPipe;  // by two positions
+  const bool shared = plan.schedule.kind == schedule::ScheduleKind::kDualPipe;  // by two positions
   if (plan.layers.empty() && pipeline * plan.schedule.chunks > job.model.layers) return false;
   const std::int64_t chunks = shared ? pipeline : pipeline * plan.schedule.chunks;
   if (!plan.layers.empty()) {
@@ -151,38 +153,39 @@ bool layers_can_be_staged(const Job& job, const Plan& plan) {
     if (std::ssize(working) != pipeline) return false;
     // Elsewhere every chunk has a part of the model.
     const bool cyclic =
-        plan.schedule.strands == 1 && (plan.schedule.kind == ScheduleKind::kInterleaved ||
-                                       plan.schedule.kind == ScheduleKind::kPaired);
+        plan.schedule.strands == 1 && (plan.schedule.kind == schedule::ScheduleKind::kInterleaved ||
+                                       plan.schedule.kind == schedule::ScheduleKind::kPaired);
     for (std::int64_t i = 1; i + 1 < chunks && !cyclic; ++i) {
       if (plan.layers[static_cast<std::size_t>(i)] == 0) return false;
     }
   }
   const std::int64_t own = plan.schedule.chunks;
-  if (plan.schedule.strands == 2 && plan.schedule.kind != ScheduleKind::kFolded &&
-      plan.schedule.kind != ScheduleKind::kDualPipeV &&
-      plan.schedule.kind != ScheduleKind::kPaired && plan.schedule.kind != ScheduleKind::kStp) {
+  if (plan.schedule.strands == 2 && plan.schedule.kind != schedule::ScheduleKind::kFolded &&
+      plan.schedule.kind != schedule::ScheduleKind::kDualPipeV &&
+      plan.schedule.kind != schedule::ScheduleKind::kPaired &&
+      plan.schedule.kind != schedule::ScheduleKind::kStp) {
     return false;
   }
   switch (plan.schedule.kind) {
-    case ScheduleKind::kGpipe:
-    case ScheduleKind::kOneForwardOneBackward: return own == 1;
-    case ScheduleKind::kZeroBubbleH1:
-    case ScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
-    case ScheduleKind::kSpreadVocabulary:
+    case schedule::ScheduleKind::kGpipe:
+    case schedule::ScheduleKind::kOneForwardOneBackward: return own == 1;
+    case schedule::ScheduleKind::kZeroBubbleH1:
+    case schedule::ScheduleKind::kZeroBubbleH2: return own == 1 && pipeline > 1;
+    case schedule::ScheduleKind::kSpreadVocabulary:
       return own == 1 && pipeline > 1 && head_can_be_spread(job);
-    case ScheduleKind::kVocabularyOne:
-    case ScheduleKind::kVocabularyTwo:
+    case schedule::ScheduleKind::kVocabularyOne:
+    case schedule::ScheduleKind::kVocabularyTwo:
       return own == 1 && pipeline > 1 && head_can_be_passed(job, plan);
-    case ScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
-    case ScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
-    case ScheduleKind::kAuto: return own <= 2 && pipeline > 1;
-    case ScheduleKind::kFolded: return own == 2;
-    case ScheduleKind::kDualPipe: return own == 2 && pipeline > 1 && pipeline % 2 == 0;
-    case ScheduleKind::kZeroBubbleV:
-    case ScheduleKind::kVHalf:
-    case ScheduleKind::kVMin:
-    case ScheduleKind::kDualPipeV:
-    case ScheduleKind::kStp: return own == 2 && pipeline > 1;
+    case schedule::ScheduleKind::kInterleaved: return own > 1 && pipeline > 1;
+    case schedule::ScheduleKind::kPaired: return pipeline > 1 ? own > 1 : own == 1;
+    case schedule::ScheduleKind::kAuto: return own <= 2 && pipeline > 1;
+    case schedule::ScheduleKind::kFolded: return own == 2;
+    case schedule::ScheduleKind::kDualPipe: return own == 2 && pipeline > 1 && pipeline % 2 == 0;
+    case schedule::ScheduleKind::kZeroBubbleV:
+    case schedule::ScheduleKind::kVHalf:
+    case schedule::ScheduleKind::kVMin:
+    case schedule::ScheduleKind::kDualPipeV:
+    case schedule::ScheduleKind::kStp: return own == 2 && pipeline > 1;
   }
   return false;
 }
@@ -209,11 +212,12 @@ bool batch_can_be_dealt(const Job& job, const Plan& plan) {
   if (left != 0) return false;
   if (plan.schedule.strands == 2 && count < 2) return false;
   switch (plan.schedule.kind) {
-    case ScheduleKind::kInterleaved:
-    case ScheduleKind::kPaired: return comes_in_groups(count, plan);
-    case ScheduleKind::kDualPipe: return count % 2 == 0 && count >= 2 * plan.parallel.pipeline;
-    case ScheduleKind::kDualPipeV: return count >= 2 * plan.parallel.pipeline;
-    case ScheduleKind::kStp: return count >= 3 * plan.parallel.pipeline;
+    case schedule::ScheduleKind::kInterleaved:
+    case schedule::ScheduleKind::kPaired: return comes_in_groups(count, plan);
+    case schedule::ScheduleKind::kDualPipe:
+      return count % 2 == 0 && count >= 2 * plan.parallel.pipeline;
+    case schedule::ScheduleKind::kDualPipeV: return count >= 2 * plan.parallel.pipeline;
+    case schedule::ScheduleKind::kStp: return count >= 3 * plan.parallel.pipeline;
     default: return true;
   }
 }
@@ -270,7 +274,7 @@ Groups parts_of(const Groups& groups, std::int64_t size, bool inner) {
 }
 
 /// Whether an algorithm runs in groups, by who sits where.
-bool runs_in(Algorithm algorithm, const Groups& groups, std::int64_t devices_per_node) {
+bool runs_in(collective::Algorithm algorithm, const Groups& groups, std::int64_t devices_per_node) {
   std::size_t most = 0;
   const auto size = groups.begin()->second.size();
   for (const auto& [key, ranks] : groups) {
@@ -280,10 +284,10 @@ bool runs_in(Algorithm algorithm, const Groups& groups, std::int64_t devices_per
   const std::size_t nodes = (size + most - 1) / most;
   const auto is_power = [](std::size_t number) { return (number & (number - 1)) == 0; };
   switch (algorithm) {
-    case Algorithm::kTree: return nodes > 1;
-    case Algorithm::kHalvingDoubling: return is_power(size);
-    case Algorithm::kTwoLevel:
-    case Algorithm::kHoRing: return nodes > 1 && most > 1 && most * nodes == size;
+    case collective::Algorithm::kTree: return nodes > 1;
+    case collective::Algorithm::kHalvingDoubling: return is_power(size);
+    case collective::Algorithm::kTwoLevel:
+    case collective::Algorithm::kHoRing: return nodes > 1 && most > 1 && most * nodes == size;
     default: return false;  // no switch of these clusters adds
   }
 }
@@ -291,7 +295,7 @@ bool runs_in(Algorithm algorithm, const Groups& groups, std::int64_t devices_per
 /// Who reduces in full at the end, for a letter of the optimizer; the others halve.
 bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
                             std::int64_t group) {
-  const Algorithm algorithm = plan.collectives.data;
+  const collective::Algorithm algorithm = plan.collectives.data;
   const Groups inner = parts_of(all, group, true);
   const Groups outer = parts_of(all, group, false);
   const auto runs = [&](const Groups& groups) {
@@ -299,7 +303,7 @@ bool data_algorithm_can_run(const Job& job, const Plan& plan, const Groups& all,
            runs_in(algorithm, groups, job.cluster.devices_per_node);
   };
   const std::string states = sharding_word(plan.sharding);
-  const bool tree = algorithm == Algorithm::kTree;
+  const bool tree = algorithm == collective::Algorithm::kTree;
   if (states[2] == 'N') return runs(all);
   if (states[2] == 'I') return runs(outer) || (!tree && runs(inner));
   if (tree) return false;
@@ -313,11 +317,11 @@ bool algorithms_can_run(const Job& job, const Plan& plan) {
   const std::int64_t ranks = plan.parallel.ranks();
   const auto dense = lay_out(plan.rank_order, {tensor, context, 1, data, pipeline}, ranks);
   const Groups of_tensor = groups_over(dense, {Axis::kTensor});
-  if (tensor > 1 && plan.collectives.tensor != Algorithm::kLibrary &&
+  if (tensor > 1 && plan.collectives.tensor != collective::Algorithm::kLibrary &&
       !runs_in(plan.collectives.tensor, of_tensor, job.cluster.devices_per_node)) {
     return false;
   }
-  if (plan.collectives.data == Algorithm::kLibrary) return true;
+  if (plan.collectives.data == collective::Algorithm::kLibrary) return true;
   const Groups all = groups_over(dense, {Axis::kContext, Axis::kData});
   const auto routed = lay_out(
       plan.rank_order, {expert_tensor, 1, expert, plan.parallel.expert_data(), pipeline}, ranks);
@@ -332,7 +336,7 @@ bool algorithms_can_run(const Job& job, const Plan& plan) {
 template <class Setting>
 bool modules_stand_somewhere(const Job& job, const Setting& recompute) {
   if (recompute.kind != RecomputeKind::kModules) return true;
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   const auto stands = [&](const std::string_view module) {
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
       const bool routed = model.layer_class(layer).has_experts();
@@ -366,4 +370,4 @@ bool can_be_done(const Job& job, const Plan& plan) {
          can_be_recomputed(job, plan);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

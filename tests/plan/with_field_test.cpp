@@ -7,7 +7,7 @@
 #include "stepwright/plan/files/read_choices.h"
 #include "tests/plan/refusal.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using ::testing::ElementsAre;
@@ -49,7 +49,7 @@ TEST(WithField, ReplacesListsAndMappings) {
   EXPECT_EQ(with("recompute={every: 2}").plan.recompute,
             (Recompute{.kind = RecomputeKind::kEvery, .every = 2}));
   EXPECT_EQ(with("overlap=true").plan.overlap.tensor, true);
-  EXPECT_EQ(with("schedule={kind: gpipe}").plan.schedule.kind, ScheduleKind::kGpipe);
+  EXPECT_EQ(with("schedule={kind: gpipe}").plan.schedule.kind, schedule::ScheduleKind::kGpipe);
 }
 
 TEST(WithField, SetsFieldsOfTheJobWithOrWithoutItsName) {
@@ -66,7 +66,7 @@ TEST(WithField, SetsFieldsOfTheJobWithOrWithoutItsName) {
 TEST(WithField, ReachesIntoModelAndCluster) {
   EXPECT_EQ(with("model.layers=40").job.model.layers, 40);
   EXPECT_EQ(with("model=llama-3-8b").job.model_name, "llama-3-8b");
-  const Cluster before = planned().job.cluster;
+  const cluster::Cluster before = planned().job.cluster;
   EXPECT_EQ(with("cluster.nic=2x").job.cluster.nic_bytes_per_s, 2 * before.nic_bytes_per_s);
   EXPECT_EQ(with("cluster.device.memory=1.5x").job.cluster.device.memory_bytes,
             1.5 * before.device.memory_bytes);
@@ -75,8 +75,9 @@ TEST(WithField, ReachesIntoModelAndCluster) {
 }
 
 TEST(WithField, AProfileIsAnotherClusterOfAsManyNodes) {
-  EXPECT_EQ(with("cluster.profile=dgx-h200").job.cluster, built_in_cluster("dgx-h200", 8));
-  EXPECT_EQ(with("job.cluster.profile = dgx-b200").job.cluster, built_in_cluster("dgx-b200", 8));
+  EXPECT_EQ(with("cluster.profile=dgx-h200").job.cluster, cluster::built_in_cluster("dgx-h200", 8));
+  EXPECT_EQ(with("job.cluster.profile = dgx-b200").job.cluster,
+            cluster::built_in_cluster("dgx-b200", 8));
   EXPECT_THAT(field_refused("cluster.profile=dgx-h201"), HasSubstr("did you mean 'dgx-h200'?"));
   field_refused("cluster.profile=");
   field_refused("cluster.profile=[dgx-h200]");
@@ -89,7 +90,7 @@ TEST(WithField, DevicesTakeThePlaceOfNodes) {
 }
 
 TEST(WithField, ReachesIntoListsOfMappings) {
-  const Cluster before = planned().job.cluster;
+  const cluster::Cluster before = planned().job.cluster;
   EXPECT_EQ(with("cluster.levels.0.latency=2x").job.cluster.levels[0].latency_s,
             2 * before.levels[0].latency_s);
   EXPECT_THAT(field_refused("cluster.levels.9.latency=2x"), HasSubstr("to multiply"));
@@ -204,10 +205,10 @@ TEST(WithFields, AreAppliedInOrder) {
                                          "cluster.nic=2x", "micro_batch=2"};
   const PlannedJob changed = with_fields(planned(), list);
   EXPECT_EQ(changed.job.cluster.nic_bytes_per_s,
-            4 * built_in_cluster("dgx-h200", 8)->nic_bytes_per_s);
+            4 * cluster::built_in_cluster("dgx-h200", 8)->nic_bytes_per_s);
   EXPECT_EQ(changed.plan.micro_batch, 2);
   const std::vector<std::string> nodes = {"cluster.nodes=4", "cluster.profile=dgx-h200"};
-  EXPECT_EQ(with_fields(planned(), nodes).job.cluster, built_in_cluster("dgx-h200", 4));
+  EXPECT_EQ(with_fields(planned(), nodes).job.cluster, cluster::built_in_cluster("dgx-h200", 4));
 }
 
 TEST(WithFields, RefusesOneThatUndoesAnEarlier) {
@@ -271,4 +272,4 @@ TEST(WithField, WhatIsKnownButNotCoveredIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -37,4 +37,4 @@ TEST(ReportPage, BytesThatAreNoTextAreReplaced) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::report

@@ -7,12 +7,12 @@
 namespace stepwright::testing {
 
 /// Llama-3-70B on eight nodes with a smaller batch: four stages, tensor and context parallelism.
-Prediction large_prediction();
+simulate::Prediction large_prediction();
 
 /// The same with its optimizer on the hosts.
-Prediction offloaded_prediction();
+simulate::Prediction offloaded_prediction();
 
 /// A small Llama on four ranks.
-Prediction small_prediction();
+simulate::Prediction small_prediction();
 
 }  // namespace stepwright::testing

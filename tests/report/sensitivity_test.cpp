@@ -6,19 +6,20 @@
 #include "stepwright/plan/files.h"
 #include "tests/report/plans.h"
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 TEST(Sensitivity, SaysWhatPredictSaysOfTheSameChange) {
-  const Prediction prediction = testing::large_prediction();
+  const simulate::Prediction prediction = testing::large_prediction();
   const Json told = sensitivity_json(prediction);
   EXPECT_EQ(told.at("now").at("step_time_s"), prediction.step_time_s());
   std::size_t compared = 0;
   for (const Json& change : told.at("changes")) {
     if (change.contains("refused")) continue;
-    const Prediction changed = predict(with_field(prediction.planned, change.at("set")));
+    const simulate::Prediction changed =
+        simulate::predict(plan::with_field(prediction.planned, change.at("set")));
     EXPECT_EQ(change.at("step_time_s"), changed.step_time_s()) << change.at("set");
     ++compared;
   }
@@ -26,23 +27,24 @@ TEST(Sensitivity, SaysWhatPredictSaysOfTheSameChange) {
 }
 
 TEST(Sensitivity, ANodeFewerIsSearchedAnew) {
-  const Prediction prediction = testing::large_prediction();
+  const simulate::Prediction prediction = testing::large_prediction();
   std::int64_t asked_nodes = 0;
-  const Json told = sensitivity_json(prediction, [&](const Job& job) {
+  const Json told = sensitivity_json(prediction, [&](const plan::Job& job) {
     asked_nodes = job.cluster.nodes;
-    return std::optional<Prediction>(prediction);
+    return std::optional<simulate::Prediction>(prediction);
   });
   EXPECT_EQ(asked_nodes, prediction.planned.job.cluster.nodes - 1);
   EXPECT_EQ(told.at("changes").back().at("searched"), true);
 }
 
 TEST(Sensitivity, WhatCannotBeIsRefusedWithItsReason) {
-  const Prediction prediction = testing::large_prediction();
-  const Json told = sensitivity_json(prediction, [](const Job&) -> std::optional<Prediction> {
-    fail_input("no plan of the space is legal");
-  });
+  const simulate::Prediction prediction = testing::large_prediction();
+  const Json told =
+      sensitivity_json(prediction, [](const plan::Job&) -> std::optional<simulate::Prediction> {
+        fail_input("no plan of the space is legal");
+      });
   EXPECT_EQ(told.at("changes").back().at("refused"), "no plan of the space is legal");
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::report

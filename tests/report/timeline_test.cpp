@@ -6,7 +6,7 @@
 
 #include "tests/report/plans.h"
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -24,13 +24,13 @@ double busy_s(const Json& row, double unit_s) {
 }
 
 TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
-  const Prediction prediction = testing::large_prediction();
+  const simulate::Prediction prediction = testing::large_prediction();
   const Json timeline = timeline_json(prediction);
   std::size_t stages = 0;
   for (const Json& row : timeline.at("rows")) {
     if (row.at("lane") != "compute") continue;
     ++stages;
-    const Stage& stage = prediction.program.stages[row.at("stage").get<std::size_t>()];
+    const step::Stage& stage = prediction.program.stages[row.at("stage").get<std::size_t>()];
     EXPECT_EQ(row.at("bars").size(), kNumbersOfABar * stage.schedule.size());
   }
   EXPECT_EQ(stages, prediction.program.stages.size());
@@ -38,14 +38,15 @@ TEST(ReportTimeline, HasABarOfComputationForEachSlot) {
 
 /// The recorded events of a stream, on that of computation those that compute; bars are rounded to
 /// a tick and a thousandth.
-void expect_busy_as_long_as_streams(const Prediction& prediction, const Json& timeline) {
+void expect_busy_as_long_as_streams(const simulate::Prediction& prediction, const Json& timeline) {
   for (const Json& row : timeline.at("rows")) {
     double expected_s = 0;
-    for (const Event& event : prediction.simulation.events) {
-      const Operator& op = prediction.program.templates[event.which].operators[event.operation];
+    for (const simulate::Event& event : prediction.simulation.events) {
+      const step::Operator& op =
+          prediction.program.templates[event.which].operators[event.operation];
       const bool same = event.stage == row.at("stage") &&
-                        name_of(kStreamNames, op.stream) == row.at("lane").get<std::string>();
-      const bool waits = row.at("lane") == "compute" && !computes(op.kind);
+                        name_of(step::kStreamNames, op.stream) == row.at("lane").get<std::string>();
+      const bool waits = row.at("lane") == "compute" && !step::computes(op.kind);
       if (same && !waits) expected_s += event.end_s - event.start_s;
     }
     if (row.at("lane").get<std::string>().starts_with("link")) continue;
@@ -55,14 +56,14 @@ void expect_busy_as_long_as_streams(const Prediction& prediction, const Json& ti
 }
 
 TEST(ReportTimeline, RowsAreBusyAsLongAsTheirStreams) {
-  for (const Prediction& prediction :
+  for (const simulate::Prediction& prediction :
        {testing::large_prediction(), testing::offloaded_prediction()}) {
     expect_busy_as_long_as_streams(prediction, timeline_json(prediction));
   }
 }
 
 TEST(ReportTimeline, AnUpdateOnTheHostIsWaitedFor) {
-  const Prediction prediction = testing::offloaded_prediction();
+  const simulate::Prediction prediction = testing::offloaded_prediction();
   const Json timeline = timeline_json(prediction);
   const auto update = std::ranges::find(timeline.at("kinds"), Json("update"));
   ASSERT_NE(update, timeline.at("kinds").end());
@@ -95,7 +96,7 @@ TEST(ReportTimeline, BarsLieInsideTheStep) {
 }
 
 TEST(ReportTimeline, TheDetailHoldsAForwardAndABackwardOfTheCriticalStage) {
-  const Prediction prediction = testing::large_prediction();
+  const simulate::Prediction prediction = testing::large_prediction();
   const Json detail = timeline_json(prediction).at("detail");
   bool forward = false;
   bool backward = false;
@@ -109,4 +110,4 @@ TEST(ReportTimeline, TheDetailHoldsAForwardAndABackwardOfTheCriticalStage) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::report

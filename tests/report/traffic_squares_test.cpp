@@ -5,7 +5,7 @@
 #include "stepwright/traffic/matrix.h"
 #include "tests/report/plans.h"
 
-namespace stepwright {
+namespace stepwright::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -17,12 +17,13 @@ double sum_of(const Json& squares) {
 }
 
 TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
-  const Prediction prediction = testing::large_prediction();
+  const simulate::Prediction prediction = testing::large_prediction();
   const auto& [job, plan] = prediction.planned;
-  const TrafficMatrix matrix(prediction.program, Grid(plan), job.cluster, plan.collectives);
+  const traffic::TrafficMatrix matrix(prediction.program, plan::Grid(plan), job.cluster,
+                                      plan.collectives);
   double bytes = 0;
   for (std::int64_t rank = 0; rank < matrix.ranks(); ++rank) {
-    for (const Edge& edge : matrix.row(rank)) bytes += edge.bytes;
+    for (const traffic::Edge& edge : matrix.row(rank)) bytes += edge.bytes;
   }
   for (const std::int64_t most : {64, 8, 3}) {
     const Json squares = traffic_squares_json(prediction, most);
@@ -32,11 +33,11 @@ TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
 }
 
 TEST(TrafficSquares, AreGpusThenNodesThenRunsOfNodes) {
-  const Prediction prediction = testing::large_prediction();
+  const simulate::Prediction prediction = testing::large_prediction();
   EXPECT_EQ(traffic_squares_json(prediction, 64).at("ranks_each"), 1);
   EXPECT_EQ(traffic_squares_json(prediction, 8).at("ranks_each"), 8);
   EXPECT_EQ(traffic_squares_json(prediction, 3).at("ranks_each"), 32);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::report

@@ -354,11 +354,11 @@ TEST_P(Learning, EqualsAutograd) {
   const Folder folder;
   const auto path = folder / "reference.yaml";
   std::ofstream(path) << text;
-  TrainOptions options;
+  runtime::TrainOptions options;
   options.data = training_text();
   options.steps = 4;
   options.learning_rate = 0.01;
-  const Job job = load_plan(path).job;
+  const plan::Job job = plan::load_plan(path).job;
   const Trained there = train_reference(job, before.weights, options);
   ASSERT_EQ(here.losses.size(), there.losses.size());
   for (std::size_t i = 0; i < here.losses.size(); ++i) {
@@ -376,8 +376,8 @@ TEST_P(Learning, EqualsAutograd) {
 
 TEST(Gate, TakesTheLowestOfEqualExperts) {
   const at::Tensor rows = at::tensor({0.5, 1.0, 0.5, 1.0, 0.5, 2.0, 2.0, 2.0}).view({2, 4});
-  EXPECT_TRUE(
-      largest_of_rows(rows, 3).equal(at::tensor({1, 3, 0, 1, 2, 3}, at::kLong).view({2, 3})));
+  EXPECT_TRUE(runtime::largest_of_rows(rows, 3).equal(
+      at::tensor({1, 3, 0, 1, 2, 3}, at::kLong).view({2, 3})));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Learning, ::testing::ValuesIn(kCases),

@@ -21,8 +21,8 @@ int plans_to_try() {
 }
 
 /// A model that differs from others in what the executor has to do.
-Architecture random_model(Dice& dice) {
-  Architecture model;
+model::Architecture random_model(plan::Dice& dice) {
+  model::Architecture model;
   model.name = "random";
   model.layers = 4;
   model.hidden = 32;
@@ -33,28 +33,28 @@ Architecture random_model(Dice& dice) {
   model.vocabulary = 250;
   model.positions = 64;
   model.tied = dice.chance(2);
-  model.qk_norm = dice.chance(4) ? QkNorm::kHead : QkNorm::kNone;
-  if (dice.chance(2)) set_windows(model, {0, 5, 0, 3});
+  model.qk_norm = dice.chance(4) ? model::QkNorm::kHead : model::QkNorm::kNone;
+  if (dice.chance(2)) model::set_windows(model, {0, 5, 0, 3});
   if (dice.chance(4)) model.window_rotary_base = 50;
-  if (dice.chance(4)) model.activation = Activation::kClampedSwiglu;
+  if (dice.chance(4)) model.activation = model::Activation::kClampedSwiglu;
   if (dice.chance(2)) return model;
-  model.norm = Norm::kLayer;
+  model.norm = model::Norm::kLayer;
   model.norm_bias = true;
   model.gated = false;
-  model.activation = Activation::kGelu;
-  model.position = dice.chance(2) ? Position::kLearned : Position::kRope;
+  model.activation = model::Activation::kGelu;
+  model.position = dice.chance(2) ? model::Position::kLearned : model::Position::kRope;
   model.qkv_bias = model.attention_output_bias = model.mlp_bias = dice.chance(2);
   model.parallel_residual = dice.chance(3);
   return model;
 }
 
 /// What other models have instead of queries, keys and values of one width.
-void use_latent(Dice& dice, Architecture& model) {
-  model.latent = LatentAttention{.query_rank = dice.pick<std::int64_t>({0, 12}),
-                                 .kv_rank = 10,
-                                 .nope_head_dim = 4,
-                                 .rope_head_dim = 2,
-                                 .value_head_dim = 4};
+void use_latent(plan::Dice& dice, model::Architecture& model) {
+  model.latent = model::LatentAttention{.query_rank = dice.pick<std::int64_t>({0, 12}),
+                                        .kv_rank = 10,
+                                        .nope_head_dim = 4,
+                                        .rope_head_dim = 2,
+                                        .value_head_dim = 4};
   if (model.latent->query_rank > 0 && dice.chance(2)) {
     model.latent->index_heads = 16;  // of few heads many scores are alike
     model.latent->index_head_dim = 4;
@@ -63,26 +63,27 @@ void use_latent(Dice& dice, Architecture& model) {
   model.head_dim = 6;
   model.kv_heads = model.heads;
   model.qkv_bias = false;
-  model.qk_norm = QkNorm::kNone;
+  model.qk_norm = model::QkNorm::kNone;
 }
 
 /// Every second layer has a mixer with a state.
-void use_mixers(Dice& dice, Architecture& model) {
+void use_mixers(plan::Dice& dice, model::Architecture& model) {
   const auto kind =
-      dice.pick<Mixer>({Mixer::kDeltaNet, Mixer::kMamba2, Mixer::kMamba, Mixer::kShortConvolution});
-  const bool of_heads = kind == Mixer::kDeltaNet || kind == Mixer::kMamba2;
-  model.state_mixer = StateMixer{.heads = of_heads ? 8 : 32,
-                                 .head_dim = of_heads ? 6 : 1,
-                                 .groups = of_heads ? 8 : 1,
-                                 .state = kind == Mixer::kShortConvolution ? 0 : 5,
-                                 .kernel = 3,
-                                 .step_rank = kind == Mixer::kMamba ? 3 : 0,
-                                 .convolution_bias = dice.chance(2),
-                                 .bias = dice.chance(2),
-                                 .normed = of_heads && !dice.chance(4)};
-  std::vector<LayerClass> layers;
+      dice.pick<model::Mixer>({model::Mixer::kDeltaNet, model::Mixer::kMamba2, model::Mixer::kMamba,
+                               model::Mixer::kShortConvolution});
+  const bool of_heads = kind == model::Mixer::kDeltaNet || kind == model::Mixer::kMamba2;
+  model.state_mixer = model::StateMixer{.heads = of_heads ? 8 : 32,
+                                        .head_dim = of_heads ? 6 : 1,
+                                        .groups = of_heads ? 8 : 1,
+                                        .state = kind == model::Mixer::kShortConvolution ? 0 : 5,
+                                        .kernel = 3,
+                                        .step_rank = kind == model::Mixer::kMamba ? 3 : 0,
+                                        .convolution_bias = dice.chance(2),
+                                        .bias = dice.chance(2),
+                                        .normed = of_heads && !dice.chance(4)};
+  std::vector<model::LayerClass> layers;
   for (std::int64_t i = 0; i < model.layers; ++i) {
-    LayerClass layer = model.layer_class(i);
+    model::LayerClass layer = model.layer_class(i);
     if (i % 2 == 0) {
       layer.mixer = kind;
       layer.window = 0;
@@ -93,39 +94,40 @@ void use_mixers(Dice& dice, Architecture& model) {
 }
 
 /// Layers that predict tokens further ahead, where they can.
-void use_multi_token(Dice& dice, Architecture& model) {
-  if (model.position != Position::kRope) return;
+void use_multi_token(plan::Dice& dice, model::Architecture& model) {
+  if (model.position != model::Position::kRope) return;
   model.multi_token_layers = dice.pick<std::int64_t>({1, 2});
   model.count_multi_token = true;
   model.multi_token_weight = 0.3;
 }
 
 /// Experts in some of its layers.
-void add_experts(Dice& dice, Job& job) {
-  Architecture& model = job.model;
+void add_experts(plan::Dice& dice, plan::Job& job) {
+  model::Architecture& model = job.model;
   model.mlp_bias = false;
-  model.experts = Experts{.count = dice.pick<std::int64_t>({4, 8}),
-                          .top_k = dice.pick<std::int64_t>({1, 2, 3}),
-                          .ffn = 24,
-                          .shared_ffn = dice.pick<std::int64_t>({0, 16}),
-                          .normalize_top_k = dice.chance(2)};
+  model.experts = model::Experts{.count = dice.pick<std::int64_t>({4, 8}),
+                                 .top_k = dice.pick<std::int64_t>({1, 2, 3}),
+                                 .ffn = 24,
+                                 .shared_ffn = dice.pick<std::int64_t>({0, 16}),
+                                 .normalize_top_k = dice.chance(2)};
   model.experts->shared_gate = model.experts->shared_ffn > 0 && dice.chance(2);
   model.experts->bias = dice.chance(4);
   if (dice.chance(4)) model.experts->latent = 20;
   model.experts->correction_bias = dice.chance(3);
-  if (dice.chance(2)) model.experts->scoring = Scoring::kSigmoid;
+  if (dice.chance(2)) model.experts->scoring = model::Scoring::kSigmoid;
   if (model.experts->count == 8 && dice.chance(2)) {
     model.experts->groups = 4;
     model.experts->top_groups = 2;
   }
-  set_dense_layers(model, dice.chance(2) ? std::vector<std::uint8_t>{1, 0, 0, 1}
-                                         : std::vector<std::uint8_t>(4, 0));
-  job.routing = dice.pick<Routing>({Routing::kBalanced, Routing::kLearned});
-  job.dispatcher = dice.pick<Dispatcher>({Dispatcher::kAllToAll, Dispatcher::kAllGather});
+  model::set_dense_layers(model, dice.chance(2) ? std::vector<std::uint8_t>{1, 0, 0, 1}
+                                                : std::vector<std::uint8_t>(4, 0));
+  job.routing = dice.pick<plan::Routing>({plan::Routing::kBalanced, plan::Routing::kLearned});
+  job.dispatcher =
+      dice.pick<plan::Dispatcher>({plan::Dispatcher::kAllToAll, plan::Dispatcher::kAllGather});
 }
 
-Job random_training(Dice& dice) {
-  Job job = small_job();
+plan::Job random_training(plan::Dice& dice) {
+  plan::Job job = plan::small_job();
   job.model = random_model(dice);
   if (dice.chance(4)) use_latent(dice, job.model);
   if (dice.chance(2)) add_experts(dice, job);
@@ -133,32 +135,33 @@ Job random_training(Dice& dice) {
   if (dice.chance(4)) use_multi_token(dice, job.model);
   if (dice.chance(3)) job.model.dropout = 0.2;
   job.model_name = job.model.name;
-  job.cluster = small_cluster(1, dice.pick<std::int64_t>({2, 4, 4, 8}));
+  job.cluster = plan::small_cluster(1, dice.pick<std::int64_t>({2, 4, 4, 8}));
   job.cluster.device.peak_flops[DType::kFp64] = 1e13;
   job.sequences = 8;
   job.length = 16;
   job.precision = DType::kFp64;
-  job.optimizer = dice.pick<Optimizer>({Optimizer::kAdam, Optimizer::kAdamW});
+  job.optimizer = dice.pick<plan::Optimizer>({plan::Optimizer::kAdam, plan::Optimizer::kAdamW});
   job.kernels.fused_cross_entropy = dice.chance(2);
   job.kernels.loss_chunks = dice.pick<std::int64_t>({1, 1, 0, 3, 5});
-  job.kernels.loss_keeps = dice.pick<LossKeeps>(
-      {LossKeeps::kLogits, LossKeeps::kGradients, LossKeeps::kRows, LossKeeps::kSums});
+  job.kernels.loss_keeps =
+      dice.pick<plan::LossKeeps>({plan::LossKeeps::kLogits, plan::LossKeeps::kGradients,
+                                  plan::LossKeeps::kRows, plan::LossKeeps::kSums});
   return job;
 }
 
-bool executes(const PlannedJob& planned) {
+bool executes(const plan::PlannedJob& planned) {
   try {
-    check_executable(planned);
+    runtime::check_executable(planned);
     return true;
   } catch (const Error&) {
     return false;
   }
 }
 
-PlannedJob random_training_plan(Dice& dice) {
+plan::PlannedJob random_training_plan(plan::Dice& dice) {
   while (true) {
-    const Job job = random_training(dice);
-    PlannedJob planned{job, random_legal_plan(dice, job)};
+    const plan::Job job = random_training(dice);
+    plan::PlannedJob planned{job, plan::random_legal_plan(dice, job)};
     planned.plan.gradient_bucket = dice.pick<std::int64_t>({999, 40'000'000});
     planned.plan.parameter_bucket = dice.pick<std::int64_t>({999, 40'000'000});
     planned.plan.overlap.gradients = !dice.chance(4);
@@ -168,11 +171,11 @@ PlannedJob random_training_plan(Dice& dice) {
 }
 
 /// The job on one rank without any choice, its loss whole.
-PlannedJob alone(const PlannedJob& planned) {
-  PlannedJob one{planned.job, Plan{}};
+plan::PlannedJob alone(const plan::PlannedJob& planned) {
+  plan::PlannedJob one{planned.job, plan::Plan{}};
   one.job.kernels.loss_chunks = 1;
-  one.job.kernels.loss_keeps = LossKeeps::kLogits;
-  one.job.cluster = small_cluster(1, 2);
+  one.job.kernels.loss_keeps = plan::LossKeeps::kLogits;
+  one.job.cluster = plan::small_cluster(1, 2);
   one.job.cluster.device.peak_flops[DType::kFp64] = 1e13;
   one.job.cluster.devices_per_node = 1;
   one.job.cluster.levels = {{.name = "network", .size = 1, .network = true}};
@@ -181,13 +184,14 @@ PlannedJob alone(const PlannedJob& planned) {
 }
 
 TEST(RandomPlans, SendWhatIsPredictedAndLearnWhatOneProcessLearns) {
-  Dice dice(20240607);
+  plan::Dice dice(20240607);
   for (int i = 0; i < plans_to_try(); ++i) {
-    const PlannedJob planned = random_training_plan(dice);
-    SCOPED_TRACE(::testing::Message() << "plan " << i << ": " << plan_text(planned.plan) << "\n"
-                                      << plan_yaml(planned));
-    const Trained one = train({.plan = plan_yaml(alone(planned)), .steps = 2});
-    const Trained many = train({.plan = plan_yaml(planned), .steps = 2});
+    const plan::PlannedJob planned = random_training_plan(dice);
+    SCOPED_TRACE(::testing::Message()
+                 << "plan " << i << ": " << plan::plan_text(planned.plan) << "\n"
+                 << plan::plan_yaml(planned));
+    const Trained one = train({.plan = plan::plan_yaml(alone(planned)), .steps = 2});
+    const Trained many = train({.plan = plan::plan_yaml(planned), .steps = 2});
     ASSERT_EQ(one.exit_code, 0) << one.errors;
     ASSERT_EQ(many.exit_code, 0) << many.errors;
     for (std::size_t step = 0; step < one.losses.size(); ++step) {

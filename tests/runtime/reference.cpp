@@ -27,16 +27,18 @@ using at::Tensor;
 
 class Model {
  public:
-  Model(const Job& job, const Values& initial) : job_(job), m_(job.model) {
-    const Architecture& model = m_;
-    add("", embedding_parameters(model), initial);
+  Model(const plan::Job& job, const Values& initial) : job_(job), m_(job.model) {
+    const model::Architecture& model = m_;
+    add("", model::embedding_parameters(model), initial);
     for (std::int64_t i = 0; i < model.layers; ++i) {
-      add(fmt::format("layers.{}.", i), layer_parameters(model, model.layer_class(i)), initial);
+      add(fmt::format("layers.{}.", i), model::layer_parameters(model, model.layer_class(i)),
+          initial);
     }
     for (std::int64_t i = 0; i < model.predicted_ahead(); ++i) {
-      add(fmt::format("layers.{}.", model.layers + i), multi_token_parameters(model), initial);
+      add(fmt::format("layers.{}.", model.layers + i), model::multi_token_parameters(model),
+          initial);
     }
-    add("", head_parameters(model), initial);
+    add("", model::head_parameters(model), initial);
   }
 
   /// What a step minimises, and the part of it that is the loss of the next tokens.
@@ -46,14 +48,14 @@ class Model {
   };
 
   /// Mean cross entropies of [batch, length] tokens and targets.
-  Loss loss(const Tensor& tokens, const Tensor& targets, const DropoutDraw& of_step) {
+  Loss loss(const Tensor& tokens, const Tensor& targets, const runtime::DropoutDraw& of_step) {
     draw_ = of_step;
     Tensor x = at::embedding(p("embedding.word"), tokens) * m_.embedding_scale;
-    if (m_.position == Position::kLearned) {
+    if (m_.position == model::Position::kLearned) {
       x = x + p("embedding.position").narrow(0, 0, tokens.size(1));
     }
     if (m_.embedding_norm) x = norm(x, "embedding.norm");
-    x = dropped(x, -1, DropoutPlace::kEmbedding);
+    x = dropped(x, -1, runtime::DropoutPlace::kEmbedding);
     for (std::int64_t i = 0; i < m_.layers; ++i) x = layer(x, i);
     const Tensor next = entropy(norm(x, "norm.final"), targets);
     const Tensor all = at::cat({tokens, targets.narrow(1, targets.size(1) - 1, 1)}, 1);
@@ -126,8 +128,9 @@ class Model {
   }
 
  private:
-  void add(const std::string& prefix, const std::vector<Parameter>& list, const Values& initial) {
-    for (const Parameter& one : list) {
+  void add(const std::string& prefix, const std::vector<model::Parameter>& list,
+           const Values& initial) {
+    for (const model::Parameter& one : list) {
       const std::string name = prefix + std::string(one.name);
       Tensor value = at::tensor(initial.at(name), at::kDouble);
       if (one.expert) {
@@ -177,7 +180,8 @@ class Model {
 
   /// [..., columns] normed and multiplied by a weight of the last dimensions, where there is one.
   Tensor norm(const Tensor& x, const std::string& name) {
-    const Tensor mean = m_.norm == Norm::kLayer ? x.mean(-1, true) : at::zeros({}, at::kDouble);
+    const Tensor mean =
+        m_.norm == model::Norm::kLayer ? x.mean(-1, true) : at::zeros({}, at::kDouble);
     Tensor y = (x - mean) / ((x - mean).pow(2).mean(-1, true) + m_.norm_epsilon).sqrt();
     const auto weight = values_.find(name);
     const auto shaped = [&](const Tensor& t) {
@@ -194,9 +198,9 @@ class Model {
   Tensor normed_heads(const Tensor& rows, const std::string& name) {
     const auto heads = [&](const Tensor& t) { return t.unflatten(-1, {-1, m_.head_dim}); };
     Tensor x = heads(rows);
-    if (m_.qk_norm == QkNorm::kWhole) {
+    if (m_.qk_norm == model::QkNorm::kWhole) {
       x = heads(norm(rows, name));
-    } else if (m_.qk_norm != QkNorm::kNone) {
+    } else if (m_.qk_norm != model::QkNorm::kNone) {
       x = norm(x, name);
     }
     return x.transpose(1, 2);
@@ -229,7 +233,7 @@ class Model {
   }
 
   /// Which of `length` keys each query sees.
-  static Tensor seen_keys(const LayerClass& layer, std::int64_t length) {
+  static Tensor seen_keys(const model::LayerClass& layer, std::int64_t length) {
     const Tensor ones = at::ones({length, length}, at::kBool);
     if (layer.window == 0) return ones.tril();
     if (!layer.chunked) return ones.tril().logical_and(ones.triu(1 - layer.window));
@@ -244,7 +248,7 @@ class Model {
     const auto own = [&](const Tensor& all) { return expert < 0 ? all : all[expert]; };
     const Tensor down = own(found->second);
     const Tensor up = own(p(name + "_lora_b"));
-    const Adapters& adapters = *m_.adapters;
+    const model::Adapters& adapters = *m_.adapters;
     const Tensor narrow = at::matmul(dropped_input(x, name), down.t());
     if (narrow.size(-1) == adapters.rank) {
       return wide(at::matmul(narrow, up.t()), name) * adapters.scale();
@@ -270,17 +274,17 @@ class Model {
     return rows;
   }
 
-  [[nodiscard]] std::vector<std::pair<AdapterTarget, std::int64_t>> parts_of(
+  [[nodiscard]] std::vector<std::pair<model::AdapterTarget, std::int64_t>> parts_of(
       const std::string& name) const {
     const std::int64_t keys = m_.kv_heads * m_.head_dim;
     if (name.ends_with("qkv")) {
-      return {{AdapterTarget::kQuery, m_.heads * m_.head_dim},
-              {AdapterTarget::kKey, keys},
-              {AdapterTarget::kValue, keys}};
+      return {{model::AdapterTarget::kQuery, m_.heads * m_.head_dim},
+              {model::AdapterTarget::kKey, keys},
+              {model::AdapterTarget::kValue, keys}};
     }
     if (name.ends_with("fc1") && m_.gated) {
       const std::int64_t half = values_.at(name).size(-2) / 2;
-      return {{AdapterTarget::kGate, half}, {AdapterTarget::kUp, half}};
+      return {{model::AdapterTarget::kGate, half}, {model::AdapterTarget::kUp, half}};
     }
     return {};
   }
@@ -303,17 +307,17 @@ class Model {
   }
 
   /// By the name of the weight in its layer.
-  static DropoutPlace place_of_adapter(std::string_view weight) {
-    static const std::map<std::string_view, DropoutPlace> kPlaces = {
-        {"attention.qkv", DropoutPlace::kQkvAdapter},
-        {"attention.q", DropoutPlace::kQkvAdapter},
-        {"attention.q_down", DropoutPlace::kQueryDownAdapter},
-        {"attention.q_up", DropoutPlace::kQueryUpAdapter},
-        {"attention.kv_down", DropoutPlace::kKeyValueDownAdapter},
-        {"attention.kv_up", DropoutPlace::kKeyValueUpAdapter},
-        {"attention.output", DropoutPlace::kProjectionAdapter},
-        {"mlp.fc1", DropoutPlace::kFc1Adapter},
-        {"mlp.fc2", DropoutPlace::kFc2Adapter}};
+  static runtime::DropoutPlace place_of_adapter(std::string_view weight) {
+    static const std::map<std::string_view, runtime::DropoutPlace> kPlaces = {
+        {"attention.qkv", runtime::DropoutPlace::kQkvAdapter},
+        {"attention.q", runtime::DropoutPlace::kQkvAdapter},
+        {"attention.q_down", runtime::DropoutPlace::kQueryDownAdapter},
+        {"attention.q_up", runtime::DropoutPlace::kQueryUpAdapter},
+        {"attention.kv_down", runtime::DropoutPlace::kKeyValueDownAdapter},
+        {"attention.kv_up", runtime::DropoutPlace::kKeyValueUpAdapter},
+        {"attention.output", runtime::DropoutPlace::kProjectionAdapter},
+        {"mlp.fc1", runtime::DropoutPlace::kFc1Adapter},
+        {"mlp.fc2", runtime::DropoutPlace::kFc2Adapter}};
     return kPlaces.at(weight);
   }
 
@@ -324,9 +328,10 @@ class Model {
     draw_.place = place_of_adapter(std::string_view(name).substr(name.find('.', 7) + 1));
     draw_.probability = probability;
     const std::int64_t width = x.size(-1);
-    const Tensor kept = kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
-                                              .columns = at::arange(width, at::kLong),
-                                              .width = width});
+    const Tensor kept =
+        runtime::kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
+                                       .columns = at::arange(width, at::kLong),
+                                       .width = width});
     return x * kept.view(x.sizes()) / (1 - probability);
   }
 
@@ -337,21 +342,22 @@ class Model {
   }
 
   /// Dropout of [..., columns], whose rows are in the order of the batch.
-  Tensor dropped(const Tensor& x, std::int64_t layer, DropoutPlace place) {
+  Tensor dropped(const Tensor& x, std::int64_t layer, runtime::DropoutPlace place) {
     if (m_.dropout == 0) return x;
     draw_.layer = layer;
     draw_.place = place;
     draw_.probability = m_.dropout;
     const std::int64_t width = x.size(-1);
-    const Tensor kept = kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
-                                              .columns = at::arange(width, at::kLong),
-                                              .width = width});
+    const Tensor kept =
+        runtime::kept_elements(draw_, {.rows = at::arange(x.numel() / width, at::kLong),
+                                       .columns = at::arange(width, at::kLong),
+                                       .width = width});
     return x * kept.view(x.sizes()) / (1 - m_.dropout);
   }
 
   /// [batch, heads, length, dim] turned by position.
-  Tensor rotate(const Tensor& x, const LayerClass& of_layer) const {
-    if (m_.position != Position::kRope || !of_layer.rotated) return x;
+  Tensor rotate(const Tensor& x, const model::LayerClass& of_layer) const {
+    if (m_.position != model::Position::kRope || !of_layer.rotated) return x;
     const auto turned =
         static_cast<std::int64_t>(static_cast<double>(x.size(-1)) * m_.rotary_fraction);
     const bool own_base = of_layer.window > 0 && m_.window_rotary_base > 0;
@@ -371,7 +377,8 @@ class Model {
     Tensor q, k, v;
   };
 
-  Heads heads_of(const Tensor& qkv, const std::string& at_layer, const LayerClass& of_layer) {
+  Heads heads_of(const Tensor& qkv, const std::string& at_layer,
+                 const model::LayerClass& of_layer) {
     const std::int64_t q_width = m_.heads * m_.head_dim;
     const std::int64_t k_width = m_.kv_heads * m_.head_dim;
     const Tensor q = normed_heads(qkv.narrow(-1, 0, q_width), at_layer + "attention.q_norm");
@@ -384,8 +391,9 @@ class Model {
   }
 
   /// DeepSeek-V2, equations 9 to 19: low ranks, and a rotated part that keys share.
-  Heads latent_heads(const Tensor& x, const std::string& at_layer, const LayerClass& of_layer) {
-    const LatentAttention& latent = *m_.latent;
+  Heads latent_heads(const Tensor& x, const std::string& at_layer,
+                     const model::LayerClass& of_layer) {
+    const model::LatentAttention& latent = *m_.latent;
     const std::string name = at_layer + "attention.";
     const auto by_head = [&](const Tensor& t) {
       return t.unflatten(-1, {m_.heads, -1}).transpose(1, 2);
@@ -406,7 +414,8 @@ class Model {
   }
 
   /// DeepSeek-V3.2, equation 1: scores of keys [batch, 1, length, length]. No loss is of them.
-  Tensor index_scores(const Tensor& x, const std::string& at_layer, const LayerClass& of_layer) {
+  Tensor index_scores(const Tensor& x, const std::string& at_layer,
+                      const model::LayerClass& of_layer) {
     const std::string name = at_layer + "attention.";
     const std::int64_t heads = m_.latent->index_heads;
     const auto turned = [&](const Tensor& t) {
@@ -435,14 +444,14 @@ class Model {
 
   Tensor attention(const Tensor& x, std::int64_t index) {
     const std::string at_layer = fmt::format("layers.{}.", index);
-    const LayerClass of_layer = m_.layer_class(index);
+    const model::LayerClass of_layer = m_.layer_class(index);
     const Tensor qkv = m_.latent ? Tensor() : linear(x, at_layer + "attention.qkv");
     const auto [q, k, v] =
         m_.latent ? latent_heads(x, at_layer, of_layer) : heads_of(qkv, at_layer, of_layer);
     const double scale =
         m_.attention_scale > 0 ? m_.attention_scale : 1 / std::sqrt(1.0 * m_.head_dim);
     Tensor scores = capped(at::matmul(q, k.transpose(-1, -2)) * scale, m_.attention_cap);
-    if (m_.position == Position::kAlibi) scores = scores + distances(x.size(1));
+    if (m_.position == model::Position::kAlibi) scores = scores + distances(x.size(1));
     Tensor seen = seen_keys(of_layer, x.size(1));
     if (m_.has_indexer()) {
       const Tensor of_keys = index_scores(x, at_layer, of_layer);
@@ -451,7 +460,7 @@ class Model {
     }
     scores = scores.masked_fill(seen.logical_not(), -INFINITY);
     const Tensor weights =
-        dropped(probabilities(scores, at_layer), index, DropoutPlace::kProbabilities);
+        dropped(probabilities(scores, at_layer), index, runtime::DropoutPlace::kProbabilities);
     Tensor out = at::matmul(weights, v).transpose(1, 2).flatten(2);
     if (m_.attention_gate) {
       const std::int64_t width = m_.heads * m_.head_dim;
@@ -481,10 +490,10 @@ class Model {
   }
 
   Tensor mix(const Tensor& rows, std::int64_t index) {
-    const LayerClass layer = m_.layer_class(index);
+    const model::LayerClass layer = m_.layer_class(index);
     if (!layer.attends()) return mix_states(m_, layer.mixer, rows, of_layer(index));
     const Tensor attended = attention(rows, index);
-    if (layer.beside == Mixer::kNone) return attended;
+    if (layer.beside == model::Mixer::kNone) return attended;
     return attended + mix_states(m_, layer.beside, rows, of_layer(index));
   }
 
@@ -497,43 +506,44 @@ class Model {
   }
 
   Tensor layer(const Tensor& x, std::int64_t index) {
-    const LayerClass of_layer = m_.layer_class(index);
+    const model::LayerClass of_layer = m_.layer_class(index);
     const std::string first_name = fmt::format("layers.{}.norm.attention", index);
     const std::string second_name = fmt::format("layers.{}.norm.mlp", index);
-    const bool mixes = of_layer.mixer != Mixer::kNone;
-    const bool feeds = of_layer.feed_forward != FeedForward::kNone;
-    if (m_.parallel_residual && mixes && of_layer.feed_forward == FeedForward::kDense) {
+    const bool mixes = of_layer.mixer != model::Mixer::kNone;
+    const bool feeds = of_layer.feed_forward != model::FeedForward::kNone;
+    if (m_.parallel_residual && mixes && of_layer.feed_forward == model::FeedForward::kDense) {
       const Tensor first = before(x, index, first_name);
       const Tensor second = m_.shared_input_norm ? first : before(x, index, second_name);
       const Tensor both = mix(first, index) + feed_forward(second, index);
-      return x + dropped(both, index, DropoutPlace::kAfterMlp) * m_.residual_scale;
+      return x + dropped(both, index, runtime::DropoutPlace::kAfterMlp) * m_.residual_scale;
     }
     Tensor z = x;
     if (mixes) {
       const Tensor y = after(mix(before(x, index, first_name), index), index, first_name);
-      z = z + dropped(y, index, DropoutPlace::kAfterAttention) * m_.residual_scale;
+      z = z + dropped(y, index, runtime::DropoutPlace::kAfterAttention) * m_.residual_scale;
     }
     if (!feeds) return z;
     const Tensor y = after(feed_forward(before(z, index, second_name), index), index, second_name);
-    return z + dropped(y, index, DropoutPlace::kAfterMlp) * m_.residual_scale;
+    return z + dropped(y, index, runtime::DropoutPlace::kAfterMlp) * m_.residual_scale;
   }
 
-  const Job& job_;
-  const Architecture& m_;
-  DropoutDraw draw_;
+  const plan::Job& job_;
+  const model::Architecture& m_;
+  runtime::DropoutDraw draw_;
   std::map<std::string, Tensor> values_;
   std::set<std::string> buffers_;        ///< Of those, what is stored and no parameter.
   std::map<std::string, Tensor> loads_;  ///< Of biases of routers: rows of each expert in a step.
 };
 
-std::unique_ptr<torch::optim::Optimizer> make_optimizer(const Job& job, const TrainOptions& o,
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const plan::Job& job,
+                                                        const runtime::TrainOptions& o,
                                                         const std::vector<Tensor>& parameters) {
   const auto betas = std::make_tuple(o.beta1, o.beta2);
-  if (job.optimizer == Optimizer::kSgd) {
+  if (job.optimizer == plan::Optimizer::kSgd) {
     return std::make_unique<torch::optim::SGD>(parameters,
                                                torch::optim::SGDOptions(o.learning_rate));
   }
-  if (job.optimizer == Optimizer::kAdamW || job.optimizer == Optimizer::kAdam8bit) {
+  if (job.optimizer == plan::Optimizer::kAdamW || job.optimizer == plan::Optimizer::kAdam8bit) {
     return std::make_unique<torch::optim::AdamW>(parameters,
                                                  torch::optim::AdamWOptions(o.learning_rate)
                                                      .betas(betas)
@@ -594,7 +604,7 @@ void eight_bit_moments(torch::optim::Optimizer& optimizer) {
 /// Muon for matrices (https://github.com/KellerJordan/Muon, muon.py) and AdamW for the rest.
 class PlainMuon {
  public:
-  PlainMuon(Model& model, const TrainOptions& options)
+  PlainMuon(Model& model, const runtime::TrainOptions& options)
       : model_(model),
         options_(options),
         rest_(model.parameters(false), torch::optim::AdamWOptions(options.learning_rate)
@@ -642,7 +652,7 @@ class PlainMuon {
   }
 
   Model& model_;
-  const TrainOptions& options_;
+  const runtime::TrainOptions& options_;
   torch::optim::AdamW rest_;
   std::map<void*, Tensor> momenta_;
 };
@@ -652,7 +662,8 @@ class PlainMuon {
 /// experts each by themselves.
 class PlainAdafactor {
  public:
-  PlainAdafactor(Model& model, const TrainOptions& options) : model_(model), options_(options) {}
+  PlainAdafactor(Model& model, const runtime::TrainOptions& options)
+      : model_(model), options_(options) {}
 
   void step() {
     const torch::NoGradGuard guard;
@@ -692,7 +703,7 @@ class PlainAdafactor {
   }
 
   Model& model_;
-  const TrainOptions& options_;
+  const runtime::TrainOptions& options_;
   double steps_ = 0;
   std::map<std::pair<void*, std::string>, Tensor> states_;
 };
@@ -702,9 +713,9 @@ class PlainAdafactor {
 namespace {
 
 /// The documents of a step, as tokens.
-std::vector<Tensor> documents_of(const Job& job, const TokenFile& tokens, Samples& samples,
-                                 std::int64_t step) {
-  const SequenceDocuments packed(job);
+std::vector<Tensor> documents_of(const plan::Job& job, const runtime::TokenFile& tokens,
+                                 runtime::Samples& samples, std::int64_t step) {
+  const runtime::SequenceDocuments packed(job);
   std::vector<Tensor> documents;
   for (std::int64_t i = step * job.sequences; i < (step + 1) * job.sequences; ++i) {
     std::int64_t at = samples.begin(i);
@@ -718,10 +729,11 @@ std::vector<Tensor> documents_of(const Job& job, const TokenFile& tokens, Sample
 
 }  // namespace
 
-Trained train_reference(const Job& job, const Values& initial, const TrainOptions& options) {
+Trained train_reference(const plan::Job& job, const Values& initial,
+                        const runtime::TrainOptions& options) {
   at::set_num_threads(1);
-  const TokenFile tokens(options.data, TokenFormat::kText, job.model.vocabulary);
-  Samples samples(tokens, job.length, options.seed, options.data);
+  const runtime::TokenFile tokens(options.data, runtime::TokenFormat::kText, job.model.vocabulary);
+  runtime::Samples samples(tokens, job.length, options.seed, options.data);
   Model model(job, initial);
   const auto optimizer = make_optimizer(job, options, model.parameters());
   PlainMuon muon(model, options);
@@ -750,15 +762,15 @@ Trained train_reference(const Job& job, const Values& initial, const TrainOption
     result.losses.push_back(loss.item<double>());
     result.gradients = model.copy(true);
     result.norms.push_back(torch::nn::utils::clip_grad_norm_(model.parameters(), options.clip));
-    if (job.optimizer == Optimizer::kMuon) {
+    if (job.optimizer == plan::Optimizer::kMuon) {
       muon.step();
-    } else if (job.optimizer == Optimizer::kAdafactor) {
+    } else if (job.optimizer == plan::Optimizer::kAdafactor) {
       adafactor.step();
     } else {
       optimizer->step();
     }
-    if (job.optimizer == Optimizer::kAdamNarrow) narrow_moments(*optimizer);
-    if (job.optimizer == Optimizer::kAdam8bit) eight_bit_moments(*optimizer);
+    if (job.optimizer == plan::Optimizer::kAdamNarrow) narrow_moments(*optimizer);
+    if (job.optimizer == plan::Optimizer::kAdam8bit) eight_bit_moments(*optimizer);
     model.correct();
   }
   result.weights = model.copy(false);

@@ -12,14 +12,14 @@ using Feed = ReferenceFeedForward;
 
 Tensor Feed::act(const Tensor& x) const {
   switch (m_.activation) {
-    case Activation::kSilu: return x * x.sigmoid();
-    case Activation::kGelu: return at::gelu(x);
-    case Activation::kGeluTanh: return at::gelu(x, "tanh");
-    case Activation::kRelu: return x.clamp_min(0);
-    case Activation::kXielu: break;  // not executed
-    case Activation::kClampedSwiglu:
-    case Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
-    case Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
+    case model::Activation::kSilu: return x * x.sigmoid();
+    case model::Activation::kGelu: return at::gelu(x);
+    case model::Activation::kGeluTanh: return at::gelu(x, "tanh");
+    case model::Activation::kRelu: return x.clamp_min(0);
+    case model::Activation::kXielu: break;  // not executed
+    case model::Activation::kClampedSwiglu:
+    case model::Activation::kQuickGelu: return x * (1.702 * x).sigmoid();
+    case model::Activation::kSquaredRelu: return x.clamp_min(0).pow(2);
   }
   return x;
 }
@@ -29,7 +29,7 @@ Tensor Feed::gate(const Tensor& wide) const {
   const std::int64_t half = wide.size(-1) / 2;
   const Tensor gates = wide.narrow(-1, 0, half);
   const Tensor ups = wide.narrow(-1, half, half);
-  if (m_.activation != Activation::kClampedSwiglu) return act(gates) * ups;
+  if (m_.activation != model::Activation::kClampedSwiglu) return act(gates) * ups;
   return act(gates.clamp_max(7)) * (ups.clamp(-7, 7) + 1);
 }
 
@@ -46,7 +46,7 @@ Tensor Feed::mlp(const Tensor& x, const std::string& name) const {
 /// Scores that are nothing outside of the best groups: by their best expert, or by their best two
 /// where biases correct the choice.
 Tensor Feed::of_groups(const Tensor& scores) const {
-  const Experts& experts = *m_.experts;
+  const model::Experts& experts = *m_.experts;
   if (experts.groups == 1) return scores;
   const Tensor grouped = scores.unflatten(-1, {experts.groups, -1});
   const Tensor best =
@@ -58,8 +58,8 @@ Tensor Feed::of_groups(const Tensor& scores) const {
 
 /// The experts of each row [rows, k]: the most probable, or dealt out by the row's number.
 Tensor Feed::chosen(const Tensor& scores) const {
-  const Experts& experts = *m_.experts;
-  if (job_.routing == Routing::kLearned) {
+  const model::Experts& experts = *m_.experts;
+  if (job_.routing == plan::Routing::kLearned) {
     return std::get<1>(of_groups(scores).topk(experts.top_k, -1));
   }
   const Tensor slots = at::arange(scores.size(0) * experts.top_k, at::kLong);
@@ -77,7 +77,8 @@ Tensor Feed::expert(const Tensor& rows, std::int64_t index) const {
 Feed::Mixture Feed::mixture(const Tensor& batch) const {
   const Tensor x = batch.reshape({-1, m_.hidden});
   const Tensor logits = linear(x, "router.weight");
-  const bool sigmoid = m_.experts->scoring == Scoring::kSigmoid || m_.experts->correction_bias;
+  const bool sigmoid =
+      m_.experts->scoring == model::Scoring::kSigmoid || m_.experts->correction_bias;
   const Tensor all = sigmoid ? logits.sigmoid() : logits.softmax(-1);
   const Tensor bias = p_("router.correction_bias");
   const Tensor which = chosen(bias.defined() ? all.detach() + bias : all.detach());

@@ -19,7 +19,7 @@ class ReferenceFeedForward {
   using Adapted =
       std::function<at::Tensor(const at::Tensor& x, const std::string& name, std::int64_t expert)>;
 
-  ReferenceFeedForward(const Job& job, LayerParameters parameter, Adapted adapted)
+  ReferenceFeedForward(const plan::Job& job, LayerParameters parameter, Adapted adapted)
       : job_(job), m_(job.model), p_(std::move(parameter)), adapted_(std::move(adapted)) {}
 
   /// Two products and what stands between; `name`: "mlp" or "shared".
@@ -41,8 +41,8 @@ class ReferenceFeedForward {
   [[nodiscard]] at::Tensor chosen(const at::Tensor& scores) const;
   [[nodiscard]] at::Tensor expert(const at::Tensor& rows, std::int64_t index) const;
 
-  const Job& job_;
-  const Architecture& m_;
+  const plan::Job& job_;
+  const model::Architecture& m_;
   LayerParameters p_;
   Adapted adapted_;
 };

@@ -36,8 +36,8 @@ Tensor levelled(const Tensor& x, double epsilon) {
   return x * (x.pow(2).mean(-1, true) + epsilon).rsqrt();
 }
 
-Tensor delta_net(const Architecture& model, const Tensor& x, const LayerParameters& p) {
-  const StateMixer& m = *model.state_mixer;
+Tensor delta_net(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
+  const model::StateMixer& m = *model.state_mixer;
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
   const std::vector<Tensor> in =
@@ -94,8 +94,8 @@ Tensor scanned(const Scan& in, const Tensor& skip) {
   return at::stack(out, 1);
 }
 
-Tensor mamba2(const Architecture& model, const Tensor& x, const LayerParameters& p) {
-  const StateMixer& m = *model.state_mixer;
+Tensor mamba2(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
+  const model::StateMixer& m = *model.state_mixer;
   const std::int64_t keys = m.groups * m.state;
   const std::int64_t values = m.heads * m.head_dim;
   const std::vector<Tensor> in =
@@ -119,8 +119,8 @@ Tensor mamba2(const Architecture& model, const Tensor& x, const LayerParameters&
   return linear(y, p, "mixer.out");
 }
 
-Tensor mamba(const Architecture& model, const Tensor& x, const LayerParameters& p) {
-  const StateMixer& m = *model.state_mixer;
+Tensor mamba(const model::Architecture& model, const Tensor& x, const LayerParameters& p) {
+  const model::StateMixer& m = *model.state_mixer;
   const std::vector<Tensor> in = linear(x, p, "mixer.in").chunk(2, -1);
   const Tensor values = at::silu(convolved(in[0], p));
   std::vector<Tensor> selected =
@@ -147,12 +147,12 @@ Tensor short_convolution(const Tensor& x, const LayerParameters& p) {
 
 }  // namespace
 
-Tensor mix_states(const Architecture& model, Mixer kind, const Tensor& x,
+Tensor mix_states(const model::Architecture& model, model::Mixer kind, const Tensor& x,
                   const LayerParameters& parameter) {
   switch (kind) {
-    case Mixer::kDeltaNet: return delta_net(model, x, parameter);
-    case Mixer::kMamba2: return mamba2(model, x, parameter);
-    case Mixer::kMamba: return mamba(model, x, parameter);
+    case model::Mixer::kDeltaNet: return delta_net(model, x, parameter);
+    case model::Mixer::kMamba2: return mamba2(model, x, parameter);
+    case model::Mixer::kMamba: return mamba(model, x, parameter);
     default: return short_convolution(x, parameter);
   }
 }

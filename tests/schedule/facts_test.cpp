@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 const Schedule kSchedules[] = {
@@ -170,4 +170,4 @@ TEST(ScheduleFacts, AFullestMomentCoversEveryMoment) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -12,7 +12,7 @@
 #include "stepwright/schedule/found/order_bound.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -232,4 +232,4 @@ TEST(FoundSchedule, TheSamePipelineHasTheSameOrder) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::schedule

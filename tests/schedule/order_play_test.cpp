@@ -12,7 +12,7 @@
 #include "stepwright/schedule/facts.h"
 #include "stepwright/schedule/turn_play.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 constexpr std::int64_t kStages = 4;
@@ -143,4 +143,4 @@ TEST(OrderPlay, PlaysChangesAsTurnPlayerPlaysAll) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::schedule

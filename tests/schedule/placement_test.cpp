@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 struct Case {
@@ -96,4 +96,4 @@ TEST(Placement, RoutesGoThroughAllChunksInOrderAndBack) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -9,7 +9,7 @@
 #include "stepwright/schedule/closed_form.h"
 #include "stepwright/schedule/facts.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 struct Uniform {
@@ -412,4 +412,4 @@ TEST(ScheduleForms, PriceUnequalInterleavedChunksOnTheSafeSide) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::schedule

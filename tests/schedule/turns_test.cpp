@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 constexpr const char* kLetters = "FBUDWEPGerhsTctgk";
@@ -206,4 +206,4 @@ TEST(PipelineSchedule, StepsOfDualPipeSumToTheMicroBatches) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::schedule

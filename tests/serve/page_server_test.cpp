@@ -12,7 +12,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::serve {
 namespace {
 
 using ::testing::EndsWith;
@@ -110,4 +110,4 @@ TEST(PageServer, ListensOnNoOtherAddress) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::serve

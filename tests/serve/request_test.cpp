@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::serve {
 namespace {
 
 using ::testing::EndsWith;
@@ -47,4 +47,4 @@ TEST(HttpAnswer, RefusesAllElse) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::serve

@@ -16,7 +16,7 @@
 #include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr double kNotRun = std::numeric_limits<double>::infinity();
@@ -26,32 +26,32 @@ struct UnevenJob {
   std::string model;
   std::string cluster;
   std::int64_t nodes;
-  Parallel parallel;
+  plan::Parallel parallel;
   std::int64_t micro_batches;
   std::int64_t length;
   std::string sharding = "NNG";
-  RecomputeKind recompute = RecomputeKind::kNone;
+  plan::RecomputeKind recompute = plan::RecomputeKind::kNone;
   std::int64_t layers = 0;  ///< 0: of the model.
-  Overlap overlap = {};
+  plan::Overlap overlap = {};
 };
 
-PlannedJob planned(const UnevenJob& u) {
-  PlannedJob planned;
-  Job& job = planned.job;
+plan::PlannedJob planned(const UnevenJob& u) {
+  plan::PlannedJob planned;
+  plan::Job& job = planned.job;
   job.model_name = u.model;
-  job.model = *built_in_model(u.model);
+  job.model = *model::built_in_model(u.model);
   if (u.layers > 0) job.model.layers = u.layers;
-  job.cluster = *built_in_cluster(u.cluster, u.nodes);
+  job.cluster = *cluster::built_in_cluster(u.cluster, u.nodes);
   job.sequences = u.micro_batches * u.parallel.data;
   job.length = u.length;
-  Plan& plan = planned.plan;
+  plan::Plan& plan = planned.plan;
   plan.parallel = u.parallel;
   plan.sequence_parallel = u.parallel.tensor > 1;
-  plan.tensor_input = TensorInput::kKeep;
-  plan.sharding = *sharding_of(u.sharding);
+  plan.tensor_input = plan::TensorInput::kKeep;
+  plan.sharding = *plan::sharding_of(u.sharding);
   plan.recompute.kind = u.recompute;
   plan.overlap = u.overlap;
-  plan.schedule = {.kind = ScheduleKind::kAuto};
+  plan.schedule = {.kind = schedule::ScheduleKind::kAuto};
   return planned;
 }
 
@@ -96,9 +96,9 @@ std::vector<UnevenJob> cases() {
        16,
        8192,
        "NNG",
-       RecomputeKind::kNone,
+       plan::RecomputeKind::kNone,
        0,
-       overlap_all(false)},
+       plan::overlap_all(false)},
       {"8B, recomputed",
        "llama-3.1-8b",
        "dgx-h100",
@@ -107,7 +107,7 @@ std::vector<UnevenJob> cases() {
        16,
        8192,
        "NNG",
-       RecomputeKind::kFull},
+       plan::RecomputeKind::kFull},
       {"8B, fewer micro-batches than positions",
        "llama-3.1-8b",
        "dgx-h100",
@@ -140,7 +140,7 @@ std::vector<UnevenJob> cases() {
        32,
        8192,
        "NNG",
-       RecomputeKind::kFull},
+       plan::RecomputeKind::kFull},
       {"70B, 78 layers",
        "llama-3-70b",
        "dgx-h100",
@@ -149,7 +149,7 @@ std::vector<UnevenJob> cases() {
        24,
        4096,
        "NNG",
-       RecomputeKind::kNone,
+       plan::RecomputeKind::kNone,
        78},
       {"13B, A100", "llama-2-13b", "dgx-a100-80g", 2, {.tensor = 4, .pipeline = 4}, 16, 4096},
       {"NeoX, 44 layers on 8",
@@ -180,17 +180,17 @@ std::vector<UnevenJob> cases() {
 }
 
 /// Step time of the plan with another schedule; nothing where that is not legal or does not fit.
-double named_s(PlannedJob planned, const Schedule& schedule) {
+double named_s(plan::PlannedJob planned, const schedule::Schedule& schedule) {
   planned.plan.schedule = schedule;
-  if (broken_rule(planned.job, planned.plan)) return kNotRun;
+  if (plan::broken_rule(planned.job, planned.plan)) return kNotRun;
   const Prediction prediction = predict(planned);
   return prediction.memory.fits() ? prediction.step_time_s() : kNotRun;
 }
 
-double best_named_s(const PlannedJob& planned) {
+double best_named_s(const plan::PlannedJob& planned) {
   double best = kNotRun;
-  for (const auto& [kind, name] : kScheduleNames) {
-    if (!is_named_order(kind)) continue;
+  for (const auto& [kind, name] : schedule::kScheduleNames) {
+    if (!schedule::is_named_order(kind)) continue;
     for (const std::int64_t chunks : {1, 2}) {
       best = std::min(best, named_s(planned, {.kind = kind, .chunks = chunks}));
     }
@@ -199,19 +199,20 @@ double best_named_s(const PlannedJob& planned) {
 }
 
 /// No order of at most two chunks a position is shorter, in whatever room the plan leaves.
-double least_s(const PlannedJob& planned) {
-  const CostModel cost(planned.job);
+double least_s(const plan::PlannedJob& planned) {
+  const cost::CostModel cost(planned.job);
   Pricer pricer(planned.job, cost);
-  const std::int64_t count = micro_batches(planned.job, planned.plan);
+  const std::int64_t count = plan::micro_batches(planned.job, planned.plan);
   double least = kNotRun;
   for (const std::int64_t chunks : {1, 2}) {
-    for (const auto& [placement, name] : kFoundPlacements) {
-      Plan plan = planned.plan;
-      plan.schedule = {.kind = ScheduleKind::kAuto, .chunks = chunks};
-      if (broken_rule(planned.job, plan)) continue;
+    for (const auto& [placement, name] : schedule::kFoundPlacements) {
+      plan::Plan plan = planned.plan;
+      plan.schedule = {.kind = schedule::ScheduleKind::kAuto, .chunks = chunks};
+      if (plan::broken_rule(planned.job, plan)) continue;
       plan.schedule.basis.placement = placement;
       plan.schedule.basis = priced_basis(pricer, plan, 2 * plan.parallel.pipeline);
-      least = std::min(least, least_order_s(plan.schedule, plan.parallel.pipeline, count));
+      least =
+          std::min(least, schedule::least_order_s(plan.schedule, plan.parallel.pipeline, count));
     }
   }
   return least;
@@ -226,22 +227,23 @@ struct Outcome {
   double least_ratio = 0;
 };
 
-Outcome outcome_of(const PlannedJob& planned) {
+Outcome outcome_of(const plan::PlannedJob& planned) {
   const double named = best_named_s(planned);
-  const PlannedJob settled = with_order(planned);
+  const plan::PlannedJob settled = with_order(planned);
   const Prediction prediction = predict(settled);
   EXPECT_TRUE(prediction.memory.fits());
-  const Schedule& schedule = settled.plan.schedule;
+  const schedule::Schedule& schedule = settled.plan.schedule;
   const double step_s = prediction.step_time_s();
-  Outcome outcome{.best = std::string(name_of(kScheduleNames, schedule.kind)),
+  Outcome outcome{.best = std::string(name_of(schedule::kScheduleNames, schedule.kind)),
                   .step_s = step_s,
                   .ratio = step_s / named};
-  if (!traits_of(schedule.kind).found) return outcome;
-  outcome.best =
-      fmt::format("{} x {}", name_of(kFoundPlacements, schedule.basis.placement), schedule.chunks);
-  const double turns_s = order_s(settled.plan.schedule,
-                                 all_turns(settled.plan.schedule, settled.plan.parallel.pipeline,
-                                           micro_batches(settled.job, settled.plan)));
+  if (!schedule::traits_of(schedule.kind).found) return outcome;
+  outcome.best = fmt::format(
+      "{} x {}", name_of(schedule::kFoundPlacements, schedule.basis.placement), schedule.chunks);
+  const double turns_s =
+      schedule::order_s(settled.plan.schedule,
+                        schedule::all_turns(settled.plan.schedule, settled.plan.parallel.pipeline,
+                                            plan::micro_batches(settled.job, settled.plan)));
   outcome.least_ratio = (step_s - turns_s + std::min(turns_s, least_s(planned))) / named;
   return outcome;
 }
@@ -265,39 +267,39 @@ TEST(FoundOrder, IsNeverSlowerThanTheBestNamedSchedule) {
 }
 
 TEST(FoundOrder, IsInThePlacementThatIsAskedForWhereThatFits) {
-  for (const auto& [placement, name] : kFoundPlacements) {
-    PlannedJob asked = planned(cases().front());
+  for (const auto& [placement, name] : schedule::kFoundPlacements) {
+    plan::PlannedJob asked = planned(cases().front());
     asked.plan.schedule.chunks = 2;
     asked.plan.schedule.placement = placement;
-    const PlannedJob settled = with_order(asked);
+    const plan::PlannedJob settled = with_order(asked);
     EXPECT_EQ(settled.plan.schedule.basis.placement, placement);
     EXPECT_EQ(settled.plan.schedule.chunks, 2);
     EXPECT_EQ(settled.job.notes.back(),
               fmt::format("schedule auto: an order found with placement {}", name));
     asked.job.objective.memory_limit_bytes = 1e9;
-    const PlannedJob large = with_order(asked);
-    EXPECT_EQ(
-        large.job.notes.back(),
-        fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}", name,
-                    name_of(kScheduleNames, large.plan.schedule.kind), large.plan.schedule.chunks));
+    const plan::PlannedJob large = with_order(asked);
+    EXPECT_EQ(large.job.notes.back(),
+              fmt::format("schedule auto: no order found with placement {} fits, taken is {}/{}",
+                          name, name_of(schedule::kScheduleNames, large.plan.schedule.kind),
+                          large.plan.schedule.chunks));
   }
 }
 
 TEST(FoundOrder, IsFoundWhereItMayTakeLessThanIsAskedFor) {
-  PlannedJob asked = planned(cases().front());
+  plan::PlannedJob asked = planned(cases().front());
   asked.plan.schedule.chunks = 2;
-  const CostModel cost(asked.job);
+  const cost::CostModel cost(asked.job);
   Pricer pricer(asked.job, cost);
   EXPECT_FALSE(found_orders(pricer, asked.job, asked.plan, kNotRun).empty());
   EXPECT_TRUE(found_orders(pricer, asked.job, asked.plan, 1e-6).empty());
 }
 
 TEST(FoundOrder, IsSettledOnce) {
-  const PlannedJob settled = with_order(planned(cases().front()));
-  EXPECT_TRUE(is_settled(settled.plan.schedule));
+  const plan::PlannedJob settled = with_order(planned(cases().front()));
+  EXPECT_TRUE(schedule::is_settled(settled.plan.schedule));
   EXPECT_EQ(with_order(settled).plan, settled.plan);
   EXPECT_EQ(with_order(planned(cases().front())).plan, settled.plan);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -8,14 +8,14 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
-PlannedJob planned_on_two_nodes(const char* model) {
-  PlannedJob planned;
+plan::PlannedJob planned_on_two_nodes(const char* model) {
+  plan::PlannedJob planned;
   planned.job.model_name = model;
-  planned.job.model = *built_in_model(model);
-  planned.job.cluster = *built_in_cluster("dgx-h100", 2);
+  planned.job.model = *model::built_in_model(model);
+  planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 2);
   planned.job.length = 4096;
   planned.job.sequences = 64;
   planned.plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
@@ -35,9 +35,10 @@ double seconds_of(const std::vector<Loss>& list, std::string_view key) {
 
 TEST(Losses, SumToWhatTheModelsFlopsLeaveOfTheStep) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b"}) {
-    for (const RecomputeKind kind :
-         {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
-      PlannedJob planned = planned_on_two_nodes(model);
+    for (const plan::RecomputeKind kind :
+         {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective,
+          plan::RecomputeKind::kFull}) {
+      plan::PlannedJob planned = planned_on_two_nodes(model);
       planned.plan.recompute.kind = kind;
       const Prediction p = predict(planned);
       const std::vector<Loss> list = losses(p);
@@ -48,9 +49,9 @@ TEST(Losses, SumToWhatTheModelsFlopsLeaveOfTheStep) {
 }
 
 TEST(Losses, RecomputationIsTheForwardThatRunsAgain) {
-  PlannedJob planned = planned_on_two_nodes("llama-3-8b");
+  plan::PlannedJob planned = planned_on_two_nodes("llama-3-8b");
   const Prediction without = predict(planned);
-  planned.plan.recompute.kind = RecomputeKind::kFull;
+  planned.plan.recompute.kind = plan::RecomputeKind::kFull;
   const Prediction with = predict(planned);
   const auto stage = static_cast<std::size_t>(with.simulation.critical_stage);
   const double more_s = with.simulation.stages[stage].breakdown.compute_s -
@@ -65,4 +66,4 @@ TEST(Losses, OnlyExpertsRouteTokens) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

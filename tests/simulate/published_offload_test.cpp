@@ -16,7 +16,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr double kGb = 1e9;
@@ -33,10 +33,12 @@ struct OffloadedRun {
 void predict_run(OffloadedRun& run, const std::string& job, std::string choices) {
   choices = choices.substr(1, choices.size() - 2);
   const std::string text = "{stepwright: plan/2, job: " + job + ", " + choices + "}";
-  const Prediction prediction = predict(read_plan(Document::parse("# a row\n" + text, "row"), {}));
+  const Prediction prediction =
+      predict(plan::read_plan(Document::parse("# a row\n" + text, "row"), {}));
   run.predicted_s = prediction.step_time_s();
-  const PlannedJob& planned = prediction.planned;
-  for (const AllocatedMemory& stage : allocated_memory(planned.job, prediction.program)) {
+  const plan::PlannedJob& planned = prediction.planned;
+  for (const memory::AllocatedMemory& stage :
+       memory::allocated_memory(planned.job, prediction.program)) {
     run.allocated_bytes = std::max(run.allocated_bytes, stage.after_step_bytes);
     run.peak_bytes = std::max(run.peak_bytes, stage.peak_bytes);
   }
@@ -120,4 +122,4 @@ TEST(OffloadedRuns, StandInTheDocument) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -4,16 +4,16 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// Gives a job adapters beside all that can have some.
-inline void adapt(Job& job, std::int64_t rank) {
-  job.model.adapters = Adapters{.rank = rank, .alpha = 2.0 * static_cast<double>(rank)};
-  job.model.adapters->targets = possible_targets(job.model);
+inline void adapt(plan::Job& job, std::int64_t rank) {
+  job.model.adapters = model::Adapters{.rank = rank, .alpha = 2.0 * static_cast<double>(rank)};
+  job.model.adapters->targets = model::possible_targets(job.model);
 }
 
 /// Leaves some of a job's weights untrained.
-inline void freeze_any(Job& job, std::mt19937& random) {
+inline void freeze_any(plan::Job& job, std::mt19937& random) {
   const auto below = [&](unsigned most) { return random() % most; };
   if (below(4) == 0) {
     job.model.frozen = {.embedding = below(2) == 0,
@@ -22,7 +22,7 @@ inline void freeze_any(Job& job, std::mt19937& random) {
     return;
   }
   adapt(job, 4);
-  Adapters& adapters = *job.model.adapters;
+  model::Adapters& adapters = *job.model.adapters;
   adapters.joined = below(2) == 0;
   if (below(3) == 0) adapters.dropout = 0.1;
   if (below(3) == 0) adapters.base = below(2) == 0 ? DType::kNf4 : DType::kFp8;
@@ -31,4 +31,4 @@ inline void freeze_any(Job& job, std::mt19937& random) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -15,28 +15,29 @@
 #include "stepwright/step/work.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
-using enum AdapterTarget;
+using enum model::AdapterTarget;
 
-Job adapted_job(std::initializer_list<AdapterTarget> targets, std::int64_t rank = 8) {
-  Job job = job_of("llama-3-8b", 1, 64, 4096);
+plan::Job adapted_job(std::initializer_list<model::AdapterTarget> targets, std::int64_t rank = 8) {
+  plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
   adapt(job, rank);
   if (targets.size() > 0) job.model.adapters->targets.reset();
-  for (const AdapterTarget target : targets) job.model.adapters->targets.set(place_of(target));
+  for (const model::AdapterTarget target : targets)
+    job.model.adapters->targets.set(model::place_of(target));
   return job;
 }
 
-Plan one_device() {
-  Plan plan;
+plan::Plan one_device() {
+  plan::Plan plan;
   plan.parallel.data = 8;
-  plan.sharding = *sharding_of("NNN");
+  plan.sharding = *plan::sharding_of("NNN");
   return plan;
 }
 
-BlockPair layer(const Job& job, std::int64_t index, const Plan& plan = one_device()) {
-  return build_layer(make_setting(job, plan), job.model.layer_class(index), kNoRecompute);
+BlockPair layer(const plan::Job& job, std::int64_t index, const plan::Plan& plan = one_device()) {
+  return build_layer(make_setting(job, plan), job.model.layer_class(index), plan::kNoRecompute);
 }
 
 double product_flops(const Template& piece, Phase phase) {
@@ -61,7 +62,7 @@ constexpr double kFrozen = kHidden * kQkv + kHidden * kHidden + 3 * kHidden * kF
 
 /// Llama-3-8B, rank 8 beside all seven projections.
 TEST(Adapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
-  const Job job = adapted_job({});
+  const plan::Job job = adapted_job({});
   const double own = 8 * (3 * kHidden + kQkv + 2 * kHidden + 3 * (kHidden + kFfn));
   const BlockPair pair = layer(job, 1);
   EXPECT_EQ(product_flops(pair.forward, Phase::kForward), 2 * kTokens * (kFrozen + own));
@@ -69,13 +70,13 @@ TEST(Adapters, CostFourFlopsOfEachFrozenWeightAndSixOfTheirOwn) {
   EXPECT_EQ(product_flops(pair.backward, Phase::kWeightGradient), 2 * kTokens * own);
   const double scores = 2 * 4096.0 * 4096 * 2;
   const double head = 2 * 4096.0 * 128256;
-  EXPECT_EQ(training_flops_per_token(job.model, 4096),
+  EXPECT_EQ(model::training_flops_per_token(job.model, 4096),
             32 * (4 * kFrozen + 6 * own + 3 * scores) + 2 * head);
 }
 
 /// The lowest layer's backward stops at its first adapters, and the embedding has none.
 TEST(Adapters, EndTheBackward) {
-  const Job job = adapted_job({});
+  const plan::Job job = adapted_job({});
   const BlockPair lowest = layer(job, 0);
   EXPECT_TRUE(lowest.backward.outputs.empty());
   EXPECT_EQ(layer(job, 1).backward.outputs.size(), 1U);
@@ -85,7 +86,7 @@ TEST(Adapters, EndTheBackward) {
                 product_flops(lowest.backward, Phase::kDataGradient),
             not_run);
   EXPECT_TRUE(build_embedding(make_setting(job, one_device()), false).backward.operators.empty());
-  const Job projection = adapted_job({kProjection});
+  const plan::Job projection = adapted_job({kProjection});
   for (const Operator& op : layer(projection, 0).backward.operators) {
     EXPECT_NE(op.kind, OperatorKind::kAttention);
     EXPECT_NE(op.kind, OperatorKind::kRotary);
@@ -97,21 +98,21 @@ TEST(Adapters, EndTheBackward) {
 /// MLP; and what adapters ask for.
 TEST(Adapters, KeepTheInputsOfTheirTargetsAndNoOthers) {
   const double always = kTokens * (2 * (2 * kHidden + kQkv + kHidden + 2 * kFfn) + 2 * 4 + 4 * 32);
-  const auto kept = [](std::initializer_list<AdapterTarget> targets) {
+  const auto kept = [](std::initializer_list<model::AdapterTarget> targets) {
     return saved_bytes(layer(adapted_job(targets), 1).forward);
   };
   EXPECT_EQ(kept({kProjection}), always + kTokens * 2 * 8);
   EXPECT_EQ(kept({kQuery}), always + kTokens * 2 * (kHidden + 8));
   EXPECT_EQ(kept({kQuery, kValue}), always + kTokens * 2 * (kHidden + 16));
   EXPECT_EQ(kept({kFc2}), always + kTokens * 2 * (kFfn + 8));
-  Job dropping = adapted_job({kFc2});
+  plan::Job dropping = adapted_job({kFc2});
   dropping.model.adapters->dropout = 0.1;
   EXPECT_EQ(saved_bytes(layer(dropping, 1).forward), always + kTokens * (2 * (kFfn + 8) + kFfn));
 }
 
 /// Two tensor ranks under sequence parallelism, each with half of the rows between products.
-Plan halved(const Job& job, TensorInput input) {
-  Plan plan = plan_of(job, 2, 1);
+plan::Plan halved(const plan::Job& job, plan::TensorInput input) {
+  plan::Plan plan = plan_of(job, 2, 1);
   plan.sequence_parallel = true;
   plan.tensor_input = input;
   return plan;
@@ -120,27 +121,28 @@ Plan halved(const Job& job, TensorInput input) {
 /// What Transformer Engine keeps more than autograd: of both products behind a norm what it gives,
 /// of a rank's own rows, unless an adapter keeps the very same.
 TEST(Adapters, BehindANormOfTransformerEngineKeepItsRowsAsWell) {
-  const auto more = [](std::initializer_list<AdapterTarget> targets, bool cut, TensorInput input) {
-    Job job = adapted_job(targets);
-    const Plan plan = cut ? halved(job, input) : one_device();
+  const auto more = [](std::initializer_list<model::AdapterTarget> targets, bool cut,
+                       plan::TensorInput input) {
+    plan::Job job = adapted_job(targets);
+    const plan::Plan plan = cut ? halved(job, input) : one_device();
     const double plain = saved_bytes(layer(job, 1, plan).forward);
     job.kernels.transformer_engine = true;
     return saved_bytes(layer(job, 1, plan).forward) - plain;
   };
   const double both = 2 * 2 * kTokens * kHidden;
-  EXPECT_EQ(more({}, true, TensorInput::kKeep), both / 2);
-  EXPECT_EQ(more({}, true, TensorInput::kRegather), 0);
-  EXPECT_EQ(more({kQuery}, true, TensorInput::kRegather), both / 4);
-  EXPECT_EQ(more({kFc2}, true, TensorInput::kKeep), both / 2);
-  EXPECT_EQ(more({}, false, TensorInput::kKeep), 0);
-  EXPECT_EQ(more({kFc2}, false, TensorInput::kKeep), both);
+  EXPECT_EQ(more({}, true, plan::TensorInput::kKeep), both / 2);
+  EXPECT_EQ(more({}, true, plan::TensorInput::kRegather), 0);
+  EXPECT_EQ(more({kQuery}, true, plan::TensorInput::kRegather), both / 4);
+  EXPECT_EQ(more({kFc2}, true, plan::TensorInput::kKeep), both / 2);
+  EXPECT_EQ(more({}, false, plan::TensorInput::kKeep), 0);
+  EXPECT_EQ(more({kFc2}, false, plan::TensorInput::kKeep), both);
 }
 
 /// There an adapter that keeps its own rows alone gathers them by itself, forward and backward, and
 /// hands their gradient back by itself.
 TEST(Adapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
-  const auto messages = [](bool engine, TensorInput input) {
-    Job job = adapted_job({});
+  const auto messages = [](bool engine, plan::TensorInput input) {
+    plan::Job job = adapted_job({});
     job.kernels.transformer_engine = engine;
     const BlockPair pair = layer(job, 1, halved(job, input));
     std::array<std::int64_t, 3> counts{};
@@ -154,21 +156,21 @@ TEST(Adapters, BehindANormOfTransformerEngineGatherTheirRowsThemselves) {
     return counts;
   };
   using Counts = std::array<std::int64_t, 3>;
-  EXPECT_EQ(messages(false, TensorInput::kKeep), (Counts{2, 2, 2}));
-  EXPECT_EQ(messages(true, TensorInput::kKeep), (Counts{2, 2, 2}));
-  EXPECT_EQ(messages(false, TensorInput::kRegather), (Counts{2, 4, 2}));
-  EXPECT_EQ(messages(true, TensorInput::kRegather), (Counts{4, 4, 4}));
+  EXPECT_EQ(messages(false, plan::TensorInput::kKeep), (Counts{2, 2, 2}));
+  EXPECT_EQ(messages(true, plan::TensorInput::kKeep), (Counts{2, 2, 2}));
+  EXPECT_EQ(messages(false, plan::TensorInput::kRegather), (Counts{2, 4, 2}));
+  EXPECT_EQ(messages(true, plan::TensorInput::kRegather), (Counts{4, 4, 4}));
 }
 
 /// 2 bytes of each frozen weight; of trained ones 2, with fp32 sums of gradients, and a master copy
 /// and two moments in fp32.
 TEST(Adapters, AloneHaveGradientsAndOptimizerStates) {
-  const Job job = adapted_job({});
+  const plan::Job job = adapted_job({});
   const StepProgram program = build_program(job, one_device());
   const States& states = program.stages[0].states;
-  const std::int64_t trained = count_trained_parameters(job.model);
-  EXPECT_EQ(states.parameters, 2 * count_parameters(job.model));
-  EXPECT_EQ(states.frozen, 2 * (count_parameters(job.model) - trained));
+  const std::int64_t trained = model::count_trained_parameters(job.model);
+  EXPECT_EQ(states.parameters, 2 * model::count_parameters(job.model));
+  EXPECT_EQ(states.frozen, 2 * (model::count_parameters(job.model) - trained));
   EXPECT_EQ(states.gradients, 4 * trained);
   EXPECT_EQ(states.optimizer, 12 * trained);
 }
@@ -187,18 +189,18 @@ std::pair<std::int64_t, std::int64_t> elements(const StepProgram& program, std::
 }
 
 TEST(Adapters, AloneAreReducedWhileTheBaseIsGathered) {
-  const Job job = adapted_job({});
-  Plan plan = one_device();
-  plan.sharding = *sharding_of("GGG");
+  const plan::Job job = adapted_job({});
+  plan::Plan plan = one_device();
+  plan.sharding = *plan::sharding_of("GGG");
   const StepProgram program = build_program(job, plan);
-  EXPECT_EQ(elements(program, "reduce").first, count_trained_parameters(job.model));
+  EXPECT_EQ(elements(program, "reduce").first, model::count_trained_parameters(job.model));
   EXPECT_GE(static_cast<double>(elements(program, "gather").second), kFrozen);
 }
 
 /// Matrices of layers take 0.516 bytes an element, and each product makes its own wide, forward and
 /// backward.
 TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
-  Job job = adapted_job({});
+  plan::Job job = adapted_job({});
   const StepProgram wide = build_program(job, one_device());
   job.model.adapters->base = DType::kNf4;
   const StepProgram narrow = build_program(job, one_device());
@@ -222,8 +224,8 @@ TEST(Adapters, OnANarrowBaseMakeEachWeightWideForEachUse) {
 /// Each tensor rank's parts of the sums: A beside a product cut by columns and B beside one cut by
 /// rows are whole, and their gradients are summed at the end of the step.
 TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
-  const Job job = adapted_job({});
-  const Plan plan = plan_of(job, 8, 1);
+  const plan::Job job = adapted_job({});
+  const plan::Plan plan = plan_of(job, 8, 1);
   std::int64_t whole = 0;
   for (const LocalParameter& parameter :
        local_layer_parameters(make_setting(job, plan), job.model.layer_class(1))) {
@@ -236,9 +238,9 @@ TEST(Adapters, UnderTensorParallelismSumWhatEachRankHoldsWhole) {
 /// Projections into the latents stand whole on every tensor rank, which sees the same rows: nothing
 /// is summed but what stands beside cut ones.
 TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
-  Job job = job_of("deepseek-v2-lite", 1, 64, 4096);
+  plan::Job job = job_of("deepseek-v2-lite", 1, 64, 4096);
   adapt(job, 8);
-  Plan plan = plan_of(job, 8, 1);
+  plan::Plan plan = plan_of(job, 8, 1);
   for (const bool shared : {false, true}) {
     plan.sequence_parallel = shared;
     for (const LocalParameter& parameter :
@@ -256,34 +258,35 @@ TEST(Adapters, BesideWholeWeightsAreSummedByNobody) {
 
 /// What expert-tensor ranks hold whole of experts' adapters is one message at the end of a step.
 TEST(Adapters, OfExpertsThatAreCutAreSummed) {
-  Job job = job_of("mixtral-8x7b", 2, 64, 4096);
+  plan::Job job = job_of("mixtral-8x7b", 2, 64, 4096);
   adapt(job, 8);
-  Plan plan;
+  plan::Plan plan;
   plan.parallel.data = 16;
   plan.parallel.expert = 4;
   plan.parallel.expert_tensor = 2;
-  plan.sharding = *sharding_of("NNN");
+  plan.sharding = *plan::sharding_of("NNN");
   const UnitSize size =
       unit_size(make_setting(job, plan),
                 local_layer_parameters(make_setting(job, plan), job.model.layer_class(0)));
   // A of gate and input, and B of the second product, of two experts.
   EXPECT_EQ(size.expert_partial, static_cast<std::int64_t>(2 * 8 * (2 * kHidden + kHidden)));
   const auto messages = partial_gradients(plan, {.expert_partial = size.expert_partial});
-  const auto found = std::ranges::find(messages, GroupKind::kExpertTensor, &EndMessage::group);
+  const auto found =
+      std::ranges::find(messages, plan::GroupKind::kExpertTensor, &EndMessage::group);
   ASSERT_NE(found, messages.end());
   EXPECT_EQ(found->elements, size.expert_partial);
 }
 
 TEST(Frozen, LayersBelowTheLowestTrainedOneHaveNoBackward) {
-  Job job = job_of("llama-3-8b", 1, 64, 4096);
+  plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
   job.model.frozen = {.embedding = true, .first = 0, .layers = 16};
   const BlockPair below = layer(job, 3);
   EXPECT_TRUE(below.backward.operators.empty());
   EXPECT_TRUE(below.forward.saved.empty());
   EXPECT_TRUE(layer(job, 16).backward.outputs.empty());
-  const Job whole = job_of("llama-3-8b", 1, 64, 4096);
+  const plan::Job whole = job_of("llama-3-8b", 1, 64, 4096);
   EXPECT_EQ(layer(job, 17).backward.operators.size(), layer(whole, 17).backward.operators.size());
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

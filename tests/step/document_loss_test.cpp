@@ -6,18 +6,18 @@
 #include "stepwright/step/forwards.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 constexpr double kLogits = 4096.0 * 128256;  // Of a sequence, on a rank alone.
 
 /// Sequences of 4,096 tokens, made of documents of one length.
-Job job_of_documents(std::int64_t length) {
-  Job job = job_of("llama-3-8b", 1, 64, 4096);
-  const LengthHistogram lengths = {{length, 1}};
-  const Packing packing{.kind = PackingKind::kGreedy};
-  job.documents = DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = make_packs(lengths, packing, job.length);
+plan::Job job_of_documents(std::int64_t length) {
+  plan::Job job = job_of("llama-3-8b", 1, 64, 4096);
+  const packing::LengthHistogram lengths = {{length, 1}};
+  const packing::Packing packing{.kind = packing::PackingKind::kGreedy};
+  job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = packing::make_packs(lengths, packing, job.length);
   job.kernels.document_loss = true;
   return job;
 }
@@ -33,7 +33,7 @@ Operator loss_in(const StepProgram& program, std::string_view name) {
   return {};
 }
 
-Operator loss_of(const Job& job, std::string_view name) {
+Operator loss_of(const plan::Job& job, std::string_view name) {
   return loss_in(build_program(job, plan_of(job, 1, 1), MicroBatchSize::kMean), name);
 }
 
@@ -43,7 +43,7 @@ TEST(DocumentLoss, MovesWholeGradientsForEachDocument) {
   const double one = 4 * kLogits;
   for (const std::int64_t length : {4096, 1024, 512}) {
     const double documents = 4096.0 / static_cast<double>(length);
-    const Job job = job_of_documents(length);
+    const plan::Job job = job_of_documents(length);
     EXPECT_NEAR(memory_bytes(loss_of(job, "head.forward")), 12 * one, 1e-6 * one);
     EXPECT_NEAR(memory_bytes(loss_of(job, "head.backward")), (6 + 4 * documents - 3) * one,
                 1e-6 * one);
@@ -53,13 +53,13 @@ TEST(DocumentLoss, MovesWholeGradientsForEachDocument) {
 // Of four documents 39 kernels each: 11 that cut, 19 of the log-probability, 9 of the likelihood. A
 // policy has 99.
 TEST(DocumentLoss, IssuesItsKernelsForEachDocument) {
-  Job job = job_of_documents(1024);
+  plan::Job job = job_of_documents(1024);
   EXPECT_EQ(loss_of(job, "head.forward").shape.inner, 4 * 39);
   EXPECT_EQ(loss_of(job, "head.backward").shape.inner, 4 * 30);
-  job.method.kind = MethodKind::kGrpo;
+  job.method.kind = plan::MethodKind::kGrpo;
   EXPECT_EQ(loss_of(job, "head.forward").shape.inner, 4 * 99);
   EXPECT_EQ(loss_of(job, "head.backward").shape.inner, 4 * 51);
-  Plan plan = plan_of(job, 1, 1);
+  plan::Plan plan = plan_of(job, 1, 1);
   plan.micro_batch = 2;
   EXPECT_EQ(loss_in(build_program(job, plan, MicroBatchSize::kMean), "head.forward").shape.inner,
             2 * 4 * 99);
@@ -67,7 +67,7 @@ TEST(DocumentLoss, IssuesItsKernelsForEachDocument) {
 
 // Log-probabilities alone are taken of a whole pack, then cut.
 TEST(DocumentLoss, WithoutAnUpdateIsTakenOnce) {
-  const Job job = job_of_documents(1024);
+  const plan::Job job = job_of_documents(1024);
   const StepProgram forwards = forwards_of(job, plan_of(job, 1, 1), MicroBatchSize::kMean);
   EXPECT_EQ(loss_in(forwards, "head.forward").shape.inner, 19 + 4 * 7);
   EXPECT_EQ(memory_bytes(loss_in(forwards, "head.forward")),
@@ -75,8 +75,8 @@ TEST(DocumentLoss, WithoutAnUpdateIsTakenOnce) {
 }
 
 TEST(DocumentLoss, SharesScoresOverTheVocabularyThreeTimesForEachDocument) {
-  const Job job = job_of_documents(1024);
-  const Plan plan = plan_of(job, 8, 1);
+  const plan::Job job = job_of_documents(1024);
+  const plan::Plan plan = plan_of(job, 8, 1);
   std::int64_t messages = 0;
   double elements = 0;
   for (const Template& piece : build_program(job, plan, MicroBatchSize::kMean).templates) {
@@ -92,4 +92,4 @@ TEST(DocumentLoss, SharesScoresOverTheVocabularyThreeTimesForEachDocument) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

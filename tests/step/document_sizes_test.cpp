@@ -6,17 +6,18 @@
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
-Job with_documents(LengthHistogram lengths, const Packing& packing, std::int64_t length = 1024) {
-  Job job = job_of("llama-3-8b", 1, 64, length);
-  job.documents = DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = make_packs(lengths, packing, length);
+plan::Job with_documents(packing::LengthHistogram lengths, const packing::Packing& packing,
+                         std::int64_t length = 1024) {
+  plan::Job job = job_of("llama-3-8b", 1, 64, length);
+  job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = packing::make_packs(lengths, packing, length);
   return job;
 }
 
-double attention_flops(const Job& job, const Plan& plan) {
+double attention_flops(const plan::Job& job, const plan::Plan& plan) {
   double sum = 0;
   for (const Template& piece : build_program(job, plan, MicroBatchSize::kMean).templates) {
     for (const Operator& op : piece.operators) {
@@ -27,10 +28,10 @@ double attention_flops(const Job& job, const Plan& plan) {
 }
 
 TEST(DocumentSizes, AttentionGoesByTheSquaresOfPackedDocuments) {
-  const Job packed = with_documents({{256, 1}}, {.kind = PackingKind::kGreedy});
-  Job whole = packed;
+  const plan::Job packed = with_documents({{256, 1}}, {.kind = packing::PackingKind::kGreedy});
+  plan::Job whole = packed;
   whole.documents.reset();
-  const Plan plan = plan_of(packed, 1, 1);
+  const plan::Plan plan = plan_of(packed, 1, 1);
   // Four documents of 256 in 1,024.
   EXPECT_NEAR(attention_flops(packed, plan) / attention_flops(whole, plan),
               4.0 * 256 * 257 / (1024.0 * 1025), 1e-12);
@@ -40,18 +41,18 @@ TEST(DocumentSizes, AttentionGoesByTheSquaresOfPackedDocuments) {
 }
 
 TEST(DocumentSizes, PaddedSequencesComputeTheirPadding) {
-  const Job padded = with_documents({{256, 1}}, {.kind = PackingKind::kNone});
-  Job whole = padded;
+  const plan::Job padded = with_documents({{256, 1}}, {.kind = packing::PackingKind::kNone});
+  plan::Job whole = padded;
   whole.documents.reset();
-  const Plan plan = plan_of(padded, 1, 1);
+  const plan::Plan plan = plan_of(padded, 1, 1);
   EXPECT_EQ(attention_flops(padded, plan), attention_flops(whole, plan));
   EXPECT_NEAR(step_tokens(padded, plan).of_documents, 64 * 256, 1e-6);
 }
 
 TEST(DocumentSizes, ToTheLongestTimesGoByTheMeanAndMemoryByTheLargest) {
-  const Job job =
-      with_documents({{100, 1}, {300, 1}}, {.kind = PackingKind::kNone, .pad_to = PadTo::kLongest});
-  Plan plan = plan_of(job, 1, 1);
+  const plan::Job job = with_documents({{100, 1}, {300, 1}}, {.kind = packing::PackingKind::kNone,
+                                                              .pad_to = packing::PadTo::kLongest});
+  plan::Plan plan = plan_of(job, 1, 1);
   plan.micro_batch = 2;
   // The longest of two is 300 in three of four cases: 250, to within what was drawn.
   EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kMean), 250, 1);
@@ -65,10 +66,10 @@ TEST(DocumentSizes, ToTheLongestTimesGoByTheMeanAndMemoryByTheLargest) {
 }
 
 TEST(DocumentSizes, ContextParallelismFillsUpDocuments) {
-  const Job job = with_documents({{90, 1}}, {.kind = PackingKind::kGreedy});
-  const Plan plan = plan_of(job, 1, 1, 8);
+  const plan::Job job = with_documents({{90, 1}}, {.kind = packing::PackingKind::kGreedy});
+  const plan::Plan plan = plan_of(job, 1, 1, 8);
   // Eleven documents of 90 in 1,024; of 96, to multiples of 16, 15 / 16 as many.
-  const LengthHistogram documents = masked_documents(job, plan, MicroBatchSize::kMean);
+  const packing::LengthHistogram documents = masked_documents(job, plan, MicroBatchSize::kMean);
   ASSERT_EQ(documents.size(), 1U);
   EXPECT_EQ(documents[0].length, 96);
   EXPECT_NEAR(documents[0].count, 11 * 90.0 / 96, 1e-9);
@@ -77,12 +78,13 @@ TEST(DocumentSizes, ContextParallelismFillsUpDocuments) {
 }
 
 TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
-  for (const PackingKind kind : {PackingKind::kGreedy, PackingKind::kFirstFit}) {
+  for (const packing::PackingKind kind :
+       {packing::PackingKind::kGreedy, packing::PackingKind::kFirstFit}) {
     for (const double sigma : {0.3, 1.2}) {
-      const Job job =
-          with_documents(lognormal_lengths(120, sigma), {.kind = kind, .too_long = TooLong::kDrop});
+      const plan::Job job = with_documents(packing::lognormal_lengths(120, sigma),
+                                           {.kind = kind, .too_long = packing::TooLong::kDrop});
       for (const std::int64_t context : {1, 2, 4, 8}) {
-        const Plan plan = plan_of(job, 1, 1, context);
+        const plan::Plan plan = plan_of(job, 1, 1, context);
         for (const auto& [layer, count] : job.model.layer_classes()) {
           const Setting floor = make_setting(job, plan, MicroBatchSize::kLeast);
           const Setting mean = make_setting(job, plan, MicroBatchSize::kMean);
@@ -94,4 +96,4 @@ TEST(DocumentSizes, FloorsAreBelowEveryPlansWork) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -11,45 +11,45 @@
 #include "stepwright/step/program.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// SigLIP of 400 M parameters as SigLIP-so400m-patch14-384 has it: 27 layers, 729 patches.
-Encoder siglip() {
-  Encoder encoder{.name = "siglip_vision_model",
-                  .parameters = 428'225'600,
-                  .projector = 21'498'880,
-                  .patches = 729,
-                  .tokens = 729,
-                  .layers = 27,
-                  .hidden = 1152,
-                  .heads = 16,
-                  .ffn = 4304};
+model::Encoder siglip() {
+  model::Encoder encoder{.name = "siglip_vision_model",
+                         .parameters = 428'225'600,
+                         .projector = 21'498'880,
+                         .patches = 729,
+                         .tokens = 729,
+                         .layers = 27,
+                         .hidden = 1152,
+                         .heads = 16,
+                         .ffn = 4304};
   const double matrices = 4.0 * 1152 * 1152 + 2.0 * 1152 * 4304;
   encoder.flops = 27 * (2 * 729 * matrices + 4.0 * 729 * 729 * 1152) + 2.0 * 729 * 588 * 1152 +
                   2.0 * 729 * 21'498'880;
   return encoder;
 }
 
-Job seeing_job(double images = 2) {
-  Job job;
+plan::Job seeing_job(double images = 2) {
+  plan::Job job;
   job.model_name = "llama-3-8b";
-  job.model = *built_in_model(job.model_name);
+  job.model = *model::built_in_model(job.model_name);
   job.model.encoder = siglip();
   job.model.encoder->images = images;
-  job.cluster = *built_in_cluster("dgx-h100", 1);
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   job.sequences = 8;
   job.length = 4096;
   return job;
 }
 
-Plan eight_ranks() {
-  Plan plan;
+plan::Plan eight_ranks() {
+  plan::Plan plan;
   plan.parallel.data = 8;
   return plan;
 }
 
-BlockPair embedding(const Job& job, bool whole = false, Plan plan = eight_ranks()) {
+BlockPair embedding(const plan::Job& job, bool whole = false, plan::Plan plan = eight_ranks()) {
   return build_embedding(make_setting(job, plan), whole);
 }
 
@@ -70,11 +70,13 @@ std::int64_t kept_bytes(const Template& piece) {
 }
 
 TEST(Encoder, HasTheParametersThatItSays) {
-  const Job job = seeing_job();
+  const plan::Job job = seeing_job();
   std::int64_t sum = 0;
-  for (const Parameter& parameter : encoder_parameters(job.model)) sum += parameter.elements();
+  for (const model::Parameter& parameter : model::encoder_parameters(job.model))
+    sum += parameter.elements();
   EXPECT_EQ(sum, 428'225'600 + 21'498'880);
-  EXPECT_EQ(count_parameters(job.model), count_parameters(*built_in_model("llama-3-8b")));
+  EXPECT_EQ(model::count_parameters(job.model),
+            model::count_parameters(*model::built_in_model("llama-3-8b")));
   const UnitSize own = unit_size(make_setting(job, eight_ranks()),
                                  local_embedding_parameters(make_setting(job, eight_ranks())));
   EXPECT_EQ(own.dense, sum + 128'256 * 4096);
@@ -82,28 +84,28 @@ TEST(Encoder, HasTheParametersThatItSays) {
 
 TEST(Encoder, DoesTheProductsOfItsImages) {
   for (const double images : {1.0, 2.5, 0.25}) {
-    const Job job = seeing_job(images);
+    const plan::Job job = seeing_job(images);
     const double said = images * job.model.encoder->flops;
     EXPECT_NEAR(work_flops(embedding(job).forward, Phase::kForward), said, 2e-3 * said);
   }
-  Plan two = eight_ranks();
+  plan::Plan two = eight_ranks();
   two.parallel = {.tensor = 2, .context = 2, .data = 2};
   two.micro_batch = 2;
   two.sequence_parallel = true;
-  const Job job = seeing_job();
+  const plan::Job job = seeing_job();
   const double said = 4 * job.model.encoder->flops;
   EXPECT_NEAR(work_flops(embedding(job, false, two).forward, Phase::kForward), said, 1e-3 * said);
 }
 
 TEST(Encoder, OfUnknownLayersIsOneProduct) {
-  Job job = seeing_job();
+  plan::Job job = seeing_job();
   job.model.encoder->layers = job.model.encoder->hidden = 0;
   const double said = 2 * job.model.encoder->flops;
   EXPECT_NEAR(work_flops(embedding(job).forward, Phase::kForward), said, 1e-3 * said);
 }
 
 TEST(Encoder, LearnsWithTwiceItsForward) {
-  const Job job = seeing_job();
+  const plan::Job job = seeing_job();
   const BlockPair pair = embedding(job);
   const double forward = work_flops(pair.forward, Phase::kForward);
   const double back = work_flops(pair.backward, Phase::kDataGradient) +
@@ -114,21 +116,21 @@ TEST(Encoder, LearnsWithTwiceItsForward) {
 }
 
 TEST(Encoder, RecomputedKeepsTheInputsOfItsLayers) {
-  const Job job = seeing_job();
+  const plan::Job job = seeing_job();
   const BlockPair pair = embedding(job, true);
   const std::int64_t rows = 2 * 729;
   // The inputs of 27 layers and of the projector, and patches as rows of 588 numbers, in bf16.
   EXPECT_EQ(kept_bytes(pair.forward), 2 * rows * (27 * 1152 + 1152 + 588));
   EXPECT_GT(kept_bytes(embedding(job).forward), 8 * kept_bytes(pair.forward));
-  EXPECT_NEAR(work_flops(pair.backward, Phase::kRecompute), 2 * flops_of(*job.model.encoder).layers,
-              1e-3 * job.model.encoder->flops);
+  EXPECT_NEAR(work_flops(pair.backward, Phase::kRecompute),
+              2 * model::flops_of(*job.model.encoder).layers, 1e-3 * job.model.encoder->flops);
 }
 
 TEST(Encoder, FrozenLeavesItsProjectorToLearn) {
-  Job job = seeing_job();
+  plan::Job job = seeing_job();
   job.model.frozen.encoder = true;
   const BlockPair pair = embedding(job);
-  const double projector = 2 * flops_of(*job.model.encoder).projector;
+  const double projector = 2 * model::flops_of(*job.model.encoder).projector;
   EXPECT_NEAR(work_flops(pair.backward, Phase::kWeightGradient), projector, 1e-3 * projector);
   EXPECT_EQ(work_flops(pair.backward, Phase::kDataGradient), 0);
   EXPECT_EQ(kept_bytes(pair.forward), 2 * 2 * 729 * 1152);
@@ -137,33 +139,33 @@ TEST(Encoder, FrozenLeavesItsProjectorToLearn) {
   EXPECT_EQ(own.frozen_dense, 428'225'600);
   job.model.frozen = {.embedding = true, .encoder = true, .projector = true};
   EXPECT_TRUE(embedding(job).backward.operators.empty());
-  EXPECT_EQ(job.model.layer_class(0).gradients, GradientPath::kEnds);
+  EXPECT_EQ(job.model.layer_class(0).gradients, model::GradientPath::kEnds);
   job.model.frozen.projector = false;
-  EXPECT_EQ(job.model.layer_class(0).gradients, GradientPath::kThrough);
+  EXPECT_EQ(job.model.layer_class(0).gradients, model::GradientPath::kThrough);
 }
 
 TEST(Encoder, WithoutImagesIsNotThere) {
   EXPECT_EQ(embedding(seeing_job(0)).forward.operators.size(), 1U);
-  Job unknown = seeing_job();
+  plan::Job unknown = seeing_job();
   unknown.model.encoder->parameters = 0;
   EXPECT_EQ(embedding(unknown).forward.operators.size(), 1U);
 }
 
 TEST(Encoder, OfLargerImagesDoesMore) {
-  const Encoder large = with_patches(siglip(), 4 * 729);
+  const model::Encoder large = model::with_patches(siglip(), 4 * 729);
   EXPECT_EQ(large.tokens, 4 * 729);
-  EXPECT_NEAR(flops_of(large).projector, 4 * flops_of(siglip()).projector, 1e6);
-  EXPECT_GT(flops_of(large).layers, 4.5 * flops_of(siglip()).layers);
-  EXPECT_EQ(with_patches(large, 729).tokens, 729);
-  EXPECT_NEAR(with_patches(large, 729).flops, siglip().flops, 1e3);
+  EXPECT_NEAR(model::flops_of(large).projector, 4 * model::flops_of(siglip()).projector, 1e6);
+  EXPECT_GT(model::flops_of(large).layers, 4.5 * model::flops_of(siglip()).layers);
+  EXPECT_EQ(model::with_patches(large, 729).tokens, 729);
+  EXPECT_NEAR(model::with_patches(large, 729).flops, siglip().flops, 1e3);
 }
 
 TEST(Encoder, LiesOnTheFirstPosition) {
-  const Job job = seeing_job();
-  Plan plan = eight_ranks();
+  const plan::Job job = seeing_job();
+  plan::Plan plan = eight_ranks();
   plan.parallel = {.pipeline = 4, .data = 2};
   const StepProgram program = build_program(job, plan);
-  Job text = job;
+  plan::Job text = job;
   text.model.encoder.reset();
   const StepProgram without = build_program(text, plan);
   EXPECT_EQ(program.stages[0].states.parameters - without.stages[0].states.parameters,
@@ -172,4 +174,4 @@ TEST(Encoder, LiesOnTheFirstPosition) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -8,13 +8,13 @@
 #include "stepwright/step/program.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 using ::testing::Contains;
 
-Plan expert_plan(const Job& job, std::int64_t expert, std::int64_t expert_tensor) {
-  Plan plan = plan_of(job, 1, 1);
+plan::Plan expert_plan(const plan::Job& job, std::int64_t expert, std::int64_t expert_tensor) {
+  plan::Plan plan = plan_of(job, 1, 1);
   plan.parallel.expert = expert;
   plan.parallel.expert_tensor = expert_tensor;
   return plan;
@@ -48,19 +48,19 @@ void expect_operands(const Template& piece, const Operator& op) {
 
 TEST(Experts, OperatorsSayWhatTheyMake) {
   using Degrees = std::pair<std::int64_t, std::int64_t>;
-  for (const auto& [dispatcher, name] : kDispatcherNames) {
-    Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  for (const auto& [dispatcher, name] : plan::kDispatcherNames) {
+    plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
     job.dispatcher = dispatcher;
     for (const auto& [expert, expert_tensor] :
          std::vector<Degrees>{{1, 1}, {4, 1}, {1, 2}, {4, 2}}) {
-      const Plan plan = expert_plan(job, expert, expert_tensor);
+      const plan::Plan plan = expert_plan(job, expert, expert_tensor);
       for_each_routed(build_program(job, plan), expect_operands);
     }
   }
 }
 
 TEST(Experts, CountsSayHowManyRowsGoWhere) {
-  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const StepProgram program = build_program(job, expert_plan(job, 4, 2));
   int exchanges = 0;
   for_each_routed(program, [&](const Template& piece, const Operator& op) {
@@ -75,7 +75,7 @@ TEST(Experts, CountsSayHowManyRowsGoWhere) {
 }
 
 TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
-  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const StepProgram program = build_program(job, expert_plan(job, 1, 1));
   int gates = 0;
   for_each_routed(program, [&](const Template& piece, const Operator& op) {
@@ -90,7 +90,7 @@ TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
 
 TEST(Experts, GatedSharedExpertsHaveAGate) {
   const auto gates = [](const char* model) {
-    const Job job = job_of(model, 1, 8, 4096);
+    const plan::Job job = job_of(model, 1, 8, 4096);
     std::vector<std::pair<OperatorKind, Phase>> found;
     for (const Template& piece : build_program(job, plan_of(job, 1, 1)).templates) {
       for (const Operator& op : piece.operators) {
@@ -110,7 +110,7 @@ TEST(Experts, GatedSharedExpertsHaveAGate) {
 }
 
 /// The operators of a purpose, in the order of a program's templates.
-std::vector<Operator> of_purpose(const Job& job, Purpose purpose) {
+std::vector<Operator> of_purpose(const plan::Job& job, Purpose purpose) {
   std::vector<Operator> found;
   for (const Template& piece : build_program(job, expert_plan(job, 4, 1)).templates) {
     std::ranges::copy_if(piece.operators, std::back_inserter(found),
@@ -121,7 +121,7 @@ std::vector<Operator> of_purpose(const Job& job, Purpose purpose) {
 
 // Of gpt-oss on Megatron-Core, of two kinds of layers; elsewhere the kernels of others do it.
 TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
-  Job job = job_of("gpt-oss-20b", 1, 8, 4096);
+  plan::Job job = job_of("gpt-oss-20b", 1, 8, 4096);
   EXPECT_TRUE(of_purpose(job, Purpose::kExpertBias).empty());
   EXPECT_TRUE(of_purpose(job, Purpose::kScaledRotary).empty());
   job.framework.name = "megatron-core";
@@ -134,7 +134,7 @@ TEST(Experts, BiasesAndScaledRotationsStandApartWhereTheFrameworkDoes) {
     EXPECT_EQ(op.shape.columns, 2880);
   }
   EXPECT_EQ(of_purpose(job, Purpose::kScaledRotary).size(), 4U);
-  job.dispatcher = Dispatcher::kOncePerNode;
+  job.dispatcher = plan::Dispatcher::kOncePerNode;
   EXPECT_EQ(of_purpose(job, Purpose::kExpertBias).front().dtype, DType::kFp32);
   job.kernels.cuda_graphs.step = true;
   EXPECT_TRUE(of_purpose(job, Purpose::kExpertBias).empty());
@@ -161,8 +161,8 @@ std::vector<std::string> order_of(const StepProgram& program, std::string_view b
 }
 
 TEST(Experts, MessagesMayRunBesideSharedExperts) {
-  const Job job = job_of("deepseek-v2-lite", 1, 8, 4096);
-  Plan plan = expert_plan(job, 8, 1);
+  const plan::Job job = job_of("deepseek-v2-lite", 1, 8, 4096);
+  plan::Plan plan = expert_plan(job, 8, 1);
   plan.overlap.shared_experts = true;
   using ::testing::ElementsAre;
   const StepProgram beside = build_program(job, plan);
@@ -185,24 +185,24 @@ TEST(Experts, MessagesMayRunBesideSharedExperts) {
 }
 
 TEST(Experts, BalancedPayloadsAreExactWhereRunsOfTokensDivide) {
-  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  const Plan plan = expert_plan(job, 8, 1);
+  plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const plan::Plan plan = expert_plan(job, 8, 1);
   EXPECT_TRUE(build_program(job, plan).even_routing);
-  Job short_job = job;
+  plan::Job short_job = job;
   short_job.length = 18;  // 36 copies for 8 experts.
   EXPECT_FALSE(build_program(short_job, plan).even_routing);
-  Job once = job;
-  once.dispatcher = Dispatcher::kOncePerNode;
+  plan::Job once = job;
+  once.dispatcher = plan::Dispatcher::kOncePerNode;
   EXPECT_FALSE(build_program(once, plan).even_routing);
-  job.routing = Routing::kLearned;
+  job.routing = plan::Routing::kLearned;
   EXPECT_FALSE(build_program(job, plan).even_routing);
-  const Job dense = job_of("llama-3-8b", 1, 8, 4096);
+  const plan::Job dense = job_of("llama-3-8b", 1, 8, 4096);
   EXPECT_TRUE(build_program(dense, plan_of(dense, 1, 1)).even_routing);
 }
 
 TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
-  Job job = job_of("mixtral-8x7b", 1, 8, 64);
-  Plan plan = plan_of(job, 1, 1, 8);
+  plan::Job job = job_of("mixtral-8x7b", 1, 8, 64);
+  plan::Plan plan = plan_of(job, 1, 1, 8);
   plan.parallel.expert = 8;
   EXPECT_TRUE(build_program(job, plan).even_routing);  // Runs of 4 tokens, 8 copies.
   job.length = 32;
@@ -210,4 +210,4 @@ TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -4,24 +4,24 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::step {
 
 /// A job on `nodes` DGX H100 nodes.
-inline Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences,
-                  std::int64_t length) {
-  Job job;
+inline plan::Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences,
+                        std::int64_t length) {
+  plan::Job job;
   job.model_name = std::string(model);
-  job.model = *built_in_model(model);
-  job.cluster = *built_in_cluster("dgx-h100", nodes);
+  job.model = *model::built_in_model(model);
+  job.cluster = *cluster::built_in_cluster("dgx-h100", nodes);
   job.sequences = sequences;
   job.length = length;
   return job;
 }
 
 /// A plan with these degrees, the rest data parallel.
-inline Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline,
-                    std::int64_t context = 1) {
-  Plan plan;
+inline plan::Plan plan_of(const plan::Job& job, std::int64_t tensor, std::int64_t pipeline,
+                          std::int64_t context = 1) {
+  plan::Plan plan;
   plan.parallel.tensor = tensor;
   plan.parallel.pipeline = pipeline;
   plan.parallel.context = context;
@@ -30,4 +30,4 @@ inline Plan plan_of(const Job& job, std::int64_t tensor, std::int64_t pipeline,
   return plan;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -11,7 +11,7 @@
 #include "stepwright/step/work.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 // Llama-3-8B: rows of 4,096, a vocabulary of 128,256, 8,192 tokens on a rank.
@@ -20,8 +20,8 @@ constexpr double kLossHidden = 4096;
 constexpr double kLossVocabulary = 128256;
 constexpr double kProduct = 2 * kLossTokens * kLossHidden * kLossVocabulary;
 
-StepProgram program_of(std::int64_t chunks, LossKeeps keeps, std::int64_t tensor = 1) {
-  Job job = job_of("llama-3-8b", 1, 8, 8192);
+StepProgram program_of(std::int64_t chunks, plan::LossKeeps keeps, std::int64_t tensor = 1) {
+  plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   job.kernels.fused_cross_entropy = true;
   job.kernels.loss_chunks = chunks;
   job.kernels.loss_keeps = keeps;
@@ -63,7 +63,7 @@ constexpr double kOfNorm = kLossTokens * (2 * kLossHidden + 4);
 constexpr double kLossRows = 2 * kLossTokens * kLossHidden;
 
 TEST(Loss, ChunksKeepAllLogitsAndHaveOneGradientAtATime) {
-  const StepProgram program = program_of(8, LossKeeps::kLogits);
+  const StepProgram program = program_of(8, plan::LossKeeps::kLogits);
   const Template& forward = piece_of(program, "head.forward");
   const Template& backward = piece_of(program, "head.backward");
   // In bf16, with the input of the head, and two numbers of each token in fp32.
@@ -75,7 +75,7 @@ TEST(Loss, ChunksKeepAllLogitsAndHaveOneGradientAtATime) {
 }
 
 TEST(Loss, AForwardThatGoesOnKeepsGradients) {
-  const StepProgram program = program_of(0, LossKeeps::kGradients);
+  const StepProgram program = program_of(0, plan::LossKeeps::kGradients);
   const Template& forward = piece_of(program, "head.forward");
   const Template& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + 2 * kLossHidden * kLossVocabulary);
@@ -87,8 +87,8 @@ TEST(Loss, AForwardThatGoesOnKeepsGradients) {
 }
 
 TEST(Loss, AForwardAloneMakesNoGradients) {
-  Job job = job_of("llama-3-8b", 1, 8, 8192);
-  job.kernels.loss_keeps = LossKeeps::kGradients;
+  plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  job.kernels.loss_keeps = plan::LossKeeps::kGradients;
   for (const Template& piece : forwards_of(job, plan_of(job, 1, 1)).templates) {
     if (piece.name != "head.forward") continue;
     EXPECT_TRUE(std::ranges::none_of(piece.operators,
@@ -97,7 +97,7 @@ TEST(Loss, AForwardAloneMakesNoGradients) {
 }
 
 TEST(Loss, ChunksThatKeepRowsMakeTheirLogitsAgain) {
-  const StepProgram program = program_of(5, LossKeeps::kRows);
+  const StepProgram program = program_of(5, plan::LossKeeps::kRows);
   const Template& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(piece_of(program, "head.forward")), kOfNorm + kLossRows);
   EXPECT_EQ(products(backward, Phase::kRecompute), kProduct);
@@ -106,7 +106,7 @@ TEST(Loss, ChunksThatKeepRowsMakeTheirLogitsAgain) {
 }
 
 TEST(Loss, ACutOneWritesNoLogits) {
-  const StepProgram program = program_of(1, LossKeeps::kSums);
+  const StepProgram program = program_of(1, plan::LossKeeps::kSums);
   const Template& forward = piece_of(program, "head.forward");
   const Template& backward = piece_of(program, "head.backward");
   EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * 3 * 4);
@@ -119,7 +119,7 @@ TEST(Loss, ACutOneWritesNoLogits) {
 TEST(Loss, EveryChunkOfASharedVocabularySendsItsOwnNumbers) {
   const auto sent = [](std::int64_t chunks) {
     std::vector<std::int64_t> payloads;
-    const StepProgram program = program_of(chunks, LossKeeps::kLogits, 2);
+    const StepProgram program = program_of(chunks, plan::LossKeeps::kLogits, 2);
     for (const Operator& op : piece_of(program, "head.forward").operators) {
       if (op.kind == OperatorKind::kAllReduce) payloads.push_back(op.payload_elements);
     }
@@ -130,4 +130,4 @@ TEST(Loss, EveryChunkOfASharedVocabularySendsItsOwnNumbers) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -10,82 +10,86 @@
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/update.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
-std::int64_t states_of_1000(Optimizer optimizer, DType storage) {
-  return optimizer_state_bytes(optimizer, copied_states(storage, storage), {.elements = 1000});
+std::int64_t states_of_1000(plan::Optimizer optimizer, DType storage) {
+  return optimizer_state_bytes(optimizer, plan::copied_states(storage, storage),
+                               {.elements = 1000});
 }
 
 TEST(OptimizerShare, AnOptimizerKeepsItsMomentsAndAMasterOfWhatIsStoredNarrower) {
-  EXPECT_EQ(states_of_1000(Optimizer::kAdam, DType::kBf16), 12000);
-  EXPECT_EQ(states_of_1000(Optimizer::kAdam, DType::kFp32), 8000);
-  EXPECT_EQ(states_of_1000(Optimizer::kAdam, DType::kFp64), 16000);
-  EXPECT_EQ(states_of_1000(Optimizer::kAdamNarrow, DType::kBf16), 8000);
-  EXPECT_EQ(states_of_1000(Optimizer::kSgd, DType::kBf16), 4000);
-  EXPECT_EQ(states_of_1000(Optimizer::kSgd, DType::kFp64), 0);
-  EXPECT_EQ(states_of_1000(Optimizer::kMuon, DType::kBf16), 12000) << "no matrices: AdamW";
-  EXPECT_EQ(states_of_1000(Optimizer::kAdafactor, DType::kFp32), 4000);
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kAdam, DType::kBf16), 12000);
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kAdam, DType::kFp32), 8000);
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kAdam, DType::kFp64), 16000);
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kAdamNarrow, DType::kBf16), 8000);
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kSgd, DType::kBf16), 4000);
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kSgd, DType::kFp64), 0);
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kMuon, DType::kBf16), 12000) << "no matrices: AdamW";
+  EXPECT_EQ(states_of_1000(plan::Optimizer::kAdafactor, DType::kFp32), 4000);
   // Two of a byte, and two scales of four bytes for each of four blocks of 256.
-  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, copied_states(DType::kFp32, DType::kFp32),
+  EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam8bit,
+                                  plan::copied_states(DType::kFp32, DType::kFp32),
                                   {.elements = 1024, .numbers = 8}),
             2 * 1024 + 2 * 4 * 4);
 }
 
 TEST(OptimizerShare, MatricesHaveOneMomentOrSumsOfRowsAndColumns) {
   const OptimizerShare share{.elements = 1000, .matrix_elements = 800, .numbers = 60};
-  const StateTypes types = copied_states(DType::kBf16, DType::kFp32);
-  EXPECT_EQ(moment_bytes(Optimizer::kMuon, types, {.elements = 1000, .matrix_elements = 800}),
+  const plan::StateTypes types = plan::copied_states(DType::kBf16, DType::kFp32);
+  EXPECT_EQ(moment_bytes(plan::Optimizer::kMuon, types, {.elements = 1000, .matrix_elements = 800}),
             200 * 8 + 800 * 4);
-  EXPECT_EQ(moment_bytes(Optimizer::kAdafactor, types, share), 200 * 4 + 60 * 4);
-  EXPECT_EQ(moment_bytes(Optimizer::kAdam, types, {.elements = 1000}), 8000);
+  EXPECT_EQ(moment_bytes(plan::Optimizer::kAdafactor, types, share), 200 * 4 + 60 * 4);
+  EXPECT_EQ(moment_bytes(plan::Optimizer::kAdam, types, {.elements = 1000}), 8000);
 }
 
 TEST(OptimizerShare, ShardsAreFp32AloneWhereParametersAreSplitAsTheOptimizerIs) {
-  Job job;
-  job.kernels.masters = Masters::kAlone;
-  Plan plan;
+  plan::Job job;
+  job.kernels.masters = plan::Masters::kAlone;
+  plan::Plan plan;
   plan.parallel.data = 2;
   plan.accumulate = DType::kBf16;
-  plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
-  const StateTypes split = state_types(job, plan);
+  plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
+  const plan::StateTypes split = plan::state_types(job, plan);
   EXPECT_EQ(split.stored, DType::kFp32);
   EXPECT_FALSE(split.copies());
   EXPECT_EQ(split.gradient, DType::kFp32) << "reduced in bf16, kept as the parameter is";
   const OptimizerShare share{.elements = 1000};
-  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam, split, share), 8000);
-  EXPECT_EQ(update_bytes_of_element(Optimizer::kAdam, split, share), 4 + 8 + 16);
-  EXPECT_EQ(host_bytes_of_element(Optimizer::kAdam, split), 16);
-  plan.sharding.parameters = Spread::kNone;
-  EXPECT_EQ(state_types(job, plan).stored, DType::kBf16) << "whole, beside fp32 shards";
-  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam, state_types(job, plan), share), 12000);
+  EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam, split, share), 8000);
+  EXPECT_EQ(update_bytes_of_element(plan::Optimizer::kAdam, split, share), 4 + 8 + 16);
+  EXPECT_EQ(plan::host_bytes_of_element(plan::Optimizer::kAdam, split), 16);
+  plan.sharding.parameters = plan::Spread::kNone;
+  EXPECT_EQ(plan::state_types(job, plan).stored, DType::kBf16) << "whole, beside fp32 shards";
+  EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdam, plan::state_types(job, plan), share),
+            12000);
 }
 
 TEST(OptimizerShare, WithoutMastersAllIsInTheTypeOfTheParameters) {
-  Job job;
-  job.kernels.masters = Masters::kNone;
-  const StateTypes types = state_types(job, {.accumulate = DType::kBf16});
+  plan::Job job;
+  job.kernels.masters = plan::Masters::kNone;
+  const plan::StateTypes types = plan::state_types(job, {.accumulate = DType::kBf16});
   const OptimizerShare share{.elements = 1000};
-  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdamW, types, share), 4000);
-  EXPECT_EQ(update_bytes_of_element(Optimizer::kAdamW, types, share), 2 + 4 + 8);
-  EXPECT_EQ(host_bytes_of_element(Optimizer::kAdamW, types), 8);
+  EXPECT_EQ(optimizer_state_bytes(plan::Optimizer::kAdamW, types, share), 4000);
+  EXPECT_EQ(update_bytes_of_element(plan::Optimizer::kAdamW, types, share), 2 + 4 + 8);
+  EXPECT_EQ(plan::host_bytes_of_element(plan::Optimizer::kAdamW, types), 8);
   // Eight bits are eight bits.
-  EXPECT_EQ(optimizer_state_bytes(Optimizer::kAdam8bit, types, {.elements = 1024, .numbers = 8}),
-            2 * 1024 + 2 * 4 * 4);
+  EXPECT_EQ(
+      optimizer_state_bytes(plan::Optimizer::kAdam8bit, types, {.elements = 1024, .numbers = 8}),
+      2 * 1024 + 2 * 4 * 4);
   job.precision = DType::kFp32;
-  EXPECT_EQ(state_types(job, {}).master, DType::kFp32);
+  EXPECT_EQ(plan::state_types(job, {}).master, DType::kFp32);
 }
 
 TEST(OptimizerShare, TheUpdateMovesGradientMasterMomentsAndTheStoredParameter) {
   const OptimizerShare share{.elements = 1000};
-  const auto bytes = [&](Optimizer optimizer, DType storage, DType gradient) {
-    return update_bytes_of_element(optimizer, copied_states(storage, gradient), share);
+  const auto bytes = [&](plan::Optimizer optimizer, DType storage, DType gradient) {
+    return update_bytes_of_element(optimizer, plan::copied_states(storage, gradient), share);
   };
-  EXPECT_EQ(bytes(Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
-  EXPECT_EQ(bytes(Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);
-  EXPECT_EQ(bytes(Optimizer::kSgd, DType::kBf16, DType::kBf16), 2 + 8 + 2);
-  EXPECT_EQ(bytes(Optimizer::kAdamNarrow, DType::kBf16, DType::kFp32), 4 + 8 + 8 + 2);
-  EXPECT_EQ(bytes(Optimizer::kAdam, DType::kFp64, DType::kFp64), 8 + 16 + 32);
+  EXPECT_EQ(bytes(plan::Optimizer::kAdam, DType::kBf16, DType::kFp32), 4 + 8 + 16 + 2);
+  EXPECT_EQ(bytes(plan::Optimizer::kAdamW, DType::kFp32, DType::kFp32), 4 + 8 + 16);
+  EXPECT_EQ(bytes(plan::Optimizer::kSgd, DType::kBf16, DType::kBf16), 2 + 8 + 2);
+  EXPECT_EQ(bytes(plan::Optimizer::kAdamNarrow, DType::kBf16, DType::kFp32), 4 + 8 + 8 + 2);
+  EXPECT_EQ(bytes(plan::Optimizer::kAdam, DType::kFp64, DType::kFp64), 8 + 16 + 32);
 }
 
 UnitSize size_of(std::int64_t matrices) {
@@ -95,20 +99,20 @@ UnitSize size_of(std::int64_t matrices) {
   return size;
 }
 
-Job muon_job() {
-  Job job;
-  job.optimizer = Optimizer::kMuon;
+plan::Job muon_job() {
+  plan::Job job;
+  job.optimizer = plan::Optimizer::kMuon;
   return job;
 }
 
 TEST(OptimizerShare, OwnersHaveWholeMatricesAndOthersAreSplitEvenly) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel.data = 4;
-  Job job = muon_job();
+  plan::Job job = muon_job();
   const OptimizerShare all = optimizer_share(job, plan, size_of(6));
   EXPECT_EQ(all.elements, 650);
   EXPECT_EQ(all.dense.flops, 42);
-  plan.sharding.optimizer = Spread::kGlobal;
+  plan.sharding.optimizer = plan::Spread::kGlobal;
   OptimizerShare share = optimizer_share(job, plan, size_of(6));
   EXPECT_EQ(share.dense.count, 2) << "six over four ranks";
   EXPECT_EQ(share.matrix_elements, 200);
@@ -120,10 +124,10 @@ TEST(OptimizerShare, OwnersHaveWholeMatricesAndOthersAreSplitEvenly) {
 }
 
 TEST(OptimizerShare, SplitGradientsSplitMatricesWhichMeetForTheirProducts) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel.data = 4;
-  plan.sharding = {.gradients = Spread::kGlobal, .optimizer = Spread::kGlobal};
-  const Job job = muon_job();
+  plan.sharding = {.gradients = plan::Spread::kGlobal, .optimizer = plan::Spread::kGlobal};
+  const plan::Job job = muon_job();
   const OptimizerShare share = optimizer_share(job, plan, size_of(6));
   EXPECT_EQ(share.matrix_elements, 150);
   EXPECT_EQ(share.dense.count, 2);
@@ -137,9 +141,9 @@ TEST(OptimizerShare, SplitGradientsSplitMatricesWhichMeetForTheirProducts) {
 }
 
 TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
-  Plan plan;
+  plan::Plan plan;
   plan.offload.optimizer = 0.25;
-  const Job job;
+  const plan::Job job;
   const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
   EXPECT_EQ(moved_bytes(job, plan, share), 3000);
   EXPECT_EQ(update_operators(job, plan, share)[3].dtype, DType::kFp32)
@@ -156,12 +160,12 @@ TEST(OptimizerShare, TheHostHasItsPartAndUpdatesItBetweenCopies) {
 }
 
 TEST(OptimizerShare, AHostScalesGradientsAsItsFrameworkDoes) {
-  Plan plan;
+  plan::Plan plan;
   plan.offload.optimizer = 1;
   const auto bytes = [&](std::string name, std::string variant) {
-    Job job;
+    plan::Job job;
     job.framework = {.name = std::move(name), .variant = std::move(variant)};
-    if (plan.offload.parameters) job.kernels.masters = Masters::kNone;
+    if (plan.offload.parameters) job.kernels.masters = plan::Masters::kNone;
     const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
     const std::vector<Operator> list = update_operators(job, plan, share);
     return std::ranges::find(list, OperatorKind::kHostOptimizer, &Operator::kind)->shape.inner;
@@ -173,9 +177,9 @@ TEST(OptimizerShare, AHostScalesGradientsAsItsFrameworkDoes) {
 }
 
 TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
-  Plan plan;
+  plan::Plan plan;
   plan.offload = {.optimizer = 1, .parameters = true};
-  const Job job;
+  const plan::Job job;
   const OptimizerShare share = optimizer_share(job, plan, {.dense = 1000});
   const std::vector<Operator> list = update_operators(job, plan, share);
   ASSERT_EQ(list.size(), 2U);
@@ -185,42 +189,49 @@ TEST(OptimizerShare, AHostThatHoldsParametersUpdatesThemWithoutCopies) {
       << "gradients read for their norm, read and written to be clipped; parameters in bf16";
 }
 
-MatrixSize of_square(MuonForm form, std::int64_t cut) {
-  const Parameter whole{.name = "mlp.fc1", .rows = 8, .columns = 4, .split = Split::kColumn};
+MatrixSize of_square(plan::MuonForm form, std::int64_t cut) {
+  const model::Parameter whole{
+      .name = "mlp.fc1", .rows = 8, .columns = 4, .split = model::Split::kColumn};
   const LocalParameter local{.name = "mlp.fc1", .rows = 8 / cut, .columns = 4};
-  return matrices_of(whole, local, {Optimizer::kMuon, form, cut});
+  return matrices_of(whole, local, {plan::Optimizer::kMuon, form, cut});
 }
 
 TEST(Matrices, TensorRanksShareOneInThreeWays) {
   EXPECT_EQ(orthogonal_flops(8, 4), 4 * 16 * 8 + 2 * 64);
-  EXPECT_EQ(of_square(MuonForm::kDuplicated, 1).flops, 640);
-  EXPECT_EQ(of_square(MuonForm::kDuplicated, 1).payload, 0);
-  EXPECT_EQ(of_square(MuonForm::kDuplicated, 2).flops, 640);
-  EXPECT_EQ(of_square(MuonForm::kDuplicated, 2).payload, 32);
-  EXPECT_EQ(of_square(MuonForm::kDistributed, 2).flops, 4 * 16 * 4 + 2 * 64);
-  EXPECT_EQ(of_square(MuonForm::kDistributed, 2).payload, 5 * 16);
-  EXPECT_EQ(of_square(MuonForm::kBlockwise, 2).flops, orthogonal_flops(4, 4));
-  EXPECT_EQ(of_square(MuonForm::kBlockwise, 2).payload, 0);
+  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 1).flops, 640);
+  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 1).payload, 0);
+  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 2).flops, 640);
+  EXPECT_EQ(of_square(plan::MuonForm::kDuplicated, 2).payload, 32);
+  EXPECT_EQ(of_square(plan::MuonForm::kDistributed, 2).flops, 4 * 16 * 4 + 2 * 64);
+  EXPECT_EQ(of_square(plan::MuonForm::kDistributed, 2).payload, 5 * 16);
+  EXPECT_EQ(of_square(plan::MuonForm::kBlockwise, 2).flops, orthogonal_flops(4, 4));
+  EXPECT_EQ(of_square(plan::MuonForm::kBlockwise, 2).payload, 0);
 }
 
 TEST(Matrices, QueriesKeysAndValuesAreOneEachAndTablesNone) {
-  Parameter whole{.name = "attention.qkv", .rows = 16, .columns = 4, .split = Split::kColumn};
+  model::Parameter whole{
+      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::Split::kColumn};
   whole.fused = {8, 4, 4};
   const LocalParameter local{.name = "attention.qkv", .rows = 16, .columns = 4};
-  const MatrixSize size = matrices_of(whole, local, {Optimizer::kMuon, MuonForm::kDuplicated, 1});
+  const MatrixSize size =
+      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonForm::kDuplicated, 1});
   EXPECT_EQ(size.count, 3);
   EXPECT_EQ(size.elements, 64);
   EXPECT_EQ(size.flops, orthogonal_flops(8, 4) + 2 * orthogonal_flops(4, 4));
   whole.name = "embedding.word";
-  EXPECT_EQ(matrices_of(whole, local, {Optimizer::kMuon, MuonForm::kDuplicated, 1}).count, 0);
-  EXPECT_EQ(matrices_of(whole, local, {Optimizer::kAdam, MuonForm::kDuplicated, 1}).count, 0);
+  EXPECT_EQ(
+      matrices_of(whole, local, {plan::Optimizer::kMuon, plan::MuonForm::kDuplicated, 1}).count, 0);
+  EXPECT_EQ(
+      matrices_of(whole, local, {plan::Optimizer::kAdam, plan::MuonForm::kDuplicated, 1}).count, 0);
 }
 
 TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
-  Parameter whole{.name = "attention.qkv", .rows = 16, .columns = 4, .split = Split::kColumn};
+  model::Parameter whole{
+      .name = "attention.qkv", .rows = 16, .columns = 4, .split = model::Split::kColumn};
   whole.fused = {8, 4, 4};
   const auto size = [&](const LocalParameter& local, std::int64_t cut) {
-    return matrices_of(whole, local, {Optimizer::kAdafactor, MuonForm::kDuplicated, cut});
+    return matrices_of(whole, local,
+                       {plan::Optimizer::kAdafactor, plan::MuonForm::kDuplicated, cut});
   };
   const MatrixSize alone = size({.name = whole.name, .rows = 16, .columns = 4}, 1);
   EXPECT_EQ(alone.numbers, 16 + 3 * 4);
@@ -231,7 +242,7 @@ TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
   EXPECT_EQ(cut.elements, 33);
   EXPECT_EQ(cut.payload, 12) << "columns: each rank has seen some of the rows";
   EXPECT_EQ(cut.cut_updates, 3);
-  whole.split = Split::kRow;
+  whole.split = model::Split::kRow;
   EXPECT_EQ(size({.name = whole.name, .rows = 16, .columns = 2}, 2).payload, 16);
   whole.vector = true;
   const MatrixSize vector = size({.name = whole.name, .rows = 16, .columns = 1}, 1);
@@ -240,19 +251,20 @@ TEST(Matrices, SumsAreOfRowsOnceAndOfColumnsForEachMatrix) {
 }
 
 TEST(Matrices, BlocksOfEightBitsAreThoseOfWhatARankHolds) {
-  const Parameter whole{.name = "mlp.fc1", .rows = 30, .columns = 40};
+  const model::Parameter whole{.name = "mlp.fc1", .rows = 30, .columns = 40};
   const auto numbers = [&](std::int64_t blocks) {
     const LocalParameter local{.name = whole.name, .rows = 30, .columns = 40, .blocks = blocks};
-    return matrices_of(whole, local, {Optimizer::kAdam8bit, MuonForm::kDuplicated, 1}).numbers;
+    return matrices_of(whole, local, {plan::Optimizer::kAdam8bit, plan::MuonForm::kDuplicated, 1})
+        .numbers;
   };
   EXPECT_EQ(numbers(1), 2 * 5) << "1200 elements";
   EXPECT_EQ(numbers(4), 2 * 4 * 2) << "300 each";
 }
 
 TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
-  Job job;
-  job.optimizer = Optimizer::kAdafactor;
-  Plan plan;
+  plan::Job job;
+  job.optimizer = plan::Optimizer::kAdafactor;
+  plan::Plan plan;
   plan.parallel.data = 4;
   const MatrixSize matrices{
       .elements = 160, .count = 2, .numbers = 48, .updates = 5, .cut_updates = 3, .payload = 20};
@@ -265,13 +277,13 @@ TEST(Matrices, RanksOfSumsShareThemAndTheNormsOfUpdates) {
     return elements;
   };
   EXPECT_EQ(sent(), (std::vector<std::int64_t>{20, 0, 0, 0, 3, 0, 0, 0, 0, 0}));
-  plan.sharding.optimizer = Spread::kGlobal;
+  plan.sharding.optimizer = plan::Spread::kGlobal;
   EXPECT_EQ(sent(), (std::vector<std::int64_t>{20, 48, 48, 5, 3, 0, 0, 0, 0, 0}));
   const OptimizerShare share = optimizer_share(job, plan, size);
   EXPECT_EQ(share.numbers, 12);
-  EXPECT_EQ(moment_bytes(job.optimizer, copied_states(DType::kBf16, DType::kFp32), share),
+  EXPECT_EQ(moment_bytes(job.optimizer, plan::copied_states(DType::kBf16, DType::kFp32), share),
             4 * 10 + 4 * 12);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

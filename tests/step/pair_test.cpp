@@ -12,7 +12,7 @@
 #include "stepwright/step/rough_seconds.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 struct Pair {
@@ -26,15 +26,15 @@ struct Pair {
 std::vector<Pair> pairs() {
   std::vector<Pair> all;
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
-    const Job job = job_of(model, 1, 8, 4096);
+    const plan::Job job = job_of(model, 1, 8, 4096);
     for (const std::int64_t context : {1, 2}) {
-      for (const LayerRecompute& recompute : {kNoRecompute, kWholeRecompute}) {
-        const Plan plan = plan_of(job, 2, 1, context);
-        const LayerClass last = job.model.layer_class(job.model.layers - 1);
+      for (const plan::LayerRecompute& recompute : {plan::kNoRecompute, plan::kWholeRecompute}) {
+        const plan::Plan plan = plan_of(job, 2, 1, context);
+        const model::LayerClass last = job.model.layer_class(job.model.layers - 1);
         Pair pair{model, build_layer(make_setting(job, plan), last, recompute), {}, {}};
         const Template& forward = pair.blocks.forward;
         const Template& backward = pair.blocks.backward;
-        pair.order = pair_order(forward, backward, RoughSeconds(job, Grid(plan)));
+        pair.order = pair_order(forward, backward, RoughSeconds(job, plan::Grid(plan)));
         pair.piece = pair_template(forward, backward, pair.order);
         all.push_back(std::move(pair));
       }
@@ -111,10 +111,10 @@ TEST(PairTemplate, KeepsOperandsAndParametersApart) {
 }
 
 TEST(PairOrder, HidesMessagesBehindTheOtherStrand) {
-  const Job job = job_of("llama-3-8b", 1, 8, 4096);
-  const Plan plan = plan_of(job, 8, 1);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
+  const plan::Plan plan = plan_of(job, 8, 1);
   const BlockPair blocks =
-      build_layer(make_setting(job, plan), job.model.layer_class(0), kNoRecompute);
+      build_layer(make_setting(job, plan), job.model.layer_class(0), plan::kNoRecompute);
   const PairOrder order =
       pair_order(blocks.forward, blocks.backward, [](const Operator&) { return 1.0; });
   const Template piece = pair_template(blocks.forward, blocks.backward, order);
@@ -137,4 +137,4 @@ TEST(PairOrder, HidesMessagesBehindTheOtherStrand) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

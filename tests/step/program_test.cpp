@@ -14,7 +14,7 @@
 #include "stepwright/step/work.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 /// Calls `visit` with every operator that one rank of a stage performs in a step, in order.
@@ -96,8 +96,8 @@ void expect_well_formed(const StepProgram& program) {
 }
 
 TEST(Program, AGradientThatNoProductAddsIsAddedByItself) {
-  Job job = job_of("llama-2-7b", 1, 16, 2048);
-  const Plan plan = plan_of(job, 2, 1);
+  plan::Job job = job_of("llama-2-7b", 1, 16, 2048);
+  const plan::Plan plan = plan_of(job, 2, 1);
   const auto weights = [&] {
     std::map<OperatorKind, std::int64_t> sums;
     const StepProgram program = build_program(job, plan);
@@ -116,12 +116,12 @@ TEST(Program, AGradientThatNoProductAddsIsAddedByItself) {
 }
 
 TEST(StepProgram, OneDeviceHasNoMessages) {
-  Job job = job_of("gpt2", 1, 8, 1024);
+  plan::Job job = job_of("gpt2", 1, 8, 1024);
   job.cluster.nodes = 1;
-  const Plan plan = plan_of(job, 1, 1);
-  Job single = job;
+  const plan::Plan plan = plan_of(job, 1, 1);
+  plan::Job single = job;
   single.cluster.devices_per_node = 1;
-  Plan alone = plan;
+  plan::Plan alone = plan;
   alone.parallel.data = 1;
   const StepProgram program = build_program(single, alone);
   for (const Template& piece : program.templates) {
@@ -132,9 +132,9 @@ TEST(StepProgram, OneDeviceHasNoMessages) {
 
 TEST(StepProgram, SequenceParallelLayersHaveMegatronsCollectives) {
   // Traffic reference, "TP with SP": forward 2 AG + 2 RS; backward 2 AG + 2 RS + 2 AG re-gather.
-  const Job job = job_of("llama-3-8b", 1, 8, 8192);
-  Plan plan = plan_of(job, 8, 1);
-  plan.tensor_input = TensorInput::kRegather;
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Plan plan = plan_of(job, 8, 1);
+  plan.tensor_input = plan::TensorInput::kRegather;
   const StepProgram program = build_program(job, plan);
   const std::int64_t layers = 32;
   const std::int64_t m = 8;
@@ -149,16 +149,16 @@ TEST(StepProgram, SequenceParallelLayersHaveMegatronsCollectives) {
             m * (2 * layers + 1));
   EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kWeightGradient),
             m);
-  plan.tensor_input = TensorInput::kKeep;
+  plan.tensor_input = plan::TensorInput::kKeep;
   EXPECT_EQ(calls(build_program(job, plan), 0, OperatorKind::kAllGather, Scheme::kTensor,
                   Phase::kDataGradient),
             m * 2 * layers);
 }
 
 TEST(StepProgram, FullRecomputationRepeatsTheForwardsCollectives) {
-  const Job job = job_of("llama-3-8b", 1, 8, 8192);
-  Plan plan = plan_of(job, 8, 1);
-  plan.recompute.kind = RecomputeKind::kFull;
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Plan plan = plan_of(job, 8, 1);
+  plan.recompute.kind = plan::RecomputeKind::kFull;
   const StepProgram program = build_program(job, plan);
   EXPECT_EQ(calls(program, 0, OperatorKind::kAllGather, Scheme::kTensor, Phase::kRecompute),
             8 * 2 * 32);
@@ -170,8 +170,8 @@ TEST(StepProgram, FullRecomputationRepeatsTheForwardsCollectives) {
 }
 
 TEST(StepProgram, WithoutSequenceParallelThereAreFourAllReducesALayer) {
-  const Job job = job_of("llama-3-8b", 1, 8, 8192);
-  Plan plan = plan_of(job, 8, 1);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Plan plan = plan_of(job, 8, 1);
   plan.sequence_parallel = false;
   const StepProgram program = build_program(job, plan);
   // Forward: 2 a layer, embedding, three of the cross entropy; backward: 2 a layer, head.
@@ -182,8 +182,8 @@ TEST(StepProgram, WithoutSequenceParallelThereAreFourAllReducesALayer) {
 }
 
 TEST(StepProgram, AGateOfItsOwnHasItsGradientReducedByItself) {
-  Job job = job_of("llama-3-8b", 1, 8, 8192);
-  Plan plan = plan_of(job, 8, 1);
+  plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Plan plan = plan_of(job, 8, 1);
   const auto counted = [&](OperatorKind kind, Scheme scheme) {
     return calls(build_program(job, plan), 0, kind, scheme, Phase::kDataGradient);
   };
@@ -205,9 +205,9 @@ TEST(StepProgram, AGateOfItsOwnHasItsGradientReducedByItself) {
 }
 
 TEST(StepProgram, TheWholeSumOfGradientsMayGoToEveryRankOfAShardedOptimizer) {
-  Job job = job_of("llama-3-8b", 2, 16, 2048);
-  Plan plan = plan_of(job, 2, 1);
-  plan.sharding = {.optimizer = Spread::kGlobal};
+  plan::Job job = job_of("llama-3-8b", 2, 16, 2048);
+  plan::Plan plan = plan_of(job, 2, 1);
+  plan.sharding = {.optimizer = plan::Spread::kGlobal};
   plan.accumulate = DType::kBf16;
   const auto reduced = [&] {
     std::map<std::pair<OperatorKind, DType>, std::int64_t> elements;
@@ -232,9 +232,9 @@ TEST(StepProgram, TheWholeSumOfGradientsMayGoToEveryRankOfAShardedOptimizer) {
 }
 
 TEST(StepProgram, GatheredParametersAreUnpackedTensorByTensorForEachRank) {
-  Job job = job_of("llama-3-8b", 1, 8, 8192);
-  Plan plan = plan_of(job, 1, 1);
-  plan.sharding = {.optimizer = Spread::kGlobal};
+  plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Plan plan = plan_of(job, 1, 1);
+  plan.sharding = {.optimizer = plan::Spread::kGlobal};
   plan.overlap.parameters = false;
   const auto unpacked = [&] {
     std::vector<Shape> found;
@@ -260,10 +260,10 @@ TEST(StepProgram, GatheredParametersAreUnpackedTensorByTensorForEachRank) {
 }
 
 TEST(StepProgram, RingContextSendsKeysAndValuesRound) {
-  const Job job = job_of("llama-3-8b", 1, 8, 8192);
-  Plan plan = plan_of(job, 1, 1, 4);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Plan plan = plan_of(job, 1, 1, 4);
   const StepProgram program = build_program(job, plan);
-  const std::int64_t m = micro_batches(job, plan);
+  const std::int64_t m = plan::micro_batches(job, plan);
   EXPECT_EQ(calls(program, 0, OperatorKind::kShift, Scheme::kContext, Phase::kForward), m * 32 * 3);
   EXPECT_EQ(calls(program, 0, OperatorKind::kShift, Scheme::kContext, Phase::kDataGradient),
             m * 32 * 6);
@@ -271,8 +271,8 @@ TEST(StepProgram, RingContextSendsKeysAndValuesRound) {
 }
 
 TEST(StepProgram, ExpertsExchangeTokensFourTimesALayer) {
-  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  Plan plan = plan_of(job, 1, 1);
+  plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  plan::Plan plan = plan_of(job, 1, 1);
   plan.parallel.expert = 8;
   const StepProgram program = build_program(job, plan);
   // Two for the rows and one for the probabilities in each direction.
@@ -284,9 +284,9 @@ TEST(StepProgram, ExpertsExchangeTokensFourTimesALayer) {
 }
 
 TEST(StepProgram, ADispatcherThatSendsOnceSendsARowToEachRankThatItMeets) {
-  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
-  job.dispatcher = Dispatcher::kOncePerNode;
-  Plan plan = plan_of(job, 1, 1);
+  plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  job.dispatcher = plan::Dispatcher::kOncePerNode;
+  plan::Plan plan = plan_of(job, 1, 1);
   plan.parallel.expert = 8;
   const StepProgram program = build_program(job, plan);
   // Two experts of random rows on eight ranks: 8 (1 - (7/8)^2) = 1.875 of 2.
@@ -310,9 +310,9 @@ TEST(StepProgram, ADispatcherThatSendsOnceSendsARowToEachRankThatItMeets) {
 }
 
 TEST(StepProgram, TensorMessagesOfGradientsStandBesideTheOtherGradient) {
-  const Job job = job_of("llama-3-8b", 1, 8, 8192);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   const auto streams = [&](bool gradients, bool pieces) {
-    Plan plan = plan_of(job, 8, 1);
+    plan::Plan plan = plan_of(job, 8, 1);
     plan.overlap.tensor_gradients = gradients;
     plan.overlap.tensor = pieces;
     const StepProgram program = build_program(job, plan);
@@ -335,18 +335,18 @@ TEST(StepProgram, TensorMessagesOfGradientsStandBesideTheOtherGradient) {
 
 TEST(StepProgram, ProductsAddUpToTheModelsFlops) {
   for (const char* name : {"llama-3-8b", "gpt2-xl", "gpt-neox-20b", "qwen3-8b"}) {
-    Job job = job_of(name, 1, 8, 1024);
-    Plan plan = plan_of(job, 1, 1);
+    plan::Job job = job_of(name, 1, 8, 1024);
+    plan::Plan plan = plan_of(job, 1, 1);
     const StepProgram program = build_program(job, plan);
     const double attention = 3 * 2.0 * 1024 * static_cast<double>(job.model.heads) * 2 *
                              static_cast<double>(job.model.head_dim * job.model.layers);
-    const double expected = (training_flops_per_token(job.model, 1024) - attention) * 1024;
+    const double expected = (model::training_flops_per_token(job.model, 1024) - attention) * 1024;
     EXPECT_NEAR(product_flops(program, false), expected, 1e-6 * expected) << name;
   }
 }
 
 TEST(StepProgram, HeadAndRouterStayOutOfNarrowProducts) {
-  Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   job.precision = DType::kFp8;
   const StepProgram program = build_program(job, plan_of(job, 1, 1));
   std::set<std::string_view> wide, narrow;
@@ -360,29 +360,30 @@ TEST(StepProgram, HeadAndRouterStayOutOfNarrowProducts) {
 
 TEST(StepProgram, StagesHoldEveryParameterOnce) {
   for (const char* name : {"llama-3-8b", "mixtral-8x7b", "deepseek-v3", "gpt-neox-20b"}) {
-    Job job = job_of(name, 2, 32, 2048);
-    Plan plan = plan_of(job, 1, 2);
+    plan::Job job = job_of(name, 2, 32, 2048);
+    plan::Plan plan = plan_of(job, 1, 2);
     const StepProgram program = build_program(job, plan);
     std::int64_t held = 0;
     for (const Stage& stage : program.stages) {
       held += stage.dense_parameters + stage.expert_parameters;
     }
-    EXPECT_EQ(held, count_parameters(job.model)) << name;
+    EXPECT_EQ(held, model::count_parameters(job.model)) << name;
   }
 }
 
 TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
   // 65e9-like check of the memory formula on one model: M = e_p/d_p + e_g/d_g + e_o/d_o.
-  const Job job = job_of("llama-3-8b", 4, 64, 8192);
-  for (Sharding sharding : paro_strategies()) {
-    Plan plan = plan_of(job, 1, 1);
-    const bool inner = sharding.parameters == Spread::kInner ||
-                       sharding.gradients == Spread::kInner || sharding.optimizer == Spread::kInner;
+  const plan::Job job = job_of("llama-3-8b", 4, 64, 8192);
+  for (plan::Sharding sharding : plan::paro_strategies()) {
+    plan::Plan plan = plan_of(job, 1, 1);
+    const bool inner = sharding.parameters == plan::Spread::kInner ||
+                       sharding.gradients == plan::Spread::kInner ||
+                       sharding.optimizer == plan::Spread::kInner;
     sharding.group = inner ? 8 : 1;
     plan.sharding = sharding;
     const StepProgram program = build_program(job, plan);
-    const auto part = [](Spread spread) {
-      return spread == Spread::kNone ? 1.0 : spread == Spread::kInner ? 8.0 : 32.0;
+    const auto part = [](plan::Spread spread) {
+      return spread == plan::Spread::kNone ? 1.0 : spread == plan::Spread::kInner ? 8.0 : 32.0;
     };
     const double elements = 8'030'261'248.0;
     const double expected =
@@ -391,7 +392,7 @@ TEST(StepProgram, ShardingDividesTheStatesAsPaRODoes) {
     const States& states = program.stages[0].states;
     EXPECT_NEAR(static_cast<double>(states.parameters + states.gradients + states.optimizer),
                 expected, 1e-6 * expected)
-        << sharding_word(sharding);
+        << plan::sharding_word(sharding);
     expect_well_formed(program);
   }
 }
@@ -409,31 +410,31 @@ TEST(StepProgram, DataMessagesFollowTheTableOfStrategies) {
                       {"INI", 2 * s + 1, 1, 0}, {"ING", 2 * s, 1, 1}, {"III", 3 * s, 1, 0},
                       {"IIG", 3 * s, 2, 0},     {"IGG", 2 * s, 1, s}, {"GNG", 0, 0, 2 * s + 1},
                       {"GIG", s, 1, 2 * s},     {"GGG", 0, 0, 3 * s}};
-  const Job job = job_of("llama-3-8b", 2, 64, 8192);
+  const plan::Job job = job_of("llama-3-8b", 2, 64, 8192);
   for (const Row& row : rows) {
-    Plan plan = plan_of(job, 1, 1);
-    for (const Sharding& sharding : paro_strategies()) {
-      if (sharding_word(sharding) == row.name) plan.sharding = sharding;
+    plan::Plan plan = plan_of(job, 1, 1);
+    for (const plan::Sharding& sharding : plan::paro_strategies()) {
+      if (plan::sharding_word(sharding) == row.name) plan.sharding = sharding;
     }
     const std::string_view word = row.name;
     plan.sharding.group = word.find('I') == std::string_view::npos ? 1 : 8;
     const StepProgram program = build_program(job, plan);
-    std::map<GroupKind, double> elements;
+    std::map<plan::GroupKind, double> elements;
     for_each_operator(program, program.stages[0], [&](const Operator& op) {
       if (op.scheme != Scheme::kData) return;
       elements[op.group] += static_cast<double>(op.payload_elements * op.repeats);
     });
     const double whole = 8'030'261'248.0;
-    EXPECT_NEAR(elements[GroupKind::kShardInner] / whole, row.inner, 1e-4) << row.name;
-    EXPECT_NEAR(elements[GroupKind::kShardOuter] / (whole / 8), row.outer, 1e-4) << row.name;
-    EXPECT_NEAR(elements[GroupKind::kDataContext] / whole, row.world, 1e-4) << row.name;
+    EXPECT_NEAR(elements[plan::GroupKind::kShardInner] / whole, row.inner, 1e-4) << row.name;
+    EXPECT_NEAR(elements[plan::GroupKind::kShardOuter] / (whole / 8), row.outer, 1e-4) << row.name;
+    EXPECT_NEAR(elements[plan::GroupKind::kDataContext] / whole, row.world, 1e-4) << row.name;
   }
 }
 
 TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) {
-  const Job job = job_of("llama-3-8b", 2, 64, 8192);
-  Plan plan = plan_of(job, 1, 1);
-  plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
+  const plan::Job job = job_of("llama-3-8b", 2, 64, 8192);
+  plan::Plan plan = plan_of(job, 1, 1);
+  plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
   const StepProgram on_device = build_program(job, plan);
   plan.offload = {.optimizer = 1, .parameters = true};
   const StepProgram on_host = build_program(job, plan);
@@ -456,8 +457,8 @@ TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) 
 // A layer that is recomputed as a whole keeps its input alone: 8,192 x 4,096 in bf16, once each way
 // for each micro-batch and layer.
 TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
-  Job job = job_of("llama-3-8b", 1, 64, 8192);
-  Plan plan = plan_of(job, 1, 1);
+  plan::Job job = job_of("llama-3-8b", 1, 64, 8192);
+  plan::Plan plan = plan_of(job, 1, 1);
   plan.offload.move_inputs();
   const auto copied = [&] {
     std::map<OperatorKind, std::int64_t> rows;
@@ -469,22 +470,22 @@ TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
     return rows[OperatorKind::kCopyToHost];
   };
   const std::int64_t input = 8192 * 4096;
-  const std::int64_t rounds = micro_batches(job, plan);
+  const std::int64_t rounds = plan::micro_batches(job, plan);
   EXPECT_EQ(copied(), 0) << "nothing is recomputed";
-  plan.recompute = {.kind = RecomputeKind::kFull};
+  plan.recompute = {.kind = plan::RecomputeKind::kFull};
   EXPECT_EQ(copied(), 32 * input * rounds);
-  plan.recompute = {.kind = RecomputeKind::kEvery, .every = 4};
+  plan.recompute = {.kind = plan::RecomputeKind::kEvery, .every = 4};
   EXPECT_EQ(copied(), 8 * input * rounds);
-  plan.offload.activations = {OffloadModule::kAttentionNorm};
+  plan.offload.activations = {plan::OffloadModule::kAttentionNorm};
   EXPECT_EQ(copied(), 24 * input * rounds) << "of the other layers the same tensor";
 }
 
 // Logits of 8,192 tokens over 128,256 words: log-probabilities in fp32 stay for the backward, which
 // writes two gradients of them beside, and one in bf16.
 TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
-  Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
   job.kernels.plain_loss = true;
-  const Plan plan = plan_of(job, 1, 1);
+  const plan::Plan plan = plan_of(job, 1, 1);
   const double wide = 8192.0 * 128256 * 4;
   const auto logits = [&](std::string_view name, bool saved) {
     double bytes = 0;
@@ -509,11 +510,11 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
 }
 
 TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
-  Job job = job_of("llama-3-8b", 2, 64, 8192);
-  job.kernels.masters = Masters::kAlone;
-  Plan plan = plan_of(job, 1, 1);
+  plan::Job job = job_of("llama-3-8b", 2, 64, 8192);
+  job.kernels.masters = plan::Masters::kAlone;
+  plan::Plan plan = plan_of(job, 1, 1);
   plan.accumulate = DType::kBf16;
-  plan.sharding = {Spread::kGlobal, Spread::kGlobal, Spread::kGlobal};
+  plan.sharding = {plan::Spread::kGlobal, plan::Spread::kGlobal, plan::Spread::kGlobal};
   const double part = 8'030'261'248.0 / 16;
   const States here = build_program(job, plan).stages[0].states;
   EXPECT_NEAR(static_cast<double>(here.parameters) / part, 4, 1e-3);
@@ -553,10 +554,10 @@ void expect_purposes(const StepProgram& program) {
 }
 
 TEST(StepProgram, MessagesOfEveryStrategySayWhatTheyAreFor) {
-  Job job = job_of("mixtral-8x7b", 2, 64, 4096);
-  for (const Sharding& sharding : paro_strategies()) {
+  plan::Job job = job_of("mixtral-8x7b", 2, 64, 4096);
+  for (const plan::Sharding& sharding : plan::paro_strategies()) {
     for (const bool overlapped : {false, true}) {
-      Plan plan = plan_of(job, 2, 2);
+      plan::Plan plan = plan_of(job, 2, 2);
       plan.parallel.expert = 2;
       plan.sharding = sharding;
       plan.overlap.gradients = overlapped;
@@ -567,7 +568,7 @@ TEST(StepProgram, MessagesOfEveryStrategySayWhatTheyAreFor) {
 }
 
 TEST(StepProgram, MessagesAboutATiedTableSayWhatTheyAreFor) {
-  const Job job = job_of("gpt2", 1, 64, 1024);
+  const plan::Job job = job_of("gpt2", 1, 64, 1024);
   const StepProgram program = build_program(job, plan_of(job, 2, 2));
   expect_purposes(program);
   int tables = 0;
@@ -578,15 +579,15 @@ TEST(StepProgram, MessagesAboutATiedTableSayWhatTheyAreFor) {
 }
 
 TEST(StepProgram, ExchangesOfHeadsSayWhatTheyMove) {
-  const Job job = job_of("llama-3-8b", 1, 8, 8192);
-  Plan plan = plan_of(job, 1, 1, 4);
-  plan.context_kind = ContextKind::kUlysses;
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+  plan::Plan plan = plan_of(job, 1, 1, 4);
+  plan.context_kind = plan::ContextKind::kUlysses;
   const StepProgram program = build_program(job, plan);
   std::map<Purpose, std::int64_t> moved;
   for_each_operator(program, program.stages[0], [&](const Operator& op) {
     if (op.scheme == Scheme::kContext) moved[op.purpose] += op.repeats;
   });
-  const std::int64_t each = micro_batches(job, plan) * 32 * 2;
+  const std::int64_t each = plan::micro_batches(job, plan) * 32 * 2;
   const std::map<Purpose, std::int64_t> expected{{Purpose::kQueries, each},
                                                  {Purpose::kKeys, each},
                                                  {Purpose::kValues, each},
@@ -595,13 +596,13 @@ TEST(StepProgram, ExchangesOfHeadsSayWhatTheyMove) {
 }
 
 TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
-  const Job job = job_of("llama-3-70b", 8, 128, 4096);
-  Plan plan = plan_of(job, 2, 4);
-  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 5};
-  ASSERT_FALSE(illegal(job, plan));
+  const plan::Job job = job_of("llama-3-70b", 8, 128, 4096);
+  plan::Plan plan = plan_of(job, 2, 4);
+  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 5};
+  ASSERT_FALSE(plan::illegal(job, plan));
   const StepProgram program = build_program(job, plan);
   for (const Stage& stage : program.stages) {
-    std::map<std::tuple<Direction, std::int32_t, std::int32_t>, int> seen;
+    std::map<std::tuple<schedule::Direction, std::int32_t, std::int32_t>, int> seen;
     for (const Slot& slot : stage.schedule) {
       const Sequence& sequence = stage.sequences[static_cast<std::size_t>(slot.sequence)];
       ++seen[{sequence.direction, sequence.chunk, slot.micro_batch}];
@@ -613,8 +614,8 @@ TEST(StepProgram, EveryMicroBatchPassesEveryChunkOnceEachWay) {
 }
 
 TEST(StepProgram, TiedTablesOnTwoStagesAreReducedOnce) {
-  const Job job = job_of("gpt2-xl", 1, 32, 1024);
-  const Plan plan = plan_of(job, 1, 2);
+  const plan::Job job = job_of("gpt2-xl", 1, 32, 1024);
+  const plan::Plan plan = plan_of(job, 1, 2);
   const StepProgram program = build_program(job, plan);
   for (std::size_t stage = 0; stage < 2; ++stage) {
     EXPECT_EQ(calls(program, stage, OperatorKind::kAllReduce, Scheme::kPipeline, Phase::kOptimizer),
@@ -623,7 +624,7 @@ TEST(StepProgram, TiedTablesOnTwoStagesAreReducedOnce) {
 }
 
 TEST(StepProgram, IsWrittenWholeAsJson) {
-  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const StepProgram program = build_program(job, plan_of(job, 2, 2));
   const auto json = program_json(program);
   EXPECT_EQ(json.at("templates").size(), program.templates.size());
@@ -638,4 +639,4 @@ TEST(LayerPart, NamesStandInTheOrderOfTheEnumerators) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

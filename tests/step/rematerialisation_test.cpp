@@ -12,16 +12,17 @@
 #include "stepwright/step/work.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-BlockPair layer_of(const Job& job, std::int64_t tensor, ModuleSet modules, std::int64_t index = 0) {
-  Plan plan = plan_of(job, tensor, 1, 1);
+BlockPair layer_of(const plan::Job& job, std::int64_t tensor, plan::ModuleSet modules,
+                   std::int64_t index = 0) {
+  plan::Plan plan = plan_of(job, tensor, 1, 1);
   plan.sequence_parallel = tensor > 1;
-  plan.tensor_input = TensorInput::kKeep;
+  plan.tensor_input = plan::TensorInput::kKeep;
   return build_layer(make_setting(job, plan), job.model.layer_class(index),
                      {.whole = false, .modules = modules});
 }
@@ -45,9 +46,9 @@ std::map<std::string, int> again(const Template& backward) {
 /// llama-3-8b, 4096 tokens in bf16: fc1 makes 2 x 14336 columns, its activation 14336; the rows
 /// that enter are kept either way.
 TEST(Rematerialisation, AnMlpIsNotKeptAndRunsAgainWhole) {
-  const Job job = job_of("llama-3-8b", 1, 8, 4096);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
-  const BlockPair mlp = layer_of(job, 1, {Module::kMlp});
+  const BlockPair mlp = layer_of(job, 1, {plan::Module::kMlp});
   EXPECT_EQ(saved(none.forward) - saved(mlp.forward), std::int64_t{4096} * 3 * 14336 * 2);
   EXPECT_THAT(again(none.backward), ElementsAre());
   EXPECT_THAT(again(mlp.backward),
@@ -57,9 +58,9 @@ TEST(Rematerialisation, AnMlpIsNotKeptAndRunsAgainWhole) {
 /// On two tensor ranks the gathered rows of each region are a whole sheet, the rows before half
 /// one.
 TEST(Rematerialisation, WhatWasGatheredIsGatheredAgain) {
-  const Job job = job_of("llama-3-8b", 1, 8, 4096);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 2, {});
-  const BlockPair norms = layer_of(job, 2, {Module::kNorm});
+  const BlockPair norms = layer_of(job, 2, {plan::Module::kNorm});
   const std::int64_t sheet = std::int64_t{4096} * 4096 * 2;
   EXPECT_EQ(saved(none.forward) - saved(norms.forward), 2 * sheet);
   EXPECT_THAT(again(norms.backward), ElementsAre(Pair("attention.qkv", 1), Pair("mlp.fc1", 1),
@@ -74,9 +75,9 @@ TEST(Rematerialisation, WhatWasGatheredIsGatheredAgain) {
 /// leads to them; kept is one half of 2 x 14336 columns instead of both and the activation, and
 /// neither of the normed rows nor the sum between the branches, 4096 wide each.
 TEST(Rematerialisation, EverySecondProductRunsAgainByOperator) {
-  const Job job = job_of("llama-3-8b", 1, 8, 4096);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
-  const BlockPair half = layer_of(job, 1, kPerOperator);
+  const BlockPair half = layer_of(job, 1, plan::kPerOperator);
   EXPECT_EQ(saved(none.forward) - saved(half.forward),
             std::int64_t{4096} * (2 * 14336 + 3 * 4096) * 2);
   EXPECT_THAT(again(half.backward),
@@ -91,23 +92,23 @@ TEST(Rematerialisation, EverySecondProductRunsAgainByOperator) {
 
 /// The sum of attention's last product over tensor ranks is kept: no product leads to it again.
 TEST(Rematerialisation, ByOperatorWhatRanksHaveSummedIsKept) {
-  const Job job = job_of("llama-3-8b", 1, 8, 4096);
-  const BlockPair half = layer_of(job, 2, kPerOperator);
+  const plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
+  const BlockPair half = layer_of(job, 2, plan::kPerOperator);
   EXPECT_EQ(again(half.backward).count("attention.output"), 0U);
   EXPECT_EQ(again(half.backward).at("mlp.fc1"), 2);  // gathered again, and w3
 }
 
 TEST(Rematerialisation, OnlyTheActivationOfExperts) {
-  const Job job = job_of("mixtral-8x7b", 1, 8, 4096);
+  const plan::Job job = job_of("mixtral-8x7b", 1, 8, 4096);
   const BlockPair none = layer_of(job, 1, {});
-  const BlockPair act = layer_of(job, 1, {Module::kMoeActivation});
+  const BlockPair act = layer_of(job, 1, {plan::Module::kMoeActivation});
   EXPECT_EQ(saved(none.forward) - saved(act.forward), std::int64_t{4096} * 2 * 14336 * 2);
   EXPECT_THAT(again(act.backward), ElementsAre(Pair("activation", 1)));
 }
 
 TEST(Rematerialisation, UpProjectionsOfLatentAttention) {
-  const Job job = job_of("deepseek-v3", 1, 8, 4096);
-  const BlockPair up = layer_of(job, 1, {Module::kLatentUp}, 10);
+  const plan::Job job = job_of("deepseek-v3", 1, 8, 4096);
+  const BlockPair up = layer_of(job, 1, {plan::Module::kLatentUp}, 10);
   EXPECT_THAT(again(up.backward), ElementsAre(Pair("attention.kv_up", 1), Pair("attention.q_up", 1),
                                               Pair("attention.rotary", 1)));
 }
@@ -115,8 +116,8 @@ TEST(Rematerialisation, UpProjectionsOfLatentAttention) {
 /// Whatever is not kept, a backward has the same gradients to compute.
 TEST(Rematerialisation, ChangesNothingElseOfABackward) {
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
-    const Job job = job_of(model, 1, 8, 4096);
-    const auto own = [&](ModuleSet modules) {
+    const plan::Job job = job_of(model, 1, 8, 4096);
+    const auto own = [&](plan::ModuleSet modules) {
       std::map<std::string, int> count;
       const BlockPair pair = layer_of(job, 2, modules, job.model.layers - 1);
       for (const Operator& op : pair.backward.operators) {
@@ -124,8 +125,8 @@ TEST(Rematerialisation, ChangesNothingElseOfABackward) {
       }
       return count;
     };
-    ModuleSet all;
-    for (const auto& [module, name] : kModuleNames) {
+    plan::ModuleSet all;
+    for (const auto& [module, name] : plan::kModuleNames) {
       EXPECT_EQ(own({module}), own({})) << model << " " << name;
       all.add(module);
     }
@@ -134,4 +135,4 @@ TEST(Rematerialisation, ChangesNothingElseOfABackward) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -11,7 +11,7 @@
 #include "stepwright/step/template_builder.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 struct LayerBackward {
@@ -23,19 +23,20 @@ struct LayerBackward {
 std::vector<LayerBackward> backwards() {
   std::vector<LayerBackward> all;
   for (const char* model : {"llama-3-8b", "mixtral-8x7b", "gpt-neox-20b", "deepseek-v3"}) {
-    const Job job = job_of(model, 1, 8, 4096);
+    const plan::Job job = job_of(model, 1, 8, 4096);
     for (const bool sequence_parallel : {false, true}) {
-      for (const Spread states : {Spread::kNone, Spread::kGlobal}) {
-        Plan plan;
+      for (const plan::Spread states : {plan::Spread::kNone, plan::Spread::kGlobal}) {
+        plan::Plan plan;
         plan.parallel = {.tensor = 2, .pipeline = 2, .data = 2};
         plan.sequence_parallel = sequence_parallel;
-        plan.sharding = {states, states, Spread::kGlobal};
+        plan.sharding = {states, states, plan::Spread::kGlobal};
         const Setting setting = make_setting(job, plan);
-        const LayerRecompute modules{
-            .whole = false, .modules = {Module::kNorm, Module::kMlp, Module::kMoeActivation}};
-        for (const LayerRecompute& recompute :
-             {kNoRecompute, kCoreRecompute, kWholeRecompute, modules}) {
-          const LayerClass last = job.model.layer_class(job.model.layers - 1);
+        const plan::LayerRecompute modules{
+            .whole = false,
+            .modules = {plan::Module::kNorm, plan::Module::kMlp, plan::Module::kMoeActivation}};
+        for (const plan::LayerRecompute& recompute :
+             {plan::kNoRecompute, plan::kCoreRecompute, plan::kWholeRecompute, modules}) {
+          const model::LayerClass last = job.model.layer_class(job.model.layers - 1);
           all.push_back({model, build_layer(setting, last, recompute).backward});
         }
       }
@@ -149,4 +150,4 @@ TEST(SplitBackward, WhatTheDataPartWritesOverDoesNotWait) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

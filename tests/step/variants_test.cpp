@@ -11,7 +11,7 @@
 #include "stepwright/step/work.h"
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 struct Variant {
@@ -20,12 +20,12 @@ struct Variant {
 };
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
-Job job_with(const Variant& variant) {
-  Job job = job_of("llama-2-7b", 1, 16, 512);
+plan::Job job_with(const Variant& variant) {
+  plan::Job job = job_of("llama-2-7b", 1, 16, 512);
   const std::string text =
       std::string("model: {hidden: 64, heads: 8, ffn: 96, vocab: 128, ") + variant.keys + "}";
   const Document document = Document::parse(text, "variant");
-  job.model = read_model(document.root().get("model"), ".");
+  job.model = model::read_model(document.root().get("model"), ".");
   return job;
 }
 
@@ -40,9 +40,9 @@ double multiplied(const Template& piece, Phase phase) {
 
 /// Of all matrices of a layer but those of routed experts, for one token; the trunk's: without what
 /// an indexer has, into which nothing flows back.
-double matrix_flops(const Architecture& model, const LayerClass& layer, bool trunk) {
+double matrix_flops(const model::Architecture& model, const model::LayerClass& layer, bool trunk) {
   double sum = 0;
-  for (const Parameter& parameter : layer_parameters(model, layer)) {
+  for (const model::Parameter& parameter : model::layer_parameters(model, layer)) {
     if (parameter.vector || parameter.expert) continue;
     if (trunk && parameter.name.starts_with("attention.index")) continue;
     sum += 2.0 * static_cast<double>(parameter.rows * parameter.columns);
@@ -65,7 +65,7 @@ void expect_reads_what_is_written(const Template& piece) {
 class LayerVariants : public testing::TestWithParam<Variant> {};
 
 TEST_P(LayerVariants, MultiplyWhatTheModelCounts) {
-  const Job job = job_with(GetParam());
+  const plan::Job job = job_with(GetParam());
   const Setting setting = make_setting(job, plan_of(job, 1, 1));
   const auto tokens = static_cast<double>(setting.tokens);
   for (const auto& [layer, count] : job.model.layer_classes()) {
@@ -79,7 +79,7 @@ TEST_P(LayerVariants, MultiplyWhatTheModelCounts) {
 }
 
 TEST_P(LayerVariants, AreWellFormedUnderAnyRecomputationAndTensorDegree) {
-  const Job job = job_with(GetParam());
+  const plan::Job job = job_with(GetParam());
   for (const std::int64_t tensor : {1, 2}) {
     const Setting setting = make_setting(job, plan_of(job, tensor, 1));
     for (const auto& [layer, count] : job.model.layer_classes()) {
@@ -118,22 +118,22 @@ INSTANTIATE_TEST_SUITE_P(Models, LayerVariants, testing::ValuesIn(kVariants),
 
 TEST(LayerVariants, AnIndexerLeavesAttentionItsChosenKeys) {
   const Variant variant = kVariants[6];
-  const Job job = job_with(variant);
+  const plan::Job job = job_with(variant);
   const BlockPair pair = build_layer(make_setting(job, plan_of(job, 1, 1)), {}, {});
   for (const Operator& op : pair.forward.operators) {
     if (op.kind != OperatorKind::kAttention) continue;
     const std::int64_t reach = op.part == LayerPart::kIndexScores ? 512 : 64;
     EXPECT_EQ(op.shape.pairs, reach * (reach + 1) / 2 + (512 - reach) * reach);
   }
-  Plan plan = plan_of(job, 1, 1, 2);
-  EXPECT_TRUE(illegal(job, plan).has_value());
+  plan::Plan plan = plan_of(job, 1, 1, 2);
+  EXPECT_TRUE(plan::illegal(job, plan).has_value());
 }
 
 }  // namespace
 /// The cores of a layer's forward under a ring over so many context ranks.
 std::vector<Shape> ring_cores(const Variant& variant, std::int64_t context) {
-  const Job job = job_with(variant);
-  const Plan plan = plan_of(job, 1, 1, context);
+  const plan::Job job = job_with(variant);
+  const plan::Plan plan = plan_of(job, 1, 1, context);
   std::vector<Shape> cores;
   for (const Operator& op : build_layer(make_setting(job, plan), {}, {}).forward.operators) {
     if (op.kind == OperatorKind::kAttention) cores.push_back(op.shape);
@@ -155,4 +155,4 @@ TEST(Ring, MasksCutARanksOwnKeysAlone) {
   EXPECT_EQ(4 * (8256 + 3 * 128 * 64), 512 * 513 / 2);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -7,7 +7,7 @@
 
 #include "tests/step/jobs.h"
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 struct Cut {
@@ -19,10 +19,11 @@ struct Cut {
 std::vector<Cut> cuts() {
   std::vector<Cut> all;
   for (const char* model : {"llama-3-8b", "gpt2"}) {
-    const Job job = job_of(model, 1, 8, 1024);
-    for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
+    const plan::Job job = job_of(model, 1, 8, 1024);
+    for (const schedule::ScheduleKind kind :
+         {schedule::ScheduleKind::kVocabularyOne, schedule::ScheduleKind::kVocabularyTwo}) {
       for (const std::int64_t tensor : {1, 2}) {
-        Plan plan;
+        plan::Plan plan;
         plan.parallel = {.tensor = tensor, .pipeline = 4};
         plan.sequence_parallel = tensor > 1;
         plan.schedule = {.kind = kind};
@@ -86,11 +87,11 @@ TEST(VocabularyPasses, HaveAllOperatorsInTheirOrder) {
 TEST(VocabularyPasses, PostWhatTheScheduleSays) {
   for (const Cut& cut : cuts()) {
     for (const VocabularyPass& pass : cut_passes(cut.pair)) {
-      EXPECT_EQ(posts_something(pass.piece), posts(pass.direction))
-          << cut.name << ' ' << name_of(kDirectionNames, pass.direction);
+      EXPECT_EQ(posts_something(pass.piece), schedule::posts(pass.direction))
+          << cut.name << ' ' << name_of(schedule::kDirectionNames, pass.direction);
     }
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

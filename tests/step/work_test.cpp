@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::step {
 namespace {
 
 Operator rows_by_columns(OperatorKind kind, Phase phase = Phase::kForward) {
@@ -173,4 +173,4 @@ TEST(Work, CommunicationComputesNothing) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::step

@@ -7,19 +7,19 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 class SearchComparisonTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(SearchComparisonTest, NobodyChoosesBetterThanTheTuner) {
-  const SearchComparison comparison = compare_searches(load_job(GetParam()));
+  const SearchComparison comparison = compare_searches(plan::load_job(GetParam()));
   ASSERT_EQ(comparison.choices.size(), 3U);
   const Choice& ours = comparison.choices.front();
   ASSERT_TRUE(ours.plan);
   for (const Choice& choice : comparison.choices) {
     ASSERT_TRUE(choice.plan) << choice.by;
-    EXPECT_FALSE(illegal(comparison.job, *choice.plan)) << choice.by;
+    EXPECT_FALSE(plan::illegal(comparison.job, *choice.plan)) << choice.by;
     EXPECT_LE(ours.step_time_s, 1.001 * choice.step_time_s) << choice.by;
     EXPECT_GT(choice.evaluated, 0) << choice.by;
   }
@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, SearchComparisonTest,
                                          "examples/inline-model.yaml"));
 
 TEST(SearchComparison, SaysSoWhenNothingFits) {
-  Job job = load_job("examples/inline-model.yaml");
+  plan::Job job = plan::load_job("examples/inline-model.yaml");
   job.cluster.device.memory_bytes = 1e8;
   const auto json = comparison_json(compare_searches(job));
   ASSERT_EQ(json["choices"].size(), 3U);
@@ -38,4 +38,4 @@ TEST(SearchComparison, SaysSoWhenNothingFits) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::study

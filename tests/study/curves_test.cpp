@@ -9,14 +9,14 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/study/study.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Field;
 
-PlannedJob example() { return load_plan("examples/llama-3-70b.plan.yaml"); }
+plan::PlannedJob example() { return plan::load_plan("examples/llama-3-70b.plan.yaml"); }
 
 std::vector<std::string> keys_of(const Study& study) {
   std::vector<std::string> keys;
@@ -62,10 +62,10 @@ TEST(UtilizationStudy, LargerWorkIsUsedBetter) {
 
 // The share at the plan's own size is what `predict` says of it.
 TEST(UtilizationStudy, SharesAreThoseOfThePrediction) {
-  const PlannedJob planned = example();
-  const Prediction prediction = predict(planned);
+  const plan::PlannedJob planned = example();
+  const simulate::Prediction prediction = simulate::predict(planned);
   const auto critical = static_cast<std::size_t>(prediction.simulation.critical_stage);
-  const Breakdown& breakdown = prediction.simulation.stages[critical].breakdown;
+  const simulate::Breakdown& breakdown = prediction.simulation.stages[critical].breakdown;
   const Study study = study_utilization(planned);
   const auto& curve = curve_of(panel_of(study, "exposed_over_length"), "tensor");
   EXPECT_NEAR(at(curve, static_cast<double>(planned.job.length)),
@@ -74,23 +74,23 @@ TEST(UtilizationStudy, SharesAreThoseOfThePrediction) {
 
 // busbw by hand: 7/4 of 256 MiB sent by each of 8 ranks, over the time of the message.
 TEST(BandwidthStudy, IsSentBytesOverTime) {
-  const PlannedJob planned = example();
+  const plan::PlannedJob planned = example();
   const Study study = study_bandwidth(planned);
   const double bytes = 256.0 * 1024 * 1024;
-  const CostModel cost(planned.job);
-  const double seconds =
-      cost.message(OperatorKind::kAllReduce, bytes, strided_layout(planned.job.cluster, 8, 1),
-                   Algorithm::kLibrary, Scheme::kNone)
-          .seconds;
+  const cost::CostModel cost(planned.job);
+  const double seconds = cost.message(step::OperatorKind::kAllReduce, bytes,
+                                      cluster::strided_layout(planned.job.cluster, 8, 1),
+                                      collective::Algorithm::kLibrary, step::Scheme::kNone)
+                             .seconds;
   EXPECT_DOUBLE_EQ(at(curve_of(panel_of(study, "inside"), "all_reduce"), bytes),
                    1.75 * bytes / seconds);
 }
 
 TEST(BandwidthStudy, SharedNicsAreSlower) {
-  PlannedJob planned = example();
+  plan::PlannedJob planned = example();
   planned.job.cluster.nics_per_node = 1;
   planned.job.cluster.nic_of_device.assign(8, 0);
-  for (Level& level : planned.job.cluster.levels) {
+  for (cluster::Level& level : planned.job.cluster.levels) {
     if (level.network) level.uplink_bytes_per_s /= 8;
   }
   const Study study = study_bandwidth(planned);
@@ -99,7 +99,7 @@ TEST(BandwidthStudy, SharedNicsAreSlower) {
 }
 
 TEST(BandwidthStudy, OfOneNodeHasNoNetwork) {
-  PlannedJob planned = with_field(example(), "cluster.nodes=1");
+  plan::PlannedJob planned = plan::with_field(example(), "cluster.nodes=1");
   EXPECT_THAT(keys_of(study_bandwidth(planned)), ElementsAre("inside", "placement"));
 }
 
@@ -115,4 +115,4 @@ TEST(StudyJson, HoldsEveryPoint) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 using ::testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(CutLayers, EqualsTryingEveryCut) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -9,7 +9,7 @@
 #include "stepwright/collective/in_network.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 using testing::ElementsAre;
@@ -18,14 +18,18 @@ constexpr double kMega = 1e6;
 
 /// One device a node, NICs of 50 GB/s, 5 us between nodes.
 ScalingSetting single_gpus(const std::vector<std::int64_t>& nodes) {
-  ScalingSetting setting{.collectives = {Collective::kAllGather}, .payloads_bytes = {100 * kMega}};
-  for (const std::int64_t n : nodes) setting.clusters.push_back(load_cluster("vista-gh200", n));
+  ScalingSetting setting{.collectives = {collective::Collective::kAllGather},
+                         .payloads_bytes = {100 * kMega}};
+  for (const std::int64_t n : nodes)
+    setting.clusters.push_back(cluster::load_cluster("vista-gh200", n));
   return setting;
 }
 
 ScalingSetting dgx(const std::vector<std::int64_t>& nodes) {
-  ScalingSetting setting{.collectives = {Collective::kAllReduce}, .payloads_bytes = {64 * kMega}};
-  for (const std::int64_t n : nodes) setting.clusters.push_back(load_cluster("dgx-h100", n));
+  ScalingSetting setting{.collectives = {collective::Collective::kAllReduce},
+                         .payloads_bytes = {64 * kMega}};
+  for (const std::int64_t n : nodes)
+    setting.clusters.push_back(cluster::load_cluster("dgx-h100", n));
   return setting;
 }
 
@@ -40,7 +44,8 @@ TEST(Scaling, IsWhatAHandCounts) {
   EXPECT_TRUE(point.played);
   for (const ScheduleTime& time : point.schedules) {
     EXPECT_EQ(time.chunks, 1);
-    EXPECT_NEAR(time.closed_s, 1e-3 + 1e-6 + 5e-6, 1e-12) << name_of(kAlgorithmNames, time.method);
+    EXPECT_NEAR(time.closed_s, 1e-3 + 1e-6 + 5e-6, 1e-12)
+        << name_of(collective::kAlgorithmNames, time.method);
     EXPECT_NEAR(time.played_s.value_or(0), 1e-3 + 1e-6 + 5e-6, 1e-12);
   }
   EXPECT_NEAR(point.least.any_s, 1e-3, 1e-12);
@@ -58,8 +63,8 @@ TEST(Scaling, SimulatesGroupsUpToTheSizeAskedFor) {
   EXPECT_TRUE(study.points[1].schedules.front().played_s);
   EXPECT_FALSE(study.points[2].schedules.front().played_s);
   for (const auto& [method, difference] : study.differences()) {
-    EXPECT_LT(difference, method == Algorithm::kRings ? 0.1 : 0.02)
-        << name_of(kAlgorithmNames, method);
+    EXPECT_LT(difference, method == collective::Algorithm::kRings ? 0.1 : 0.02)
+        << name_of(collective::kAlgorithmNames, method);
   }
 }
 
@@ -78,7 +83,7 @@ TEST(Scaling, IsTheSameWhenEveryRankIsSimulated) {
 TEST(Scaling, SimulatesEveryRankOfGroupsThatFitOnly) {
   ScalingSetting setting = dgx({2048});
   setting.play_ranks = 16384;
-  setting.methods = {Algorithm::kRailHalving};
+  setting.methods = {collective::Algorithm::kRailHalving};
   EXPECT_TRUE(study_scaling(setting).points[0].played);
   setting.every_rank = true;
   EXPECT_THROW(study_scaling(setting), Error);
@@ -99,19 +104,19 @@ TEST(Scaling, SaysWhereTheHoRingWinsAndWhereNot) {
   ScalingSetting setting = dgx({4, 2048});
   setting.payloads_bytes = {1e9};
   const ScalingStudy study = study_scaling(setting);
-  EXPECT_EQ(study.points[0].rival()->method, Algorithm::kRings);
+  EXPECT_EQ(study.points[0].rival()->method, collective::Algorithm::kRings);
   EXPECT_GT(study.points[0].gain().value_or(0), 1.05);
-  EXPECT_EQ(study.points[1].rival()->method, Algorithm::kRailHalving);
+  EXPECT_EQ(study.points[1].rival()->method, collective::Algorithm::kRailHalving);
   EXPECT_LT(study.points[1].gain().value_or(1), 0.5);
   for (const ScalingPoint& point : study.points) {
-    EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(Algorithm::kHoRing));
+    EXPECT_LT(point.adding_switches_s.value_or(1), *point.seconds(collective::Algorithm::kHoRing));
     EXPECT_LE(*point.adding_switches_s, *point.adding_network_s);
   }
 }
 
 TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
   ScalingSetting setting = dgx({4});
-  setting.methods = {Algorithm::kHoRing};
+  setting.methods = {collective::Algorithm::kHoRing};
   const ScalingStudy study = study_scaling(setting);
   ASSERT_EQ(study.points[0].schedules.size(), 1U);
   EXPECT_EQ(study.points[0].rival(), nullptr);
@@ -121,19 +126,19 @@ TEST(Scaling, LooksAtTheSchedulesAskedForOnly) {
 
 TEST(Scaling, LeavesOutSchedulesThatDoNotExist) {
   const ScalingStudy study = study_scaling(dgx({3}));
-  EXPECT_FALSE(study.points[0].seconds(Algorithm::kHalvingDoubling));
-  EXPECT_FALSE(study.points[0].seconds(Algorithm::kRelay));
-  EXPECT_TRUE(study.points[0].seconds(Algorithm::kRings));
+  EXPECT_FALSE(study.points[0].seconds(collective::Algorithm::kHalvingDoubling));
+  EXPECT_FALSE(study.points[0].seconds(collective::Algorithm::kRelay));
+  EXPECT_TRUE(study.points[0].seconds(collective::Algorithm::kRings));
 }
 
 TEST(Scaling, RefusesWhatItsFormulasDoNotCover) {
   for (const char* name : {"mi300x-8gpu", "a40-8gpu-pcie"}) {
     ScalingSetting setting = dgx({});
-    setting.clusters.push_back(load_cluster(name, 2));
+    setting.clusters.push_back(cluster::load_cluster(name, 2));
     EXPECT_THROW(study_scaling(setting), Error) << name;
   }
   ScalingSetting pods = dgx({});
-  pods.clusters.push_back(load_cluster("meta-llama3-h100", 1024));
+  pods.clusters.push_back(cluster::load_cluster("meta-llama3-h100", 1024));
   EXPECT_THROW(study_scaling(pods), Error);
   EXPECT_THROW(study_scaling(dgx({1 << 20})), Error);
 }
@@ -159,4 +164,4 @@ TEST(ScalingJson, HoldsEveryPoint) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -8,50 +8,51 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::study {
 namespace {
 
 /// Of the schedules with an order of their own.
-std::map<ScheduleKind, SchedulePlay> plays_of(const UniformPipeline& pipeline) {
-  std::map<ScheduleKind, SchedulePlay> plays;
+std::map<schedule::ScheduleKind, SchedulePlay> plays_of(const schedule::UniformPipeline& pipeline) {
+  std::map<schedule::ScheduleKind, SchedulePlay> plays;
   for (SchedulePlay& play : study_schedules(pipeline, false)) plays[play.schedule.kind] = play;
   return plays;
 }
 
-constexpr UniformPipeline kFour{.stages = 4,
-                                .micro_batches = 16,
-                                .chunks = 2,
-                                .forward_s = 1,
-                                .backward_s = 2,
-                                .weight_s = 1,
-                                .paired_s = 2.4};
+constexpr schedule::UniformPipeline kFour{.stages = 4,
+                                          .micro_batches = 16,
+                                          .chunks = 2,
+                                          .forward_s = 1,
+                                          .backward_s = 2,
+                                          .weight_s = 1,
+                                          .paired_s = 2.4};
 
 // By hand: 4 x 3 + 15 x 2.4 for the folded pipeline; 48 - 23 x 0.6 / 2 + 3 x 1.4 / 2 for DualPipeV.
 TEST(StudySchedules, OneCaseWorkedByHand) {
   const auto plays = plays_of(kFour);
-  EXPECT_NEAR(plays.at(ScheduleKind::kFolded).makespan_s, 48, 1e-9);
-  EXPECT_NEAR(plays.at(ScheduleKind::kDualPipeV).makespan_s, 43.2, 1e-9);
-  const std::vector<double>& idle = plays.at(ScheduleKind::kDualPipeV).idle_s;
+  EXPECT_NEAR(plays.at(schedule::ScheduleKind::kFolded).makespan_s, 48, 1e-9);
+  EXPECT_NEAR(plays.at(schedule::ScheduleKind::kDualPipeV).makespan_s, 43.2, 1e-9);
+  const std::vector<double>& idle = plays.at(schedule::ScheduleKind::kDualPipeV).idle_s;
   for (const auto& [position, idle_s] : {std::pair{0, 1.5}, {1, 1.8}, {2, 2.1}, {3, 2.1}}) {
     EXPECT_NEAR(idle[static_cast<std::size_t>(position)], idle_s, 1e-9);
   }
-  EXPECT_EQ(plays.at(ScheduleKind::kFolded).peak_activations, std::vector<double>(4, 4.0));
+  EXPECT_EQ(plays.at(schedule::ScheduleKind::kFolded).peak_activations,
+            std::vector<double>(4, 4.0));
 }
 
 // Without pairs none of the named ones that hold as much as 1F1B is shorter than what is found.
 TEST(StudySchedules, AFoundOrderIsNeverLonger) {
   for (const double weight_s : {0.5, 1.0, 1.5}) {
-    UniformPipeline pipeline = kFour;
+    schedule::UniformPipeline pipeline = kFour;
     pipeline.weight_s = weight_s;
     pipeline.paired_s.reset();
     const std::vector<SchedulePlay> plays = study_schedules(pipeline);
     const SchedulePlay& found = plays.back();
-    ASSERT_EQ(found.schedule.kind, ScheduleKind::kAuto);
+    ASSERT_EQ(found.schedule.kind, schedule::ScheduleKind::kAuto);
     EXPECT_LE(std::ranges::max(found.peak_activations), 4);
     for (const SchedulePlay& play : plays) {
       if (!play.refused.empty() || std::ranges::max(play.peak_activations) > 4) continue;
       EXPECT_GE(play.makespan_s, found.makespan_s - 1e-9)
-          << name_of(kScheduleNames, play.schedule.kind);
+          << name_of(schedule::kScheduleNames, play.schedule.kind);
     }
   }
 }
@@ -61,9 +62,10 @@ TEST(StudySchedules, TakeTheirClosedForms) {
   const auto between = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };
-  std::map<ScheduleKind, int> seen;
+  std::map<schedule::ScheduleKind, int> seen;
   for (int i = 0; i < 3000; ++i) {
-    UniformPipeline pipeline{.stages = between(1, 9), .micro_batches = between(1, 40), .chunks = 2};
+    schedule::UniformPipeline pipeline{
+        .stages = between(1, 9), .micro_batches = between(1, 40), .chunks = 2};
     pipeline.forward_s = between(2, 12) / 8.0;
     pipeline.weight_s = between(1, 12) / 8.0;
     const bool balanced = between(0, 1) == 1;
@@ -75,14 +77,15 @@ TEST(StudySchedules, TakeTheirClosedForms) {
       if (!play.refused.empty() || !play.closed_form_s) continue;
       ++seen[play.schedule.kind];
       EXPECT_NEAR(play.makespan_s, *play.closed_form_s, 1e-9)
-          << name_of(kScheduleNames, play.schedule.kind) << ", " << pipeline.stages << " stages, "
-          << pipeline.micro_batches << " micro-batches";
+          << name_of(schedule::kScheduleNames, play.schedule.kind) << ", " << pipeline.stages
+          << " stages, " << pipeline.micro_batches << " micro-batches";
     }
   }
-  for (const ScheduleKind kind :
-       {ScheduleKind::kZeroBubbleH1, ScheduleKind::kFolded, ScheduleKind::kDualPipe,
-        ScheduleKind::kDualPipeV, ScheduleKind::kStp}) {
-    EXPECT_GT(seen[kind], 50) << name_of(kScheduleNames, kind);
+  for (const schedule::ScheduleKind kind :
+       {schedule::ScheduleKind::kZeroBubbleH1, schedule::ScheduleKind::kFolded,
+        schedule::ScheduleKind::kDualPipe, schedule::ScheduleKind::kDualPipeV,
+        schedule::ScheduleKind::kStp}) {
+    EXPECT_GT(seen[kind], 50) << name_of(schedule::kScheduleNames, kind);
   }
 }
 
@@ -107,10 +110,10 @@ TEST(StudySchedules, DualPipeIsIdleByItsForms) {
         const auto r = static_cast<double>(position);
         const double saved_s = f + b - paired_s;
         const double fill_s = paired_s + b - 3 * w;
-        EXPECT_NEAR(plays.at(ScheduleKind::kDualPipeV).idle_s[at],
+        EXPECT_NEAR(plays.at(schedule::ScheduleKind::kDualPipeV).idle_s[at],
                     (all - 1) * fill_s / 2 - std::max(0.0, all - 2 - r) * saved_s / 2, 1e-9);
         const double near = std::min(r, all - 1 - r);
-        EXPECT_NEAR(plays.at(ScheduleKind::kDualPipe).idle_s[at],
+        EXPECT_NEAR(plays.at(schedule::ScheduleKind::kDualPipe).idle_s[at],
                     (half - 1) * fill_s - std::max(0.0, half - 2 - near) * saved_s, 1e-9);
       }
     }
@@ -121,10 +124,10 @@ TEST(StudySchedules, DualPipeIsIdleByItsForms) {
 TEST(StudySchedules, FoldedHoldsAsManyMicroBatchesAsPositionsOnEach) {
   for (const std::int64_t stages : {1, 2, 3, 4, 8}) {
     for (std::int64_t m = stages; m <= 3 * stages; ++m) {
-      UniformPipeline pipeline = kFour;
+      schedule::UniformPipeline pipeline = kFour;
       pipeline.stages = stages;
       pipeline.micro_batches = m;
-      const SchedulePlay play = plays_of(pipeline).at(ScheduleKind::kFolded);
+      const SchedulePlay play = plays_of(pipeline).at(schedule::ScheduleKind::kFolded);
       for (std::int64_t r = 0; r < stages; ++r) {
         EXPECT_DOUBLE_EQ(play.peak_activations[static_cast<std::size_t>(r)],
                          std::min(static_cast<double>(stages), static_cast<double>(m + r + 1) / 2))
@@ -138,12 +141,12 @@ TEST(StudySchedules, FoldedHoldsAsManyMicroBatchesAsPositionsOnEach) {
 TEST(StudySchedules, FoldedWithFewMicroBatchesTakesWhatGpipeTakes) {
   for (std::int64_t stages = 2; stages <= 12; ++stages) {
     for (std::int64_t m = 1; m < stages; ++m) {
-      UniformPipeline pipeline = kFour;
+      schedule::UniformPipeline pipeline = kFour;
       pipeline.stages = stages;
       pipeline.micro_batches = m;
       const auto plays = plays_of(pipeline);
-      EXPECT_NEAR(plays.at(ScheduleKind::kFolded).makespan_s,
-                  plays.at(ScheduleKind::kGpipe).makespan_s, 1e-9)
+      EXPECT_NEAR(plays.at(schedule::ScheduleKind::kFolded).makespan_s,
+                  plays.at(schedule::ScheduleKind::kGpipe).makespan_s, 1e-9)
           << stages << " stages, " << m << " micro-batches";
     }
   }
@@ -152,35 +155,35 @@ TEST(StudySchedules, FoldedWithFewMicroBatchesTakesWhatGpipeTakes) {
 // Peaks of 2405.15362: V-Half about p/2 + 1, V-Min about p/3 + 1 of what 1f1b holds at its first.
 TEST(StudySchedules, ShapesOfVHoldWhatTheirNamesSay) {
   for (std::int64_t stages = 2; stages <= 16; ++stages) {
-    UniformPipeline pipeline = kFour;
+    schedule::UniformPipeline pipeline = kFour;
     pipeline.stages = stages;
     pipeline.micro_batches = 4 * stages;
     const auto plays = plays_of(pipeline);
     const auto p = static_cast<double>(stages);
-    const auto peak = [&](ScheduleKind kind) {
+    const auto peak = [&](schedule::ScheduleKind kind) {
       return std::ranges::max(plays.at(kind).peak_activations);
     };
-    EXPECT_LE(peak(ScheduleKind::kZeroBubbleV), p);
-    EXPECT_LE(peak(ScheduleKind::kVHalf), p / 2 + 1);
-    EXPECT_LE(peak(ScheduleKind::kVMin), p / 3 + 4.0 / 3);
-    EXPECT_LT(plays.at(ScheduleKind::kZeroBubbleV).makespan_s,
-              plays.at(ScheduleKind::kOneForwardOneBackward).makespan_s);
+    EXPECT_LE(peak(schedule::ScheduleKind::kZeroBubbleV), p);
+    EXPECT_LE(peak(schedule::ScheduleKind::kVHalf), p / 2 + 1);
+    EXPECT_LE(peak(schedule::ScheduleKind::kVMin), p / 3 + 4.0 / 3);
+    EXPECT_LT(plays.at(schedule::ScheduleKind::kZeroBubbleV).makespan_s,
+              plays.at(schedule::ScheduleKind::kOneForwardOneBackward).makespan_s);
   }
 }
 
 TEST(StudySchedules, RefuseWithAReason) {
-  UniformPipeline pipeline = kFour;
+  schedule::UniformPipeline pipeline = kFour;
   pipeline.micro_batches = 3;
   const auto plays = plays_of(pipeline);
-  EXPECT_EQ(plays.at(ScheduleKind::kDualPipeV).refused,
+  EXPECT_EQ(plays.at(schedule::ScheduleKind::kDualPipeV).refused,
             "the schedule dualpipev needs at least 8 micro-batches with pipeline 4; they are 3");
-  EXPECT_EQ(plays.at(ScheduleKind::kDualPipe).refused,
+  EXPECT_EQ(plays.at(schedule::ScheduleKind::kDualPipe).refused,
             "the schedule dualpipe needs an even number of positions and of micro-batches; "
             "pipeline is 4, micro-batches are 3");
-  EXPECT_TRUE(plays.at(ScheduleKind::kFolded).refused.empty());
+  EXPECT_TRUE(plays.at(schedule::ScheduleKind::kFolded).refused.empty());
   pipeline.paired_s = -1;
   EXPECT_THROW(study_schedules(pipeline), Error);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::study

@@ -10,15 +10,15 @@
 #include "stepwright/traffic/matrix.h"
 #include "tests/traffic/programs.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 namespace {
 
 using testing::plan_of;
 
 /// GPT of 24 layers with messages of 125 MB: 2 bytes x 10 x 2,000 tokens x 3,125; 2.96e9
 /// parameters.
-Job gpt_3b() {
-  Job job;
+plan::Job gpt_3b() {
+  plan::Job job;
   job.model.layers = 24;
   job.model.hidden = 3125;
   job.model.heads = 40;
@@ -27,25 +27,25 @@ Job gpt_3b() {
   job.model.ffn = 12'504;
   job.model.vocabulary = 24'064;
   job.model.gated = false;
-  job.model.norm = Norm::kLayer;
+  job.model.norm = model::Norm::kLayer;
   job.model.qkv_bias = job.model.attention_output_bias = job.model.mlp_bias = true;
   job.sequences = 80;
   job.length = 2000;
   return job;
 }
 
-Plan plan_of_gpt_3b() {
-  Plan plan = plan_of({.tensor = 8, .pipeline = 2, .data = 2});
+plan::Plan plan_of_gpt_3b() {
+  plan::Plan plan = plan_of({.tensor = 8, .pipeline = 2, .data = 2});
   plan.micro_batch = 10;
   plan.accumulate = DType::kBf16;
   return plan;
 }
 
 /// Bytes sent by scheme, mean over ranks.
-std::map<Scheme, double> sent_per_rank(const Job& job, const Plan& plan) {
-  const StepProgram program = build_program(job, plan);
-  std::map<Scheme, double> result;
-  for (const auto& [scheme, volume] : totals(ledger(program, std::nullopt, Grid(plan)))) {
+std::map<step::Scheme, double> sent_per_rank(const plan::Job& job, const plan::Plan& plan) {
+  const step::StepProgram program = step::build_program(job, plan);
+  std::map<step::Scheme, double> result;
+  for (const auto& [scheme, volume] : totals(ledger(program, std::nullopt, plan::Grid(plan)))) {
     result[scheme] = volume.sent_bytes / static_cast<double>(program.ranks);
   }
   return result;
@@ -56,27 +56,27 @@ std::map<Scheme, double> sent_per_rank(const Job& job, const Plan& plan) {
 // received.
 TEST(BuiltProgram, HasTheVolumesOfAPublishedGpt3B) {
   auto sent = sent_per_rank(gpt_3b(), plan_of_gpt_3b());
-  EXPECT_NEAR(2 * sent[Scheme::kTensor], 85e9, 0.02 * 85e9);
-  EXPECT_NEAR(2 * sent[Scheme::kPipeline], 1e9, 0.05 * 1e9);
-  EXPECT_NEAR(2 * sent[Scheme::kData], 741e6, 0.01 * 741e6);
+  EXPECT_NEAR(2 * sent[step::Scheme::kTensor], 85e9, 0.02 * 85e9);
+  EXPECT_NEAR(2 * sent[step::Scheme::kPipeline], 1e9, 0.05 * 1e9);
+  EXPECT_NEAR(2 * sent[step::Scheme::kData], 741e6, 0.01 * 741e6);
 }
 
 TEST(BuiltProgram, HasTheMessageSizeOfAPublishedGpt3B) {
-  const Plan plan = plan_of_gpt_3b();
-  const StepProgram program = build_program(gpt_3b(), plan);
-  for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
+  const plan::Plan plan = plan_of_gpt_3b();
+  const step::StepProgram program = step::build_program(gpt_3b(), plan);
+  for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
     const bool of_the_loss = message.payload_bytes == 80'000;  // 20,000 tokens in fp32
-    const bool at_the_end = message.phase == Phase::kOptimizer;
-    if (message.scheme == Scheme::kPipeline ||
-        (message.scheme == Scheme::kTensor && !of_the_loss && !at_the_end)) {
+    const bool at_the_end = message.phase == step::Phase::kOptimizer;
+    if (message.scheme == step::Scheme::kPipeline ||
+        (message.scheme == step::Scheme::kTensor && !of_the_loss && !at_the_end)) {
       EXPECT_EQ(message.payload_bytes, 125'000'000);
     }
   }
 }
 
 /// A small model whose layers take part in everything.
-Job small_job() {
-  Job job;
+plan::Job small_job() {
+  plan::Job job;
   job.model.layers = 8;
   job.model.hidden = 64;
   job.model.heads = 8;
@@ -90,8 +90,8 @@ Job small_job() {
   return job;
 }
 
-Plan small_plan() {
-  Plan plan = plan_of({.tensor = 4, .pipeline = 4, .data = 4});
+plan::Plan small_plan() {
+  plan::Plan plan = plan_of({.tensor = 4, .pipeline = 4, .data = 4});
   plan.micro_batch = 1;
   return plan;
 }
@@ -100,13 +100,14 @@ constexpr double kActivation = 2.0 * 128 * 64;   ///< X: bytes of the residual s
 constexpr double kLayersTimesBatches = 2 * 8.0;  ///< Per stage and step.
 
 /// Bytes that a rank in the middle of the pipeline sends.
-double middle_tensor_bytes(const Plan& plan) {
-  const StepProgram program = build_program(small_job(), plan);
-  const Grid grid(plan);
+double middle_tensor_bytes(const plan::Plan& plan) {
+  const step::StepProgram program = step::build_program(small_job(), plan);
+  const plan::Grid grid(plan);
   const std::int64_t rank = grid.rank_at(1, 0, 1, 1);
   Ledger layers = ledger(program, rank, grid);
-  std::erase_if(layers.messages, [](const Message& m) { return m.phase == Phase::kOptimizer; });
-  return totals(layers)[Scheme::kTensor].sent_bytes;
+  std::erase_if(layers.messages,
+                [](const Message& m) { return m.phase == step::Phase::kOptimizer; });
+  return totals(layers)[step::Scheme::kTensor].sent_bytes;
 }
 
 /// 3/4 of the activation: a half of a ring all-reduce over 4.
@@ -116,123 +117,129 @@ double halves(double count) { return count * kLayersTimesBatches * 3.0 / 4 * kAc
 // under sequence parallelism 4 + 4, with gathered inputs dropped 2 more; full recomputation runs
 // the forward's again.
 TEST(BuiltProgram, SendsWhatTensorParallelismCosts) {
-  Plan plan = small_plan();
+  plan::Plan plan = small_plan();
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
-  plan.recompute.kind = RecomputeKind::kFull;
+  plan.recompute.kind = plan::RecomputeKind::kFull;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(12));
-  plan.recompute = {.stages = {{.position = 1, .kind = RecomputeKind::kFull}}};
+  plan.recompute = {.stages = {{.position = 1, .kind = plan::RecomputeKind::kFull}}};
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(12));
-  plan.recompute = {.stages = {{.position = 0, .kind = RecomputeKind::kFull}}};
+  plan.recompute = {.stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}};
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
 }
 
 TEST(BuiltProgram, SendsWhatSequenceParallelismCosts) {
-  Plan plan = small_plan();
+  plan::Plan plan = small_plan();
   plan.sequence_parallel = true;
-  plan.tensor_input = TensorInput::kKeep;
+  plan.tensor_input = plan::TensorInput::kKeep;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(8));
-  plan.tensor_input = TensorInput::kRegather;
+  plan.tensor_input = plan::TensorInput::kRegather;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(10));
-  plan.recompute.kind = RecomputeKind::kSelective;
+  plan.recompute.kind = plan::RecomputeKind::kSelective;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(10));
-  plan.recompute.kind = RecomputeKind::kFull;
+  plan.recompute.kind = plan::RecomputeKind::kFull;
   EXPECT_DOUBLE_EQ(middle_tensor_bytes(plan), halves(14));
 }
 
 TEST(BuiltProgram, ReceivesWhatItSends) {
-  Plan plan = small_plan();
-  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
-  const StepProgram program = build_program(small_job(), plan);
-  std::map<OperatorKind, std::int64_t> calls;
-  for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
+  plan::Plan plan = small_plan();
+  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
+  const step::StepProgram program = step::build_program(small_job(), plan);
+  std::map<step::OperatorKind, std::int64_t> calls;
+  for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
     calls[message.operation] += message.count;
   }
   // 8 chunks have 7 boundaries, crossed twice by 8 micro-batches on 16 ranks of a stage.
-  EXPECT_EQ(calls[OperatorKind::kSend], 7 * 2 * 8 * 16);
-  EXPECT_EQ(calls[OperatorKind::kReceive], calls[OperatorKind::kSend]);
+  EXPECT_EQ(calls[step::OperatorKind::kSend], 7 * 2 * 8 * 16);
+  EXPECT_EQ(calls[step::OperatorKind::kReceive], calls[step::OperatorKind::kSend]);
 }
 
 // For each micro-batch each rank hands rows out twice (to the head, gradients to the embedding) and
 // sums them twice (the reverse), beside the loss: maximum, target and sum.
 TEST(BuiltProgram, PositionsThatShareTheVocabularyExchangeRows) {
-  const Job job = small_job();
-  Plan plan = small_plan();
-  plan.schedule = {.kind = ScheduleKind::kSpreadVocabulary};
-  const StepProgram program = build_program(job, plan);
-  const std::int64_t micro = micro_batches(job, plan);
-  const Setting setting = make_setting(job, plan);
-  std::map<OperatorKind, std::int64_t> calls;
-  std::map<OperatorKind, std::int64_t> rows;
-  for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
-    if (message.group != GroupKind::kPipeline || message.scheme != Scheme::kPipeline) continue;
+  const plan::Job job = small_job();
+  plan::Plan plan = small_plan();
+  plan.schedule = {.kind = schedule::ScheduleKind::kSpreadVocabulary};
+  const step::StepProgram program = step::build_program(job, plan);
+  const std::int64_t micro = plan::micro_batches(job, plan);
+  const step::Setting setting = step::make_setting(job, plan);
+  std::map<step::OperatorKind, std::int64_t> calls;
+  std::map<step::OperatorKind, std::int64_t> rows;
+  for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
+    if (message.group != plan::GroupKind::kPipeline || message.scheme != step::Scheme::kPipeline)
+      continue;
     calls[message.operation] += message.count;
     const bool whole =
         message.payload_bytes == size_bytes(setting.storage, setting.rows * setting.model->hidden);
     if (whole) rows[message.operation] += message.count;
   }
   const std::int64_t each = micro * program.ranks;
-  EXPECT_EQ(calls[OperatorKind::kBroadcast], 2 * each);
-  EXPECT_EQ(rows[OperatorKind::kBroadcast], 2 * each);
-  EXPECT_EQ(rows[OperatorKind::kAllReduce], 2 * each);
-  EXPECT_EQ(calls[OperatorKind::kAllReduce], (2 + 3) * each);
+  EXPECT_EQ(calls[step::OperatorKind::kBroadcast], 2 * each);
+  EXPECT_EQ(rows[step::OperatorKind::kBroadcast], 2 * each);
+  EXPECT_EQ(rows[step::OperatorKind::kAllReduce], 2 * each);
+  EXPECT_EQ(calls[step::OperatorKind::kAllReduce], (2 + 3) * each);
 }
 
 // Where they do not meet for it they exchange the same rows; of the loss maximum, sum and target
 // one by one. One barrier: the gradient of the rows goes with them, and is one message all the
 // same.
 TEST(BuiltProgram, PositionsThatDoNotMeetExchangeTheSameRows) {
-  const Job job = small_job();
-  Plan plan = small_plan();
-  for (const ScheduleKind kind : {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo}) {
+  const plan::Job job = small_job();
+  plan::Plan plan = small_plan();
+  for (const schedule::ScheduleKind kind :
+       {schedule::ScheduleKind::kVocabularyOne, schedule::ScheduleKind::kVocabularyTwo}) {
     plan.schedule = {.kind = kind};
-    const StepProgram program = build_program(job, plan);
-    const std::int64_t each = micro_batches(job, plan) * program.ranks;
-    const Setting setting = make_setting(job, plan);
+    const step::StepProgram program = step::build_program(job, plan);
+    const std::int64_t each = plan::micro_batches(job, plan) * program.ranks;
+    const step::Setting setting = step::make_setting(job, plan);
     const std::int64_t rows = size_bytes(setting.storage, setting.rows * setting.model->hidden);
     const std::int64_t numbers = size_bytes(setting.exact, setting.tokens);
-    std::map<std::pair<OperatorKind, std::int64_t>, std::int64_t> calls;
-    for (const Message& message : ledger(program, std::nullopt, Grid(plan)).messages) {
-      if (message.group != GroupKind::kPipeline || message.scheme != Scheme::kPipeline) continue;
-      if (message.operation == OperatorKind::kSend || message.operation == OperatorKind::kReceive) {
+    std::map<std::pair<step::OperatorKind, std::int64_t>, std::int64_t> calls;
+    for (const Message& message : ledger(program, std::nullopt, plan::Grid(plan)).messages) {
+      if (message.group != plan::GroupKind::kPipeline || message.scheme != step::Scheme::kPipeline)
+        continue;
+      if (message.operation == step::OperatorKind::kSend ||
+          message.operation == step::OperatorKind::kReceive) {
         continue;
       }
       calls[{message.operation, message.payload_bytes}] += message.count;
     }
-    const std::map<std::pair<OperatorKind, std::int64_t>, std::int64_t> expected = {
-        {{OperatorKind::kBroadcast, rows}, 2 * each},
-        {{OperatorKind::kAllReduce, rows}, 2 * each},
-        {{OperatorKind::kAllReduce, numbers}, 3 * each}};
-    EXPECT_EQ(calls, expected) << name_of(kScheduleNames, kind);
+    const std::map<std::pair<step::OperatorKind, std::int64_t>, std::int64_t> expected = {
+        {{step::OperatorKind::kBroadcast, rows}, 2 * each},
+        {{step::OperatorKind::kAllReduce, rows}, 2 * each},
+        {{step::OperatorKind::kAllReduce, numbers}, 3 * each}};
+    EXPECT_EQ(calls, expected) << name_of(schedule::kScheduleNames, kind);
   }
 }
 
 TEST(BuiltProgram, SendsTheSameWithTwoStrands) {
-  Job job = small_job();
+  plan::Job job = small_job();
   job.cluster = testing::cluster_of(8, 8);
   job.sequences = 64;  // STP takes three micro-batches a stage at least.
-  for (const ScheduleKind kind : {ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
-                                  ScheduleKind::kPaired, ScheduleKind::kStp}) {
-    using Row = std::tuple<Scheme, OperatorKind, std::int64_t, std::int64_t, double>;
+  for (const schedule::ScheduleKind kind :
+       {schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kDualPipeV,
+        schedule::ScheduleKind::kPaired, schedule::ScheduleKind::kStp}) {
+    using Row = std::tuple<step::Scheme, step::OperatorKind, std::int64_t, std::int64_t, double>;
     const auto sent = [&](std::int64_t strands) {
-      Plan plan = small_plan();
+      plan::Plan plan = small_plan();
       plan.schedule = {.kind = kind, .chunks = 2, .strands = strands};
       std::vector<Row> rows;
-      for (const Message& m : ledger(build_program(job, plan), std::nullopt, Grid(plan)).messages) {
+      for (const Message& m :
+           ledger(step::build_program(job, plan), std::nullopt, plan::Grid(plan)).messages) {
         rows.emplace_back(m.scheme, m.operation, m.payload_bytes, m.count, m.sent_bytes_per_rank);
       }
       return rows;
     };
     EXPECT_FALSE(sent(1).empty());
-    EXPECT_EQ(sent(1), sent(2)) << name_of(kScheduleNames, kind);
+    EXPECT_EQ(sent(1), sent(2)) << name_of(schedule::kScheduleNames, kind);
   }
 }
 
 TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
-  Plan plan = small_plan();
-  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
-  const Grid grid(plan);
-  const TrafficMatrix matrix(build_program(small_job(), plan), grid, testing::cluster_of(8, 8),
-                             plan.collectives);
+  plan::Plan plan = small_plan();
+  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
+  const plan::Grid grid(plan);
+  const TrafficMatrix matrix(step::build_program(small_job(), plan), grid,
+                             testing::cluster_of(8, 8), plan.collectives);
   const std::int64_t last = grid.rank_at(1, 0, 2, 3);
   const std::int64_t first = grid.rank_at(1, 0, 2, 0);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
@@ -248,14 +255,14 @@ TEST(BuiltProgram, SendsRoundThePipelineWhenInterleaved) {
 }
 
 TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
-  Plan plan = small_plan();
-  plan.sharding = {.parameters = Spread::kInner,
-                   .gradients = Spread::kInner,
-                   .optimizer = Spread::kGlobal,
+  plan::Plan plan = small_plan();
+  plan.sharding = {.parameters = plan::Spread::kInner,
+                   .gradients = plan::Spread::kInner,
+                   .optimizer = plan::Spread::kGlobal,
                    .group = 2};
-  plan.collectives.data = Algorithm::kTwoLevel;
-  const StepProgram program = build_program(small_job(), plan);
-  const Grid grid(plan);
+  plan.collectives.data = collective::Algorithm::kTwoLevel;
+  const step::StepProgram program = step::build_program(small_job(), plan);
+  const plan::Grid grid(plan);
   const TrafficMatrix matrix(program, grid, testing::cluster_of(8, 8), plan.collectives);
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
     double expected = 0;
@@ -271,17 +278,17 @@ TEST(BuiltProgram, HasAMatrixThatAddsUpToTheLedger) {
 // Balanced, the four all-to-alls of an expert layer are one symmetric matrix: combine is the
 // transpose of dispatch, each backward is the transpose of its forward (2512.24750).
 TEST(BuiltProgram, HasTransposedDispatchAndCombine) {
-  Job job = small_job();
-  job.model.experts = Experts{.count = 8, .top_k = 2, .ffn = 96};
-  Plan plan = plan_of({.expert = 4, .data = 8});
-  const StepProgram program = build_program(job, plan);
-  const Grid grid(plan);
+  plan::Job job = small_job();
+  job.model.experts = model::Experts{.count = 8, .top_k = 2, .ffn = 96};
+  plan::Plan plan = plan_of({.expert = 4, .data = 8});
+  const step::StepProgram program = step::build_program(job, plan);
+  const plan::Grid grid(plan);
   Ledger exchanges = ledger(program, std::nullopt, grid);
   std::erase_if(exchanges.messages,
-                [](const Message& m) { return m.operation != OperatorKind::kAllToAll; });
-  std::map<Phase, std::int64_t> calls;
+                [](const Message& m) { return m.operation != step::OperatorKind::kAllToAll; });
+  std::map<step::Phase, std::int64_t> calls;
   for (const Message& message : exchanges.messages) calls[message.phase] += message.count;
-  EXPECT_EQ(calls[Phase::kForward], calls[Phase::kDataGradient]);
+  EXPECT_EQ(calls[step::Phase::kForward], calls[step::Phase::kDataGradient]);
 
   const TrafficMatrix matrix(program, grid, testing::cluster_of(1, 8), plan.collectives);
   const auto bytes = [&](std::int64_t from, std::int64_t to) {
@@ -296,4 +303,4 @@ TEST(BuiltProgram, HasTransposedDispatchAndCombine) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "tests/traffic/programs.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 namespace {
 
 using ::testing::ElementsAre;
@@ -15,26 +15,27 @@ using testing::plan_of;
 using testing::program_of;
 using ::testing::SizeIs;
 
-std::vector<Message> rows(const Plan& plan, const StepProgram& program,
+std::vector<Message> rows(const plan::Plan& plan, const step::StepProgram& program,
                           std::optional<std::int64_t> rank = std::nullopt) {
-  return ledger(program, rank, Grid(plan)).messages;
+  return ledger(program, rank, plan::Grid(plan)).messages;
 }
 
-Operator all_reduce(std::int64_t bytes) {
-  return message(OperatorKind::kAllReduce, Scheme::kTensor, GroupKind::kTensor, bytes);
+step::Operator all_reduce(std::int64_t bytes) {
+  return message(step::OperatorKind::kAllReduce, step::Scheme::kTensor, plan::GroupKind::kTensor,
+                 bytes);
 }
 
 // 3 micro-batches x 5 repeats x 8 ranks calls; an all-reduce of 100 over 4 sends 2 * 3/4 * 100.
 TEST(Ledger, CountsTheCallsOfAllRanks) {
-  const Plan plan = plan_of({.tensor = 4, .data = 2});
-  Operator op = all_reduce(100);
+  const plan::Plan plan = plan_of({.tensor = 4, .data = 2});
+  step::Operator op = all_reduce(100);
   op.repeats = 5;
   const auto found = rows(plan, program_of(plan, {op}, 3));
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].operation, OperatorKind::kAllReduce);
-  EXPECT_EQ(found[0].scheme, Scheme::kTensor);
-  EXPECT_EQ(found[0].phase, Phase::kForward);
-  EXPECT_EQ(found[0].group, GroupKind::kTensor);
+  EXPECT_EQ(found[0].operation, step::OperatorKind::kAllReduce);
+  EXPECT_EQ(found[0].scheme, step::Scheme::kTensor);
+  EXPECT_EQ(found[0].phase, step::Phase::kForward);
+  EXPECT_EQ(found[0].group, plan::GroupKind::kTensor);
   EXPECT_EQ(found[0].group_size, 4);
   EXPECT_EQ(found[0].payload_bytes, 100);
   EXPECT_EQ(found[0].count, 3 * 5 * 8);
@@ -42,8 +43,8 @@ TEST(Ledger, CountsTheCallsOfAllRanks) {
 }
 
 TEST(Ledger, OfOneRankCountsItsOwnCalls) {
-  const Plan plan = plan_of({.tensor = 4, .pipeline = 2});
-  StepProgram program = program_of(plan, {all_reduce(100)}, 3);
+  const plan::Plan plan = plan_of({.tensor = 4, .pipeline = 2});
+  step::StepProgram program = program_of(plan, {all_reduce(100)}, 3);
   program.stages[1].schedule.resize(1);
   EXPECT_EQ(rows(plan, program, 3)[0].count, 3);
   EXPECT_EQ(rows(plan, program, 4)[0].count, 1);
@@ -51,24 +52,26 @@ TEST(Ledger, OfOneRankCountsItsOwnCalls) {
 }
 
 TEST(Ledger, RefusesARankThatDoesNotExist) {
-  const Plan plan = plan_of({.tensor = 4});
-  const StepProgram program = program_of(plan, {all_reduce(100)});
+  const plan::Plan plan = plan_of({.tensor = 4});
+  const step::StepProgram program = program_of(plan, {all_reduce(100)});
   EXPECT_THROW(rows(plan, program, 4), Error);
   EXPECT_THROW(rows(plan, program, -1), Error);
 }
 
 TEST(Ledger, LeavesOutGroupsOfOneAndComputation) {
-  const Plan plan = plan_of({.tensor = 1, .data = 2});
-  Operator computation;
-  computation.kind = OperatorKind::kLinear;
-  const Operator lonely = message(OperatorKind::kSend, Scheme::kPipeline, GroupKind::kPipeline, 8);
+  const plan::Plan plan = plan_of({.tensor = 1, .data = 2});
+  step::Operator computation;
+  computation.kind = step::OperatorKind::kLinear;
+  const step::Operator lonely =
+      message(step::OperatorKind::kSend, step::Scheme::kPipeline, plan::GroupKind::kPipeline, 8);
   EXPECT_THAT(rows(plan, program_of(plan, {all_reduce(100), computation, lonely})), IsEmpty());
 }
 
 TEST(Ledger, CountsTheTiedTableAtTheEndsOfThePipelineOnly) {
-  const Plan plan = plan_of({.pipeline = 4, .data = 2});
-  const StepProgram program = program_of(
-      plan, {message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kEmbedding, 64)});
+  const plan::Plan plan = plan_of({.pipeline = 4, .data = 2});
+  const step::StepProgram program =
+      program_of(plan, {message(step::OperatorKind::kAllReduce, step::Scheme::kData,
+                                plan::GroupKind::kEmbedding, 64)});
   const auto found = rows(plan, program);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].count, 2 * 2);
@@ -78,62 +81,65 @@ TEST(Ledger, CountsTheTiedTableAtTheEndsOfThePipelineOnly) {
 }
 
 TEST(Ledger, CountsATransferAsASendAndAReceiveThatSendsNothing) {
-  const Plan plan = plan_of({.pipeline = 8});
-  const auto found = rows(
-      plan, program_of(
-                plan, {message(OperatorKind::kReceive, Scheme::kPipeline, GroupKind::kPipeline, 32),
-                       message(OperatorKind::kSend, Scheme::kPipeline, GroupKind::kPipeline, 32)}));
+  const plan::Plan plan = plan_of({.pipeline = 8});
+  const auto found =
+      rows(plan, program_of(plan, {message(step::OperatorKind::kReceive, step::Scheme::kPipeline,
+                                           plan::GroupKind::kPipeline, 32),
+                                   message(step::OperatorKind::kSend, step::Scheme::kPipeline,
+                                           plan::GroupKind::kPipeline, 32)}));
   ASSERT_THAT(found, SizeIs(2));
-  EXPECT_EQ(found[0].operation, OperatorKind::kSend);
+  EXPECT_EQ(found[0].operation, step::OperatorKind::kSend);
   EXPECT_EQ(found[0].group_size, 2);
   EXPECT_EQ(found[0].sent_bytes_per_rank, 32);
-  EXPECT_EQ(found[1].operation, OperatorKind::kReceive);
+  EXPECT_EQ(found[1].operation, step::OperatorKind::kReceive);
   EXPECT_EQ(found[1].sent_bytes_per_rank, 0);
 }
 
 TEST(Ledger, MergesEqualMessagesAndKeepsUnequalOnesApart) {
-  const Plan plan = plan_of({.tensor = 2});
-  Operator data_gradient = all_reduce(10);
-  data_gradient.phase = Phase::kDataGradient;
-  Operator weight_gradient = all_reduce(10);
-  weight_gradient.phase = Phase::kWeightGradient;
-  Operator recomputed = all_reduce(10);
-  recomputed.phase = Phase::kRecompute;
+  const plan::Plan plan = plan_of({.tensor = 2});
+  step::Operator data_gradient = all_reduce(10);
+  data_gradient.phase = step::Phase::kDataGradient;
+  step::Operator weight_gradient = all_reduce(10);
+  weight_gradient.phase = step::Phase::kWeightGradient;
+  step::Operator recomputed = all_reduce(10);
+  recomputed.phase = step::Phase::kRecompute;
   const auto found = rows(plan, program_of(plan, {recomputed, weight_gradient, all_reduce(10),
                                                   data_gradient, all_reduce(20), all_reduce(10)}));
   ASSERT_THAT(found, SizeIs(4));
   EXPECT_EQ(found[0].count, 2 * 2);  // forward, 10 bytes
   EXPECT_EQ(found[1].payload_bytes, 20);
-  EXPECT_EQ(found[2].phase, Phase::kDataGradient);
+  EXPECT_EQ(found[2].phase, step::Phase::kDataGradient);
   EXPECT_EQ(found[2].count, 2 * 2);
-  EXPECT_EQ(found[3].phase, Phase::kRecompute);
+  EXPECT_EQ(found[3].phase, step::Phase::kRecompute);
 }
 
 TEST(Ledger, SendsAnEqualPartToEveryPeerOfAnAllToAll) {
-  const Plan plan = plan_of({.expert = 4, .data = 4});
-  Operator dispatch = message(OperatorKind::kAllToAll, Scheme::kExpert, GroupKind::kExpert, 400);
+  const plan::Plan plan = plan_of({.expert = 4, .data = 4});
+  step::Operator dispatch =
+      message(step::OperatorKind::kAllToAll, step::Scheme::kExpert, plan::GroupKind::kExpert, 400);
   dispatch.routed = true;
   EXPECT_EQ(rows(plan, program_of(plan, {dispatch}))[0].sent_bytes_per_rank, 300);
 }
 
 TEST(Totals, AddUpByScheme) {
-  const Plan plan = plan_of({.tensor = 2, .data = 2});
-  const auto program = program_of(
-      plan, {all_reduce(10), all_reduce(20),
-             message(OperatorKind::kReduceScatter, Scheme::kData, GroupKind::kDataContext, 40)});
-  const auto found = totals(ledger(program, std::nullopt, Grid(plan)));
+  const plan::Plan plan = plan_of({.tensor = 2, .data = 2});
+  const auto program =
+      program_of(plan, {all_reduce(10), all_reduce(20),
+                        message(step::OperatorKind::kReduceScatter, step::Scheme::kData,
+                                plan::GroupKind::kDataContext, 40)});
+  const auto found = totals(ledger(program, std::nullopt, plan::Grid(plan)));
   ASSERT_THAT(found, SizeIs(2));
-  EXPECT_EQ(found.at(Scheme::kTensor).count, 8);
-  EXPECT_EQ(found.at(Scheme::kTensor).payload_bytes, 4 * 30);
-  EXPECT_EQ(found.at(Scheme::kTensor).sent_bytes, 4 * 30);
-  EXPECT_EQ(found.at(Scheme::kData).sent_bytes, 4 * 20);
+  EXPECT_EQ(found.at(step::Scheme::kTensor).count, 8);
+  EXPECT_EQ(found.at(step::Scheme::kTensor).payload_bytes, 4 * 30);
+  EXPECT_EQ(found.at(step::Scheme::kTensor).sent_bytes, 4 * 30);
+  EXPECT_EQ(found.at(step::Scheme::kData).sent_bytes, 4 * 20);
 }
 
 TEST(Histogram, GroupsSizesByPowersOfTwo) {
-  const Plan plan = plan_of({.tensor = 2});
+  const plan::Plan plan = plan_of({.tensor = 2});
   const auto program = program_of(
       plan, {all_reduce(0), all_reduce(1), all_reduce(255), all_reduce(256), all_reduce(511)});
-  const auto found = histogram(ledger(program, std::nullopt, Grid(plan)));
+  const auto found = histogram(ledger(program, std::nullopt, plan::Grid(plan)));
   std::vector<std::int64_t> lower;
   for (const auto& [bytes, volume] : found) lower.push_back(bytes);
   EXPECT_THAT(lower, ElementsAre(0, 1, 128, 256));
@@ -142,4 +148,4 @@ TEST(Histogram, GroupsSizesByPowersOfTwo) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -11,7 +11,7 @@
 #include "stepwright/traffic/ledger.h"
 #include "tests/traffic/programs.h"
 
-namespace stepwright {
+namespace stepwright::traffic {
 
 std::ostream& operator<<(std::ostream& out, const Edge& e) { return out << e.to << ":" << e.bytes; }
 
@@ -24,15 +24,17 @@ using testing::message;
 using testing::plan_of;
 using testing::program_of;
 
-TrafficMatrix matrix_of(const Plan& plan, const std::vector<Operator>& operators,
-                        const Cluster& cluster = cluster_of(1, 8)) {
-  return {program_of(plan, operators), Grid(plan), cluster, plan.collectives};
+TrafficMatrix matrix_of(const plan::Plan& plan, const std::vector<step::Operator>& operators,
+                        const cluster::Cluster& cluster = cluster_of(1, 8)) {
+  return {program_of(plan, operators), plan::Grid(plan), cluster, plan.collectives};
 }
 
-Operator send(Stream stream, std::int64_t bytes) {
-  Operator op = message(OperatorKind::kSend, Scheme::kPipeline, GroupKind::kPipeline, bytes);
+step::Operator send(step::Stream stream, std::int64_t bytes) {
+  step::Operator op = message(step::OperatorKind::kSend, step::Scheme::kPipeline,
+                              plan::GroupKind::kPipeline, bytes);
   op.stream = stream;
-  op.phase = stream == Stream::kPipelineForward ? Phase::kForward : Phase::kDataGradient;
+  op.phase =
+      stream == step::Stream::kPipelineForward ? step::Phase::kForward : step::Phase::kDataGradient;
   return op;
 }
 
@@ -40,8 +42,10 @@ Operator send(Stream stream, std::int64_t bytes) {
 TEST(TrafficMatrix, OfARingSendsToTheNextRankOnly) {
   const TrafficMatrix matrix =
       matrix_of(plan_of({.tensor = 4, .data = 2}),
-                {message(OperatorKind::kAllReduce, Scheme::kTensor, GroupKind::kTensor, 100),
-                 message(OperatorKind::kAllGather, Scheme::kTensor, GroupKind::kTensor, 100)});
+                {message(step::OperatorKind::kAllReduce, step::Scheme::kTensor,
+                         plan::GroupKind::kTensor, 100),
+                 message(step::OperatorKind::kAllGather, step::Scheme::kTensor,
+                         plan::GroupKind::kTensor, 100)});
   EXPECT_THAT(matrix.row(0), ElementsAre(Edge{1, 225}));
   EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 225}));
   EXPECT_THAT(matrix.row(4), ElementsAre(Edge{5, 225}));
@@ -50,7 +54,8 @@ TEST(TrafficMatrix, OfARingSendsToTheNextRankOnly) {
 TEST(TrafficMatrix, OfAShiftSendsTheWholeMessage) {
   const TrafficMatrix matrix =
       matrix_of(plan_of({.tensor = 2, .context = 3}),
-                {message(OperatorKind::kShift, Scheme::kContext, GroupKind::kContext, 100)});
+                {message(step::OperatorKind::kShift, step::Scheme::kContext,
+                         plan::GroupKind::kContext, 100)});
   EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 100}));
   EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 100}));
 }
@@ -58,39 +63,42 @@ TEST(TrafficMatrix, OfAShiftSendsTheWholeMessage) {
 TEST(TrafficMatrix, OfAnAllToAllSendsToEveryPeer) {
   const TrafficMatrix matrix =
       matrix_of(plan_of({.expert = 4, .data = 8}),
-                {message(OperatorKind::kAllToAll, Scheme::kExpert, GroupKind::kExpert, 400)});
+                {message(step::OperatorKind::kAllToAll, step::Scheme::kExpert,
+                         plan::GroupKind::kExpert, 400)});
   EXPECT_THAT(matrix.row(5), ElementsAre(Edge{4, 100}, Edge{6, 100}, Edge{7, 100}));
 }
 
 TEST(TrafficMatrix, OfAPipelineSendsToTheSamePlaceOfTheNeighbour) {
-  const TrafficMatrix matrix =
-      matrix_of(plan_of({.tensor = 2, .pipeline = 3}),
-                {send(Stream::kPipelineForward, 8), send(Stream::kPipelineBackward, 5)});
+  const TrafficMatrix matrix = matrix_of(
+      plan_of({.tensor = 2, .pipeline = 3}),
+      {send(step::Stream::kPipelineForward, 8), send(step::Stream::kPipelineBackward, 5)});
   EXPECT_THAT(matrix.row(3), ElementsAre(Edge{1, 5}, Edge{5, 8}));
   EXPECT_THAT(matrix.row(5), ElementsAre(Edge{3, 5}));  // the last forward is not sent on
   EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 8}));
 }
 
 TEST(TrafficMatrix, OfAnInterleavedPipelineGoesRound) {
-  Plan plan = plan_of({.tensor = 2, .pipeline = 3});
-  plan.schedule = {ScheduleKind::kInterleaved, 2};
-  const TrafficMatrix matrix =
-      matrix_of(plan, {send(Stream::kPipelineForward, 8), send(Stream::kPipelineBackward, 5)});
+  plan::Plan plan = plan_of({.tensor = 2, .pipeline = 3});
+  plan.schedule = {schedule::ScheduleKind::kInterleaved, 2};
+  const TrafficMatrix matrix = matrix_of(
+      plan, {send(step::Stream::kPipelineForward, 8), send(step::Stream::kPipelineBackward, 5)});
   EXPECT_THAT(matrix.row(5), ElementsAre(Edge{1, 8}, Edge{3, 10}));
   EXPECT_THAT(matrix.row(0), ElementsAre(Edge{2, 16}, Edge{4, 5}));
 }
 
 TEST(TrafficMatrix, OfBlockingBackwardMessagesGoesBack) {
-  Operator blocking = send(Stream::kPipelineBackward, 5);
-  blocking.stream = Stream::kCompute;
+  step::Operator blocking = send(step::Stream::kPipelineBackward, 5);
+  blocking.stream = step::Stream::kCompute;
   EXPECT_THAT(matrix_of(plan_of({.pipeline = 3}), {blocking}).row(2), ElementsAre(Edge{1, 5}));
 }
 
 TEST(TrafficMatrix, OfATiedTableJoinsTheEndsEvenWhereThePipelineIsFast) {
-  Plan plan = plan_of({.pipeline = 3, .data = 2});
-  plan.rank_order = {{Axis::kTensor, Axis::kContext, Axis::kPipeline, Axis::kExpert, Axis::kData}};
-  const TrafficMatrix matrix = matrix_of(
-      plan, {message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kEmbedding, 64)});
+  plan::Plan plan = plan_of({.pipeline = 3, .data = 2});
+  plan.rank_order = {{plan::Axis::kTensor, plan::Axis::kContext, plan::Axis::kPipeline,
+                      plan::Axis::kExpert, plan::Axis::kData}};
+  const TrafficMatrix matrix =
+      matrix_of(plan, {message(step::OperatorKind::kAllReduce, step::Scheme::kData,
+                               plan::GroupKind::kEmbedding, 64)});
   EXPECT_THAT(matrix.row(3), ElementsAre(Edge{5, 64}));
   EXPECT_THAT(matrix.row(4), IsEmpty());
   EXPECT_THAT(matrix.row(5), ElementsAre(Edge{3, 64}));
@@ -99,10 +107,10 @@ TEST(TrafficMatrix, OfATiedTableJoinsTheEndsEvenWhereThePipelineIsFast) {
 // 2 nodes x 4: of the 7/8 X that a rank sends of X = 800, 3/4 X go round the node and 1/2 X/4 along
 // the rail.
 TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
-  Plan plan = plan_of({.data = 8});
-  plan.collectives.data = Algorithm::kTwoLevel;
-  const std::vector<Operator> gather = {
-      message(OperatorKind::kAllGather, Scheme::kData, GroupKind::kDataContext, 800)};
+  plan::Plan plan = plan_of({.data = 8});
+  plan.collectives.data = collective::Algorithm::kTwoLevel;
+  const std::vector<step::Operator> gather = {message(
+      step::OperatorKind::kAllGather, step::Scheme::kData, plan::GroupKind::kDataContext, 800)};
   const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
   EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 600}, Edge{7, 100}));
   EXPECT_THAT(matrix.row(4), ElementsAre(Edge{0, 100}, Edge{5, 600}));
@@ -112,10 +120,10 @@ TEST(TrafficMatrix, OfTwoLevelsGoesRoundTheNodeAndTheRail) {
 
 /// The same bytes inside, from each to each behind the one switch; the rail as above.
 TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
-  Plan plan = plan_of({.data = 8});
-  plan.collectives.data = Algorithm::kHoRing;
-  const std::vector<Operator> gather = {
-      message(OperatorKind::kAllGather, Scheme::kData, GroupKind::kDataContext, 800)};
+  plan::Plan plan = plan_of({.data = 8});
+  plan.collectives.data = collective::Algorithm::kHoRing;
+  const std::vector<step::Operator> gather = {message(
+      step::OperatorKind::kAllGather, step::Scheme::kData, plan::GroupKind::kDataContext, 800)};
   const TrafficMatrix matrix = matrix_of(plan, gather, cluster_of(2, 4));
   EXPECT_THAT(matrix.row(3), ElementsAre(Edge{0, 200}, Edge{1, 200}, Edge{2, 200}, Edge{7, 100}));
   const TrafficMatrix uneven = matrix_of(plan, gather, cluster_of(3, 3));
@@ -123,10 +131,12 @@ TEST(TrafficMatrix, OfAnHoRingGoesToEachInTheNodeAndAlongTheRail) {
 }
 
 TEST(TrafficMatrix, OfTwoLevelsLeavesModelParallelTrafficOnItsRing) {
-  Plan plan = plan_of({.tensor = 8});
-  plan.collectives.data = Algorithm::kTwoLevel;
+  plan::Plan plan = plan_of({.tensor = 8});
+  plan.collectives.data = collective::Algorithm::kTwoLevel;
   const TrafficMatrix matrix =
-      matrix_of(plan, {message(OperatorKind::kAllGather, Scheme::kTensor, GroupKind::kTensor, 800)},
+      matrix_of(plan,
+                {message(step::OperatorKind::kAllGather, step::Scheme::kTensor,
+                         plan::GroupKind::kTensor, 800)},
                 cluster_of(2, 4));
   EXPECT_THAT(matrix.row(3), ElementsAre(Edge{4, 700}));
 }
@@ -136,7 +146,8 @@ TEST(TrafficMatrix, OfTwoLevelsLeavesModelParallelTrafficOnItsRing) {
 TEST(TrafficMatrix, OfDispatchAndCombineAreEachOthersTranspose) {
   const TrafficMatrix matrix =
       matrix_of(plan_of({.expert = 4, .data = 8}),
-                {message(OperatorKind::kAllToAll, Scheme::kExpert, GroupKind::kExpert, 4000)});
+                {message(step::OperatorKind::kAllToAll, step::Scheme::kExpert,
+                         plan::GroupKind::kExpert, 4000)});
   for (std::int64_t from = 0; from < 8; ++from) {
     for (const Edge& edge : matrix.row(from)) {
       EXPECT_THAT(matrix.row(edge.to), ::testing::Contains(Edge{from, edge.bytes}));
@@ -144,61 +155,66 @@ TEST(TrafficMatrix, OfDispatchAndCombineAreEachOthersTranspose) {
   }
 }
 
-constexpr OperatorKind kCollectives[] = {OperatorKind::kAllReduce, OperatorKind::kAllGather,
-                                         OperatorKind::kReduceScatter, OperatorKind::kAllToAll,
-                                         OperatorKind::kShift};
-constexpr GroupKind kGroups[] = {
-    GroupKind::kTensor,      GroupKind::kContext,          GroupKind::kDataContext,
-    GroupKind::kShardInner,  GroupKind::kShardOuter,       GroupKind::kExpert,
-    GroupKind::kExpertModel, GroupKind::kExpertData,       GroupKind::kExpertShardInner,
-    GroupKind::kNorm,        GroupKind::kExpertShardOuter, GroupKind::kWorld};
+constexpr step::OperatorKind kCollectives[] = {
+    step::OperatorKind::kAllReduce, step::OperatorKind::kAllGather,
+    step::OperatorKind::kReduceScatter, step::OperatorKind::kAllToAll, step::OperatorKind::kShift};
+constexpr plan::GroupKind kGroups[] = {
+    plan::GroupKind::kTensor,           plan::GroupKind::kContext,
+    plan::GroupKind::kDataContext,      plan::GroupKind::kShardInner,
+    plan::GroupKind::kShardOuter,       plan::GroupKind::kExpert,
+    plan::GroupKind::kExpertModel,      plan::GroupKind::kExpertData,
+    plan::GroupKind::kExpertShardInner, plan::GroupKind::kNorm,
+    plan::GroupKind::kExpertShardOuter, plan::GroupKind::kWorld};
 
-std::vector<Operator> any_messages(std::mt19937& random) {
-  std::vector<Operator> operators = {send(Stream::kPipelineForward, 9),
-                                     send(Stream::kPipelineBackward, 10)};
-  for (const GroupKind group : kGroups) {
-    const OperatorKind kind = kCollectives[random() % std::size(kCollectives)];
+std::vector<step::Operator> any_messages(std::mt19937& random) {
+  std::vector<step::Operator> operators = {send(step::Stream::kPipelineForward, 9),
+                                           send(step::Stream::kPipelineBackward, 10)};
+  for (const plan::GroupKind group : kGroups) {
+    const step::OperatorKind kind = kCollectives[random() % std::size(kCollectives)];
     const auto bytes = static_cast<std::int64_t>(random() % 10'000);
-    operators.push_back(
-        message(kind, random() % 2 == 0 ? Scheme::kData : Scheme::kTensor, group, bytes));
+    operators.push_back(message(
+        kind, random() % 2 == 0 ? step::Scheme::kData : step::Scheme::kTensor, group, bytes));
   }
-  operators.push_back(message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kEmbedding, 77));
+  operators.push_back(message(step::OperatorKind::kAllReduce, step::Scheme::kData,
+                              plan::GroupKind::kEmbedding, 77));
   return operators;
 }
 
-Plan any_plan(std::mt19937& random) {
+plan::Plan any_plan(std::mt19937& random) {
   const auto any = [&](std::int64_t most) {
     return 1 + static_cast<std::int64_t>(random()) % most;
   };
-  Plan plan = plan_of({.tensor = any(4), .pipeline = any(4), .context = any(3), .data = any(4)});
+  plan::Plan plan =
+      plan_of({.tensor = any(4), .pipeline = any(4), .context = any(3), .data = any(4)});
   if (random() % 2 == 0) plan.parallel.expert = plan.parallel.data;
   plan.sharding.group = random() % 2 == 0 ? plan.parallel.context : 1;
   if (random() % 2 == 0) {
-    plan.rank_order = {
-        {Axis::kPipeline, Axis::kTensor, Axis::kExpert, Axis::kData, Axis::kContext}};
+    plan.rank_order = {{plan::Axis::kPipeline, plan::Axis::kTensor, plan::Axis::kExpert,
+                        plan::Axis::kData, plan::Axis::kContext}};
   }
-  plan.collectives.data = random() % 2 == 0 ? Algorithm::kTwoLevel : Algorithm::kRing;
+  plan.collectives.data =
+      random() % 2 == 0 ? collective::Algorithm::kTwoLevel : collective::Algorithm::kRing;
   return plan;
 }
 
 /// The flat-ring matrix from explicit rank lists.
-std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const Plan& plan,
-                                                               const StepProgram& program) {
-  const Grid grid(plan);
+std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const plan::Plan& plan,
+                                                               const step::StepProgram& program) {
+  const plan::Grid grid(plan);
   std::map<std::pair<std::int64_t, std::int64_t>, double> result;
   for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
-    const Coordinates at = grid.coordinates(rank);
+    const plan::Coordinates at = grid.coordinates(rank);
     for (const Call& call : calls_of(program, program.stages[at.pipeline], grid, {})) {
       const double bytes = static_cast<double>(call.count) * sent_bytes(call);
-      if (call.op->kind == OperatorKind::kSend) {
+      if (call.op->kind == step::OperatorKind::kSend) {
         const std::int64_t stage =
-            at.pipeline + (call.op->stream == Stream::kPipelineForward ? 1 : -1);
+            at.pipeline + (call.op->stream == step::Stream::kPipelineForward ? 1 : -1);
         result[{rank, grid.rank_at(at.tensor, at.context, at.data, stage)}] += bytes;
         continue;
       }
       const auto members = grid.members(call.op->group, rank);
       const auto own = std::find(members.begin(), members.end(), rank) - members.begin();
-      const bool each = call.op->kind == OperatorKind::kAllToAll;
+      const bool each = call.op->kind == step::OperatorKind::kAllToAll;
       const std::int64_t peers = each ? std::ssize(members) - 1 : 1;
       for (std::int64_t i = 1; i <= peers; ++i) {
         const std::int64_t to = members[static_cast<std::size_t>((own + i) % std::ssize(members))];
@@ -212,10 +228,10 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> listed(const Plan& plan,
 TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
   std::mt19937 random(1);
   for (int i = 0; i < 100; ++i) {
-    Plan plan = any_plan(random);
-    plan.collectives.data = Algorithm::kLibrary;
-    const StepProgram program = program_of(plan, any_messages(random), 2);
-    const TrafficMatrix matrix(program, Grid(plan), cluster_of(1, 1), plan.collectives);
+    plan::Plan plan = any_plan(random);
+    plan.collectives.data = collective::Algorithm::kLibrary;
+    const step::StepProgram program = program_of(plan, any_messages(random), 2);
+    const TrafficMatrix matrix(program, plan::Grid(plan), cluster_of(1, 1), plan.collectives);
     auto expected = listed(plan, program);
     for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
       for (const Edge& edge : matrix.row(from)) {
@@ -231,9 +247,9 @@ TEST(TrafficMatrix, EqualsTheRankListsOfTheGrid) {
 TEST(TrafficMatrix, AddsUpToTheLedgerOfEveryRank) {
   std::mt19937 random(2);
   for (int i = 0; i < 100; ++i) {
-    const Plan plan = any_plan(random);
-    const StepProgram program = program_of(plan, any_messages(random), 3);
-    const Grid grid(plan);
+    const plan::Plan plan = any_plan(random);
+    const step::StepProgram program = program_of(plan, any_messages(random), 3);
+    const plan::Grid grid(plan);
     const TrafficMatrix matrix(program, grid, cluster_of(program.ranks, 2), plan.collectives);
     for (std::int64_t rank = 0; rank < program.ranks; ++rank) {
       double expected = 0;
@@ -248,9 +264,9 @@ TEST(TrafficMatrix, AddsUpToTheLedgerOfEveryRank) {
 }
 
 TEST(WriteMatrix, WritesOneLinePerPairThatTalks) {
-  const TrafficMatrix matrix =
-      matrix_of(plan_of({.tensor = 3}),
-                {message(OperatorKind::kAllGather, Scheme::kTensor, GroupKind::kTensor, 4)});
+  const TrafficMatrix matrix = matrix_of(
+      plan_of({.tensor = 3}), {message(step::OperatorKind::kAllGather, step::Scheme::kTensor,
+                                       plan::GroupKind::kTensor, 4)});
   std::ostringstream all;
   write_matrix(all, matrix, std::nullopt);
   EXPECT_EQ(all.str(),
@@ -263,11 +279,13 @@ TEST(WriteMatrix, WritesOneLinePerPairThatTalks) {
 }
 
 TEST(WriteMatrix, WritesAMillionRanks) {
-  const Plan plan = plan_of({.tensor = 8, .pipeline = 16, .data = 8192});
+  const plan::Plan plan = plan_of({.tensor = 8, .pipeline = 16, .data = 8192});
   const TrafficMatrix matrix = matrix_of(
-      plan, {message(OperatorKind::kAllReduce, Scheme::kTensor, GroupKind::kTensor, 80),
-             message(OperatorKind::kAllReduce, Scheme::kData, GroupKind::kDataContext, 80),
-             send(Stream::kPipelineForward, 7)});
+      plan,
+      {message(step::OperatorKind::kAllReduce, step::Scheme::kTensor, plan::GroupKind::kTensor, 80),
+       message(step::OperatorKind::kAllReduce, step::Scheme::kData, plan::GroupKind::kDataContext,
+               80),
+       send(step::Stream::kPipelineForward, 7)});
   std::ostringstream out;
   write_matrix(out, matrix, std::nullopt);
   const std::string text = out.str();
@@ -276,4 +294,4 @@ TEST(WriteMatrix, WritesAMillionRanks) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -5,14 +5,15 @@
 
 namespace stepwright::testing {
 
-Plan plan_of(const Parallel& parallel) {
-  Plan plan;
+plan::Plan plan_of(const plan::Parallel& parallel) {
+  plan::Plan plan;
   plan.parallel = parallel;
   return plan;
 }
 
-Operator message(OperatorKind kind, Scheme scheme, GroupKind group, std::int64_t bytes) {
-  Operator op;
+step::Operator message(step::OperatorKind kind, step::Scheme scheme, plan::GroupKind group,
+                       std::int64_t bytes) {
+  step::Operator op;
   op.kind = kind;
   op.scheme = scheme;
   op.group = group;
@@ -21,23 +22,25 @@ Operator message(OperatorKind kind, Scheme scheme, GroupKind group, std::int64_t
   return op;
 }
 
-StepProgram program_of(const Plan& plan, std::vector<Operator> operators,
-                       std::int32_t micro_batches) {
-  const Grid grid(plan);
-  StepProgram program;
+step::StepProgram program_of(const plan::Plan& plan, std::vector<step::Operator> operators,
+                             std::int32_t micro_batches) {
+  const plan::Grid grid(plan);
+  step::StepProgram program;
   program.ranks = grid.ranks();
   program.micro_batches = micro_batches;
-  program.placement = placement_of(plan);
-  for (int kind = 0; kind < kGroupKinds; ++kind) {
-    program.group_sizes[static_cast<std::size_t>(kind)] = grid.size(static_cast<GroupKind>(kind));
+  program.placement = plan::placement_of(plan);
+  for (int kind = 0; kind < plan::kGroupKinds; ++kind) {
+    program.group_sizes[static_cast<std::size_t>(kind)] =
+        grid.size(static_cast<plan::GroupKind>(kind));
   }
   program.templates.resize(1);
   program.templates[0].operators = std::move(operators);
   for (std::int32_t position = 0; position < plan.parallel.pipeline; ++position) {
-    Stage stage;
+    step::Stage stage;
     stage.position = position;
     for (std::int32_t chunk = 0; chunk < plan.schedule.chunks; ++chunk) {
-      Sequence sequence{.direction = Direction::kForward, .chunk = chunk, .items = {}};
+      step::Sequence sequence{
+          .direction = schedule::Direction::kForward, .chunk = chunk, .items = {}};
       sequence.items.emplace_back();
       stage.sequences.push_back(std::move(sequence));
       for (std::int32_t i = 0; i < micro_batches; ++i) stage.schedule.push_back({chunk, i});
@@ -47,8 +50,8 @@ StepProgram program_of(const Plan& plan, std::vector<Operator> operators,
   return program;
 }
 
-Cluster cluster_of(std::int64_t nodes, std::int64_t devices) {
-  Cluster cluster;
+cluster::Cluster cluster_of(std::int64_t nodes, std::int64_t devices) {
+  cluster::Cluster cluster;
   cluster.nodes = nodes;
   cluster.devices_per_node = devices;
   cluster.nics_per_node = devices;

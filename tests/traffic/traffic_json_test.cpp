@@ -4,14 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::traffic {
 namespace {
 
 TEST(TrafficJson, HasTheDocumentedKeys) {
-  const Ledger ledger = {{{.operation = OperatorKind::kAllReduce,
-                           .scheme = Scheme::kTensor,
-                           .phase = Phase::kDataGradient,
-                           .group = GroupKind::kTensor,
+  const Ledger ledger = {{{.operation = step::OperatorKind::kAllReduce,
+                           .scheme = step::Scheme::kTensor,
+                           .phase = step::Phase::kDataGradient,
+                           .group = plan::GroupKind::kTensor,
                            .group_size = 4,
                            .payload_bytes = 100,
                            .count = 8,
@@ -25,15 +25,15 @@ TEST(TrafficJson, HasTheDocumentedKeys) {
 }
 
 TEST(TrafficJson, PrintsFourPhases) {
-  EXPECT_EQ(traffic_phase(Phase::kForward), "forward");
-  EXPECT_EQ(traffic_phase(Phase::kDataGradient), "backward");
-  EXPECT_EQ(traffic_phase(Phase::kWeightGradient), "backward");
-  EXPECT_EQ(traffic_phase(Phase::kRecompute), "recompute");
-  EXPECT_EQ(traffic_phase(Phase::kOptimizer), "optimizer");
+  EXPECT_EQ(traffic_phase(step::Phase::kForward), "forward");
+  EXPECT_EQ(traffic_phase(step::Phase::kDataGradient), "backward");
+  EXPECT_EQ(traffic_phase(step::Phase::kWeightGradient), "backward");
+  EXPECT_EQ(traffic_phase(step::Phase::kRecompute), "recompute");
+  EXPECT_EQ(traffic_phase(step::Phase::kOptimizer), "optimizer");
 }
 
 TEST(LinksJson, LeavesOutNicsWhereThereAreNone) {
-  LinkLoads links;
+  collective::LinkLoads links;
   links.levels = {
       {.name = "nvlink", .units = 8, .busiest_unit = 3, .busiest_bytes = 7, .mean_bytes = 2}};
   EXPECT_EQ(links_json(links).dump(),
@@ -44,4 +44,4 @@ TEST(LinksJson, LeavesOutNicsWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::traffic

@@ -13,7 +13,7 @@
 #include "stepwright/transport/schedule_executor.h"
 #include "tests/transport/thread_transport.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
@@ -38,11 +38,12 @@ void as_ranks(std::int32_t ranks, const std::function<void(std::int32_t)>& act) 
 }
 
 /// Outputs of all ranks, run as threads, with pieces of `piece` numbers.
-std::vector<Numbers> outputs(const ScheduleSpec& spec, std::size_t piece, ExecutionLimits limits) {
-  const CollectiveSchedule schedule = generate(spec);
+std::vector<Numbers> outputs(const collective::ScheduleSpec& spec, std::size_t piece,
+                             ExecutionLimits limits) {
+  const collective::CollectiveSchedule schedule = collective::generate(spec);
   ThreadSwitch hub;
   std::vector<Numbers> result(schedule.ranks.size());
-  as_ranks(ranks_of(spec), [&](std::int32_t rank) {
+  as_ranks(collective::ranks_of(spec), [&](std::int32_t rank) {
     const auto r = static_cast<std::size_t>(rank);
     Numbers input(static_cast<std::size_t>(schedule.input_pieces) * piece);
     for (std::size_t i = 0; i < input.size(); ++i) input[i] = given(rank, i);
@@ -58,8 +59,8 @@ std::vector<Numbers> outputs(const ScheduleSpec& spec, std::size_t piece, Execut
 }
 
 /// What the operation promises at place `i` of the output of `rank`; nothing: it promises nothing.
-std::optional<std::int64_t> due(Collective collective, std::int32_t ranks, std::int32_t rank,
-                                std::size_t i, std::size_t block) {
+std::optional<std::int64_t> due(collective::Collective collective, std::int32_t ranks,
+                                std::int32_t rank, std::size_t i, std::size_t block) {
   const auto sum = [&](std::size_t place) {
     std::int64_t total = 0;
     for (std::int32_t r = 0; r < ranks; ++r) total += given(r, place);
@@ -67,24 +68,26 @@ std::optional<std::int64_t> due(Collective collective, std::int32_t ranks, std::
   };
   const auto owner = static_cast<std::int32_t>(i / block);
   switch (collective) {
-    case Collective::kAllReduce: return sum(i);
-    case Collective::kAllGather: return given(owner, i % block);
-    case Collective::kReduceScatter: return sum(static_cast<std::size_t>(rank) * block + i);
-    case Collective::kAllToAll:
+    case collective::Collective::kAllReduce: return sum(i);
+    case collective::Collective::kAllGather: return given(owner, i % block);
+    case collective::Collective::kReduceScatter:
+      return sum(static_cast<std::size_t>(rank) * block + i);
+    case collective::Collective::kAllToAll:
       return given(owner, static_cast<std::size_t>(rank) * block + i % block);
-    case Collective::kBroadcast: return given(0, i);
-    case Collective::kReduce: return rank == 0 ? std::optional(sum(i)) : std::nullopt;
+    case collective::Collective::kBroadcast: return given(0, i);
+    case collective::Collective::kReduce: return rank == 0 ? std::optional(sum(i)) : std::nullopt;
     default: return {};
   }
 }
 
-void expect_promised(const ScheduleSpec& spec, std::size_t piece, ExecutionLimits limits = {}) {
+void expect_promised(const collective::ScheduleSpec& spec, std::size_t piece,
+                     ExecutionLimits limits = {}) {
   const std::vector<Numbers> result = outputs(spec, piece, limits);
-  const std::size_t block = static_cast<std::size_t>(block_pieces(spec)) * piece;
-  for (std::int32_t rank = 0; rank < ranks_of(spec); ++rank) {
+  const std::size_t block = static_cast<std::size_t>(collective::block_pieces(spec)) * piece;
+  for (std::int32_t rank = 0; rank < collective::ranks_of(spec); ++rank) {
     const Numbers& numbers = result[static_cast<std::size_t>(rank)];
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const auto promised = due(spec.collective, ranks_of(spec), rank, i, block);
+      const auto promised = due(spec.collective, collective::ranks_of(spec), rank, i, block);
       if (promised) {
         ASSERT_EQ(numbers[i], *promised) << "rank " << rank << ", place " << i;
       }
@@ -93,7 +96,7 @@ void expect_promised(const ScheduleSpec& spec, std::size_t piece, ExecutionLimit
 }
 
 struct Shape {
-  Algorithm method;
+  collective::Algorithm method;
   std::vector<std::int32_t> tiers;
   std::int32_t chunks;
 };
@@ -102,12 +105,13 @@ class EveryAlgorithm : public testing::TestWithParam<Shape> {};
 
 TEST_P(EveryAlgorithm, GivesWhatItPromises) {
   int covered = 0;
-  for (const Collective collective :
-       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter,
-        Collective::kAllToAll, Collective::kBroadcast, Collective::kReduce}) {
+  for (const collective::Collective collective :
+       {collective::Collective::kAllReduce, collective::Collective::kAllGather,
+        collective::Collective::kReduceScatter, collective::Collective::kAllToAll,
+        collective::Collective::kBroadcast, collective::Collective::kReduce}) {
     const auto& [method, tiers, chunks] = GetParam();
-    const ScheduleSpec spec{method, collective, tiers, chunks};
-    if (why_not(spec)) continue;
+    const collective::ScheduleSpec spec{method, collective, tiers, chunks};
+    if (collective::why_not(spec)) continue;
     ++covered;
     expect_promised(spec, 3);
   }
@@ -119,20 +123,22 @@ std::vector<Shape> shapes() {
   for (const std::vector<std::int32_t>& tiers :
        {std::vector<std::int32_t>{1, 1}, {2, 1}, {1, 3}, {2, 2}, {3, 2}, {2, 4}, {4, 2}}) {
     for (const std::int32_t chunks : {1, 2, 5}) {
-      for (const auto& [method, name] : kGeneratedNames) {
-        if (method == Algorithm::kHalvingDoubling && tiers[0] * tiers[1] % 3 == 0) continue;
-        if (method == Algorithm::kRailHalving && tiers[1] % 3 == 0) continue;
+      for (const auto& [method, name] : collective::kGeneratedNames) {
+        if (method == collective::Algorithm::kHalvingDoubling && tiers[0] * tiers[1] % 3 == 0)
+          continue;
+        if (method == collective::Algorithm::kRailHalving && tiers[1] % 3 == 0) continue;
         result.push_back({method, tiers, chunks});
       }
     }
   }
-  result.push_back({Algorithm::kHoRing, {2, 2, 2}, 3});
+  result.push_back({collective::Algorithm::kHoRing, {2, 2, 2}, 3});
   return result;
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryAlgorithm, testing::ValuesIn(shapes()),
                          [](const auto& shape) {
-                           std::string name(name_of(kAlgorithmNames, shape.param.method));
+                           std::string name(
+                               name_of(collective::kAlgorithmNames, shape.param.method));
                            std::erase(name, '-');
                            for (const std::int32_t size : shape.param.tiers)
                              name += fmt::format("_{}", size);
@@ -140,9 +146,11 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryAlgorithm, testing::ValuesIn(shapes()),
                          });
 
 TEST(ScheduleExecutor, CutsLongMessages) {
-  for (const Collective collective :
-       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
-    for (const Algorithm method : {Algorithm::kHoRing, Algorithm::kHalvingDoubling}) {
+  for (const collective::Collective collective :
+       {collective::Collective::kAllReduce, collective::Collective::kAllGather,
+        collective::Collective::kReduceScatter}) {
+    for (const collective::Algorithm method :
+         {collective::Algorithm::kHoRing, collective::Algorithm::kHalvingDoubling}) {
       for (const std::size_t in_flight : {1, 2, 5}) {
         expect_promised({method, collective, {2, 2}, 2}, 41,
                         {.message_bytes = 48, .in_flight = in_flight});
@@ -152,12 +160,14 @@ TEST(ScheduleExecutor, CutsLongMessages) {
 }
 
 TEST(ScheduleExecutor, CarriesNothing) {
-  expect_promised({Algorithm::kHoRing, Collective::kAllReduce, {2, 2}, 3}, 0);
+  expect_promised({collective::Algorithm::kHoRing, collective::Collective::kAllReduce, {2, 2}, 3},
+                  0);
 }
 
 TEST(ScheduleExecutor, HoldsAFewMessages) {
-  const ScheduleSpec pair{Algorithm::kRing, Collective::kReduceScatter, {2, 1}, 1};
-  const CollectiveSchedule schedule = generate(pair);
+  const collective::ScheduleSpec pair{
+      collective::Algorithm::kRing, collective::Collective::kReduceScatter, {2, 1}, 1};
+  const collective::CollectiveSchedule schedule = collective::generate(pair);
   ThreadSwitch hub;
   std::vector<std::int64_t> staging(2);
   as_ranks(2, [&](std::int32_t rank) {
@@ -177,8 +187,9 @@ TEST(ScheduleExecutor, HoldsAFewMessages) {
 }
 
 TEST(ScheduleExecutor, EndsAllChannelsWhenOneFails) {
-  const ScheduleSpec spec{Algorithm::kHoRing, Collective::kAllReduce, {2, 2}, 2};
-  const CollectiveSchedule schedule = generate(spec);
+  const collective::ScheduleSpec spec{
+      collective::Algorithm::kHoRing, collective::Collective::kAllReduce, {2, 2}, 2};
+  const collective::CollectiveSchedule schedule = collective::generate(spec);
   ThreadSwitch hub;
   std::vector<int> failed(4);
   as_ranks(4, [&](std::int32_t rank) {
@@ -206,4 +217,4 @@ TEST(ScheduleExecutor, RefusesLimitsThatBoundNothing) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::transport

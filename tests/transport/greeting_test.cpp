@@ -11,13 +11,13 @@
 #include "stepwright/core/error.h"
 #include "tests/transport/thread_transport.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
 /// What each of four ranks, in a ring of two nodes, hears when they announce `texts`.
 std::vector<std::string> complaints(const std::vector<std::string>& texts) {
-  const CollectiveSchedule schedule =
-      generate({Algorithm::kHoRing, Collective::kAllGather, {2, 2}, 1});
+  const collective::CollectiveSchedule schedule = collective::generate(
+      {collective::Algorithm::kHoRing, collective::Collective::kAllGather, {2, 2}, 1});
   ThreadSwitch hub;
   std::vector<std::string> heard(texts.size());
   std::vector<std::thread> threads;
@@ -49,4 +49,4 @@ TEST(Greeting, NamesBothWhoDiffer) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::transport

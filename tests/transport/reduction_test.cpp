@@ -9,7 +9,7 @@
 
 #include "stepwright/transport/half.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
 template <typename T>
@@ -107,4 +107,4 @@ TEST(Reduction, ScalesFloats) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -4,7 +4,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 namespace {
 
 class ThreadTransfer : public Transfer {
@@ -80,4 +80,4 @@ std::unique_ptr<Transfer> ThreadTransport::receive(int lane, std::int32_t peer,
   return std::make_unique<ThreadTransfer>(hub_, hub_.receive({lane, peer, rank_}, bytes));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

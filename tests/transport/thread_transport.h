@@ -11,7 +11,7 @@
 
 #include "stepwright/transport/transport.h"
 
-namespace stepwright {
+namespace stepwright::transport {
 
 /// What the ranks of a group, threads of one process, send each other. A send is over only when it
 /// is received: nothing is buffered.
@@ -62,4 +62,4 @@ class ThreadTransport : public Transport {
   std::int32_t rank_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::transport

@@ -16,7 +16,7 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/differences.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using ::testing::Contains;
@@ -29,18 +29,18 @@ using ::testing::StartsWith;
 TuneOptions one_thread() { return {.threads = 1, .top = 5}; }
 
 /// Follows the list as a person would: by `predict --set`.
-void expect_reachable(const TuneResult& result, const Plan& own, const Against& found) {
-  PlannedJob at{result.job, own};
+void expect_reachable(const TuneResult& result, const plan::Plan& own, const Against& found) {
+  plan::PlannedJob at{result.job, own};
   double before_s = found.own.step_time_s;
   for (const Change& change : found.changes) {
-    const Plan last = at.plan;
-    at = with_fields(at, change.set);
-    const Prediction prediction = predict(at);
+    const plan::Plan last = at.plan;
+    at = plan::with_fields(at, change.set);
+    const simulate::Prediction prediction = simulate::predict(at);
     EXPECT_TRUE(prediction.memory.fits());
     if (change.kind == ChangeKind::kFlag) {
       EXPECT_EQ(at.plan.parallel, last.parallel);
-      EXPECT_EQ(placement_of(at.plan), placement_of(last));
-      EXPECT_EQ(chunk_layers(at.job, at.plan), chunk_layers(at.job, last));
+      EXPECT_EQ(plan::placement_of(at.plan), plan::placement_of(last));
+      EXPECT_EQ(plan::chunk_layers(at.job, at.plan), plan::chunk_layers(at.job, last));
     }
     EXPECT_EQ(prediction.step_time_s(), change.reached.step_time_s);
     EXPECT_NEAR(before_s - prediction.step_time_s(), change.gain_s, 1e-12);
@@ -51,9 +51,9 @@ void expect_reachable(const TuneResult& result, const Plan& own, const Against& 
 
 TEST(Against, EveryChangeIsALegalPlanThatFitsAndEndsAtTheBest) {
   const TuneResult result = tune(small_tune_job(), one_thread());
-  Plan own;
+  plan::Plan own;
   own.parallel = {.tensor = 4, .data = 2};
-  own.recompute.kind = RecomputeKind::kFull;
+  own.recompute.kind = plan::RecomputeKind::kFull;
   own.overlap.gradients = false;
   const Against found = against(result, own, one_thread());
   EXPECT_TRUE(found.own.fits);
@@ -65,10 +65,10 @@ TEST(Against, EveryChangeIsALegalPlanThatFitsAndEndsAtTheBest) {
 }
 
 TEST(Against, TheFirstChangeMakesAPlanFit) {
-  Job job = small_tune_job();
-  Plan own;
+  plan::Job job = small_tune_job();
+  plan::Plan own;
   own.parallel.data = 8;
-  const double needs = predict({job, own}).memory.peak_bytes;
+  const double needs = simulate::predict({job, own}).memory.peak_bytes;
   job.objective.memory_limit_bytes = 0.8 * needs;
   const TuneResult result = tune(job, one_thread());
   ASSERT_TRUE(result.plans.front().fits);
@@ -82,17 +82,17 @@ TEST(Against, TheFirstChangeMakesAPlanFit) {
 // Sharded gradients are of bf16 there, with buckets of a layer: three choices that it runs
 // together.
 TEST(Against, WhatAFrameworkRunsOnlyTogetherIsOneChangeWithoutWhatCanWait) {
-  Job job = small_tune_job();
-  job.model = built_in_model("llama-3.1-8b").value();
-  job.cluster = built_in_cluster("dgx-h100", 1).value();
+  plan::Job job = small_tune_job();
+  job.model = model::built_in_model("llama-3.1-8b").value();
+  job.cluster = cluster::built_in_cluster("dgx-h100", 1).value();
   job.framework = {.name = "accelerate"};
   job.sequences = 64;
   job.length = 4096;
   const TuneResult result = tune(job, one_thread());
-  Plan own;
+  plan::Plan own;
   own.parallel.data = 8;
-  own.recompute.kind = RecomputeKind::kFull;
-  own = FrameworkLaw(job.framework).with_buckets(job, canonical(own, job));
+  own.recompute.kind = plan::RecomputeKind::kFull;
+  own = plan::FrameworkLaw(job.framework).with_buckets(job, plan::canonical(own, job));
   const Against found = against(result, own, one_thread());
   EXPECT_FALSE(found.own.fits);
   ASSERT_GT(found.changes.size(), 1U);
@@ -108,22 +108,22 @@ TEST(Against, LeadsFromAnyPlanOfARandomJobToTheBest) {
     SCOPED_TRACE(seed);
     const TuneResult result = tune(small_random_job(seed), one_thread());
     if (!result.plans.front().fits) continue;
-    for (const Plan& own : {result.simulated.back().plan, result.pareto.back().plan}) {
+    for (const plan::Plan& own : {result.simulated.back().plan, result.pareto.back().plan}) {
       expect_reachable(result, own, against(result, own, one_thread()));
     }
   }
 }
 
 TEST(Against, OtherLayersOfAPositionAreALayout) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.space.pipeline = {2};
   job.space.tensor = {1};
   job.space.context = {1};
-  job.space.schedule = {ScheduleKind::kInterleaved};
+  job.space.schedule = {schedule::ScheduleKind::kInterleaved};
   job.space.chunks = {2};
   const TuneResult result = tune(job, one_thread());
   ASSERT_TRUE(result.plans.front().fits);
-  Plan own = result.plans.front().plan;
+  plan::Plan own = result.plans.front().plan;
   own.schedule = {};
   own.layers.clear();
   const Against found = against(result, own, one_thread());
@@ -142,32 +142,32 @@ TEST(Against, TheBestHasNothingToChange) {
 }
 
 TEST(Against, AnotherKernelOfAttentionIsTheFirstChange) {
-  Job job = small_tune_job();
-  job.cluster = built_in_cluster("dgx-h100", 1).value();
+  plan::Job job = small_tune_job();
+  job.cluster = cluster::built_in_cluster("dgx-h100", 1).value();
   const TuneResult result = tune(job, one_thread());
-  const Plan& best = result.plans.front().plan;
-  const Against found = against(result, best, one_thread(), AttentionKernel::kFlash2);
+  const plan::Plan& best = result.plans.front().plan;
+  const Against found = against(result, best, one_thread(), cluster::AttentionKernel::kFlash2);
   ASSERT_EQ(found.changes.size(), 1U);
   const Change& change = found.changes.front();
   EXPECT_EQ(change.set, std::vector<std::string>{"kernels.attention=flash3"});
   EXPECT_EQ(change.reached.step_time_s, result.plans.front().step_time_s);
   job = result.job;
-  job.kernels.attention = AttentionKernel::kFlash2;
-  EXPECT_EQ(found.own.step_time_s, predict({job, best}).step_time_s());
+  job.kernels.attention = cluster::AttentionKernel::kFlash2;
+  EXPECT_EQ(found.own.step_time_s, simulate::predict({job, best}).step_time_s());
   EXPECT_GT(change.gain_s, 0);
   EXPECT_NE(found.own.lost, "");
 }
 
 TEST(Against, RefusesAPlanThatIsNotLegal) {
   const TuneResult result = tune(small_tune_job(), one_thread());
-  Plan own;
+  plan::Plan own;
   own.parallel = {.tensor = 3};
   EXPECT_THROW(against(result, own, one_thread()), Error);
 }
 
 TEST(Against, JobsDifferInFieldsNotInNames) {
-  const Job job = small_tune_job();
-  Job other = job;
+  const plan::Job job = small_tune_job();
+  plan::Job other = job;
   other.cluster.name = "elsewhere";
   other.model_name = other.model.name = "mine";
   other.space.tensor = {2};
@@ -182,9 +182,9 @@ TEST(Against, JobsDifferInFieldsNotInNames) {
 }
 
 TEST(Against, FieldsAreThoseOfThePlanFile) {
-  Plan from;
-  Plan to = from;
-  to.recompute = {.kind = RecomputeKind::kEvery, .every = 2};
+  plan::Plan from;
+  plan::Plan to = from;
+  to.recompute = {.kind = plan::RecomputeKind::kEvery, .every = 2};
   to.overlap.tensor = true;
   to.parallel.data = 8;
   EXPECT_THAT(fields_to_set(small_tune_job(), from, to),
@@ -195,4 +195,4 @@ TEST(Against, FieldsAreThoseOfThePlanFile) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -7,7 +7,7 @@
 
 #include "small_jobs.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,14 +33,14 @@ TEST(Alternatives, AreTheFastestOfEachOtherFamily) {
 }
 
 TEST(Alternatives, AFamilyIsNotAChunkCount) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .data = 4};
-  plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = 2};
-  Plan other = plan;
+  plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2};
+  plan::Plan other = plan;
   other.schedule.chunks = 4;
   EXPECT_EQ(family_of(plan), "tensor 2, pipeline 2 (interleaved), data 4, NNN, recompute none");
   EXPECT_EQ(family_of(plan), family_of(other));
-  other.recompute.kind = RecomputeKind::kFull;
+  other.recompute.kind = plan::RecomputeKind::kFull;
   EXPECT_NE(family_of(plan), family_of(other));
 }
 
@@ -67,4 +67,4 @@ TEST(Alternatives, SayWhatTheyWinAndLose) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

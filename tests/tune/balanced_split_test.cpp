@@ -7,20 +7,20 @@
 
 #include "small_jobs.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using Layers = std::vector<std::int64_t>;
 
 /// Of layers that take a second each, and a head that takes `head_s`.
 Layers split_of(double head_s, std::int64_t layers, std::int64_t pipeline,
-                const Schedule& schedule = {}) {
-  Architecture model = small_tune_job().model;
+                const schedule::Schedule& schedule = {}) {
+  model::Architecture model = small_tune_job().model;
   model.layers = layers;
   Work work;
-  work.layers = {{kNoRecompute, {1.0}, {}}};
+  work.layers = {{plan::kNoRecompute, {1.0}, {}}};
   work.head_s = head_s;
-  return balanced_split(work, LayerCounts(model), schedule, Recompute{}, pipeline);
+  return balanced_split(work, LayerCounts(model), schedule, plan::Recompute{}, pipeline);
 }
 
 // 32 layers and a head as long as 2.5 of them: 34.5 over four positions are 8.6, whole layers 9.
@@ -30,7 +30,7 @@ TEST(BalancedSplit, GivesThePositionOfTheHeadFewer) {
 
 // Both ends lie on one position, which shares its layers between them.
 TEST(BalancedSplit, GoesDownAndUpAgain) {
-  const Layers split = split_of(2, 32, 2, {.kind = ScheduleKind::kFolded, .chunks = 2});
+  const Layers split = split_of(2, 32, 2, {.kind = schedule::ScheduleKind::kFolded, .chunks = 2});
   ASSERT_EQ(split.size(), 4U);
   EXPECT_EQ(split[0] + split[3], 15);
   EXPECT_EQ(split[1] + split[2], 17);
@@ -39,9 +39,9 @@ TEST(BalancedSplit, GoesDownAndUpAgain) {
 // Layers that run again take twice as long: six seconds and five instead of eight and four.
 TEST(BalancedSplit, GivesThePositionThatRecomputesFewer) {
   Work work;
-  work.layers = {{kNoRecompute, {1.0}, {}}, {kWholeRecompute, {2.0}, {}}};
+  work.layers = {{plan::kNoRecompute, {1.0}, {}}, {plan::kWholeRecompute, {2.0}, {}}};
   const LayerCounts counts(small_tune_job().model);  // Eight layers.
-  const Recompute first{.stages = {{.position = 0, .kind = RecomputeKind::kFull}}};
+  const plan::Recompute first{.stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}};
   EXPECT_EQ(balanced_split(work, counts, {}, first, 2), Layers({3, 5}));
 }
 
@@ -77,11 +77,11 @@ TEST(BalancedSplit, DealsOutAllLayers) {
 // What two strands run side by side is layers.
 TEST(BalancedSplit, LeavesChunksOfAPositionEqualForTwoStrands) {
   const Layers split =
-      split_of(3, 64, 4, {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2});
+      split_of(3, 64, 4, {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2});
   ASSERT_EQ(split.size(), 8U);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(std::abs(split[i] - split[7 - i]), 1);
   EXPECT_LT(split[0] + split[7], split[3] + split[4]);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

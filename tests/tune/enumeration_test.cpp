@@ -6,7 +6,7 @@
 
 #include "small_jobs.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// What going through every point of the product finds.
@@ -18,8 +18,9 @@ struct Visit {
 };
 
 /// A kind with all listed chunks and strands, whether it has a choice of them or not.
-std::vector<Schedule> all_schedules(ScheduleKind kind, const Dimensions& space) {
-  std::vector<Schedule> all;
+std::vector<schedule::Schedule> all_schedules(schedule::ScheduleKind kind,
+                                              const Dimensions& space) {
+  std::vector<schedule::Schedule> all;
   for (const std::int64_t chunks : space.chunks) {
     for (const std::int64_t strands : space.strands) {
       all.push_back({.kind = kind, .chunks = chunks, .strands = strands});
@@ -28,27 +29,27 @@ std::vector<Schedule> all_schedules(ScheduleKind kind, const Dimensions& space) 
   return all;
 }
 
-void take(const Job& job, Plan plan, Visit& visit) {
+void take(const plan::Job& job, plan::Plan plan, Visit& visit) {
   ++visit.total;
   // Choices without meaning: chunks and strands of other schedules, groups of strategies without a
   // state I.
-  plan.schedule.chunks = chunks_of(plan.schedule.kind, {plan.schedule.chunks}).front();
-  if (!traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
-  if (!plan.sharding.uses(Spread::kInner) && is_paro_strategy(plan.sharding)) {
+  plan.schedule.chunks = schedule::chunks_of(plan.schedule.kind, {plan.schedule.chunks}).front();
+  if (!schedule::traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
+  if (!plan.sharding.uses(plan::Spread::kInner) && plan::is_paro_strategy(plan.sharding)) {
     plan.sharding.group = plan.sharding.expert_group = 1;
   }
   if (!job.model.experts) plan.sharding.expert_group = 1;
-  if (const auto rule = broken_rule(job, plan)) {
+  if (const auto rule = plan::broken_rule(job, plan)) {
     ++visit.refused[static_cast<std::size_t>(*rule)];
     return;
   }
   ++visit.points;
-  visit.plans.insert(plan_text(canonical(plan, job)));
+  visit.plans.insert(plan::plan_text(plan::canonical(plan, job)));
 }
 
 /// Calls `next` with the plan once for each value put into it.
 template <class Values, class Put, class Next>
-void each(const Values& values, Plan& plan, Put put, Next next) {
+void each(const Values& values, plan::Plan& plan, Put put, Next next) {
   for (const auto& value : values) {
     put(plan, value);
     next();
@@ -56,20 +57,22 @@ void each(const Values& values, Plan& plan, Put put, Next next) {
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
+void visit_states(const plan::Job& job, const Dimensions& space, plan::Plan plan, Visit& visit) {
   const bool grid =
       plan.parallel.expert_data() > 0 && plan.parallel.ranks() == job.cluster.devices();
-  for (const Sharding& states : space.sharding) {
+  for (const plan::Sharding& states : space.sharding) {
     for (const std::int64_t group : space.sharding_group) {
       for (const std::int64_t expert_group : space.expert_group) {
         plan.sharding = states;
-        plan.sharding.group = group > 0 ? group : grid ? node_sharding_group(job.cluster, plan) : 1;
+        plan.sharding.group = group > 0 ? group
+                              : grid    ? plan::node_sharding_group(job.cluster, plan)
+                                        : 1;
         plan.sharding.expert_group = expert_group > 0 ? expert_group
-                                     : grid           ? node_expert_group(job.cluster, plan)
+                                     : grid           ? plan::node_expert_group(job.cluster, plan)
                                                       : 1;
         for (const DType accumulate : space.accumulate) {
           for (const std::int64_t bucket : space.parameter_bucket) {
-            for (const Algorithm algorithm : space.collectives.data) {
+            for (const collective::Algorithm algorithm : space.collectives.data) {
               plan.accumulate = accumulate;
               plan.parameter_bucket = bucket;
               plan.collectives.data = algorithm;
@@ -83,12 +86,12 @@ void visit_states(const Job& job, const Dimensions& space, Plan plan, Visit& vis
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_stages(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
+void visit_stages(const plan::Job& job, const Dimensions& space, plan::Plan plan, Visit& visit) {
   for (const std::int64_t micro_batch : space.micro_batch) {
-    for (const ScheduleKind kind : space.schedule) {
-      for (const Schedule& schedule : all_schedules(kind, space)) {
+    for (const schedule::ScheduleKind kind : space.schedule) {
+      for (const schedule::Schedule& schedule : all_schedules(kind, space)) {
         for (const auto& layers : space.layers) {
-          for (const Recompute& recompute : space.recompute) {
+          for (const plan::Recompute& recompute : space.recompute) {
             plan.micro_batch = micro_batch;
             plan.schedule = schedule;
             plan.layers = layers;
@@ -102,17 +105,17 @@ void visit_stages(const Job& job, const Dimensions& space, Plan plan, Visit& vis
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-void visit_blocks(const Job& job, const Dimensions& space, Plan plan, Visit& visit) {
+void visit_blocks(const plan::Job& job, const Dimensions& space, plan::Plan plan, Visit& visit) {
   for (const bool sequence_parallel : space.sequence_parallel) {
-    for (const TensorInput input : space.tensor_input) {
-      for (const ContextKind kind : space.context_kind) {
-        for (const Overlap& overlap : space.overlap) {
+    for (const plan::TensorInput input : space.tensor_input) {
+      for (const plan::ContextKind kind : space.context_kind) {
+        for (const plan::Overlap& overlap : space.overlap) {
           plan.sequence_parallel = sequence_parallel;
           plan.tensor_input = input;
           plan.context_kind = kind;
           plan.overlap = overlap;
-          for (const Algorithm tensor : space.collectives.tensor) {
-            for (const Algorithm expert : space.collectives.expert) {
+          for (const collective::Algorithm tensor : space.collectives.tensor) {
+            for (const collective::Algorithm expert : space.collectives.expert) {
               plan.collectives.tensor = tensor;
               plan.collectives.expert = expert;
               visit_stages(job, space, plan, visit);
@@ -125,16 +128,16 @@ void visit_blocks(const Job& job, const Dimensions& space, Plan plan, Visit& vis
 }
 
 // NOLINTNEXTLINE(readability-function-size): one loop per dimension
-Visit visit_all(const Job& job, const Dimensions& space) {
+Visit visit_all(const plan::Job& job, const Dimensions& space) {
   Visit visit;
-  Plan plan;
+  plan::Plan plan;
   auto& degrees = plan.parallel;
   for (const std::int64_t tensor : space.tensor) {
     for (const std::int64_t context : space.context) {
       for (const std::int64_t pipeline : space.pipeline) {
         for (const std::int64_t expert : space.expert) {
           for (const std::int64_t expert_tensor : space.expert_tensor) {
-            for (const RankOrder& order : space.rank_order) {
+            for (const plan::RankOrder& order : space.rank_order) {
               const std::int64_t data =
                   std::max<std::int64_t>(1, job.cluster.devices() / (tensor * context * pipeline));
               degrees = {tensor, pipeline, context, expert, expert_tensor, data};
@@ -152,7 +155,7 @@ Visit visit_all(const Job& job, const Dimensions& space) {
 TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
   int visited = 0;
   for (std::uint64_t seed = 0; seed < 200 && visited < 12; ++seed) {
-    Job job = small_random_job(seed);
+    plan::Job job = small_random_job(seed);
     job.model.layers = std::min<std::int64_t>(job.model.layers, 4);
     job.space.gradient_bucket = {40'000'000};
     const Dimensions space = dimensions(job);
@@ -165,20 +168,22 @@ TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
     EXPECT_EQ(enumeration.legal(), std::ssize(visit.plans));
     EXPECT_EQ(enumeration.duplicates(), visit.points - std::ssize(visit.plans));
     for (std::size_t i = 0; i < kRules; ++i) {
-      EXPECT_EQ(enumeration.refused()[i], visit.refused[i]) << rule_name(static_cast<Rule>(i));
+      EXPECT_EQ(enumeration.refused()[i], visit.refused[i])
+          << plan::rule_name(static_cast<plan::Rule>(i));
     }
   }
   EXPECT_GE(visited, 8);
 }
 
 TEST(Enumeration, GivesAnExampleOfEveryRefusal) {
-  const Job job = small_tune_job();
+  const plan::Job job = small_tune_job();
   const Dimensions space = dimensions(job);
   const Enumeration enumeration(job, space);
   for (std::size_t i = 0; i < kRules; ++i) {
-    EXPECT_EQ(enumeration.refused()[i] > 0, enumeration.examples().contains(static_cast<Rule>(i)));
+    EXPECT_EQ(enumeration.refused()[i] > 0,
+              enumeration.examples().contains(static_cast<plan::Rule>(i)));
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -14,58 +14,59 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/tune_json.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Job job_of(std::string_view framework) {
-  Job job = small_tune_job();
+plan::Job job_of(std::string_view framework) {
+  plan::Job job = small_tune_job();
   job.framework.name = framework;
-  job.kernels = default_kernels(job.framework, job.cluster.device);
+  job.kernels = plan::default_kernels(job.framework, job.cluster.device);
   return job;
 }
 
 TuneOptions few() { return {.threads = 1, .top = 5}; }
 
 TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
-  const Job job = small_tune_job();
+  const plan::Job job = small_tune_job();
   const Dimensions space = dimensions(job);
-  const auto run = [&](Ability ability, const Plan& plan) {
-    return std::ranges::any_of(kFrameworkNames, [&](std::string_view name) {
-      return FrameworkLaw({.name = std::string(name), .version = ""}).runs(ability, job, plan);
+  const auto run = [&](plan::Ability ability, const plan::Plan& plan) {
+    return std::ranges::any_of(plan::kFrameworkNames, [&](std::string_view name) {
+      return plan::FrameworkLaw({.name = std::string(name), .version = ""})
+          .runs(ability, job, plan);
     });
   };
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.tensor = 2, .pipeline = 2, .context = 2};
   plan.sequence_parallel = true;
-  for (const ScheduleKind kind : space.schedule) {
+  for (const schedule::ScheduleKind kind : space.schedule) {
     plan.schedule.kind = kind;
-    EXPECT_TRUE(run(Ability::kSchedule, plan));
+    EXPECT_TRUE(run(plan::Ability::kSchedule, plan));
   }
-  for (const ContextKind kind : space.context_kind) {
+  for (const plan::ContextKind kind : space.context_kind) {
     plan.context_kind = kind;
-    EXPECT_TRUE(run(Ability::kContextKind, plan));
+    EXPECT_TRUE(run(plan::Ability::kContextKind, plan));
   }
-  for (const TensorInput input : space.tensor_input) {
+  for (const plan::TensorInput input : space.tensor_input) {
     plan.tensor_input = input;
-    EXPECT_TRUE(run(Ability::kTensorInput, plan));
+    EXPECT_TRUE(run(plan::Ability::kTensorInput, plan));
   }
-  for (const Recompute& recompute : space.recompute) {
+  for (const plan::Recompute& recompute : space.recompute) {
     plan.recompute = recompute;
-    EXPECT_TRUE(run(Ability::kRecompute, plan));
+    EXPECT_TRUE(run(plan::Ability::kRecompute, plan));
   }
-  for (const Sharding& sharding : space.sharding) {
+  for (const plan::Sharding& sharding : space.sharding) {
     plan.sharding = sharding;
-    EXPECT_TRUE(run(Ability::kSharding, plan)) << sharding_word(sharding);
+    EXPECT_TRUE(run(plan::Ability::kSharding, plan)) << plan::sharding_word(sharding);
   }
   EXPECT_EQ(space.sharding.size(), 14U);
 }
 
 TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
-  for (const std::string_view name : kFrameworkNames) {
+  for (const std::string_view name : plan::kFrameworkNames) {
     SCOPED_TRACE(name);
     const TuneResult result = tune(job_of(name), few());
     std::int64_t refused = 0;
@@ -77,7 +78,8 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
     EXPECT_EQ(result.space.total, result.space.legal + result.space.duplicates + refused);
     EXPECT_EQ(framework, name != "stepwright");
     for (const TunedPlan& tuned : result.plans) {
-      EXPECT_THAT(runs_on(result.job, tuned.plan), Contains(name)) << plan_text(tuned.plan);
+      EXPECT_THAT(plan::runs_on(result.job, tuned.plan), Contains(name))
+          << plan::plan_text(tuned.plan);
     }
   }
 }
@@ -96,17 +98,18 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
 }
 
 /// The different plans of a space.
-std::set<std::string> plans_of(const Job& job, const std::function<bool(Plan&)>& wanted) {
+std::set<std::string> plans_of(const plan::Job& job,
+                               const std::function<bool(plan::Plan&)>& wanted) {
   const Dimensions space = dimensions(job);
   const Enumeration enumeration(job, space);
   std::set<std::string> plans;
-  const auto take = [&](const Plan& plan) {
-    Plan usual = canonical(plan, job);
-    if (wanted(usual)) plans.insert(plan_text(usual));
+  const auto take = [&](const plan::Plan& plan) {
+    plan::Plan usual = plan::canonical(plan, job);
+    if (wanted(usual)) plans.insert(plan::plan_text(usual));
   };
   for (const GridChoice& grid : enumeration.grids()) {
     for (const auto& [micro_batch, stages] : grid.stages->by_micro_batch) {
-      Plan plan = grid_plan(job, grid.parallel, grid.order);
+      plan::Plan plan = grid_plan(job, grid.parallel, grid.order);
       plan.micro_batch = micro_batch;
       for (const StageChoice& stage : stages) {
         apply(stage, plan);
@@ -114,7 +117,7 @@ std::set<std::string> plans_of(const Job& job, const std::function<bool(Plan&)>&
           apply(data, plan);
           for (const BlockChoice& block : grid.blocks) {
             if (!grid.runs(block, stage.joint, data.joint)) continue;
-            Plan whole = plan;
+            plan::Plan whole = plan;
             apply(block, whole);
             take(whole);
           }
@@ -126,28 +129,29 @@ std::set<std::string> plans_of(const Job& job, const std::function<bool(Plan&)>&
 }
 
 TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
-  for (const std::string_view name : kFrameworkNames) {
+  for (const std::string_view name : plan::kFrameworkNames) {
     SCOPED_TRACE(name);
-    Job job = job_of(name);
+    plan::Job job = job_of(name);
     job.model.layers = 6;
     job.space.micro_batch = {2};
     job.space.context = {1, 2};
-    job.space.sharding = {*sharding_of("NNG"), *sharding_of("III"), *sharding_of("GGG")};
-    job.space.recompute = {{RecomputeKind::kFull, 1}, {RecomputeKind::kEvery, 2}};
+    job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("III"),
+                          *plan::sharding_of("GGG")};
+    job.space.recompute = {{plan::RecomputeKind::kFull, 1}, {plan::RecomputeKind::kEvery, 2}};
     job.space.overlap = dimensions(job).overlap;
     const Dimensions space = dimensions(job);
-    const FrameworkLaw law(job.framework);
-    Job free = job;
+    const plan::FrameworkLaw law(job.framework);
+    plan::Job free = job;
     free.framework = {};
     free.space.schedule = space.schedule;
     free.space.overlap = space.overlap;
     free.space.accumulate = space.accumulate;
     free.space.rank_order = space.rank_order;
-    const auto runs = [&](Plan& plan) {
+    const auto runs = [&](plan::Plan& plan) {
       plan = law.with_buckets(job, plan);
-      return not_run(job.framework, job, plan).empty();
+      return plan::not_run(job.framework, job, plan).empty();
     };
-    const std::set<std::string> found = plans_of(job, [](const Plan&) { return true; });
+    const std::set<std::string> found = plans_of(job, [](const plan::Plan&) { return true; });
     EXPECT_EQ(found, plans_of(free, runs));
     EXPECT_FALSE(found.empty());
     EXPECT_EQ(Enumeration(job, space).legal(), std::ssize(found));
@@ -155,18 +159,19 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
 }
 
 TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
-  for (const std::string_view name : kFrameworkNames) {
+  for (const std::string_view name : plan::kFrameworkNames) {
     SCOPED_TRACE(name);
-    Job job = job_of(name);
+    plan::Job job = job_of(name);
     job.model.layers = 6;
     job.space.micro_batch = {2};
     job.space.context = {1, 2};
-    const FrameworkLaw law(job.framework);
-    const auto most = [&](Plan& plan) {
-      Plan all = plan;
-      all.overlap = overlap_all(true);
-      all.overlap = overlap_within(all.overlap, law.allowed(Ability::kOverlap, job, plan));
-      EXPECT_EQ(canonical(all, job).overlap, plan.overlap) << plan_text(plan);
+    const plan::FrameworkLaw law(job.framework);
+    const auto most = [&](plan::Plan& plan) {
+      plan::Plan all = plan;
+      all.overlap = plan::overlap_all(true);
+      all.overlap =
+          plan::overlap_within(all.overlap, law.allowed(plan::Ability::kOverlap, job, plan));
+      EXPECT_EQ(plan::canonical(all, job).overlap, plan.overlap) << plan::plan_text(plan);
       return true;
     };
     const auto found = plans_of(job, most);
@@ -175,15 +180,16 @@ TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
 }
 
 TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
-  Job job = job_of("megatron-lm");
-  job.space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
+  plan::Job job = job_of("megatron-lm");
+  job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
+                        schedule::ScheduleKind::kZeroBubbleH1};
   const TuneResult result = tune(job, few());
   const auto told = [](const Refusal& refusal) {
     return refusal.rule == kFrameworkRule &&
            refusal.reason == "megatron-lm runs schedule 1f1b, interleaved";
   };
   EXPECT_TRUE(std::ranges::any_of(result.rejected, told));
-  job.space.schedule = {ScheduleKind::kZeroBubbleH1};
+  job.space.schedule = {schedule::ScheduleKind::kZeroBubbleH1};
   job.space.pipeline = {2};
   try {
     tune(job, few());
@@ -196,7 +202,7 @@ TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
 }
 
 TEST(FrameworkSearch, ABatchThatItsRanksDoNotShareIsAdvisedUpon) {
-  Job job = job_of("fsdp");
+  plan::Job job = job_of("fsdp");
   job.space.tensor = {1};
   job.sequences = 9;
   try {
@@ -209,10 +215,10 @@ TEST(FrameworkSearch, ABatchThatItsRanksDoNotShareIsAdvisedUpon) {
 }
 
 TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
-  Plan plan;
+  plan::Plan plan;
   plan.parallel = {.pipeline = 2, .data = 4};
   const auto notes = [&](std::string_view framework) {
-    return predict({job_of(framework), plan}).notes;
+    return simulate::predict({job_of(framework), plan}).notes;
   };
   const auto note = HasSubstr("not run as it is: parallel pipeline: fsdp runs tensor");
   EXPECT_THAT(notes("fsdp"), Contains(note));
@@ -221,9 +227,9 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
 
 TEST(FrameworkSearch, TheAnswerSaysWhoRunsEachPlan) {
   const TuneResult result = tune(small_tune_job(), few());
-  const Plan& best = result.plans.front().plan;
+  const plan::Plan& best = result.plans.front().plan;
   const nlohmann::ordered_json json =
-      tune_json(result, predict({result.job, best}), framework_runs(result.job, best, 2));
+      tune_json(result, simulate::predict({result.job, best}), framework_runs(result.job, best, 2));
   std::set<std::string> seen;
   for (const auto& plan : json["plans"]) EXPECT_THAT(plan["runs_on"], Contains("stepwright"));
   for (const auto& name : json["plans"][0]["runs_on"]) seen.insert(name);
@@ -231,8 +237,8 @@ TEST(FrameworkSearch, TheAnswerSaysWhoRunsEachPlan) {
     for (const auto& name : nearest["frameworks"]) EXPECT_TRUE(seen.insert(name).second) << name;
     EXPECT_EQ(nearest["plan"].is_null(), nearest["changes"].is_null());
   }
-  EXPECT_EQ(seen.size(), std::size(kFrameworkNames));
+  EXPECT_EQ(seen.size(), std::size(plan::kFrameworkNames));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -7,49 +7,51 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-Job job_on(std::string_view cluster, std::string framework = "") {
-  Job job = small_tune_job();
-  job.cluster = built_in_cluster(cluster, 1).value();
+plan::Job job_on(std::string_view cluster, std::string framework = "") {
+  plan::Job job = small_tune_job();
+  job.cluster = cluster::built_in_cluster(cluster, 1).value();
   job.framework.name = std::move(framework);
   return job;
 }
 
-AttentionKernel chosen(const Job& job) { return with_free_kernels(job).kernels.attention; }
+cluster::AttentionKernel chosen(const plan::Job& job) {
+  return with_free_kernels(job).kernels.attention;
+}
 
 TEST(FreeKernels, AreTheFastestOfTheDevice) {
-  EXPECT_EQ(chosen(job_on("dgx-a100-80g")), AttentionKernel::kFlash2);
-  EXPECT_EQ(chosen(job_on("dgx-h100")), AttentionKernel::kFlash3);
-  EXPECT_EQ(chosen(job_on("dgx-b200")), AttentionKernel::kCudnn);
-  EXPECT_EQ(chosen(small_tune_job()), AttentionKernel::kFlash2);
+  EXPECT_EQ(chosen(job_on("dgx-a100-80g")), cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(chosen(job_on("dgx-h100")), cluster::AttentionKernel::kFlash3);
+  EXPECT_EQ(chosen(job_on("dgx-b200")), cluster::AttentionKernel::kCudnn);
+  EXPECT_EQ(chosen(small_tune_job()), cluster::AttentionKernel::kFlash2);
 }
 
 TEST(FreeKernels, AreOfTheFramework) {
-  EXPECT_EQ(chosen(job_on("dgx-h100", "megatron-core")), AttentionKernel::kCudnn);
-  EXPECT_EQ(chosen(job_on("dgx-h100", "nanotron")), AttentionKernel::kFlash2);
+  EXPECT_EQ(chosen(job_on("dgx-h100", "megatron-core")), cluster::AttentionKernel::kCudnn);
+  EXPECT_EQ(chosen(job_on("dgx-h100", "nanotron")), cluster::AttentionKernel::kFlash2);
 }
 
 TEST(FreeKernels, AreNotThoseThatAPersonNamed) {
-  Job job = job_on("dgx-h100");
+  plan::Job job = job_on("dgx-h100");
   job.attention_stated = true;
-  EXPECT_EQ(chosen(job), AttentionKernel::kFlash2);
+  EXPECT_EQ(chosen(job), cluster::AttentionKernel::kFlash2);
   job.attention_stated = false;
   job.precision = DType::kFp32;
-  EXPECT_EQ(chosen(job), AttentionKernel::kFlash2);
+  EXPECT_EQ(chosen(job), cluster::AttentionKernel::kFlash2);
 }
 
 TEST(FreeKernels, AreWhatASearchTrainsWith) {
-  const Job job = job_on("dgx-h100");
+  const plan::Job job = job_on("dgx-h100");
   const TuneResult result = tune(job, {.threads = 1});
-  EXPECT_EQ(result.job.kernels.attention, AttentionKernel::kFlash3);
+  EXPECT_EQ(result.job.kernels.attention, cluster::AttentionKernel::kFlash3);
   EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("timed as flash3")));
-  Job stated = job;
+  plan::Job stated = job;
   stated.attention_stated = true;
   EXPECT_LT(result.plans.front().step_time_s,
             tune(stated, {.threads = 1}).plans.front().step_time_s);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

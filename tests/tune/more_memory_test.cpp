@@ -5,12 +5,12 @@
 #include "small_jobs.h"
 #include "stepwright/memory/memory.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// A job whose best plan recomputes, for want of memory.
-Job tight_job() {
-  Job job = small_tune_job();
+plan::Job tight_job() {
+  plan::Job job = small_tune_job();
   job.cluster.device.memory_bytes = 3e9;
   return job;
 }
@@ -21,7 +21,7 @@ TEST(MoreMemory, EachStepHasMoreMemoryAndIsFaster) {
   ASSERT_FALSE(steps.empty());
   const TunedPlan& best = result.plans.front();
   double last_s = best.step_time_s;
-  double last_usable = usable_bytes(result.job);
+  double last_usable = memory::usable_bytes(result.job);
   for (const MemoryStep& step : steps) {
     const double usable = step.capacity_bytes * (1 - step.reserve_share);
     EXPECT_GT(usable, last_usable);
@@ -37,7 +37,7 @@ TEST(MoreMemory, EachStepHasMoreMemoryAndIsFaster) {
 TEST(MoreMemory, IsWhatASearchWithThatMemoryFindsAtLeast) {
   const TuneResult result = tune(tight_job(), {.threads = 1});
   for (const MemoryStep& step : more_memory(result, {.threads = 1})) {
-    Job larger = tight_job();
+    plan::Job larger = tight_job();
     larger.objective.memory_limit_bytes = step.capacity_bytes;
     larger.objective.memory_reserve = step.reserve_share;
     const TuneResult again = tune(larger, {.threads = 1});
@@ -46,14 +46,14 @@ TEST(MoreMemory, IsWhatASearchWithThatMemoryFindsAtLeast) {
 }
 
 TEST(MoreMemory, GainsNothingWhereMemoryDoesNotBind) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.cluster.device.memory_bytes = 1e12;
   const TuneResult result = tune(job, {.threads = 1});
   EXPECT_TRUE(more_memory(result, {.threads = 1}).empty());
 }
 
 TEST(MoreMemory, IsNotAskedWhereNoPlanFits) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.cluster.device.memory_bytes = 1e9;
   const TuneResult result = tune(job, {.threads = 1});
   ASSERT_FALSE(result.plans.front().fits);
@@ -61,4 +61,4 @@ TEST(MoreMemory, IsNotAskedWhereNoPlanFits) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -8,7 +8,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 class Draw {
@@ -24,21 +24,22 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-void draw_kernels(Draw& draw, Job& job) {
-  using Kernel = AttentionKernel;
+void draw_kernels(Draw& draw, plan::Job& job) {
+  using Kernel = cluster::AttentionKernel;
   job.kernels.attention =
       draw.of<Kernel>({Kernel::kFlash2, Kernel::kFlash2, Kernel::kFlash1, Kernel::kUnfused});
   job.kernels.fused_norm = !draw.chance(4);
-  if (draw.chance(3)) job.framework = Framework{"megatron-core"};
-  if (draw.chance(4)) job.dispatcher = Dispatcher::kOncePerNode;
+  if (draw.chance(3)) job.framework = plan::Framework{"megatron-core"};
+  if (draw.chance(4)) job.dispatcher = plan::Dispatcher::kOncePerNode;
 }
 
 /// Optimizers that treat matrices as such, hosts that hold a part, sequences of documents.
-void draw_training(Draw& draw, Job& job) {
-  job.optimizer = draw.of<Optimizer>({Optimizer::kAdam, Optimizer::kAdamW, Optimizer::kAdam8bit,
-                                      Optimizer::kMuon, Optimizer::kAdafactor});
-  job.muon =
-      draw.of<MuonForm>({MuonForm::kDuplicated, MuonForm::kDistributed, MuonForm::kBlockwise});
+void draw_training(Draw& draw, plan::Job& job) {
+  job.optimizer = draw.of<plan::Optimizer>({plan::Optimizer::kAdam, plan::Optimizer::kAdamW,
+                                            plan::Optimizer::kAdam8bit, plan::Optimizer::kMuon,
+                                            plan::Optimizer::kAdafactor});
+  job.muon = draw.of<plan::MuonForm>(
+      {plan::MuonForm::kDuplicated, plan::MuonForm::kDistributed, plan::MuonForm::kBlockwise});
   if (draw.chance(4)) {
     job.space.offload.optimizer = {0, 0.5, 1};
     if (draw.chance(2)) job.space.offload.masters = {true, false};
@@ -46,68 +47,72 @@ void draw_training(Draw& draw, Job& job) {
   }
   if (draw.chance(4)) {
     job.space.offload.activations = {
-        {}, {OffloadModule::kCoreAttention}, {OffloadModule::kLayerInput}};
+        {}, {plan::OffloadModule::kCoreAttention}, {plan::OffloadModule::kLayerInput}};
   }
   if (!draw.chance(5)) return;
-  const Packing packing{
-      .kind = draw.of<PackingKind>(
-          {PackingKind::kNone, PackingKind::kGreedy, PackingKind::kFirstFit, PackingKind::kSorted}),
-      .pad_to = draw.of<PadTo>({PadTo::kLength, PadTo::kLongest}),
-      .too_long = TooLong::kDrop,
-      .balance = draw.of<Deal>({Deal::kAsTheyCome, Deal::kByCost})};
-  const LengthHistogram lengths = lognormal_lengths(static_cast<double>(job.length) / 8, 0.9);
-  job.documents = DocumentBatch{.lengths = lengths, .packing = packing};
-  job.documents->packs = make_packs(lengths, packing, job.length);
+  const packing::Packing packing{
+      .kind = draw.of<packing::PackingKind>(
+          {packing::PackingKind::kNone, packing::PackingKind::kGreedy,
+           packing::PackingKind::kFirstFit, packing::PackingKind::kSorted}),
+      .pad_to = draw.of<packing::PadTo>({packing::PadTo::kLength, packing::PadTo::kLongest}),
+      .too_long = packing::TooLong::kDrop,
+      .balance = draw.of<packing::Deal>({packing::Deal::kAsTheyCome, packing::Deal::kByCost})};
+  const packing::LengthHistogram lengths =
+      packing::lognormal_lengths(static_cast<double>(job.length) / 8, 0.9);
+  job.documents = plan::DocumentBatch{.lengths = lengths, .packing = packing};
+  job.documents->packs = packing::make_packs(lengths, packing, job.length);
 }
 
 /// A tower of 24 layers, which rests or learns.
-void draw_encoder(Draw& draw, Job& job) {
-  job.model.encoder = Encoder{.name = "tower",
-                              .parameters = 303'507'456,
-                              .projector = 20'979'712,
-                              .patches = 576,
-                              .tokens = 576,
-                              .flops = 4.06e11,
-                              .layers = 24,
-                              .hidden = 1024,
-                              .heads = 16,
-                              .ffn = 4096,
-                              .images = draw.of<double>({0.5, 1})};
+void draw_encoder(Draw& draw, plan::Job& job) {
+  job.model.encoder = model::Encoder{.name = "tower",
+                                     .parameters = 303'507'456,
+                                     .projector = 20'979'712,
+                                     .patches = 576,
+                                     .tokens = 576,
+                                     .flops = 4.06e11,
+                                     .layers = 24,
+                                     .hidden = 1024,
+                                     .heads = 16,
+                                     .ffn = 4096,
+                                     .images = draw.of<double>({0.5, 1})};
   job.model.frozen.encoder = draw.chance(2);
 }
 
 /// Lists a few values of some dimensions, so that many spaces can be gone through.
-void draw_space(Draw& draw, Job& job) {
+void draw_space(Draw& draw, plan::Job& job) {
   using Size = std::int64_t;
   if (draw.chance(2)) job.space.micro_batch = {1, 2};
   if (draw.chance(2)) job.space.context = {1};
   if (draw.chance(3)) job.space.tensor = {1, 2, job.cluster.devices_per_node};
   if (draw.chance(3)) job.space.expert_tensor = {1};
-  if (draw.chance(3)) job.space.sharding = {*sharding_of("NNG"), *sharding_of("GGG")};
-  if (draw.chance(3)) job.space.sharding_group = {kNodeGroup, Size{2}};
+  if (draw.chance(3)) job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("GGG")};
+  if (draw.chance(3)) job.space.sharding_group = {plan::kNodeGroup, Size{2}};
   if (draw.chance(4)) job.space.chunks = {2, 3};
-  if (draw.chance(4)) job.space.overlap = {Overlap{}, overlap_all(true)};
+  if (draw.chance(4)) job.space.overlap = {plan::Overlap{}, plan::overlap_all(true)};
   if (draw.chance(5)) {
-    job.space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
+    job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
+                          schedule::ScheduleKind::kZeroBubbleH1};
   }
   if (draw.chance(5)) {
-    job.space.schedule = {ScheduleKind::kVHalf, ScheduleKind::kDualPipeV, ScheduleKind::kPaired};
+    job.space.schedule = {schedule::ScheduleKind::kVHalf, schedule::ScheduleKind::kDualPipeV,
+                          schedule::ScheduleKind::kPaired};
   }
 }
 
 }  // namespace
 
-Job random_job(std::uint64_t seed) {
+plan::Job random_job(std::uint64_t seed) {
   Draw draw(seed);
   std::vector<std::string> models;
-  for (const std::string_view name : built_in_models()) models.emplace_back(name);
+  for (const std::string_view name : model::built_in_models()) models.emplace_back(name);
   std::vector<std::string> clusters;
-  for (const std::string_view name : built_in_clusters()) clusters.emplace_back(name);
-  Job job;
+  for (const std::string_view name : cluster::built_in_clusters()) clusters.emplace_back(name);
+  plan::Job job;
   job.model_name = draw.of(models);
-  job.model = built_in_model(job.model_name).value();
+  job.model = model::built_in_model(job.model_name).value();
   const std::string cluster = draw.of(clusters);
-  job.cluster = built_in_cluster(cluster, draw.of<std::int64_t>({1, 2, 3, 4, 8})).value();
+  job.cluster = cluster::built_in_cluster(cluster, draw.of<std::int64_t>({1, 2, 3, 4, 8})).value();
   job.sequences = draw.of<std::int64_t>({8, 24, 32, 64});
   job.length = draw.of<std::int64_t>({1024, 2048, 4096, 16384});
   job.precision = draw.of<DType>({DType::kBf16, DType::kBf16, DType::kFp16, DType::kFp8});
@@ -115,7 +120,8 @@ Job random_job(std::uint64_t seed) {
   draw_space(draw, job);
   draw_training(draw, job);
   if (draw.chance(6)) draw_encoder(draw, job);
-  job.kernels.masters = draw.of<Masters>({Masters::kBeside, Masters::kAlone, Masters::kNone});
+  job.kernels.masters =
+      draw.of<plan::Masters>({plan::Masters::kBeside, plan::Masters::kAlone, plan::Masters::kNone});
   if (draw.chance(2)) job.cluster.host.memory_bytes *= draw.of<double>({0.02, 0.1, 0.3});
   return job;
 }
@@ -130,4 +136,4 @@ std::ranges::iota_view<std::uint64_t, std::uint64_t> random_seeds(std::uint64_t 
   return std::views::iota(first, first + count);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -12,25 +12,25 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/tune/evaluation.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 constexpr std::uint64_t kSpaces = 200;
 
 struct Prepared {
-  explicit Prepared(Job with)
+  explicit Prepared(plan::Job with)
       : job(std::move(with)), cost(job), space(dimensions(job)), enumeration(job, space) {}
   [[nodiscard]] Findings search(bool exhaustive, std::size_t keep, int threads = 1) const {
     const Goal goal{.room = room(), .keep = keep, .exhaustive = exhaustive};
     return PlanSearch(job, cost, enumeration).run(goal, {.threads = threads, .progress = {}});
   }
-  [[nodiscard]] Room room() const {
-    Room room = room_of(job);
+  [[nodiscard]] simulate::Room room() const {
+    simulate::Room room = simulate::room_of(job);
     room.device_bytes = job.cluster.device.memory_bytes;
     return room;
   }
-  Job job;
-  CostModel cost;
+  plan::Job job;
+  cost::CostModel cost;
   Dimensions space;
   Enumeration enumeration;
 };
@@ -83,11 +83,11 @@ TEST(Search, KeepsLegalCanonicalPlansThatFit) {
     const Prepared prepared(small_random_job(seed));
     const Findings found = prepared.search(false, 50);
     for (const Candidate& candidate : found.kept.list()) {
-      EXPECT_FALSE(illegal(prepared.job, candidate.plan)) << candidate.text;
-      EXPECT_EQ(candidate.plan, canonical(candidate.plan, prepared.job)) << candidate.text;
+      EXPECT_FALSE(plan::illegal(prepared.job, candidate.plan)) << candidate.text;
+      EXPECT_EQ(candidate.plan, plan::canonical(candidate.plan, prepared.job)) << candidate.text;
       EXPECT_LE(candidate.price.memory_bytes, prepared.job.cluster.device.memory_bytes);
       EXPECT_EQ(candidate.key, candidate.price.seconds);
-      EXPECT_EQ(candidate.text, plan_text(candidate.plan));
+      EXPECT_EQ(candidate.text, plan::plan_text(candidate.plan));
     }
   }
 }
@@ -113,8 +113,8 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
 }
 
 /// Small devices, and hosts with room for a part of what may be left to them.
-Job with_small_hosts(std::uint64_t seed) {
-  Job job = small_random_job(seed);
+plan::Job with_small_hosts(std::uint64_t seed) {
+  plan::Job job = small_random_job(seed);
   constexpr std::array kDevices{2e9, 3e9, 4e9};
   constexpr std::array kHosts{0.5e9, 1e9, 2e9, 4e9};
   job.cluster.device.memory_bytes = kDevices[seed % kDevices.size()];
@@ -123,8 +123,9 @@ Job with_small_hosts(std::uint64_t seed) {
                       .memory_bandwidth_bytes_per_s = 200e9};
   job.space.offload = {
       .optimizer = {0, 0.5, 1},
-      .activations = {
-          {}, {OffloadModule::kQkv, OffloadModule::kCoreAttention, OffloadModule::kLayerInput}}};
+      .activations = {{},
+                      {plan::OffloadModule::kQkv, plan::OffloadModule::kCoreAttention,
+                       plan::OffloadModule::kLayerInput}}};
   return job;
 }
 
@@ -138,11 +139,12 @@ TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
     std::set<std::string> texts;
     for (const Candidate& candidate : all) {
       EXPECT_LE(candidate.price.host_bytes, prepared.job.cluster.host.memory_bytes);
-      const Offload& there = candidate.plan.offload;
-      EXPECT_EQ(canonical(candidate.plan, prepared.job).offload.activations, there.activations);
+      const plan::Offload& there = candidate.plan.offload;
+      EXPECT_EQ(plan::canonical(candidate.plan, prepared.job).offload.activations,
+                there.activations);
       EXPECT_TRUE(texts.insert(candidate.text).second) << candidate.text;
     }
-    Job roomy = prepared.job;
+    plan::Job roomy = prepared.job;
     roomy.cluster.host.memory_bytes = 1e15;
     const std::vector<Candidate> free = Prepared(roomy).search(false, 1).kept.list();
     if (!free.empty() && (all.empty() || free.front().text != all.front().text)) ++bound;
@@ -154,7 +156,7 @@ TEST(Search, FindsWhatLacksLeastWhereHostsAreTooSmall) {
   std::uint64_t on_hosts = 0;
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     SCOPED_TRACE(seed);
-    Job job = with_small_hosts(seed);
+    plan::Job job = with_small_hosts(seed);
     job.space.offload.activations.erase(job.space.offload.activations.begin());
     const Prepared prepared(std::move(job));
     Goal least{.room = prepared.room(), .keep = 1, .least_memory = true};
@@ -211,10 +213,10 @@ TEST(Search, PricesAsThePricerDoes) {
   const Findings found = prepared.search(false, 30);
   ASSERT_FALSE(found.kept.list().empty());
   for (const Candidate& candidate : found.kept.list()) {
-    Pricer pricer(prepared.job, prepared.cost);
+    simulate::Pricer pricer(prepared.job, prepared.cost);
     EXPECT_EQ(pricer.price(candidate.plan).seconds, candidate.price.seconds) << candidate.text;
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

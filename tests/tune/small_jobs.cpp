@@ -5,7 +5,7 @@
 
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 class Dice {
@@ -21,8 +21,8 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-Cluster two_level_cluster(std::int64_t nodes, std::int64_t devices_per_node) {
-  Cluster cluster;
+cluster::Cluster two_level_cluster(std::int64_t nodes, std::int64_t devices_per_node) {
+  cluster::Cluster cluster;
   cluster.name = "small";
   cluster.device = {.name = "toy",
                     .peak_flops = {{DType::kFp32, 1e13}, {DType::kBf16, 1e14}},
@@ -43,7 +43,7 @@ Cluster two_level_cluster(std::int64_t nodes, std::int64_t devices_per_node) {
   return cluster;
 }
 
-void set_model(Job& job, std::int64_t layers, std::int64_t hidden) {
+void set_model(plan::Job& job, std::int64_t layers, std::int64_t hidden) {
   job.model_name = job.model.name = "small";
   job.model.layers = layers;
   job.model.hidden = hidden;
@@ -55,60 +55,67 @@ void set_model(Job& job, std::int64_t layers, std::int64_t hidden) {
   job.model.positions = 8192;
 }
 
-void list_dimensions(Dice& dice, Space& space) {
+void list_dimensions(Dice& dice, plan::Space& space) {
   using Size = std::int64_t;
-  if (dice.chance(4)) space.schedule = {ScheduleKind::kGpipe, ScheduleKind::kInterleaved};
+  if (dice.chance(4))
+    space.schedule = {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kInterleaved};
   if (dice.chance(4)) {
-    space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kZeroBubbleH1};
+    space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
+                      schedule::ScheduleKind::kZeroBubbleH1};
   }
   if (dice.chance(3)) {
-    space.schedule = {ScheduleKind::kOneForwardOneBackward,
-                      ScheduleKind::kVMin,
-                      ScheduleKind::kFolded,
-                      ScheduleKind::kDualPipeV,
-                      ScheduleKind::kStp,
-                      ScheduleKind::kSpreadVocabulary};
+    space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
+                      schedule::ScheduleKind::kVMin,
+                      schedule::ScheduleKind::kFolded,
+                      schedule::ScheduleKind::kDualPipeV,
+                      schedule::ScheduleKind::kStp,
+                      schedule::ScheduleKind::kSpreadVocabulary};
     if (dice.chance(2)) space.strands = {1, 2};
   }
   if (dice.chance(4)) {
-    space.recompute = {{.kind = RecomputeKind::kNone}, {.kind = RecomputeKind::kEvery, .every = 2}};
+    space.recompute = {{.kind = plan::RecomputeKind::kNone},
+                       {.kind = plan::RecomputeKind::kEvery, .every = 2}};
   }
   if (dice.chance(4)) {
-    space.recompute = {
-        {.kind = RecomputeKind::kNone},
-        {.kind = RecomputeKind::kModules, .modules = {Module::kNorm}},
-        {.kind = RecomputeKind::kModules, .modules = {Module::kNorm, Module::kCoreAttention}},
-        {.kind = RecomputeKind::kModules, .every = 2, .modules = {Module::kCoreAttention}}};
+    space.recompute = {{.kind = plan::RecomputeKind::kNone},
+                       {.kind = plan::RecomputeKind::kModules, .modules = {plan::Module::kNorm}},
+                       {.kind = plan::RecomputeKind::kModules,
+                        .modules = {plan::Module::kNorm, plan::Module::kCoreAttention}},
+                       {.kind = plan::RecomputeKind::kModules,
+                        .every = 2,
+                        .modules = {plan::Module::kCoreAttention}}};
   }
   if (dice.chance(4)) space.accumulate = {DType::kFp32, DType::kBf16, DType::kFp16};
   if (dice.chance(4)) {
-    space.collectives.data = {Algorithm::kLibrary, Algorithm::kTwoLevel, Algorithm::kHoRing,
-                              Algorithm::kTree};
+    space.collectives.data = {collective::Algorithm::kLibrary, collective::Algorithm::kTwoLevel,
+                              collective::Algorithm::kHoRing, collective::Algorithm::kTree};
   }
-  if (dice.chance(5)) space.collectives.tensor = {Algorithm::kLibrary, Algorithm::kDirect};
+  if (dice.chance(5))
+    space.collectives.tensor = {collective::Algorithm::kLibrary, collective::Algorithm::kDirect};
   if (dice.chance(5)) {
-    space.collectives.expert = {Algorithm::kDirect, Algorithm::kLibrary, Algorithm::kRelay};
+    space.collectives.expert = {collective::Algorithm::kDirect, collective::Algorithm::kLibrary,
+                                collective::Algorithm::kRelay};
   }
   if (dice.chance(4)) space.parameter_bucket = {Size{1'000'000}, Size{40'000'000}};
   if (dice.chance(4)) {
-    Overlap blocking;
+    plan::Overlap blocking;
     blocking.parameters = false;
-    space.overlap = {Overlap{}, overlap_all(false), blocking};
+    space.overlap = {plan::Overlap{}, plan::overlap_all(false), blocking};
   }
-  if (dice.chance(4)) space.sharding_group = {kNodeGroup, 2};
+  if (dice.chance(4)) space.sharding_group = {plan::kNodeGroup, 2};
   if (dice.chance(4)) space.layers = {{}, {1, 3}, {2, 2}};
   if (dice.chance(5)) {
-    RankOrder other;
+    plan::RankOrder other;
     std::swap(other.axes[0], other.axes[3]);
-    space.rank_order = {RankOrder{}, other};
+    space.rank_order = {plan::RankOrder{}, other};
   }
 }
 
 }  // namespace
 
-Job small_random_job(std::uint64_t seed) {
+plan::Job small_random_job(std::uint64_t seed) {
   Dice dice(seed);
-  Job job;
+  plan::Job job;
   job.cluster =
       two_level_cluster(dice.pick<std::int64_t>({1, 2, 3}), dice.pick<std::int64_t>({2, 4}));
   set_model(job, dice.pick<std::int64_t>({2, 3, 4, 6}), dice.pick<std::int64_t>({512, 2048}));
@@ -116,12 +123,12 @@ Job small_random_job(std::uint64_t seed) {
   job.length = dice.pick<std::int64_t>({512, 2048});
   job.cluster.device.memory_bytes = dice.pick({4e9, 8e9, 16e9, 64e9});
   if (seed % 3 != 1) {
-    job.model.experts = Experts{.count = 4, .top_k = 2, .ffn = job.model.hidden};
+    job.model.experts = model::Experts{.count = 4, .top_k = 2, .ffn = job.model.hidden};
     if (dice.chance(2)) job.model.experts->shared_ffn = job.model.hidden;
     if (dice.chance(2)) {
       std::vector<std::uint8_t> is_dense(static_cast<std::size_t>(job.model.layers), 0);
       is_dense.front() = 1;
-      set_dense_layers(job.model, is_dense);
+      model::set_dense_layers(job.model, is_dense);
     }
   }
   job.model.tied = dice.chance(3);
@@ -130,34 +137,38 @@ Job small_random_job(std::uint64_t seed) {
   job.space.micro_batch =
       dice.chance(2) ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 3, 4};
   if (dice.chance(2)) job.space.context = {1, 2};
-  if (dice.chance(2)) job.space.context_kind = {ContextKind::kRing, ContextKind::kUlysses};
+  if (dice.chance(2))
+    job.space.context_kind = {plan::ContextKind::kRing, plan::ContextKind::kUlysses};
   if (job.model.experts) {
-    job.space.context_kind = {ContextKind::kRing};
+    job.space.context_kind = {plan::ContextKind::kRing};
     job.space.expert_tensor = {1, 2};
     // Spaces where both kinds of parameters have several groups to choose from.
     job.space.sharding =
         dice.chance(2)
-            ? std::vector<Sharding>{*sharding_of("NNG"), *sharding_of("IIG"), *sharding_of("GGG")}
-            : std::vector<Sharding>{*sharding_of("NNI"), *sharding_of("NII"), *sharding_of("III"),
-                                    *sharding_of("IGG")};
+            ? std::vector<plan::Sharding>{*plan::sharding_of("NNG"), *plan::sharding_of("IIG"),
+                                          *plan::sharding_of("GGG")}
+            : std::vector<plan::Sharding>{*plan::sharding_of("NNI"), *plan::sharding_of("NII"),
+                                          *plan::sharding_of("III"), *plan::sharding_of("IGG")};
     job.space.expert =
         dice.chance(2) ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 4};
-    if (dice.chance(4)) job.space.expert_group = {kNodeGroup, 1, 2};
+    if (dice.chance(4)) job.space.expert_group = {plan::kNodeGroup, 1, 2};
   }
   if (dice.chance(4)) {
-    const StageRecompute full{.position = 0, .kind = RecomputeKind::kFull};
+    const plan::StageRecompute full{.position = 0, .kind = plan::RecomputeKind::kFull};
     job.space.recompute = {
-        {.kind = RecomputeKind::kFull, .stages = {{.position = 0}}},
-        {.kind = RecomputeKind::kSelective, .stages = {full}},
-        {.kind = RecomputeKind::kNone,
-         .stages = {{.position = 0, .kind = RecomputeKind::kModules, .modules = {Module::kNorm}},
-                    {.position = 1, .kind = RecomputeKind::kEvery, .every = 2}}}};
+        {.kind = plan::RecomputeKind::kFull, .stages = {{.position = 0}}},
+        {.kind = plan::RecomputeKind::kSelective, .stages = {full}},
+        {.kind = plan::RecomputeKind::kNone,
+         .stages = {{.position = 0,
+                     .kind = plan::RecomputeKind::kModules,
+                     .modules = {plan::Module::kNorm}},
+                    {.position = 1, .kind = plan::RecomputeKind::kEvery, .every = 2}}}};
   }
   return job;
 }
 
-Job small_tune_job() {
-  Job job;
+plan::Job small_tune_job() {
+  plan::Job job;
   job.cluster = two_level_cluster(2, 4);
   set_model(job, 8, 2048);
   job.sequences = 16;
@@ -165,4 +176,4 @@ Job small_tune_job() {
   return job;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::tune

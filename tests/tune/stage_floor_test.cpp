@@ -7,42 +7,43 @@
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 Work work_of(double layer_s, double other_layer_s, double head_s) {
   Work work;
-  work.layers = {{kNoRecompute, {layer_s, other_layer_s}, {}}};
+  work.layers = {{plan::kNoRecompute, {layer_s, other_layer_s}, {}}};
   work.head_s = head_s;
   return work;
 }
 
 /// Layers of two classes: the first two look at a window only.
-Architecture two_classes(std::int64_t layers) {
-  Architecture model = small_tune_job().model;
+model::Architecture two_classes(std::int64_t layers) {
+  model::Architecture model = small_tune_job().model;
   model.layers = layers;
   std::vector<std::int64_t> windows(static_cast<std::size_t>(layers), 0);
   windows[0] = windows[1] = 128;
-  set_windows(model, windows);
+  model::set_windows(model, windows);
   return model;
 }
 
-const Schedule kSchedules[] = {{},
-                               {.kind = ScheduleKind::kGpipe},
-                               {.kind = ScheduleKind::kInterleaved, .chunks = 2},
-                               {.kind = ScheduleKind::kZeroBubbleH1},
-                               {.kind = ScheduleKind::kFolded, .chunks = 2},
-                               {.kind = ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2}};
+const schedule::Schedule kSchedules[] = {
+    {},
+    {.kind = schedule::ScheduleKind::kGpipe},
+    {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2},
+    {.kind = schedule::ScheduleKind::kZeroBubbleH1},
+    {.kind = schedule::ScheduleKind::kFolded, .chunks = 2},
+    {.kind = schedule::ScheduleKind::kDualPipeV, .chunks = 2, .strands = 2}};
 
 // A listed split has the floor of the same split where nobody lists it.
 TEST(StageFloor, OfAListedEvenSplitIsThatOfTheEvenOne) {
   const LayerCounts counts(two_classes(14));
   const Work work = work_of(0.5, 1, 2);
-  for (const Schedule& schedule : kSchedules) {
-    const std::int64_t chunks = placement_of(schedule, 4).model_chunks();
-    const StageFloor even = stage_floor(work, counts, {schedule, Recompute{}, {}}, 4, 16);
-    const StageFloor listed =
-        stage_floor(work, counts, {schedule, Recompute{}, even_split(14, chunks)}, 4, 16);
+  for (const schedule::Schedule& schedule : kSchedules) {
+    const std::int64_t chunks = schedule::placement_of(schedule, 4).model_chunks();
+    const StageFloor even = stage_floor(work, counts, {schedule, plan::Recompute{}, {}}, 4, 16);
+    const StageFloor listed = stage_floor(
+        work, counts, {schedule, plan::Recompute{}, plan::even_split(14, chunks)}, 4, 16);
     EXPECT_GE(listed.price_s, even.price_s);
     EXPECT_NEAR(listed.simulated_s, even.simulated_s, 0.1 * even.simulated_s);
   }
@@ -52,7 +53,8 @@ TEST(StageFloor, OfAListedEvenSplitIsThatOfTheEvenOne) {
 // wait for three layers and three gradients, which `layer_s` counts together.
 TEST(StageFloor, CountsWhatLiesBeforeTheHead) {
   const LayerCounts counts(small_tune_job().model);  // Eight layers.
-  const StageFloor floor = stage_floor(work_of(1, 1, 3), counts, {{}, Recompute{}, {}}, 4, 16);
+  const StageFloor floor =
+      stage_floor(work_of(1, 1, 3), counts, {{}, plan::Recompute{}, {}}, 4, 16);
   EXPECT_DOUBLE_EQ(floor.simulated_s, 16 * (2 + 3) + 6);
 }
 
@@ -60,12 +62,12 @@ TEST(StageFloor, CountsWhatLiesBeforeTheHead) {
 TEST(StageFloor, CountsWhatEachPositionRecomputes) {
   const LayerCounts counts(small_tune_job().model);  // Eight layers.
   Work work = work_of(1, 1, 0);
-  work.layers.push_back({kWholeRecompute, {1.5, 1.5}, {}});
-  const Recompute first{.stages = {{.position = 0, .kind = RecomputeKind::kFull}}};
+  work.layers.push_back({plan::kWholeRecompute, {1.5, 1.5}, {}});
+  const plan::Recompute first{.stages = {{.position = 0, .kind = plan::RecomputeKind::kFull}}};
   const StageFloor floor = stage_floor(work, counts, {{}, first, {}}, 4, 16);
   EXPECT_DOUBLE_EQ(floor.simulated_s, 16 * 3);
   EXPECT_DOUBLE_EQ(floor.price_s, 15 * 3 + 8);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

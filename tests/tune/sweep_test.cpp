@@ -8,22 +8,23 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using ::testing::HasSubstr;
 
 /// On one node only, by the data size that its search fixes.
-Job swept_job() {
-  return read_job(Document::parse("stepwright: job/2\nmodel: llama-3-8b\n"
-                                  "cluster: {profile: dgx-h100, nodes: 2}\n"
-                                  "batch: {sequences: 64, length: 4096}\n"
-                                  "search: {tensor: 8, pipeline: 1, context: 1, data: [1, 2]}\n",
-                                  "job.yaml"),
-                  {});
+plan::Job swept_job() {
+  return plan::read_job(
+      Document::parse("stepwright: job/2\nmodel: llama-3-8b\n"
+                      "cluster: {profile: dgx-h100, nodes: 2}\n"
+                      "batch: {sequences: 64, length: 4096}\n"
+                      "search: {tensor: 8, pipeline: 1, context: 1, data: [1, 2]}\n",
+                      "job.yaml"),
+      {});
 }
 
-TuneResult search(const Job& job) { return tune(job, {.threads = 1}); }
+TuneResult search(const plan::Job& job) { return tune(job, {.threads = 1}); }
 
 std::string refusal_of(const std::string& text) {
   try {
@@ -36,7 +37,7 @@ std::string refusal_of(const std::string& text) {
 }
 
 TEST(Sweep, EachPointIsTheJobWithItsValue) {
-  const Job job = swept_job();
+  const plan::Job job = swept_job();
   const Sweep nodes = read_sweep(job, "cluster.nodes=1,2, 4");
   ASSERT_EQ(nodes.points.size(), 3U);
   EXPECT_EQ(nodes.points[0].job.cluster.nodes, 1);
@@ -82,4 +83,4 @@ TEST(Sweep, RefusesWhatIsNoFieldOfTheJob) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -6,7 +6,7 @@
 
 #include "small_jobs.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// 3,600 steps of 16 x 2,048 tokens, two seconds each: two hours of eight devices.
@@ -30,4 +30,4 @@ TEST(RunCost, HasNoCostWithoutAPrice) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -12,7 +12,7 @@
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/tune_json.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 using ::testing::AllOf;
@@ -21,7 +21,7 @@ using ::testing::Not;
 
 TuneOptions quick() { return {.threads = 1, .top = 5}; }
 
-std::string failure(const Job& job) {
+std::string failure(const plan::Job& job) {
   try {
     tune(job, quick());
   } catch (const Error& error) {
@@ -32,8 +32,8 @@ std::string failure(const Job& job) {
 }
 
 nlohmann::ordered_json answer_of(const TuneResult& result) {
-  const Plan& plan = result.plans.front().plan;
-  return tune_json(result, predict({result.job, plan}), framework_runs(result.job, plan));
+  const plan::Plan& plan = result.plans.front().plan;
+  return tune_json(result, simulate::predict({result.job, plan}), framework_runs(result.job, plan));
 }
 
 TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
@@ -43,7 +43,7 @@ TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
   EXPECT_EQ(result.plans.front().lost, "");
   for (std::size_t i = 0; i < result.plans.size(); ++i) {
     const TunedPlan& plan = result.plans[i];
-    EXPECT_FALSE(illegal(result.job, plan.plan));
+    EXPECT_FALSE(plan::illegal(result.job, plan.plan));
     EXPECT_TRUE(plan.fits);
     EXPECT_NEAR(plan.breakdown.total(), plan.step_time_s, 1e-6 * plan.step_time_s);
     if (i == 0) continue;
@@ -62,19 +62,20 @@ TEST(Tune, CountsEveryPlanOnce) {
 }
 
 TEST(Tune, TakesPassesOverTheVocabularyWhereStatesStayWhole) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.space.pipeline = {2};
-  job.space.schedule = {ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo};
-  job.space.sharding = {Sharding{}, Sharding{.optimizer = Spread::kGlobal}};
+  job.space.schedule = {schedule::ScheduleKind::kVocabularyOne,
+                        schedule::ScheduleKind::kVocabularyTwo};
+  job.space.sharding = {plan::Sharding{}, plan::Sharding{.optimizer = plan::Spread::kGlobal}};
   const TuneResult result = tune(job, quick());
   for (const TunedPlan& plan : result.plans) {
-    EXPECT_GT(traits_of(plan.plan.schedule.kind).barriers, 0);
-    EXPECT_FALSE(illegal(result.job, plan.plan));
+    EXPECT_GT(schedule::traits_of(plan.plan.schedule.kind).barriers, 0);
+    EXPECT_FALSE(plan::illegal(result.job, plan.plan));
   }
 }
 
 TEST(Tune, GivesTheSameAnswerOnAnyNumberOfThreads) {
-  const Job job = small_tune_job();
+  const plan::Job job = small_tune_job();
   nlohmann::ordered_json one = answer_of(tune(job, quick()));
   TuneOptions more = quick();
   more.threads = 3;
@@ -85,7 +86,7 @@ TEST(Tune, GivesTheSameAnswerOnAnyNumberOfThreads) {
 }
 
 TEST(Tune, FindsTheSameExhaustively) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.space.context = {1};
   TuneOptions all = quick();
   all.exhaustive = true;
@@ -93,7 +94,7 @@ TEST(Tune, FindsTheSameExhaustively) {
   const TuneResult exhaustive = tune(job, all);
   ASSERT_EQ(bounded.plans.size(), exhaustive.plans.size());
   for (std::size_t i = 0; i < bounded.plans.size(); ++i) {
-    EXPECT_EQ(plan_text(bounded.plans[i].plan), plan_text(exhaustive.plans[i].plan));
+    EXPECT_EQ(plan::plan_text(bounded.plans[i].plan), plan::plan_text(exhaustive.plans[i].plan));
   }
   EXPECT_EQ(exhaustive.space.bounded, 0);
 }
@@ -102,7 +103,7 @@ TEST(Tune, BeatsTheRuleOfThumb) {
   const TuneResult result = tune(small_tune_job(), quick());
   ASSERT_TRUE(result.baseline);
   EXPECT_GE(result.speedup_over_baseline, 1.0);
-  EXPECT_FALSE(illegal(result.job, result.baseline->plan));
+  EXPECT_FALSE(plan::illegal(result.job, result.baseline->plan));
 }
 
 TEST(Tune, ListsAFrontWhereNothingIsFasterAndSmaller) {
@@ -112,21 +113,21 @@ TEST(Tune, ListsAFrontWhereNothingIsFasterAndSmaller) {
   for (std::size_t i = 1; i < result.pareto.size(); ++i) {
     EXPECT_GE(result.pareto[i].step_time_s, result.pareto[i - 1].step_time_s);
     EXPECT_LT(result.pareto[i].peak_memory_bytes, result.pareto[i - 1].peak_memory_bytes);
-    const Prediction prediction = predict({result.job, result.pareto[i].plan});
+    const simulate::Prediction prediction = simulate::predict({result.job, result.pareto[i].plan});
     EXPECT_EQ(result.pareto[i].peak_memory_bytes, prediction.memory.peak_bytes);
     EXPECT_EQ(result.pareto[i].step_time_s, prediction.simulation.step_time_s);
   }
 }
 
 TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.cluster.device.memory_bytes = 0.2e9;
   const TuneResult result = tune(job, quick());
   ASSERT_EQ(result.plans.size(), 1U);
   EXPECT_FALSE(result.plans.front().fits);
   EXPECT_THAT(result.notes, ::testing::Contains(HasSubstr("No plan that the job allows fits")));
   const TunedPlan& smallest = result.plans.front();
-  EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - usable_bytes(job));
+  EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - memory::usable_bytes(job));
   const nlohmann::ordered_json json = tuned_plan_json(result, smallest);
   EXPECT_EQ(json["over_by_bytes"], static_cast<std::int64_t>(smallest.over_by_bytes));
   EXPECT_EQ(json["largest_kind"], "optimizer");
@@ -142,8 +143,8 @@ TEST(Tune, SaysWhatARefusingRuleDemands) {
 }
 
 TEST(Tune, KeepsAMemoryLimit) {
-  Job job = small_tune_job();
-  job.objective.kind = ObjectiveKind::kThroughput;
+  plan::Job job = small_tune_job();
+  job.objective.kind = plan::ObjectiveKind::kThroughput;
   job.objective.memory_limit_bytes = 0.9 * tune(job, quick()).plans.front().peak_memory_bytes;
   for (const TunedPlan& plan : tune(job, quick()).plans) {
     EXPECT_LE(plan.peak_memory_bytes, job.objective.memory_limit_bytes);
@@ -151,7 +152,7 @@ TEST(Tune, KeepsAMemoryLimit) {
 }
 
 TEST(Tune, SaysWhichListEmptiesTheSpace) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.space.tensor = {3};
   EXPECT_THAT(failure(job), AllOf(HasSubstr("; world-size: tensor 3"), HasSubstr("tensor free (")));
   job.space.tensor = {0};
@@ -159,13 +160,13 @@ TEST(Tune, SaysWhichListEmptiesTheSpace) {
 }
 
 TEST(Tune, SaysWhichRuleOfTheJobEmptiesTheSpace) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.precision = DType::kMxfp8;
   EXPECT_THAT(failure(job),
               AllOf(HasSubstr("; precision: toy has no rate for mxfp8; nearest legal: precision "),
                     Not(HasSubstr("world-size")), Not(HasSubstr("free"))));
   job.precision = DType::kBf16;
-  job.model.position = Position::kLearned;
+  job.model.position = model::Position::kLearned;
   job.model.positions = 1024;
   EXPECT_THAT(failure(job),
               AllOf(HasSubstr("length 2048 is beyond the 1024 learned positions of small"),
@@ -173,9 +174,9 @@ TEST(Tune, SaysWhichRuleOfTheJobEmptiesTheSpace) {
 }
 
 TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.precision = DType::kMxfp8;
-  job.model.position = Position::kLearned;
+  job.model.position = model::Position::kLearned;
   job.model.positions = 1024;
   job.space.tensor = {3};
   EXPECT_THAT(failure(job), AllOf(HasSubstr("; length-within-positions: "),
@@ -184,31 +185,31 @@ TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
 }
 
 TEST(Tune, NamesWhatOfTheHostEmptiesTheSpace) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.cluster.host = {};
-  job.space.offload.activations = {OffloadModules{OffloadModule::kCoreAttention}};
+  job.space.offload.activations = {plan::OffloadModules{plan::OffloadModule::kCoreAttention}};
   EXPECT_THAT(failure(job), AllOf(HasSubstr("says nothing of cluster.host.memory"),
                                   HasSubstr("nearest legal: offload.activations []"),
                                   HasSubstr("offload.activations free (")));
-  job.space.offload.activations = {OffloadModules{OffloadModule::kMoeActivation}};
+  job.space.offload.activations = {plan::OffloadModules{plan::OffloadModule::kMoeActivation}};
   EXPECT_THAT(failure(job), HasSubstr("has no moe_act"));
   job = small_tune_job();
   job.space.offload.parameters = {true};
-  job.space.sharding = {*sharding_of("NNG")};
+  job.space.sharding = {*plan::sharding_of("NNG")};
   EXPECT_THAT(failure(job), HasSubstr("offload.parameters with NNG and 0% of the optimizer"));
 }
 
 TEST(Tune, NamesTheStatesThatEmptyTheSpaceOfASchedule) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.space.pipeline = {2};
-  job.space.schedule = {ScheduleKind::kVocabularyOne};
-  job.space.sharding = {*sharding_of("NNG"), *sharding_of("GGG")};
+  job.space.schedule = {schedule::ScheduleKind::kVocabularyOne};
+  job.space.sharding = {*plan::sharding_of("NNG"), *plan::sharding_of("GGG")};
   EXPECT_THAT(failure(job),
               AllOf(HasSubstr("vocab-1 with sharded parameters"), HasSubstr("schedule free (")));
 }
 
 TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.sequences = 4;
   job.space.data = {8};
   EXPECT_THAT(failure(job),
@@ -224,15 +225,16 @@ TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
 }
 
 TEST(Tune, FindsTheSmallestClusterThatMeetsATarget) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.cluster.nodes = 4;
   job.cluster.levels.back().size = 16;
   const double on_two = [&] {
-    Job two = job;
+    plan::Job two = job;
     two.cluster.nodes = 2;
     return tune(two, quick()).plans.front().step_time_s;
   }();
-  job.objective = {.kind = ObjectiveKind::kSmallestCluster, .target_step_time_s = on_two * 1.001};
+  job.objective = {.kind = plan::ObjectiveKind::kSmallestCluster,
+                   .target_step_time_s = on_two * 1.001};
   const TuneResult result = tune(job, quick());
   EXPECT_TRUE(result.target_met);
   EXPECT_LE(result.job.cluster.nodes, 2);
@@ -255,4 +257,4 @@ TEST(TuneJson, HasTheKeysOfItsContract) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

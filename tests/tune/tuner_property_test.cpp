@@ -16,13 +16,13 @@
 // What a tuner must hold whatever it is asked. STEPWRIGHT_RANDOM_JOBS tries more jobs than the
 // suite does (`make test-long`).
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 constexpr double kSame = 1e-9;
 
 /// Nothing where no plan is legal, or the smallest does not fit.
-std::optional<TuneResult> answer(const Job& job, const TuneOptions& options) {
+std::optional<TuneResult> answer(const plan::Job& job, const TuneOptions& options) {
   try {
     TuneResult result = tune(job, options);
     if (!result.plans.front().fits) return std::nullopt;
@@ -34,70 +34,71 @@ std::optional<TuneResult> answer(const Job& job, const TuneOptions& options) {
 }
 
 /// Plans that differ from one in a single field, as a person would try them; few are legal.
-std::vector<Plan> single_changes(const Job& job, const Plan& plan) {
-  std::vector<Plan> changed;
+std::vector<plan::Plan> single_changes(const plan::Job& job, const plan::Plan& plan) {
+  std::vector<plan::Plan> changed;
   const auto add = [&](const auto& put) { put(changed.emplace_back(plan)); };
-  for (const std::int64_t size : divisors(job.sequences)) {
-    add([&](Plan& to) { to.micro_batch = size; });
+  for (const std::int64_t size : plan::divisors(job.sequences)) {
+    add([&](plan::Plan& to) { to.micro_batch = size; });
   }
   for (std::int64_t chunks = 1; chunks <= 8; ++chunks) {
-    const ScheduleKind kind =
-        chunks == 1 ? ScheduleKind::kOneForwardOneBackward : ScheduleKind::kInterleaved;
-    add([&](Plan& to) { to.schedule = {.kind = kind, .chunks = chunks}; });
+    const schedule::ScheduleKind kind = chunks == 1 ? schedule::ScheduleKind::kOneForwardOneBackward
+                                                    : schedule::ScheduleKind::kInterleaved;
+    add([&](plan::Plan& to) { to.schedule = {.kind = kind, .chunks = chunks}; });
   }
-  for (const RecomputeKind kind :
-       {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
-    add([&](Plan& to) { to.recompute.kind = kind; });
+  for (const plan::RecomputeKind kind :
+       {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective, plan::RecomputeKind::kFull}) {
+    add([&](plan::Plan& to) { to.recompute.kind = kind; });
   }
-  for (Sharding states : paro_strategies()) {
+  for (plan::Sharding states : plan::paro_strategies()) {
     states.group = plan.sharding.group;
     states.expert_group = plan.sharding.expert_group;
-    add([&](Plan& to) { to.sharding = states; });
+    add([&](plan::Plan& to) { to.sharding = states; });
     states.group = states.expert_group = 1;
-    add([&](Plan& to) { to.sharding = states; });
+    add([&](plan::Plan& to) { to.sharding = states; });
   }
-  for (const std::int64_t size : divisors(plan.parallel.context * plan.parallel.data)) {
-    add([&](Plan& to) { to.sharding.group = size; });
-    add([&](Plan& to) { to.sharding.expert_group = size; });
+  for (const std::int64_t size : plan::divisors(plan.parallel.context * plan.parallel.data)) {
+    add([&](plan::Plan& to) { to.sharding.group = size; });
+    add([&](plan::Plan& to) { to.sharding.expert_group = size; });
   }
-  for (const std::int64_t size : divisors(job.cluster.devices())) {
-    add([&](Plan& to) { to.parallel.expert = size; });
-    add([&](Plan& to) { to.parallel.expert_tensor = size; });
+  for (const std::int64_t size : plan::divisors(job.cluster.devices())) {
+    add([&](plan::Plan& to) { to.parallel.expert = size; });
+    add([&](plan::Plan& to) { to.parallel.expert_tensor = size; });
   }
-  for (const Named<ContextKind>& kind : kContextKindNames) {
-    add([&](Plan& to) { to.context_kind = kind.value; });
+  for (const Named<plan::ContextKind>& kind : plan::kContextKindNames) {
+    add([&](plan::Plan& to) { to.context_kind = kind.value; });
   }
-  for (const Named<TensorInput>& kind : kTensorInputNames) {
-    add([&](Plan& to) { to.tensor_input = kind.value; });
+  for (const Named<plan::TensorInput>& kind : plan::kTensorInputNames) {
+    add([&](plan::Plan& to) { to.tensor_input = kind.value; });
   }
   for (const double share : job.space.offload.optimizer) {
     for (const bool masters : {true, false}) {
-      add([&](Plan& to) {
+      add([&](plan::Plan& to) {
         to.offload.optimizer = share;
         to.offload.masters = masters;
         to.offload.parameters = false;
       });
     }
   }
-  for (const OffloadModules modules : job.space.offload.activations) {
-    add([&](Plan& to) { to.offload.activations = modules; });
+  for (const plan::OffloadModules modules : job.space.offload.activations) {
+    add([&](plan::Plan& to) { to.offload.activations = modules; });
   }
-  add([](Plan& to) { to.sequence_parallel = !to.sequence_parallel; });
-  add([](Plan& to) { to.overlap = overlap_all(true); });
+  add([](plan::Plan& to) { to.sequence_parallel = !to.sequence_parallel; });
+  add([](plan::Plan& to) { to.overlap = plan::overlap_all(true); });
   return changed;
 }
 
 /// The changes that are plans of the space, with even layers and with balanced ones.
-std::vector<Plan> changes_in_space(const Job& job, const Dimensions& space, Plan best) {
-  const CostModel cost(job);
+std::vector<plan::Plan> changes_in_space(const plan::Job& job, const Dimensions& space,
+                                         plan::Plan best) {
+  const cost::CostModel cost(job);
   PlayedPrices prices(job, cost);
   if (job.space.layers.empty()) best.layers.clear();
-  std::vector<Plan> changes = single_changes(job, best);
+  std::vector<plan::Plan> changes = single_changes(job, best);
   changes.push_back(best);
-  std::vector<Plan> inside;
-  for (Plan plan : changes) {
-    if (broken_rule(job, plan)) continue;
-    plan = canonical(plan, job);
+  std::vector<plan::Plan> inside;
+  for (plan::Plan plan : changes) {
+    if (plan::broken_rule(job, plan)) continue;
+    plan = plan::canonical(plan, job);
     if (!contains(job, space, plan)) continue;
     inside.push_back(plan);
     if (!balances(job, space, plan)) continue;
@@ -109,30 +110,32 @@ std::vector<Plan> changes_in_space(const Job& job, const Dimensions& space, Plan
 /// Returns how many changes are plans of the space that fit.
 std::uint64_t expect_no_change_is_faster(const TuneResult& result, const Dimensions& space) {
   std::uint64_t tried = 0;
-  const Job& job = result.job;
+  const plan::Job& job = result.job;
   const TunedPlan& best = result.plans.front();
-  for (const Plan& plan : changes_in_space(job, space, best.plan)) {
-    const Prediction prediction = predict({job, plan});
+  for (const plan::Plan& plan : changes_in_space(job, space, best.plan)) {
+    const simulate::Prediction prediction = simulate::predict({job, plan});
     if (!prediction.memory.fits()) continue;
     ++tried;
     EXPECT_GE(prediction.simulation.step_time_s, best.step_time_s * (1 - kSame))
-        << plan_text(plan) << " beats " << plan_text(best.plan);
+        << plan::plan_text(plan) << " beats " << plan::plan_text(best.plan);
   }
   return tried;
 }
 
 void expect_all_fit(const TuneResult& result) {
   for (const TunedPlan& tuned : result.plans) {
-    const MemoryReport memory = memory_report(result.job, build_program(result.job, tuned.plan));
-    EXPECT_TRUE(memory.fits_devices()) << plan_text(tuned.plan);
-    EXPECT_TRUE(memory.fits_hosts()) << plan_text(tuned.plan);
+    const memory::MemoryReport memory =
+        memory::memory_report(result.job, step::build_program(result.job, tuned.plan));
+    EXPECT_TRUE(memory.fits_devices()) << plan::plan_text(tuned.plan);
+    EXPECT_TRUE(memory.fits_hosts()) << plan::plan_text(tuned.plan);
   }
 }
 
 void expect_prefix(const TuneResult& few, const TuneResult& many) {
   ASSERT_LE(few.plans.size(), many.plans.size());
   for (std::size_t i = 0; i < few.plans.size(); ++i) {
-    EXPECT_EQ(plan_text(few.plans[i].plan), plan_text(many.plans[i].plan)) << "place " << i;
+    EXPECT_EQ(plan::plan_text(few.plans[i].plan), plan::plan_text(many.plans[i].plan))
+        << "place " << i;
     EXPECT_EQ(few.plans[i].step_time_s, many.plans[i].step_time_s);
   }
 }
@@ -153,13 +156,13 @@ TEST(Tuner, HoldsWhateverTheJob) {
   std::uint64_t tried = 0;
   const auto seeds = random_seeds(40);
   for (const std::uint64_t seed : seeds) {
-    const Job job = random_job(seed);
+    const plan::Job job = random_job(seed);
     SCOPED_TRACE(seed);
     SCOPED_TRACE(job.model_name + " on " + job.cluster.name);
     const auto result = answer(job, {.threads = 1, .top = 10});
     if (!result) continue;
     ++answered;
-    const Job& used = result->job;
+    const plan::Job& used = result->job;
     expect_all_fit(*result);
     const Dimensions space = dimensions(used);
     if (result->baseline && contains(used, space, result->baseline->plan)) {
@@ -185,4 +188,4 @@ TEST(Tuner, HoldsWhateverTheJob) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

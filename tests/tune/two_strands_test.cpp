@@ -7,15 +7,15 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
 /// Tensor parallelism whose messages nothing else hides.
-Job sent_job() {
-  Job job;
+plan::Job sent_job() {
+  plan::Job job;
   job.model_name = "llama-3-8b";
-  job.model = *built_in_model("llama-3-8b");
-  job.cluster = *built_in_cluster("dgx-h100", 1);
+  job.model = *model::built_in_model("llama-3-8b");
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   job.length = 4096;
   job.sequences = 64;
   job.space.tensor = {8};
@@ -24,23 +24,24 @@ Job sent_job() {
 }
 
 TEST(TwoStrands, GainWhereTensorMessagesAreExposed) {
-  const Job job = sent_job();
+  const plan::Job job = sent_job();
   const TuneResult result = tune(job, {.threads = 1});
   const std::optional<StrandsGain> gain = two_strands(result, {.threads = 1});
   ASSERT_TRUE(gain);
   EXPECT_EQ(gain->tuned.plan.schedule.strands, 2);
-  EXPECT_FALSE(broken_rule(job, gain->tuned.plan));
-  EXPECT_LE(gain->tuned.peak_memory_bytes, usable_bytes(job));
+  EXPECT_FALSE(plan::broken_rule(job, gain->tuned.plan));
+  EXPECT_LE(gain->tuned.peak_memory_bytes, memory::usable_bytes(job));
   EXPECT_DOUBLE_EQ(gain->gain_s, result.plans.front().step_time_s - gain->tuned.step_time_s);
   EXPECT_GT(gain->gain_s, 0.01 * result.plans.front().step_time_s);
 }
 
 TEST(TwoStrands, AreNoBetterThanASearchAmongThem) {
-  Job job = sent_job();
+  plan::Job job = sent_job();
   const std::optional<StrandsGain> gain = two_strands(tune(job, {.threads = 1}), {.threads = 1});
   ASSERT_TRUE(gain);
-  job.space.schedule = {ScheduleKind::kOneForwardOneBackward, ScheduleKind::kFolded,
-                        ScheduleKind::kPaired, ScheduleKind::kDualPipeV};
+  job.space.schedule = {schedule::ScheduleKind::kOneForwardOneBackward,
+                        schedule::ScheduleKind::kFolded, schedule::ScheduleKind::kPaired,
+                        schedule::ScheduleKind::kDualPipeV};
   job.space.strands = {1, 2};
   const TuneResult searched = tune(job, {.threads = 1});
   EXPECT_LE(searched.plans.front().step_time_s, gain->tuned.step_time_s * (1 + 1e-12));
@@ -49,15 +50,15 @@ TEST(TwoStrands, AreNoBetterThanASearchAmongThem) {
 }
 
 TEST(TwoStrands, AreNotToldWhereNothingIsSentOrTheFrameworkRunsNone) {
-  Job alone = sent_job();
+  plan::Job alone = sent_job();
   alone.space.tensor = {1};
   alone.space.context = {1};
   alone.space.pipeline = {1};
   EXPECT_FALSE(two_strands(tune(alone, {.threads = 1}), {.threads = 1}));
-  Job megatron = sent_job();
+  plan::Job megatron = sent_job();
   megatron.framework.name = "megatron-core";
   EXPECT_FALSE(two_strands(tune(megatron, {.threads = 1}), {.threads = 1}));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -6,23 +6,23 @@
 #include "small_jobs.h"
 #include "stepwright/cluster/catalog.h"
 
-namespace stepwright {
+namespace stepwright::tune {
 namespace {
 
-Cluster cluster_of(std::string_view name, std::int64_t nodes) {
-  return built_in_cluster(name, nodes).value();
+cluster::Cluster cluster_of(std::string_view name, std::int64_t nodes) {
+  return cluster::built_in_cluster(name, nodes).value();
 }
 
 TEST(UsedDevices, PowersOfTwoAndThreeTimesThemAreUsedWhole) {
   for (const std::int64_t nodes : {1, 2, 3, 4, 6, 8, 48, 64, 2048}) {
-    const std::vector<Cluster> parts = parts_worth_trying(cluster_of("dgx-h100", nodes));
+    const std::vector<cluster::Cluster> parts = parts_worth_trying(cluster_of("dgx-h100", nodes));
     EXPECT_EQ(parts, std::vector{cluster_of("dgx-h100", nodes)});
   }
 }
 
 TEST(UsedDevices, PartsOfARackKeepItsLinks) {
-  const Cluster rack = cluster_of("gb200-nvl72", 10);
-  const Cluster part = with_devices(rack, 8, 64);
+  const cluster::Cluster rack = cluster_of("gb200-nvl72", 10);
+  const cluster::Cluster part = with_devices(rack, 8, 64);
   EXPECT_EQ(part.devices(), 512);
   EXPECT_EQ(part.nics_per_node, 64);
   EXPECT_EQ(part.nic_of_device.size(), 64U);
@@ -38,7 +38,7 @@ TEST(UsedDevices, FewerNodesOfAProfileAreThatProfile) {
 }
 
 TEST(UsedDevices, NoneIsLeftIdleWhereAllAreAskedFor) {
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.cluster = with_devices(job.cluster, 1, 4);
   job.cluster.nodes = 5;
   job.cluster.levels.back().size = 20;
@@ -61,11 +61,11 @@ TEST(UsedDevices, NoneIsLeftIdleWhereAllAreAskedFor) {
 
 TEST(UsedDevices, SaysWhatAStepTakesWithAllInUse) {
   // Four layers on three positions of nine devices wait for two on one; on four they do not.
-  Job job = small_tune_job();
+  plan::Job job = small_tune_job();
   job.cluster.nodes = 1;
   job.cluster.devices_per_node = 9;
   job.cluster.nic_of_device.assign(9, 0);
-  for (Level& level : job.cluster.levels) level.size = 9;
+  for (cluster::Level& level : job.cluster.levels) level.size = 9;
   job.model.layers = 4;
   job.model.vocabulary = 1024;
   job.sequences = 72;
@@ -83,4 +83,4 @@ TEST(UsedDevices, SaysWhatAStepTakesWithAllInUse) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::tune

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 RowResult run(const char* alike, double predicted, double measured, const char* plan = "") {
@@ -50,4 +50,4 @@ TEST(Choices, EqualPredictionsAreNoOrder) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

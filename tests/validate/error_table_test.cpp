@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 TEST(ErrorStatistics, OfFiveByHand) {
@@ -42,4 +42,4 @@ TEST(ErrorStatistics, OfNothingIsZero) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -5,7 +5,7 @@
 #include "stepwright/validate/rows/row_plan.h"
 #include "tests/validate/rows/table_rows.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
@@ -71,4 +71,4 @@ TEST(LabelConflict, TheOneThatFitsMayNeedLess) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -7,7 +7,7 @@
 
 #include "tests/core/refusal.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 constexpr const char* kHeader =
@@ -144,4 +144,4 @@ TEST(Validation, KnowsKindsByTheHeader) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

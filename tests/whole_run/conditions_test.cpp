@@ -6,12 +6,12 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files/run_keys.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
-RunSettings read(const std::string& text) {
+plan::RunSettings read(const std::string& text) {
   const Document document = Document::parse(text, "job.yaml");
-  return read_run(document.root());
+  return plan::read_run(document.root());
 }
 
 std::string refusal(const std::string& text) {
@@ -24,7 +24,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(RunSettings, AreReadWithUnits) {
-  const RunSettings settings = read(
+  const plan::RunSettings settings = read(
       "tokens: 15e12\ndevice_mttf: 50000 h\nrestart: 10 min\nrepair: 2d\nspare_nodes: 3\n"
       "checkpoints: asynchronous\nstorage: 100 GB/s\nhost_copy: 20e9\nevaluation: 0.02\n");
   EXPECT_EQ(settings.tokens, 15e12);
@@ -33,7 +33,7 @@ TEST(RunSettings, AreReadWithUnits) {
   EXPECT_EQ(settings.repair_s, 172800);
   EXPECT_EQ(settings.spare_nodes, 3);
   EXPECT_EQ(settings.storage_bytes_per_s, 100e9);
-  EXPECT_EQ(settings.checkpoints, CheckpointWriting::kAsynchronous);
+  EXPECT_EQ(settings.checkpoints, plan::CheckpointWriting::kAsynchronous);
 }
 
 TEST(RunSettings, RefuseWhatNoRunHas) {
@@ -71,13 +71,14 @@ TEST(RunSettings, RefuseContradictions) {
 }
 
 TEST(RunSettings, OneWayOfSayingAThingReplacesTheOther) {
-  const RunSettings stated =
+  const plan::RunSettings stated =
       read("device_mttf: 1e6\nevaluation: 0.1\ncheckpoints: asynchronous\nhost_copy: 1e9");
-  const RunSettings all = overridden(stated, {.failures_per_device_hour = 0,
-                                              .checkpoints = CheckpointWriting::kExposed,
-                                              .evaluation_tokens = 1e6,
-                                              .evaluation_every = 10});
-  EXPECT_EQ(run_contradiction(all), "");
+  const plan::RunSettings all =
+      plan::overridden(stated, {.failures_per_device_hour = 0,
+                                .checkpoints = plan::CheckpointWriting::kExposed,
+                                .evaluation_tokens = 1e6,
+                                .evaluation_every = 10});
+  EXPECT_EQ(plan::run_contradiction(all), "");
   EXPECT_FALSE(all.device_mttf_s);
   EXPECT_FALSE(all.evaluation);
   EXPECT_FALSE(all.host_copy_bytes_per_s);
@@ -85,17 +86,18 @@ TEST(RunSettings, OneWayOfSayingAThingReplacesTheOther) {
 }
 
 TEST(RunSettings, AreWrittenAsTheyAreRead) {
-  const RunSettings stated = read("tokens: 1e12\nrepair: 1d\nspare_nodes: 2\ncheckpoints: exposed");
-  const std::string text = run_json(stated).dump();
+  const plan::RunSettings stated =
+      read("tokens: 1e12\nrepair: 1d\nspare_nodes: 2\ncheckpoints: exposed");
+  const std::string text = plan::run_json(stated).dump();
   EXPECT_EQ(
       text,
       R"({"tokens":1000000000000.0,"repair":86400.0,"spare_nodes":2,"checkpoints":"exposed"})");
   EXPECT_EQ(read(text), stated);
-  EXPECT_TRUE(run_json({}).is_null());
+  EXPECT_TRUE(plan::run_json({}).is_null());
 }
 
-Cluster devices(std::int64_t nodes, double host_link_bytes_per_s = 0) {
-  Cluster cluster{.nodes = nodes, .devices_per_node = 8};
+cluster::Cluster devices(std::int64_t nodes, double host_link_bytes_per_s = 0) {
+  cluster::Cluster cluster{.nodes = nodes, .devices_per_node = 8};
   cluster.device.host_link_bytes_per_s = host_link_bytes_per_s;
   return cluster;
 }
@@ -114,7 +116,7 @@ TEST(RunConditions, AssumeNothingThatIsStated) {
   const RunConditions all = run_conditions({.failures_per_device_hour = 0,
                                             .restart_s = 60,
                                             .repair_s = 0,
-                                            .checkpoints = CheckpointWriting::kAsynchronous,
+                                            .checkpoints = plan::CheckpointWriting::kAsynchronous,
                                             .storage_bytes_per_s = 1e9,
                                             .host_copy_bytes_per_s = 1e9,
                                             .evaluation = 0,
@@ -126,7 +128,7 @@ TEST(RunConditions, AssumeNothingThatIsStated) {
 }
 
 TEST(RunConditions, CopiesToTheHostAreAsFastAsTheDevicesLink) {
-  const RunSettings settings{.checkpoints = CheckpointWriting::kAsynchronous};
+  const plan::RunSettings settings{.checkpoints = plan::CheckpointWriting::kAsynchronous};
   // PCIe 3.0 of a V100 has no 20 GB/s, NVLink-C2C of a GB200 ten times that.
   EXPECT_NEAR(run_conditions(settings, devices(1, 15.75e9)).host_copy_bytes_per_s, 13.7e9, 5e7);
   EXPECT_NEAR(run_conditions(settings, devices(1, 225e9)).host_copy_bytes_per_s, 195.8e9, 1e8);
@@ -134,4 +136,4 @@ TEST(RunConditions, CopiesToTheHostAreAsFastAsTheDevicesLink) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -10,7 +10,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/whole_run/run_process.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 /// A published share of useful time, and what is known of its run.
@@ -129,4 +129,4 @@ TEST(PublishedRuns, StandInTheDocumentAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 TEST(Renewal, IsDalysFormulaWhereTheWholeCheckpointIsExposed) {
@@ -54,4 +54,4 @@ TEST(Renewal, TheBestIntervalIsNotBelowAHiddenWrite) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

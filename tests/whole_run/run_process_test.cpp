@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/whole_run/simulated_run.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 constexpr std::uint64_t kSeed = 7;
@@ -174,4 +174,4 @@ TEST(SimulatedRuns, FollowFromTheSeed) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -4,7 +4,7 @@
 
 #include "stepwright/packing/largest_of.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 TEST(WaitingShare, WithoutSparesEveryFailureWaitsForItsRepair) {
@@ -34,12 +34,12 @@ TEST(WaitingVariance, IsANumberWhateverTheSpares) {
 
 TEST(ExpectedLargest, IsKnownOfFewDraws) {
   // H. L. Harter, Biometrika 48 (1961), table 1: expected values of normal order statistics.
-  EXPECT_EQ(largest_of(1, 0).mean, 0);
-  EXPECT_NEAR(largest_of(2, 0).mean, 0.56419, 1e-5);
-  EXPECT_NEAR(largest_of(6, 0).mean, 1.26721, 1e-5);
-  EXPECT_NEAR(largest_of(100, 0).mean, 2.50759, 1e-5);
-  EXPECT_GT(largest_of(std::int64_t{1} << 30, 0).mean, 6);
+  EXPECT_EQ(packing::largest_of(1, 0).mean, 0);
+  EXPECT_NEAR(packing::largest_of(2, 0).mean, 0.56419, 1e-5);
+  EXPECT_NEAR(packing::largest_of(6, 0).mean, 1.26721, 1e-5);
+  EXPECT_NEAR(packing::largest_of(100, 0).mean, 2.50759, 1e-5);
+  EXPECT_GT(packing::largest_of(std::int64_t{1} << 30, 0).mean, 6);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -12,7 +12,7 @@
 #include "stepwright/whole_run/forward_time.h"
 #include "stepwright/whole_run/plans_by_run.h"
 
-namespace stepwright {
+namespace stepwright::whole_run {
 namespace {
 
 const char* const kPlan = R"(stepwright: plan/2
@@ -22,24 +22,25 @@ job:
   batch: {sequences: 64, length: 8192}
 )";
 
-PlannedJob planned(const std::string& choices, const std::string& job = "") {
+plan::PlannedJob planned(const std::string& choices, const std::string& job = "") {
   const Document document = Document::parse(kPlan + job + choices, "plan.yaml");
-  return read_plan(document, {});
+  return plan::read_plan(document, {});
 }
 
 /// Everything stated, nothing goes wrong.
-RunSettings calm(double tokens = 1e12) {
+plan::RunSettings calm(double tokens = 1e12) {
   return {.tokens = tokens,
           .failures_per_device_hour = 0,
           .restart_s = 0,
-          .checkpoints = CheckpointWriting::kExposed,
+          .checkpoints = plan::CheckpointWriting::kExposed,
           .storage_bytes_per_s = 1e18,
           .evaluation = 0,
           .straggler_spread = 0};
 }
 
 TEST(WholeRun, WhereNothingGoesWrongIsSteps) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
   const double batch = 64.0 * 8192;
   const WholeRun run = whole_run(prediction, calm(1000 * batch));
   EXPECT_EQ(run.process.steps, 1000);
@@ -58,9 +59,10 @@ TEST(WholeRun, ACheckpointHoldsEachStateOnceWhateverThePlan) {
         "parallel: {tensor: 4, data: 4}\nsharding: ddp\n",
         "parallel: {tensor: 2, pipeline: 2, data: 4}\nsharding: zero1\n",
         "parallel: {tensor: 2, data: 8}\nsharding: {states: IIG, group: 4}\n"}) {
-    const Prediction prediction = predict(planned(choices));
+    const simulate::Prediction prediction = simulate::predict(planned(choices));
     const CheckpointSize size = checkpoint_size(prediction.planned.plan, prediction.program);
-    const double parameters = static_cast<double>(count_parameters(prediction.planned.job.model));
+    const double parameters =
+        static_cast<double>(model::count_parameters(prediction.planned.job.model));
     EXPECT_NEAR(size.bytes, 14 * parameters, 0.002 * size.bytes) << choices;
     EXPECT_GE(size.largest_part_bytes, size.bytes / 16 * 0.999) << choices;
   }
@@ -77,16 +79,17 @@ sequence_parallel: true
 sharding: zero1
 )",
                                             "plan.yaml");
-  const Prediction prediction = predict(read_plan(document, {}));
+  const simulate::Prediction prediction = simulate::predict(plan::read_plan(document, {}));
   const CheckpointSize size = checkpoint_size(prediction.planned.plan, prediction.program);
-  const double parameters = static_cast<double>(count_parameters(prediction.planned.job.model));
+  const double parameters =
+      static_cast<double>(model::count_parameters(prediction.planned.job.model));
   EXPECT_NEAR(size.bytes, 14 * parameters, 0.002 * size.bytes);
 }
 
 /// Frozen weights come from where they came from: 14 bytes of each weight of an adapter.
 TEST(WholeRun, ACheckpointHoldsWhatIsTrained) {
-  const Prediction prediction =
-      predict(planned("parallel: {data: 16}\n", "  adapters: {rank: 8, targets: [projection]}\n"));
+  const simulate::Prediction prediction = simulate::predict(
+      planned("parallel: {data: 16}\n", "  adapters: {rank: 8, targets: [projection]}\n"));
   const CheckpointSize size = checkpoint_size(prediction.planned.plan, prediction.program);
   const double elements = 32.0 * 8 * (4096 + 4096);
   EXPECT_NEAR(size.bytes, 14 * elements, 0.01 * size.bytes);
@@ -94,7 +97,8 @@ TEST(WholeRun, ACheckpointHoldsWhatIsTrained) {
 
 TEST(WholeRun, StepsOfAMethodAreSaidToBeUpdatesAlone) {
   const auto said = [](const std::string& job) {
-    const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n", job));
+    const simulate::Prediction prediction =
+        simulate::predict(planned("parallel: {tensor: 2, data: 8}\n", job));
     const std::vector<std::string> assumed = whole_run(prediction, calm()).assumed;
     return std::ranges::any_of(assumed, [](const std::string& sentence) {
       return sentence.find("updates of dpo alone") != std::string::npos;
@@ -105,12 +109,13 @@ TEST(WholeRun, StepsOfAMethodAreSaidToBeUpdatesAlone) {
 }
 
 TEST(WholeRun, AsynchronousCheckpointsExposeTheCopyAlone) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  RunSettings settings = calm();
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  plan::RunSettings settings = calm();
   settings.failures_per_device_hour = 1e-3;
   settings.storage_bytes_per_s = 1e9;
   const WholeRun exposed = whole_run(prediction, settings);
-  settings.checkpoints = CheckpointWriting::kAsynchronous;
+  settings.checkpoints = plan::CheckpointWriting::kAsynchronous;
   settings.host_copy_bytes_per_s = 20e9;
   const WholeRun hidden = whole_run(prediction, settings);
   EXPECT_NEAR(exposed.process.copy_s, exposed.checkpoint.bytes / 1e9, 1e-9);
@@ -120,8 +125,9 @@ TEST(WholeRun, AsynchronousCheckpointsExposeTheCopyAlone) {
 }
 
 TEST(WholeRun, AStatedIntervalIsTakenInWholeSteps) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  RunSettings settings = calm();
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  plan::RunSettings settings = calm();
   settings.failures_per_device_hour = 1e-4;
   settings.checkpoint_interval_s = 100 * prediction.step_time_s() + 0.1;
   EXPECT_EQ(whole_run(prediction, settings).process.checkpoint_every, 100);
@@ -133,23 +139,24 @@ TEST(WholeRun, AStatedIntervalIsTakenInWholeSteps) {
 }
 
 TEST(WholeRun, StragglersAreTheSlowestOfAllDevices) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  RunSettings settings = calm();
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  plan::RunSettings settings = calm();
   settings.straggler_spread = 0.02;
   const WholeRun run = whole_run(prediction, settings);
-  EXPECT_NEAR(run.process.straggling_s, 0.02 * largest_of(16, 0).mean * prediction.step_time_s(),
-              1e-12);
+  EXPECT_NEAR(run.process.straggling_s,
+              0.02 * packing::largest_of(16, 0).mean * prediction.step_time_s(), 1e-12);
 }
 
 TEST(WholeRun, EvaluationIsForwardPassesOfTheProgram) {
   for (const char* choices : {"parallel: {tensor: 2, data: 8}\nsharding: zero3\n",
                               "parallel: {tensor: 2, pipeline: 4, data: 2}\n"}) {
-    const Prediction prediction = predict(planned(choices));
+    const simulate::Prediction prediction = simulate::predict(planned(choices));
     const double forward = forward_time_s(prediction);
     // A third of the FLOPs, without gradients' messages and the update.
     EXPECT_GT(forward, 0.2 * prediction.step_time_s()) << choices;
     EXPECT_LT(forward, 0.45 * prediction.step_time_s()) << choices;
-    RunSettings settings = calm();
+    plan::RunSettings settings = calm();
     settings.evaluation = std::nullopt;
     settings.evaluation_tokens = 10 * 64 * 8192.0;
     settings.evaluation_every = 100;
@@ -160,8 +167,9 @@ TEST(WholeRun, EvaluationIsForwardPassesOfTheProgram) {
 }
 
 TEST(WholeRun, AShareOfEvaluationIsThatShare) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  RunSettings settings = calm();
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  plan::RunSettings settings = calm();
   settings.evaluation = 0.05;
   const WholeRun run = whole_run(prediction, settings);
   EXPECT_NEAR(run.useful_share(), 0.95, 1e-6);
@@ -169,8 +177,9 @@ TEST(WholeRun, AShareOfEvaluationIsThatShare) {
 
 /// A failure in half of all runs, which costs a hundred days.
 TEST(WholeRun, IsNoShorterThanOneInWhichNothingFails) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  RunSettings settings = calm();
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  plan::RunSettings settings = calm();
   const WholeRun none = whole_run(prediction, settings);
   settings.failures_per_device_hour = 0.5 * 3600 / (16 * none.time.wall_s);
   settings.restart_s = 100 * 86400;
@@ -182,8 +191,9 @@ TEST(WholeRun, IsNoShorterThanOneInWhichNothingFails) {
 }
 
 TEST(WholeRun, SparesAndIdleDevicesArePaid) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  RunSettings settings = calm();
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  plan::RunSettings settings = calm();
   settings.spare_nodes = 1;
   settings.price_per_gpu_hour = 2;
   const WholeRun run = whole_run(prediction, settings, {.devices = 10, .nodes = 1});
@@ -193,8 +203,9 @@ TEST(WholeRun, SparesAndIdleDevicesArePaid) {
 }
 
 TEST(WholeRun, TheBestNumberOfSparesIsCheapest) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
-  RunSettings settings = calm();
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  plan::RunSettings settings = calm();
   settings.failures_per_device_hour = 1e-3;
   EXPECT_FALSE(whole_run(prediction, settings).best_spare_nodes);
   settings.repair_s = 2 * 86400;
@@ -211,18 +222,19 @@ TEST(WholeRun, TheBestNumberOfSparesIsCheapest) {
 }
 
 TEST(WholeRun, APlanFileKeepsWhatItsJobSaysOfIt) {
-  const PlannedJob given =
+  const plan::PlannedJob given =
       planned("parallel: {tensor: 2, data: 8}\n",
               "  run: {tokens: 2e12, repair: 1d, checkpoints: asynchronous}\n");
   EXPECT_EQ(given.job.run.repair_s, 86400);
-  const Document written = Document::parse(plan_yaml(given), "plan.yaml");
-  EXPECT_EQ(read_plan(written, {}).job.run, given.job.run);
-  const PlannedJob silent = planned("parallel: {tensor: 2, data: 8}\n");
-  EXPECT_EQ(plan_yaml(silent).find("run"), std::string::npos);
+  const Document written = Document::parse(plan::plan_yaml(given), "plan.yaml");
+  EXPECT_EQ(plan::read_plan(written, {}).job.run, given.job.run);
+  const plan::PlannedJob silent = planned("parallel: {tensor: 2, data: 8}\n");
+  EXPECT_EQ(plan::plan_yaml(silent).find("run"), std::string::npos);
 }
 
 TEST(WholeRun, NeedsTokens) {
-  const Prediction prediction = predict(planned("parallel: {tensor: 2, data: 8}\n"));
+  const simulate::Prediction prediction =
+      simulate::predict(planned("parallel: {tensor: 2, data: 8}\n"));
   EXPECT_THROW(whole_run(prediction, {}), Error);
 }
 
@@ -234,8 +246,10 @@ batch: {sequences: 64, length: 8192}
 run: {tokens: 1e12, device_mttf: 2000h, repair: 5d}
 )",
                                             "job.yaml");
-  const Job job = read_job(document, {});
-  const auto search = [](const Job& part) { return tune(part, {.threads = 1, .top = 2}); };
+  const plan::Job job = plan::read_job(document, {});
+  const auto search = [](const plan::Job& part) {
+    return tune::tune(part, {.threads = 1, .top = 2});
+  };
   const PlansByRun found = plans_by_run(job, search);
   const RunCandidate& best = found.candidates.front();
   const RunCandidate& fastest = found.candidates[found.fastest_step];
@@ -250,19 +264,21 @@ run: {tokens: 1e12, device_mttf: 2000h, repair: 5d}
   }
 }
 
-Job failing_job(const std::string& run) {
+plan::Job failing_job(const std::string& run) {
   const Document document = Document::parse(R"(stepwright: job/2
 model: llama-3-8b
 cluster: {profile: dgx-h100, nodes: 8}
 batch: {sequences: 128, length: 4096}
 run: )" + run,
                                             "job.yaml");
-  return read_job(document, {});
+  return plan::read_job(document, {});
 }
 
 /// Sixty-four devices fail every six minutes and restart in an hour; eight of them run on.
 TEST(CompareRuns, FewerNodesAreTriedAsLongAsTheyAreBetter) {
-  const auto search = [](const Job& part) { return tune(part, {.threads = 1, .top = 1}); };
+  const auto search = [](const plan::Job& part) {
+    return tune::tune(part, {.threads = 1, .top = 1});
+  };
   const PlansByRun found =
       plans_by_run(failing_job("{tokens: 1e12, device_mttf: 7h, restart: 1h}\n"), search);
   EXPECT_EQ(found.candidates.front().prediction.planned.job.cluster.nodes, 1);
@@ -275,4 +291,4 @@ TEST(CompareRuns, FewerNodesAreTriedAsLongAsTheyAreBetter) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::whole_run

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, include arrows, Python, the page of web/. Fails on any finding.
+# Format, include arrows, names, Python, the page of web/. Fails on any finding.
 # `tools/check/check.sh fix` rewrites the sources to the format instead.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -16,6 +16,7 @@ fi
 
 status=0
 python3 -B tools/check/check_includes.py || status=1
+python3 -B tools/check/check_names.py || status=1
 python3 -B tools/check/check_python.py || status=1
 [ ${#sources[@]} -eq 0 ] || $bin/clang-format --dry-run --Werror "${sources[@]}" || status=1
 $bin/ruff check --quiet . || status=1

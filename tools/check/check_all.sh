@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change: names and usual mistakes in every source (clang-tidy), each
-# source by itself (the dev build), the suite of the planner under the address, undefined behaviour
+# source and header by itself (the dev build), names with two definitions (a link of everything as
+# one program), the suite of the planner under the address, undefined behaviour
 # and thread sanitizers, the readers against noise. Stops at the first part that fails;
 # `tools/check/check_all.sh PART...` runs parts of it.
 set -euo pipefail
@@ -16,19 +17,31 @@ files() {
   cmake --build --preset dev
 }
 
+# Each header by itself, without what stands precompiled in other builds.
+headers() {
+  cmake --preset dev
+  python3 -B tools/check/headers_alone.py
+}
+
+# The two commands linked as one program each: a name with two definitions is an error.
+lto() {
+  cmake --preset lto
+  cmake --build --preset lto
+}
+
 suite() {
   cmake --preset "$1"
   cmake --build --preset "$1"
   ctest --preset "$1" -j "$(nproc)"
 }
 
-[ $# -gt 0 ] || set -- tidy files asan tsan fuzz
+[ $# -gt 0 ] || set -- tidy files headers lto asan tsan fuzz
 for part in "$@"; do
   echo "check-all: $part"
   case $part in
-    tidy | files) $part ;;
+    tidy | files | headers | lto) $part ;;
     asan | tsan) suite "$part" ;;
     fuzz) tools/check/fuzz.sh 5 -seed=1 ;;
-    *) echo "usage: tools/check/check_all.sh [tidy|files|asan|tsan|fuzz]..." >&2; exit 2 ;;
+    *) echo "usage: tools/check/check_all.sh [tidy|files|headers|lto|asan|tsan|fuzz]..." >&2; exit 2 ;;
   esac
 done

@@ -17,10 +17,11 @@ using Json = nlohmann::ordered_json;
 
 Json answer(const char* question) {
   try {
-    return stepwright::explore(Json::parse(question), [](const stepwright::TuneProgress& state) {
-      tell(state.simulating ? 1 : 0, static_cast<double>(state.done),
-           static_cast<double>(state.most));
-    });
+    return stepwright::explore::explore(
+        Json::parse(question), [](const stepwright::tune::TuneProgress& state) {
+          tell(state.simulating ? 1 : 0, static_cast<double>(state.done),
+               static_cast<double>(state.most));
+        });
   } catch (const std::exception& error) {
     return {{"error", error.what()}};
   }
@@ -28,11 +29,10 @@ Json answer(const char* question) {
 
 }  // namespace
 
-/// Answers a question as JSON (`explore`), or with {`error`}. Both texts end with a zero; the answer
-/// is the caller's to free.
+/// Answers a question as JSON (`explore`), or with {`error`}. Both texts end with a zero; the
+/// answer is the caller's to free.
 extern "C" __attribute__((export_name("ask"))) char* ask(const char* question) {
-  const std::string text =
-      answer(question).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = answer(question).dump(-1, ' ', false, Json::error_handler_t::replace);
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   std::memcpy(copy, text.c_str(), text.size() + 1);
   return copy;

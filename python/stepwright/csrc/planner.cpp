@@ -33,7 +33,7 @@ namespace {
 using Messages = std::vector<std::pair<std::string, std::string>>;
 
 /// Tells Python how far a search is; a pending Ctrl-C, or what the callback raises, ends it.
-void tell(const py::object& progress, const TuneProgress& state) {
+void tell(const py::object& progress, const tune::TuneProgress& state) {
   const py::gil_scoped_acquire held;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   if (progress.is_none()) return;
@@ -69,18 +69,19 @@ py::tuple run(const std::vector<std::string>& arguments, const std::vector<Text>
               const py::object& progress) {
   std::ostringstream out;
   Messages messages;
-  const Logger log(
+  const cli::Logger log(
       [&](const char* level, const std::string& text) { messages.emplace_back(level, text); });
-  std::vector<NamedText> texts;
+  std::vector<cli::NamedText> texts;
   for (const auto& [name, text, folder] : given) texts.push_back({name, text, folder});
   std::optional<Error> failure;
   {
     const py::gil_scoped_release free;
     try {
-      run_command(arguments, {.out = out,
-                              .log = log,
-                              .progress = [&](const TuneProgress& state) { tell(progress, state); },
-                              .texts = texts});
+      cli::run_command(arguments,
+                       {.out = out,
+                        .log = log,
+                        .progress = [&](const tune::TuneProgress& state) { tell(progress, state); },
+                        .texts = texts});
     } catch (const Error& error) {
       failure = error;
     }
@@ -97,10 +98,11 @@ py::tuple read(const std::string& text, const std::string& name, const std::stri
     const std::string json = json_of(document.root().tree()).dump();
     const std::string version = document.root().get("stepwright").text();
     if (version.starts_with("plan/")) {
-      const PlannedJob planned = read_plan(document, folder);
-      return py::make_tuple("plan", json, plan_code(planned.plan), py::none());
+      const plan::PlannedJob planned = plan::read_plan(document, folder);
+      return py::make_tuple("plan", json, plan::plan_code(planned.plan), py::none());
     }
-    return py::make_tuple("job", json, job_line(read_job(document, folder)), py::none());
+    return py::make_tuple("job", json, plan::job_line(plan::read_job(document, folder)),
+                          py::none());
   } catch (const Error& error) {
     return py::make_tuple("", "", "", failure_of(error));
   }
@@ -114,7 +116,7 @@ int command_line(std::vector<std::string> arguments) {
   for (std::string& word : arguments) words.push_back(word.data());
   words.push_back(nullptr);
   std::signal(SIGINT, SIG_DFL);
-  return run_command_line(static_cast<int>(arguments.size()), words.data());
+  return cli::run_command_line(static_cast<int>(arguments.size()), words.data());
 }
 
 }  // namespace

@@ -12,21 +12,22 @@ namespace {
 
 namespace py = pybind11;
 /// Operations that can be chosen for, and the word for the wrapped backend.
-constexpr Named<Collective> kChosen[] = {{Collective::kAllReduce, "all_reduce"},
-                                         {Collective::kAllGather, "all_gather"},
-                                         {Collective::kReduceScatter, "reduce_scatter"}};
+constexpr Named<collective::Collective> kChosen[] = {
+    {collective::Collective::kAllReduce, "all_reduce"},
+    {collective::Collective::kAllGather, "all_gather"},
+    {collective::Collective::kReduceScatter, "reduce_scatter"}};
 constexpr const char* kWrapped = "gloo";
 
 using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
 
-Algorithm method_of(const std::string& word) {
-  for (const auto& [method, name] : kGeneratedNames) {
+collective::Algorithm method_of(const std::string& word) {
+  for (const auto& [method, name] : collective::kGeneratedNames) {
     if (name == word) return method;
   }
   throw py::value_error("method: " + word + " is unknown");
 }
 
-Collective collective_of(const std::string& word) {
+collective::Collective collective_of(const std::string& word) {
   for (const auto& [collective, name] : kChosen) {
     if (name == word) return collective;
   }
@@ -34,13 +35,13 @@ Collective collective_of(const std::string& word) {
 }
 
 /// (operation, most bytes, method or "gloo") in order.
-std::vector<SizeChoice> choices_of(const py::list& rows) {
-  std::vector<SizeChoice> choices;
+std::vector<process_group::SizeChoice> choices_of(const py::list& rows) {
+  std::vector<process_group::SizeChoice> choices;
   for (const py::handle row : rows) {
     const auto [operation, most_bytes, word] =
         row.cast<std::tuple<std::string, double, std::string>>();
-    SizeChoice& choice =
-        choices.emplace_back(SizeChoice{collective_of(operation), most_bytes, std::nullopt});
+    process_group::SizeChoice& choice = choices.emplace_back(
+        process_group::SizeChoice{collective_of(operation), most_bytes, std::nullopt});
     if (word != kWrapped) choice.method = method_of(word);
   }
   return choices;
@@ -49,8 +50,8 @@ std::vector<SizeChoice> choices_of(const py::list& rows) {
 /// The keys of `settings` are those of `Settings` in settings.py; all are there.
 BackendPointer create(const c10::intrusive_ptr<c10d::Store>& store, const py::dict& settings,
                       const std::vector<BackendPointer>& wrapped,
-                      const std::vector<BackendPointer>& lanes, SplitGroup split) {
-  GroupSetup setup;
+                      const std::vector<BackendPointer>& lanes, process_group::SplitGroup split) {
+  process_group::GroupSetup setup;
   setup.store = store;
   setup.rank = settings["rank"].cast<int>();
   setup.size = settings["size"].cast<int>();
@@ -67,11 +68,11 @@ BackendPointer create(const c10::intrusive_ptr<c10d::Store>& store, const py::di
   if (wrapped.size() > 1) setup.wrapped_cuda = wrapped[1];
   setup.lanes = lanes;
   const py::gil_scoped_release released;
-  return c10::make_intrusive<StepwrightBackend>(std::move(setup), std::move(split));
+  return c10::make_intrusive<process_group::StepwrightBackend>(std::move(setup), std::move(split));
 }
 
 py::dict report(const BackendPointer& backend) {
-  const auto* own = dynamic_cast<const StepwrightBackend*>(backend.get());
+  const auto* own = dynamic_cast<const process_group::StepwrightBackend*>(backend.get());
   if (own == nullptr) throw py::type_error("not a group of the backend 'stepwright'");
   py::list calls;
   for (const auto& [key, count] : own->counts()) {
@@ -84,7 +85,7 @@ py::dict report(const BackendPointer& backend) {
   }
   py::dict result;
   result["tiers"] = own->setup().tiers;
-  result["method"] = std::string(name_of(kAlgorithmNames, own->setup().engine.method));
+  result["method"] = std::string(name_of(collective::kAlgorithmNames, own->setup().engine.method));
   result["min_bytes"] = own->setup().min_bytes;
   result["peak_scratch_bytes"] = own->peak_scratch_bytes();
   result["calls"] = calls;
@@ -93,10 +94,10 @@ py::dict report(const BackendPointer& backend) {
 
 std::vector<std::string> methods() {
   std::vector<std::string> names;
-  for (const auto& [method, name] : kGeneratedNames) {
+  for (const auto& [method, name] : collective::kGeneratedNames) {
     bool runs = true;
     for (const auto& [collective, word] : kChosen) {
-      runs = runs && in_process_group(method, collective);
+      runs = runs && collective::in_process_group(method, collective);
     }
     if (runs) names.emplace_back(name);
   }

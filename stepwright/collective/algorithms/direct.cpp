@@ -5,7 +5,7 @@
 #include "stepwright/collective/rank_writer.h"
 #include "stepwright/collective/tiers.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// One rank's steps.
@@ -123,4 +123,4 @@ const AlgorithmDefinition algorithms::kDirect = {
     .rank = direct_exchange,
     .seconds = direct_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -1,7 +1,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// One rank's steps. A run of step i is the 2^i blocks whose numbers agree from bit i on.
@@ -115,4 +115,4 @@ const AlgorithmDefinition algorithms::kHalvingDoubling = {
     .rank = halving_doubling,
     .seconds = halving_doubling_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -4,7 +4,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/tiered.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// The longest of the ways through a gather: the rail, then the last chunk inside; or the rail up
@@ -117,4 +117,4 @@ const AlgorithmDefinition algorithms::kHoRing = {
     .rank = rank_of_tiers<all_tiers>,
     .seconds = ho_ring_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

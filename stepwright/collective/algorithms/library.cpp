@@ -1,6 +1,6 @@
 #include "stepwright/collective/definition.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 const AlgorithmDefinition algorithms::kLibrary = {
     .text = "what the machine's library would choose at that size",
@@ -9,4 +9,4 @@ const AlgorithmDefinition algorithms::kLibrary = {
     .in_process_group = true,
     .pattern = MessagePattern::kRound};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -1,14 +1,17 @@
 #include "stepwright/cluster/adding_switches.h"
 #include "stepwright/collective/definition.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 /// Each rank sends its buffer up to the switch once, which adds; an m-th of the sum goes up once
 /// more for all of the node, and between n nodes along a tree.
 const AlgorithmDefinition algorithms::kNvls = {
     .text = "reductions in the NVSwitch",
     .covers = {Collective::kAllReduce},
-    .lies = [](const GroupForm& form) { return form.inside_adds && form.members >= kAddingRanks; },
+    .lies =
+        [](const GroupForm& form) {
+          return form.inside_adds && form.members >= cluster::kAddingRanks;
+        },
     .needs = "switches that add and at least 8 ranks on a node",
     .in_library = {Collective::kAllReduce},
     .nccl = {"nvls", "nvls_tree", "allreduce:nvls;allgather:nvls;reducescatter:nvls"},
@@ -18,4 +21,4 @@ const AlgorithmDefinition algorithms::kNvls = {
           return payload_bytes * (members + 1 + 2 * (nodes - 1) / nodes) / members;
         }};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

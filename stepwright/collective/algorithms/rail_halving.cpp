@@ -3,7 +3,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr int kHalvesInside = 0;
@@ -168,4 +168,4 @@ const AlgorithmDefinition algorithms::kRailHalving = {
     .rank = rail_halving,
     .seconds = rail_halving_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

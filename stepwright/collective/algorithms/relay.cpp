@@ -3,7 +3,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr int kInsideLane = 0;
@@ -136,4 +136,4 @@ const AlgorithmDefinition algorithms::kRelay = {
     .rank = relay_exchange,
     .seconds = relay_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

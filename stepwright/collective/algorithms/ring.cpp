@@ -4,7 +4,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/tiered.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 
 double round_s(const ClosedTerms& t, const ChunkHop& within, const ChunkHop& across) {
   const double stages = t.passes * (t.ranks - 1);
@@ -41,4 +41,4 @@ const AlgorithmDefinition algorithms::kRing = {
     .rank = rank_of_tiers<one_tier>,
     .seconds = [](const ClosedTerms& t) { return round_s(t, t.inside, t.lone); }};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -4,7 +4,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/tiered.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 /// Lanes are numbered in eight bits.
@@ -123,4 +123,4 @@ const AlgorithmDefinition algorithms::kRings = {
     .rank = rings_rank,
     .seconds = rings_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -4,7 +4,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/rank_writer.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 constexpr int kUpLane = 0;
@@ -141,4 +141,4 @@ const AlgorithmDefinition algorithms::kTree = {
     .rank = binomial_tree,
     .seconds = tree_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

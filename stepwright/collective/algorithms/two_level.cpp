@@ -1,7 +1,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/collective/tiered.h"
 
-namespace stepwright {
+namespace stepwright::collective {
 namespace {
 
 Tiered two_level_tiers(const ScheduleSpec& spec) {
@@ -41,4 +41,4 @@ const AlgorithmDefinition algorithms::kTwoLevel = {
     .rank = rank_of_tiers<two_level_tiers>,
     .seconds = two_level_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::collective

@@ -8,7 +8,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/cost/profiles/machine_files.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -75,7 +75,9 @@ void read_operation(Node node, OperationConstants& operation) {
   check_order(node, operation);
 }
 
-bool has_mesh(const Cluster& cluster) { return std::ranges::any_of(cluster.levels, &Level::mesh); }
+bool has_mesh(const cluster::Cluster& cluster) {
+  return std::ranges::any_of(cluster.levels, &cluster::Level::mesh);
+}
 
 double rounded(double value) {
   if (value == 0) return 0;
@@ -107,18 +109,18 @@ void read_operations(Node operations, CollectiveConstants& constants) {
 
 }  // namespace
 
-CollectiveConstants unfitted_collectives(const Cluster& cluster) {
+CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster) {
   CollectiveConstants constants = default_collectives();
   double tree = kChainTree;
-  if (adds_inside(adding_switches(cluster))) {
-    constants.operations[static_cast<std::size_t>(Collective::kAllReduce)].switch_share =
-        kDefaultSwitchShare;
+  if (cluster::adds_inside(cluster::adding_switches(cluster))) {
+    constants.operations[static_cast<std::size_t>(collective::Collective::kAllReduce)]
+        .switch_share = kDefaultSwitchShare;
     tree = kSwitchTree;
   }
   if (has_mesh(cluster)) {
     for (OperationConstants& operation : constants.operations) operation.few_ranks = 0;
   }
-  const double share = generation_of(cluster.device).network_share;
+  const double share = cluster::generation_of(cluster.device).network_share;
   for (OperationConstants& operation : constants.operations) {
     operation.network_share = share;
     operation.tree_share = tree * share;
@@ -126,15 +128,15 @@ CollectiveConstants unfitted_collectives(const Cluster& cluster) {
   return constants;
 }
 
-CollectiveConstants collectives_of(const Cluster& cluster, std::string_view library) {
+CollectiveConstants collectives_of(const cluster::Cluster& cluster, std::string_view library) {
   CollectiveConstants constants = unfitted_collectives(cluster);
   constants.of_cluster = overlay(cluster.name, library, constants);
   if (!constants.of_cluster) overlay(cluster.device.name, library, constants);
   return constants;
 }
 
-CollectiveConstants collectives_of_profile(const Cluster& cluster, std::string_view profile,
-                                           std::string_view library) {
+CollectiveConstants collectives_of_profile(const cluster::Cluster& cluster,
+                                           std::string_view profile, std::string_view library) {
   CollectiveConstants constants = unfitted_collectives(cluster);
   overlay(profile, library, constants);
   return constants;
@@ -177,4 +179,4 @@ Json operation_json(const OperationConstants& constants, FittedParts parts) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

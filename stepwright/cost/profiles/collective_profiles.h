@@ -6,21 +6,21 @@
 #include "stepwright/core/document.h"
 #include "stepwright/cost/collective_constants.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The library that trains when nobody says which.
 inline constexpr std::string_view kDefaultLibrary = "nccl";
 
 /// The documented constants, with the attainable share of the NICs of the device's generation.
-CollectiveConstants unfitted_collectives(const Cluster& cluster);
+CollectiveConstants unfitted_collectives(const cluster::Cluster& cluster);
 
 /// Fitted constants from the built-in profiles: those of the cluster's name, else of its device,
 /// else `unfitted_collectives`. What a profile does not state stays at the default.
-CollectiveConstants collectives_of(const Cluster& cluster,
+CollectiveConstants collectives_of(const cluster::Cluster& cluster,
                                    std::string_view library = kDefaultLibrary);
 /// The same from the profile of that name alone.
-CollectiveConstants collectives_of_profile(const Cluster& cluster, std::string_view profile,
-                                           std::string_view library);
+CollectiveConstants collectives_of_profile(const cluster::Cluster& cluster,
+                                           std::string_view profile, std::string_view library);
 
 /// Overlays the entry of `library` in the `collectives` list of a profile; false when it has none.
 /// Fails with `kInput` on unknown keys and on values out of range.
@@ -34,4 +34,4 @@ struct FittedParts {
 /// The entry of one operation that `read_collectives` reads back, numbers rounded to four digits.
 nlohmann::ordered_json operation_json(const OperationConstants& constants, FittedParts parts);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

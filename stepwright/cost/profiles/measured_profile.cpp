@@ -8,7 +8,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/cost/law_fields.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 ComputationLaw read_computation_law(Node node) {
   node.allow_only({"operator", "phase", "dtype", "start_us", "flops_per_s", "bytes_per_s", "rows",
                    "held_out_error"});
-  return {.kind = node.get("operator").choice(kOperatorNames),
-          .phase = node.get("phase").choice(kPhaseNames),
+  return {.kind = node.get("operator").choice(step::kOperatorNames),
+          .phase = node.get("phase").choice(step::kPhaseNames),
           .dtype = node.get("dtype").choice(kDTypeNames),
           .start_s = read_micros(node, "start_us"),
           .s_per_flop = read_rate(node, "flops_per_s"),
@@ -26,7 +26,7 @@ ComputationLaw read_computation_law(Node node) {
 
 HostOverheadLaw read_host_overhead_law(Node node) {
   node.allow_only({"scheme", "operation", "start_us", "bytes_per_s", "rows"});
-  return {.scheme = node.get("scheme").choice(kSchemeNames),
+  return {.scheme = node.get("scheme").choice(step::kSchemeNames),
           .operation = node.get("operation").choice(kCollectiveNames),
           .start_s = read_micros(node, "start_us"),
           .s_per_byte = read_rate(node, "bytes_per_s")};
@@ -43,14 +43,14 @@ MeasuredOverlap read_overlap(Node node) {
 
 }  // namespace
 
-const ComputationLaw* MeasuredProfile::find(const Operator& op) const {
+const ComputationLaw* MeasuredProfile::find(const step::Operator& op) const {
   const auto found = std::ranges::find_if(computations, [&](const ComputationLaw& law) {
     return law.kind == op.kind && law.phase == law_phase(op.phase) && law.dtype == op.dtype;
   });
   return found == computations.end() ? nullptr : &*found;
 }
 
-double MeasuredProfile::host_overhead_s(Scheme scheme, Collective operation,
+double MeasuredProfile::host_overhead_s(step::Scheme scheme, collective::Collective operation,
                                         double payload_bytes) const {
   const auto found = std::ranges::find_if(host_overhead, [&](const HostOverheadLaw& law) {
     return law.scheme == scheme && law.operation == operation;
@@ -97,8 +97,8 @@ MeasuredProfile load_measured(const std::filesystem::path& path) {
 }
 
 Json computation_law_json(const ComputationLaw& law) {
-  Json json = {{"operator", name_of(kOperatorNames, law.kind)},
-               {"phase", name_of(kPhaseNames, law.phase)},
+  Json json = {{"operator", name_of(step::kOperatorNames, law.kind)},
+               {"phase", name_of(step::kPhaseNames, law.phase)},
                {"dtype", name_of(kDTypeNames, law.dtype)}};
   write_micros(json, "start_us", law.start_s);
   write_rate(json, "flops_per_s", law.s_per_flop);
@@ -107,11 +107,11 @@ Json computation_law_json(const ComputationLaw& law) {
 }
 
 Json host_overhead_law_json(const HostOverheadLaw& law) {
-  Json json = {{"scheme", name_of(kSchemeNames, law.scheme)},
+  Json json = {{"scheme", name_of(step::kSchemeNames, law.scheme)},
                {"operation", name_of(kCollectiveNames, law.operation)}};
   write_micros(json, "start_us", law.start_s);
   write_rate(json, "bytes_per_s", law.s_per_byte);
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -10,13 +10,13 @@
 #include "stepwright/cost/measured_messages.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// Seconds of one kind of computation on the device at hand: start + FLOPs / rate + bytes / rate,
 /// with those of `step/work.h`.
 struct ComputationLaw {
-  OperatorKind kind{};
-  Phase phase{};  ///< Recomputation counts as forward.
+  step::OperatorKind kind{};
+  step::Phase phase{};  ///< Recomputation counts as forward.
   DType dtype{};
   double start_s = 0;
   double s_per_flop = 0;
@@ -40,8 +40,8 @@ struct MeasuredOverlap {
 /// The host's work for a message beyond its transfer, before or after it: copies into and out of
 /// it, a framework's dispatch of what is split over ranks.
 struct HostOverheadLaw {
-  Scheme scheme{};
-  Collective operation{};
+  step::Scheme scheme{};
+  collective::Collective operation{};
   double start_s = 0;
   double s_per_byte = 0;  ///< Of the full buffer.
 
@@ -60,17 +60,17 @@ struct MeasuredProfile {
   MeasuredOverlap overlap;
 
   /// The law of a computation; null when its kind, phase and type were not sampled.
-  [[nodiscard]] const ComputationLaw* find(const Operator& op) const;
+  [[nodiscard]] const ComputationLaw* find(const step::Operator& op) const;
   /// The handling of a message; 0 where nothing is known of its kind.
-  [[nodiscard]] double host_overhead_s(Scheme scheme, Collective operation,
+  [[nodiscard]] double host_overhead_s(step::Scheme scheme, collective::Collective operation,
                                        double payload_bytes) const;
   /// "messages, 23 kinds of computation, contention".
   [[nodiscard]] std::string contents() const;
 };
 
 /// The phase whose law an operator follows.
-constexpr Phase law_phase(Phase phase) {
-  return phase == Phase::kRecompute ? Phase::kForward : phase;
+constexpr step::Phase law_phase(step::Phase phase) {
+  return phase == step::Phase::kRecompute ? step::Phase::kForward : phase;
 }
 
 /// Headers of the tables from which such a file is fitted (docs/formats.md, "Own samples").
@@ -89,4 +89,4 @@ MeasuredProfile load_measured(const std::filesystem::path& path);
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);
 nlohmann::ordered_json host_overhead_law_json(const HostOverheadLaw& law);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "stepwright/cluster/catalog.h"
-#include "stepwright/cluster/embedded.h"
 #include "stepwright/cluster/generation.h"
+#include "stepwright/cluster/profile_files.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 constexpr double kHighest = 1e30;
@@ -37,10 +37,10 @@ BoostedTrees read_trees(Node node, std::size_t feature_count) {
   return {static_cast<float>(node.get("base").number()), texts, feature_count, node.where()};
 }
 
-const Generation& generation_of_profile(const OperatorProfile& profile) {
-  const EmbeddedFile* file = find_embedded(embedded_devices(), profile.device);
-  return file != nullptr ? generation_of(built_in_device(profile.device))
-                         : generation_of_peak(profile.peaks.flops);
+const cluster::Generation& generation_of_profile(const OperatorProfile& profile) {
+  const EmbeddedFile* file = find_embedded(cluster::embedded_devices(), profile.device);
+  return file != nullptr ? cluster::generation_of(cluster::built_in_device(profile.device))
+                         : cluster::generation_of_peak(profile.peaks.flops);
 }
 
 /// The start of a pass on the device. A sampled backward of a product also waits for the host
@@ -57,11 +57,11 @@ double start_us(const OperatorProfile& profile, const OperatorEntry& entry, cons
 }  // namespace
 
 const Later<OperatorEntry>* OperatorProfile::find(OperatorClass what, Pass pass,
-                                                  AttentionKernel kernel) const {
+                                                  cluster::AttentionKernel kernel) const {
   const auto& fits = entries[static_cast<std::size_t>(what)][static_cast<std::size_t>(pass)];
   if (fits.empty()) return nullptr;
   if (fits.size() == 1) return fits.front().entry.get();
-  const auto share = [&](AttentionKernel of) {
+  const auto share = [&](cluster::AttentionKernel of) {
     return generation->attention_share[static_cast<std::size_t>(of)];
   };
   const auto apart = [&](const FittedKernel& fit) {
@@ -92,7 +92,8 @@ OperatorEntry read_operator_entry(Node node) {
     node.fail("has no `trees`, which were chosen");
   }
   entry.range = read_ranges(node.get("range"));
-  if (const auto kernel = node.find("kernel")) entry.kernel = kernel->choice(kAttentionKernelNames);
+  if (const auto kernel = node.find("kernel"))
+    entry.kernel = kernel->choice(cluster::kAttentionKernelNames);
   return entry;
 }
 
@@ -123,7 +124,7 @@ OperatorProfile read_operator_profile(const Document& document) {
 }
 
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const Operator& op, const FitUse& use) {
+                                     const step::Operator& op, const FitUse& use) {
   const PassWork work = pass_work(entry.what, entry.pass, op, profile.multiprocessors);
   LawConstants law = entry.law;
   law.start_us = start_us(profile, entry, use);
@@ -147,8 +148,8 @@ double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitU
          (entry.law.arithmetic_share * use.peaks.flops * use.arithmetic_speedup);
 }
 
-std::string outside_range(const OperatorEntry& entry, const Operator& op) {
+std::string outside_range(const OperatorEntry& entry, const step::Operator& op) {
   return outside_range(entry.range, quantities(entry.what, op).all());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

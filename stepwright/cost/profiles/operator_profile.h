@@ -14,7 +14,7 @@
 #include "stepwright/cost/operator_law.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The form that a fit chose for one class and pass.
 enum class FitKind : std::uint8_t {
@@ -37,20 +37,20 @@ struct OperatorEntry {
   double lowest_log = 0, highest_log = 0;
   std::vector<FittedRange> range;
   /// Of kAttention: the kernel that was sampled.
-  AttentionKernel kernel = AttentionKernel::kFlash2;
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
 /// A fit of a class and pass, which has one, or one for each attention kernel that was sampled.
 struct FittedKernel {
-  AttentionKernel kernel = AttentionKernel::kFlash2;  ///< Of kAttention.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Of kAttention.
   std::unique_ptr<const Later<OperatorEntry>> entry;
 };
 
 /// The operators of one device, as a profile file has them (docs/formats.md, "Profile").
 struct OperatorProfile {
   std::string name;
-  std::string device;                      ///< A built-in device, as a rule.
-  const Generation* generation = nullptr;  ///< Its own, or that of its peak.
+  std::string device;                               ///< A built-in device, as a rule.
+  const cluster::Generation* generation = nullptr;  ///< Its own, or that of its peak.
   DevicePeaks peaks;
   int multiprocessors = 1;
   /// Empty: not fitted. Built-in ones are read when they are first asked for.
@@ -59,7 +59,8 @@ struct OperatorProfile {
   /// The fit of a class and pass; of attention that of this kernel, or else of the one whose share
   /// of the peak is nearest. Null without one.
   [[nodiscard]] const Later<OperatorEntry>* find(
-      OperatorClass what, Pass pass, AttentionKernel kernel = AttentionKernel::kFlash2) const;
+      OperatorClass what, Pass pass,
+      cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2) const;
   /// Adds one of the fits. False where the class, pass and kernel have one.
   bool add(OperatorClass what, Pass pass, FittedKernel fitted);
 };
@@ -82,13 +83,13 @@ struct FitUse {
 /// Seconds of each kernel of a pass on a device: the law there, corrected as on the device of the
 /// fit.
 std::array<double, 2> fitted_seconds(const OperatorProfile& profile, const OperatorEntry& entry,
-                                     const Operator& op, const FitUse& use);
+                                     const step::Operator& op, const FitUse& use);
 
 /// Seconds that no operator of the class and pass with as many FLOPs goes below, by the fit.
 double least_fitted_seconds(const OperatorEntry& entry, double flops, const FitUse& use);
 
 /// The quantity that is farthest outside of what the fit saw, in words ("keys 32768, fitted 1024
 /// to 5120"); empty when all are inside.
-std::string outside_range(const OperatorEntry& entry, const Operator& op);
+std::string outside_range(const OperatorEntry& entry, const step::Operator& op);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 namespace {
 
 Document parsed(const EmbeddedFile& file, std::string_view text) {
@@ -39,9 +39,9 @@ void find_operators(const EmbeddedFile& file, OperatorProfile& profile) {
   for (simdjson::ondemand::object entry : profile_text["operators"]) {
     const OperatorClass what = value_of(kOperatorClassNames, entry["class"]);
     const Pass pass = value_of(kPassNames, entry["pass"]);
-    AttentionKernel kernel = AttentionKernel::kFlash2;
+    cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
     if (what == OperatorClass::kAttention) {
-      kernel = value_of(kAttentionKernelNames, entry["kernel"]);
+      kernel = value_of(cluster::kAttentionKernelNames, entry["kernel"]);
     }
     entry.reset();
     const std::string_view text = entry.raw_json();
@@ -81,9 +81,9 @@ const std::vector<std::unique_ptr<BuiltIn>>& all_profiles() {
   return kProfiles;
 }
 
-double distance(const OperatorProfile& profile, const Device& device) {
+double distance(const OperatorProfile& profile, const cluster::Device& device) {
   if (profile.device == device.name) return -1;
-  return std::abs(std::log(sixteen_bit_flops(device) / profile.peaks.flops)) +
+  return std::abs(std::log(cluster::sixteen_bit_flops(device) / profile.peaks.flops)) +
          std::abs(
              std::log(device.memory_bandwidth_bytes_per_s / profile.peaks.bandwidth_bytes_per_s));
 }
@@ -122,7 +122,7 @@ Document load_profile(const std::string& name_or_path) {
                          list_of(built_in_profiles())));
 }
 
-std::vector<const OperatorProfile*> operator_profiles_for(const Device& device) {
+std::vector<const OperatorProfile*> operator_profiles_for(const cluster::Device& device) {
   std::vector<const BuiltIn*> nearest_first;
   for (const auto& profile : all_profiles()) nearest_first.push_back(profile.get());
   std::ranges::stable_sort(
@@ -135,4 +135,4 @@ std::vector<const OperatorProfile*> operator_profiles_for(const Device& device) 
   return profiles;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

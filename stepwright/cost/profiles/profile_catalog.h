@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "stepwright/cluster/cluster.h"
-#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/embedded.h"
 #include "stepwright/cost/profiles/operator_profile.h"
 
-namespace stepwright {
+namespace stepwright::cost {
 
 /// The files of the top folder `profiles/`, compiled in.
 std::span<const EmbeddedFile> embedded_profiles();
@@ -24,6 +24,6 @@ Document load_profile(const std::string& name_or_path);
 /// The built-in profiles for a device: its own first, then by how far the device's dense 16-bit
 /// peak and memory bandwidth are from theirs, until every class of operators of a program is
 /// covered.
-std::vector<const OperatorProfile*> operator_profiles_for(const Device& device);
+std::vector<const OperatorProfile*> operator_profiles_for(const cluster::Device& device);
 
-}  // namespace stepwright
+}  // namespace stepwright::cost

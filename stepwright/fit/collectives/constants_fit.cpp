@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr double kNoise = 0.03;        ///< Relative; beyond it deviations count less.
@@ -51,9 +51,9 @@ constexpr std::array<Parameter, kParameters> kTable = {
     {.spread = 0.1, .low = 0, .high = 1, .logarithmic = false, .inside = false},  // crowding
 };
 
-Vector to_vector(const OperationConstants& constants) {
+Vector to_vector(const cost::OperationConstants& constants) {
   Vector x;
-  for (int i = 0; i < kProtocols; ++i) {
+  for (int i = 0; i < cost::kProtocols; ++i) {
     x[i] = constants.protocols[i].start_us;
     x[3 + i] = constants.protocols[i].hop;
     x[6 + i] = constants.protocols[i].network_hop;
@@ -74,12 +74,12 @@ Vector to_vector(const OperationConstants& constants) {
   return x;
 }
 
-OperationConstants to_constants(Vector x, const OperationConstants& pattern) {
+cost::OperationConstants to_constants(Vector x, const cost::OperationConstants& pattern) {
   for (int i = 0; i < kParameters; ++i) {
     if (kTable[i].logarithmic) x[i] = std::exp(x[i]);
   }
-  OperationConstants constants = pattern;  // beliefs, and whether there is a switch
-  for (int i = 0; i < kProtocols; ++i) {
+  cost::OperationConstants constants = pattern;  // beliefs, and whether there is a switch
+  for (int i = 0; i < cost::kProtocols; ++i) {
     constants.protocols[i].start_us = x[i];
     constants.protocols[i].hop = x[3 + i];
     constants.protocols[i].network_hop = x[6 + i];
@@ -111,12 +111,13 @@ double robust_loss(double deviation) {
   return std::sqrt(1 + x * x) - 1;
 }
 
-using Choices = std::vector<Protocol>;
+using Choices = std::vector<cost::Protocol>;
 
 /// The fit of one operation.
 class Fit {
  public:
-  Fit(std::span<const TimedRoutes> samples, const OperationConstants& start, Looseness looseness)
+  Fit(std::span<const TimedRoutes> samples, const cost::OperationConstants& start,
+      Looseness looseness)
       : samples_(samples), start_(start), prior_(to_vector(start)) {
     for (int i = 0; i < kParameters; ++i) {
       const double spread = kTable[i].spread * (kTable[i].inside ? looseness.inside : 1);
@@ -127,7 +128,7 @@ class Fit {
 
   /// Descends from a first guess of the protocols.
   void run(Choices choices) {
-    OperationConstants constants = start_;
+    cost::OperationConstants constants = start_;
     double last = std::numeric_limits<double>::infinity();
     for (int round = 0; round < kRounds; ++round) {
       constants = descend(constants, choices);
@@ -155,38 +156,40 @@ class Fit {
     Choices choices;
     for (const TimedRoutes& sample : samples_) {
       const double at = std::max(sample.routes.ring.inside_s, sample.routes.ring.network_s);
-      choices.push_back(at < low_s    ? Protocol::kLowLatency
-                        : at < high_s ? Protocol::kLowLatency128
-                                      : Protocol::kFull);
+      choices.push_back(at < low_s    ? cost::Protocol::kLowLatency
+                        : at < high_s ? cost::Protocol::kLowLatency128
+                                      : cost::Protocol::kFull);
     }
     return choices;
   }
 
-  [[nodiscard]] const OperationConstants& best() const { return best_; }
+  [[nodiscard]] const cost::OperationConstants& best() const { return best_; }
 
  private:
-  using Logs = std::array<double, kProtocols>;
+  using Logs = std::array<double, cost::kProtocols>;
 
-  static Logs logs(const TimedRoutes& sample, const OperationConstants& constants) {
+  static Logs logs(const TimedRoutes& sample, const cost::OperationConstants& constants) {
     Logs result{};
-    for (int i = 0; i < kProtocols; ++i) {
-      result[i] = std::log(protocol_seconds(sample.routes, constants, static_cast<Protocol>(i)));
+    for (int i = 0; i < cost::kProtocols; ++i) {
+      result[i] = std::log(
+          cost::protocol_seconds(sample.routes, constants, static_cast<cost::Protocol>(i)));
     }
     return result;
   }
 
-  static Logs selections(const OperationConstants& constants) {
+  static Logs selections(const cost::OperationConstants& constants) {
     Logs result{};
-    for (int i = 0; i < kProtocols; ++i) result[i] = std::log(constants.protocols[i].selection);
+    for (int i = 0; i < cost::kProtocols; ++i)
+      result[i] = std::log(constants.protocols[i].selection);
     return result;
   }
 
-  static Protocol pick(const Logs& seconds, const Logs& selection) {
+  static cost::Protocol pick(const Logs& seconds, const Logs& selection) {
     int least = 0;
-    for (int i = 1; i < kProtocols; ++i) {
+    for (int i = 1; i < cost::kProtocols; ++i) {
       if (seconds[i] + selection[i] <= seconds[least] + selection[least]) least = i;
     }
-    return static_cast<Protocol>(least);
+    return static_cast<cost::Protocol>(least);
   }
 
   [[nodiscard]] double prior_cost(const Vector& x) const {
@@ -194,11 +197,11 @@ class Fit {
   }
 
   [[nodiscard]] Eigen::VectorXd deviations(const Vector& x, const Choices& choices) const {
-    const OperationConstants constants = to_constants(x, start_);
+    const cost::OperationConstants constants = to_constants(x, start_);
     Eigen::VectorXd result(samples_.size());
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       result[static_cast<Eigen::Index>(i)] = std::log(
-          protocol_seconds(samples_[i].routes, constants, choices[i]) / samples_[i].seconds);
+          cost::protocol_seconds(samples_[i].routes, constants, choices[i]) / samples_[i].seconds);
     }
     return result;
   }
@@ -208,8 +211,8 @@ class Fit {
   }
 
   /// Levenberg-Marquardt on reweighted squares.
-  [[nodiscard]] OperationConstants descend(const OperationConstants& from,
-                                           const Choices& choices) const {
+  [[nodiscard]] cost::OperationConstants descend(const cost::OperationConstants& from,
+                                                 const Choices& choices) const {
     Vector x = to_vector(from);
     double now = cost(x, choices);
     double damping = 1e-2;
@@ -254,7 +257,7 @@ class Fit {
   }
 
   /// The beliefs that explain the samples best; sets the choices that follow. Returns the cost.
-  double believe(OperationConstants& constants, Choices& choices) const {
+  double believe(cost::OperationConstants& constants, Choices& choices) const {
     std::vector<Logs> seconds;
     for (const TimedRoutes& sample : samples_) seconds.push_back(logs(sample, constants));
     constexpr double kGrain = 0.1;
@@ -274,23 +277,24 @@ class Fit {
         chosen = selection;
       }
     }
-    for (int i = 0; i < kProtocols; ++i) constants.protocols[i].selection = std::exp(chosen[i]);
+    for (int i = 0; i < cost::kProtocols; ++i)
+      constants.protocols[i].selection = std::exp(chosen[i]);
     for (std::size_t k = 0; k < samples_.size(); ++k) choices[k] = pick(seconds[k], chosen);
     return least + prior_cost(to_vector(constants));
   }
 
   std::span<const TimedRoutes> samples_;
-  OperationConstants start_;
+  cost::OperationConstants start_;
   Vector prior_;
   Vector pull_;  ///< Of the prior on each parameter, squared.
-  OperationConstants best_ = start_;
+  cost::OperationConstants best_ = start_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
 
-OperationConstants fit_constants(std::span<const TimedRoutes> samples,
-                                 const OperationConstants& start, Looseness looseness) {
+cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
+                                       const cost::OperationConstants& start, Looseness looseness) {
   if (samples.empty()) return start;
   Fit fit(samples, start, looseness);
   fit.run(fit.believed());
@@ -302,4 +306,4 @@ OperationConstants fit_constants(std::span<const TimedRoutes> samples,
   return fit.best();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

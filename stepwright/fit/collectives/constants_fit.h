@@ -6,11 +6,11 @@
 #include "stepwright/cost/collective_constants.h"
 #include "stepwright/cost/collective_routes.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// A sample as the fit of one operation sees it.
 struct TimedRoutes {
-  Routes routes;
+  cost::Routes routes;
   double seconds = 0;
 };
 
@@ -26,7 +26,8 @@ struct Looseness {
 /// not its square), with `start` as prior. Alternates between the constants for given protocols and
 /// the library's beliefs for given constants, from several first guesses of where the protocols
 /// change. Deterministic. What no sample shows stays at `start`.
-OperationConstants fit_constants(std::span<const TimedRoutes> samples,
-                                 const OperationConstants& start, Looseness looseness = {});
+cost::OperationConstants fit_constants(std::span<const TimedRoutes> samples,
+                                       const cost::OperationConstants& start,
+                                       Looseness looseness = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr double kSmall = 1048576;
@@ -38,8 +38,8 @@ bool alone(const CollectiveSample& sample, const MachineSamples& kept) {
 using Test = std::function<bool(const CollectiveSample&)>;
 
 /// Fits what `test` does not name and adds the errors on what it does.
-void leave_out(const MachineSamples& machine, const CollectiveConstants* inside, const Test& test,
-               Errors& errors) {
+void leave_out(const MachineSamples& machine, const cost::CollectiveConstants* inside,
+               const Test& test, Errors& errors) {
   MachineSamples kept{.machine = machine.machine, .library = machine.library, .samples = {}};
   std::vector<const CollectiveSample*> left;
   for (const CollectiveSample* sample : machine.samples) {
@@ -47,15 +47,15 @@ void leave_out(const MachineSamples& machine, const CollectiveConstants* inside,
   }
   if (kept.samples.empty()) return;
   std::erase_if(left, [&](const CollectiveSample* sample) { return alone(*sample, kept); });
-  const CollectiveConstants fitted = fit_machine(kept, inside).constants;
+  const cost::CollectiveConstants fitted = fit_machine(kept, inside).constants;
   SampledClusters clusters;
   for (const CollectiveSample* sample : left) {
-    const auto error = [&](const CollectiveConstants& constants) {
-      return seconds(sample->routes, constants.of(sample->operation)) / sample->seconds - 1;
+    const auto error = [&](const cost::CollectiveConstants& constants) {
+      return cost::seconds(sample->routes, constants.of(sample->operation)) / sample->seconds - 1;
     };
     errors.all.push_back(error(fitted));
     if (sample->payload_bytes < kSmall) errors.small.push_back(error(fitted));
-    errors.unfitted.push_back(error(unfitted_collectives(clusters.of(*sample))));
+    errors.unfitted.push_back(error(cost::unfitted_collectives(clusters.of(*sample))));
   }
 }
 
@@ -63,7 +63,7 @@ void leave_out(const MachineSamples& machine, const CollectiveConstants* inside,
 
 int fifth_of(const CollectiveSample& sample) { return static_cast<int>(hash_of(sample.id) % 5); }
 
-LeftOutErrors study_rows(const MachineSamples& machine, const CollectiveConstants* inside) {
+LeftOutErrors study_rows(const MachineSamples& machine, const cost::CollectiveConstants* inside) {
   Errors errors;
   for (int fifth = 0; fifth < 5; ++fifth) {
     const Test test = [&](const CollectiveSample& sample) { return fifth_of(sample) == fifth; };
@@ -72,7 +72,7 @@ LeftOutErrors study_rows(const MachineSamples& machine, const CollectiveConstant
   return errors.summarised();
 }
 
-MachineStudy study_machine(const MachineSamples& machine, const CollectiveConstants* inside) {
+MachineStudy study_machine(const MachineSamples& machine, const cost::CollectiveConstants* inside) {
   MachineStudy study{.machine = machine.machine,
                      .library = machine.library,
                      .rows = machine.samples.size(),
@@ -95,4 +95,4 @@ MachineStudy study_machine(const MachineSamples& machine, const CollectiveConsta
   return study;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

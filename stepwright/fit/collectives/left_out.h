@@ -5,7 +5,7 @@
 
 #include "stepwright/fit/collectives/machine_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Errors on samples that the constants never saw.
 struct LeftOutErrors {
@@ -34,9 +34,9 @@ int fifth_of(const CollectiveSample& sample);
 
 /// Fits without each fifth of the rows, and without each layout in turn. A layout's rows of an
 /// operation count when the operation has others of the same reach (inside a node, across nodes).
-MachineStudy study_machine(const MachineSamples& samples, const CollectiveConstants* inside);
+MachineStudy study_machine(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
 /// Fits without each fifth of the rows.
-LeftOutErrors study_rows(const MachineSamples& samples, const CollectiveConstants* inside);
+LeftOutErrors study_rows(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -9,7 +9,7 @@
 
 #include "stepwright/fit/collectives/constants_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -23,15 +23,16 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-double default_ratio(const CollectiveSample& sample, const OperationConstants& constants) {
-  return sample.seconds / seconds(sample.routes, constants);
+double default_ratio(const CollectiveSample& sample, const cost::OperationConstants& constants) {
+  return sample.seconds / cost::seconds(sample.routes, constants);
 }
 
 /// Whether the quartiles of one layout's rows, measured over default, differ by more than any
 /// transfer that has one speed.
 bool contradictory(const std::vector<const CollectiveSample*>& rows) {
   if (rows.size() < 20) return false;
-  const OperationConstants& constants = default_collectives().of(rows.front()->operation);
+  const cost::OperationConstants& constants =
+      cost::default_collectives().of(rows.front()->operation);
   std::vector<double> ratios;
   for (const CollectiveSample* row : rows) {
     if (row->payload_bytes >= 64e6) ratios.push_back(default_ratio(*row, constants));
@@ -39,7 +40,7 @@ bool contradictory(const std::vector<const CollectiveSample*>& rows) {
   return ratios.size() >= 20 && quantile(ratios, 0.75) > 1.8 * quantile(ratios, 0.25);
 }
 
-using LayoutKey = std::tuple<Collective, std::string>;
+using LayoutKey = std::tuple<collective::Collective, std::string>;
 
 std::map<LayoutKey, std::vector<const CollectiveSample*>> by_layout(
     const std::vector<const CollectiveSample*>& samples) {
@@ -55,7 +56,7 @@ void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropp
     if (!contradictory(rows)) continue;
     for (const CollectiveSample* row : rows) {
       dropped.push_back({row->line, fmt::format("{} on {} of {}: its rows contradict each other",
-                                                name_of(kCollectiveNames, row->operation),
+                                                name_of(cost::kCollectiveNames, row->operation),
                                                 row->layout(), machine.machine->name)});
     }
     std::erase_if(machine.samples, [&key = key](const CollectiveSample* sample) {
@@ -66,7 +67,7 @@ void drop_contradictions(MachineSamples& machine, std::vector<DroppedRow>& dropp
 
 /// The samples that the fit of one operation reads.
 std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& samples,
-                                 Collective operation) {
+                                 collective::Collective operation) {
   std::vector<TimedRoutes> result;
   for (auto& [key, found] : by_layout(samples)) {
     if (std::get<0>(key) != operation) continue;
@@ -82,13 +83,13 @@ std::vector<TimedRoutes> thinned(const std::vector<const CollectiveSample*>& sam
 
 /// Kernels that read the buffers of all peers at once: their hops are side by side, and small
 /// messages wait for no handshake.
-void start_from_kernels(CollectiveConstants& constants) {
-  static constexpr std::array<ProtocolConstants, kProtocols> kKernels = {
+void start_from_kernels(cost::CollectiveConstants& constants) {
+  static constexpr std::array<cost::ProtocolConstants, cost::kProtocols> kKernels = {
       {{.start_us = 3, .hop = 0.04, .rate = 0.2},
        {.start_us = 1.5, .hop = 0.4, .rate = 0.95},
        {.start_us = 16, .hop = 0.9, .rate = 1}}};
-  for (OperationConstants& operation : constants.operations) {
-    for (int i = 0; i < kProtocols; ++i) {
+  for (cost::OperationConstants& operation : constants.operations) {
+    for (int i = 0; i < cost::kProtocols; ++i) {
       operation.protocols[i].start_us = kKernels[i].start_us;
       operation.protocols[i].hop = kKernels[i].hop;
       operation.protocols[i].rate = kKernels[i].rate;
@@ -97,13 +98,13 @@ void start_from_kernels(CollectiveConstants& constants) {
 }
 
 /// The network as all-reduces found it, hops in proportion to the documented ones.
-void inherit_network(CollectiveConstants& constants, std::size_t index) {
-  const CollectiveConstants& unfitted = default_collectives();
-  OperationConstants& operation = constants.operations[index];
-  const OperationConstants& reduce = constants.operations[0];
+void inherit_network(cost::CollectiveConstants& constants, std::size_t index) {
+  const cost::CollectiveConstants& unfitted = cost::default_collectives();
+  cost::OperationConstants& operation = constants.operations[index];
+  const cost::OperationConstants& reduce = constants.operations[0];
   operation.network_share = reduce.network_share;
   operation.congestion = reduce.congestion;
-  for (int i = 0; i < kProtocols; ++i) {
+  for (int i = 0; i < cost::kProtocols; ++i) {
     operation.protocols[i].network_hop = reduce.protocols[i].network_hop *
                                          unfitted.operations[index].protocols[i].network_hop /
                                          unfitted.operations[0].protocols[i].network_hop;
@@ -141,29 +142,29 @@ std::vector<MachineSamples> by_machine(std::span<const CollectiveSample> samples
   return result;
 }
 
-MachineFit fit_machine(const MachineSamples& machine, const CollectiveConstants* inside) {
+MachineFit fit_machine(const MachineSamples& machine, const cost::CollectiveConstants* inside) {
   MachineFit fit{.machine = machine.machine, .library = machine.library};
   SampledClusters clusters;
-  fit.constants = unfitted_collectives(clusters.of(*machine.samples.front()));
+  fit.constants = cost::unfitted_collectives(clusters.of(*machine.samples.front()));
   if (machine.library == kKernelLibrary) start_from_kernels(fit.constants);
-  for (int i = 0; inside != nullptr && i < kCollectives; ++i) {
-    const OperationConstants unfitted = fit.constants.operations[i];
+  for (int i = 0; inside != nullptr && i < cost::kCollectives; ++i) {
+    const cost::OperationConstants unfitted = fit.constants.operations[i];
     fit.constants.operations[i] = inside->operations[i];
     fit.constants.operations[i].network_share = unfitted.network_share;
     fit.constants.operations[i].tree_share = unfitted.tree_share;
   }
-  for (const auto& [operation, name] : kCollectiveNames) {
+  for (const auto& [operation, name] : cost::kCollectiveNames) {
     const auto index = static_cast<std::size_t>(operation);
     const std::vector<TimedRoutes> rows = thinned(machine.samples, operation);
-    FittedParts& parts = fit.parts[index];
+    cost::FittedParts& parts = fit.parts[index];
     for (const CollectiveSample* sample : machine.samples) {
       if (sample->operation != operation) continue;
       ++fit.rows[index];
-      widen(fit.constants.ranges[index], sample->quantities());
+      cost::widen(fit.constants.ranges[index], sample->quantities());
       parts.network = parts.network || sample->routes.ring.network_s > 0;
       parts.tree = parts.tree || sample->routes.tree.exists;
     }
-    OperationConstants& constants = fit.constants.operations[index];
+    cost::OperationConstants& constants = fit.constants.operations[index];
     const bool reduced_across = fit.parts[0].network && !parts.network;
     if (reduced_across) {
       inherit_network(fit.constants, index);
@@ -175,12 +176,12 @@ MachineFit fit_machine(const MachineSamples& machine, const CollectiveConstants*
   return fit;
 }
 
-ErrorSummary error_of(const CollectiveConstants& constants,
+ErrorSummary error_of(const cost::CollectiveConstants& constants,
                       std::span<const CollectiveSample* const> samples) {
   std::vector<double> errors;
   for (const CollectiveSample* sample : samples) {
-    errors.push_back(seconds(sample->routes, constants.of(sample->operation)) / sample->seconds -
-                     1);
+    errors.push_back(
+        cost::seconds(sample->routes, constants.of(sample->operation)) / sample->seconds - 1);
   }
   return summary(std::move(errors));
 }
@@ -189,15 +190,15 @@ Json collectives_json(const MachineFit& fit, const ErrorSummary& held_out) {
   Json operations = Json::object();
   Json rows = Json::object();
   Json range = Json::object();
-  for (const auto& [operation, name] : kCollectiveNames) {
+  for (const auto& [operation, name] : cost::kCollectiveNames) {
     const auto index = static_cast<std::size_t>(operation);
     if (fit.rows[index] == 0 && !fit.parts[index].network) continue;
     if (fit.rows[index] > 0) rows[std::string(name)] = fit.rows[index];
-    for (const FittedRange& each : fit.constants.ranges[index]) {
+    for (const cost::FittedRange& each : fit.constants.ranges[index]) {
       range[std::string(name)][each.name] = {each.low, each.high};
     }
     operations[std::string(name)] =
-        operation_json(fit.constants.operations[index], fit.parts[index]);
+        cost::operation_json(fit.constants.operations[index], fit.parts[index]);
   }
   return {{"library", fit.library},
           {"rows", std::move(rows)},
@@ -206,4 +207,4 @@ Json collectives_json(const MachineFit& fit, const ErrorSummary& held_out) {
           {"operations", std::move(operations)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -11,7 +11,7 @@
 #include "stepwright/cost/profiles/collective_profiles.h"
 #include "stepwright/fit/samples/collective_sample.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Relative errors |predicted / measured - 1|.
 struct ErrorSummary {
@@ -26,9 +26,9 @@ ErrorSummary summary(std::vector<double> signed_errors);
 struct MachineFit {
   const SampledMachine* machine = nullptr;
   std::string library;
-  CollectiveConstants constants;
-  std::array<FittedParts, kCollectives> parts{};
-  std::array<std::size_t, kCollectives> rows{};  ///< Samples of each operation.
+  cost::CollectiveConstants constants;
+  std::array<cost::FittedParts, cost::kCollectives> parts{};
+  std::array<std::size_t, cost::kCollectives> rows{};  ///< Samples of each operation.
 };
 
 /// Samples of one library on one machine.
@@ -46,13 +46,13 @@ std::vector<MachineSamples> by_machine(std::span<const CollectiveSample> samples
 /// Fits every operation that has samples; `inside`: the constants of the same devices sampled
 /// inside a node, from which the fit starts, or null. Operations without samples across nodes take
 /// what the network costs from the all-reduce.
-MachineFit fit_machine(const MachineSamples& samples, const CollectiveConstants* inside);
+MachineFit fit_machine(const MachineSamples& samples, const cost::CollectiveConstants* inside);
 
 /// The error of constants on samples.
-ErrorSummary error_of(const CollectiveConstants& constants,
+ErrorSummary error_of(const cost::CollectiveConstants& constants,
                       std::span<const CollectiveSample* const> samples);
 
 /// The entry of a profile's `collectives` list.
 nlohmann::ordered_json collectives_json(const MachineFit& fit, const ErrorSummary& held_out);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -8,12 +8,12 @@
 
 #include "stepwright/cluster/catalog.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-FittedLibrary fitted(const MachineSamples& samples, const CollectiveConstants* inside) {
+FittedLibrary fitted(const MachineSamples& samples, const cost::CollectiveConstants* inside) {
   FittedLibrary library{
       .fit = fit_machine(samples, inside), .study = study_machine(samples, inside), .refused = {}};
   const LeftOutErrors& errors = library.study.rows_left_out;
@@ -25,10 +25,10 @@ FittedLibrary fitted(const MachineSamples& samples, const CollectiveConstants* i
 }
 
 /// The constants of a built-in profile of the same devices inside a node.
-CollectiveConstants built_in_start(const MachineSamples& samples) {
+cost::CollectiveConstants built_in_start(const MachineSamples& samples) {
   SampledClusters clusters;
-  return collectives_of_profile(clusters.of(*samples.samples.front()), samples.machine->inside,
-                                kDefaultLibrary);
+  return cost::collectives_of_profile(clusters.of(*samples.samples.front()),
+                                      samples.machine->inside, cost::kDefaultLibrary);
 }
 
 /// Numbers of short lists on one line.
@@ -64,14 +64,14 @@ FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables) 
     all.insert(all.end(), table.samples.begin(), table.samples.end());
   }
   std::vector<DroppedRow> ignored;
-  std::map<std::string_view, CollectiveConstants> inside;
+  std::map<std::string_view, cost::CollectiveConstants> inside;
   for (const MachineSamples& samples : by_machine(all, ignored)) {
-    const CollectiveConstants* start = nullptr;
-    if (samples.library == kDefaultLibrary && !samples.machine->inside.empty()) {
+    const cost::CollectiveConstants* start = nullptr;
+    if (samples.library == cost::kDefaultLibrary && !samples.machine->inside.empty()) {
       start = &inside.try_emplace(samples.machine->inside, built_in_start(samples)).first->second;
     }
     FittedLibrary library = fitted(samples, start);
-    if (samples.library == kDefaultLibrary) {
+    if (samples.library == cost::kDefaultLibrary) {
       inside.insert_or_assign(samples.machine->name, library.fit.constants);
     }
     if (result.machines.empty() || result.machines.back().machine != samples.machine) {
@@ -83,7 +83,7 @@ FittedCollectives fit_collectives(const std::vector<CollectiveSamples>& tables) 
 }
 
 Json machine_profile(const FittedMachine& machine, const std::vector<std::string>& sources) {
-  const Cluster cluster = built_in_cluster(machine.machine->cluster, 1).value();
+  const cluster::Cluster cluster = cluster::built_in_cluster(machine.machine->cluster, 1).value();
   Json list = Json::array();
   for (const FittedLibrary& library : machine.libraries) {
     if (!library.refused.empty()) continue;
@@ -96,4 +96,4 @@ Json machine_profile(const FittedMachine& machine, const std::vector<std::string
 
 std::string machine_profile_text(const Json& profile) { return compact(profile, 0) + "\n"; }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

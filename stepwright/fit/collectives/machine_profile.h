@@ -6,7 +6,7 @@
 
 #include "stepwright/fit/collectives/left_out.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// One library on one machine, fitted and judged.
 struct FittedLibrary {
@@ -43,4 +43,4 @@ nlohmann::ordered_json machine_profile(const FittedMachine& machine,
 /// The text of a profile file.
 std::string machine_profile_text(const nlohmann::ordered_json& profile);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -9,7 +9,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/fit/operators/hold_out.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// A row is an outlier when it is off what all other sizes say by this factor and by this many
@@ -22,8 +22,8 @@ constexpr double kNegligible = 0.002;
 
 bool is_worse(double error, double other) { return error > kNearlyAsGood * other + kNegligible; }
 
-Job job_of(const FitTarget& target) {
-  Job job;
+plan::Job job_of(const FitTarget& target) {
+  plan::Job job;
   job.cluster.device = target.device;
   job.kernels.attention = target.attention;
   return job;
@@ -32,10 +32,15 @@ Job job_of(const FitTarget& target) {
 /// Fits one class and pass; of attention the target's kernel.
 class ClassFit {
  public:
-  ClassFit(OperatorClass what, Pass pass, const FitTarget& target)
-      : what_(what), pass_(pass), target_(target), cost_(job_of(target), {}, Load::kIsolated) {
+  ClassFit(cost::OperatorClass what, cost::Pass pass, const FitTarget& target)
+      : what_(what),
+        pass_(pass),
+        target_(target),
+        cost_(job_of(target), {}, cost::Load::kIsolated) {
     setting_ = {
-        what, pass, {sixteen_bit_flops(target.device), target.device.memory_bandwidth_bytes_per_s}};
+        what,
+        pass,
+        {cluster::sixteen_bit_flops(target.device), target.device.memory_bandwidth_bytes_per_s}};
   }
 
   void add(const std::string& file, const OperatorSample& sample);
@@ -51,10 +56,10 @@ class ClassFit {
   void sweep();
   void choose(const HeldOut& held_out);
 
-  OperatorClass what_;
-  Pass pass_;
+  cost::OperatorClass what_;
+  cost::Pass pass_;
   FitTarget target_;
-  ComputeCost cost_;
+  cost::ComputeCost cost_;
   FitSetting setting_;
   std::vector<FitRow> rows_;
   std::vector<BadRow> dropped_;
@@ -64,20 +69,20 @@ class ClassFit {
 
 void ClassFit::add(const std::string& file, const OperatorSample& sample) {
   const std::optional<double>& measured =
-      pass_ == Pass::kForward ? sample.forward_s : sample.backward_s;
+      pass_ == cost::Pass::kForward ? sample.forward_s : sample.backward_s;
   if (sample.what != what_ || !measured) return;
-  if (what_ == OperatorClass::kAttention && sample.kernel != target_.attention) return;
+  if (what_ == cost::OperatorClass::kAttention && sample.kernel != target_.attention) return;
   FitRow row{.file = &file, .sample = &sample, .seconds = *measured};
   row.floor_s = cost_.pass_floor_s(what_, pass_, sample.op);
   row.unfitted_s = cost_.pass_seconds(what_, pass_, sample.op);
-  row.work = pass_work(what_, pass_, sample.op, target_.multiprocessors);
-  if (pass_ == Pass::kForward && sample.copied_bytes > 0) {
+  row.work = cost::pass_work(what_, pass_, sample.op, target_.multiprocessors);
+  if (pass_ == cost::Pass::kForward && sample.copied_bytes > 0) {
     row.work.kernels[1] = {.bytes = sample.copied_bytes};
     row.work.count = 2;
     row.work.starts = 2;
     copies_ = true;
   }
-  row.inputs = features(what_, pass_, sample.op, target_.multiprocessors);
+  row.inputs = cost::features(what_, pass_, sample.op, target_.multiprocessors);
   rows_.push_back(row);
 }
 
@@ -86,7 +91,7 @@ void ClassFit::drop(FitRow& row, const std::string& reason, const std::string& d
   ++out_.dropped[reason];
   dropped_.push_back(
       {*row.file, row.sample->line, reason,
-       fmt::format("{} {}: {}", row.sample->name, name_of(kPassNames, pass_), detail)});
+       fmt::format("{} {}: {}", row.sample->name, name_of(cost::kPassNames, pass_), detail)});
 }
 
 void ClassFit::sweep() {
@@ -115,7 +120,7 @@ void ClassFit::drop_impossible() {
 }
 
 void ClassFit::drop_other_units() {
-  const LawConstants law = fit_law(what_, law_rows(rows_), setting_.peaks);
+  const cost::LawConstants law = fit_law(what_, law_rows(rows_), setting_.peaks);
   for (FitRow& row : rows_) {
     const double factor = row.seconds / law_prediction(law, row, setting_);
     if (factor < kOtherUnits && factor > 1 / kOtherUnits) continue;
@@ -153,16 +158,16 @@ void ClassFit::choose(const HeldOut& held_out) {
   const Candidates& errors = out_.errors;
   const std::vector<double>* chosen = &held_out.law;
   double best = errors.law.mean;
-  out_.entry.kind = FitKind::kLaw;
+  out_.entry.kind = cost::FitKind::kLaw;
   if (is_worse(best, errors.law_times_trees.mean)) {
     best = errors.law_times_trees.mean;
     chosen = &held_out.law_times_trees;
-    out_.entry.kind = FitKind::kLawTimesTrees;
+    out_.entry.kind = cost::FitKind::kLawTimesTrees;
   }
   if (!copies_ && is_worse(best, errors.trees.mean)) {
     best = errors.trees.mean;
     chosen = &held_out.trees;
-    out_.entry.kind = FitKind::kTrees;
+    out_.entry.kind = cost::FitKind::kTrees;
   }
   out_.by_series = errors_by_series(rows_, *chosen);
   if (best > errors.unfitted.mean) {
@@ -174,7 +179,7 @@ void ClassFit::choose(const HeldOut& held_out) {
 FittedOperator ClassFit::fit() {
   out_.entry.what = what_;
   out_.entry.pass = pass_;
-  if (what_ == OperatorClass::kAttention) out_.entry.kernel = target_.attention;
+  if (what_ == cost::OperatorClass::kAttention) out_.entry.kernel = target_.attention;
   drop_impossible();
   if (rows_.size() >= kFewestFitRows) drop_other_units();
   if (rows_.size() < kFewestFitRows) {
@@ -187,9 +192,9 @@ FittedOperator ClassFit::fit() {
   choose(held_out);
   out_.rows = rows_.size();
   for (const auto& [name, error] : out_.by_series) out_.series.push_back(name);
-  OperatorEntry& entry = out_.entry;
+  cost::OperatorEntry& entry = out_.entry;
   entry.law = fit_law(what_, law_rows(rows_), setting_.peaks);
-  if (entry.kind != FitKind::kLaw) fit_entry_trees(entry, rows_, setting_);
+  if (entry.kind != cost::FitKind::kLaw) fit_entry_trees(entry, rows_, setting_);
   entry.range = range_of(rows_, what_);
   return std::move(out_);
 }
@@ -199,29 +204,32 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   FittedOperator out;
   if (measured != nullptr) out.dropped = measured->dropped;
   out.entry = forward.entry;
-  out.entry.pass = Pass::kBackward;
-  out.entry.kind = FitKind::kLaw;
+  out.entry.pass = cost::Pass::kBackward;
+  out.entry.kind = cost::FitKind::kLaw;
   out.entry.trees = {};
-  LawConstants& law = out.entry.law;
-  law.arithmetic_share = kept_digits(law.arithmetic_share * constants::kAttentionBackward.value);
-  law.start_us = kept_digits(law.start_us * constants::kAttentionBackwardStarts.value);
-  law.ramp = kept_digits(law.ramp + constants::kAttentionBackwardKeys.value);
-  law.masked_keys = kept_digits(law.masked_keys * constants::kAttentionBackwardMasked.value);
+  cost::LawConstants& law = out.entry.law;
+  law.arithmetic_share =
+      kept_digits(law.arithmetic_share * cost::constants::kAttentionBackward.value);
+  law.start_us = kept_digits(law.start_us * cost::constants::kAttentionBackwardStarts.value);
+  law.ramp = kept_digits(law.ramp + cost::constants::kAttentionBackwardKeys.value);
+  law.masked_keys = kept_digits(law.masked_keys * cost::constants::kAttentionBackwardMasked.value);
   out.derived = fmt::format(
       "no usable rows: the forward law at {} of its rate with 2.5 times the FLOPs, {} times its "
       "start, {} more keys per query and {} times those of cut tiles",
-      constants::kAttentionBackward.value, constants::kAttentionBackwardStarts.value,
-      constants::kAttentionBackwardKeys.value, constants::kAttentionBackwardMasked.value);
+      cost::constants::kAttentionBackward.value, cost::constants::kAttentionBackwardStarts.value,
+      cost::constants::kAttentionBackwardKeys.value,
+      cost::constants::kAttentionBackwardMasked.value);
   return out;
 }
 
 /// Of one kernel.
-void derive_attention_backward(std::vector<FittedOperator>& operators, AttentionKernel kernel) {
+void derive_attention_backward(std::vector<FittedOperator>& operators,
+                               cluster::AttentionKernel kernel) {
   FittedOperator *forward = nullptr, *backward = nullptr;
   for (FittedOperator& fitted : operators) {
-    const OperatorEntry& entry = fitted.entry;
-    if (entry.what != OperatorClass::kAttention || entry.kernel != kernel) continue;
-    (entry.pass == Pass::kForward ? forward : backward) = &fitted;
+    const cost::OperatorEntry& entry = fitted.entry;
+    if (entry.what != cost::OperatorClass::kAttention || entry.kernel != kernel) continue;
+    (entry.pass == cost::Pass::kForward ? forward : backward) = &fitted;
   }
   if (forward == nullptr || !forward->refused.empty()) return;
   if (backward == nullptr) {
@@ -236,12 +244,12 @@ bool is_of(const OperatorSample& sample, const FitTarget& target) {
 }
 
 /// The attention kernels that were sampled on a device; one where none was.
-std::set<AttentionKernel> sampled_kernels(std::span<const OperatorTable> tables,
-                                          const FitTarget& target) {
-  std::set<AttentionKernel> kernels;
+std::set<cluster::AttentionKernel> sampled_kernels(std::span<const OperatorTable> tables,
+                                                   const FitTarget& target) {
+  std::set<cluster::AttentionKernel> kernels;
   for (const OperatorTable& table : tables) {
     for (const OperatorSample& sample : table.samples) {
-      const bool attention = sample.what == OperatorClass::kAttention;
+      const bool attention = sample.what == cost::OperatorClass::kAttention;
       if (attention && is_of(sample, target)) kernels.insert(sample.kernel);
     }
   }
@@ -268,21 +276,22 @@ DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& dev
   for (const OperatorTable& table : tables) {
     out.dropped.insert(out.dropped.end(), table.bad.begin(), table.bad.end());
   }
-  const std::set<AttentionKernel> kernels = sampled_kernels(tables, device);
-  for (const Named<OperatorClass>& what : kOperatorClassNames) {
-    for (const AttentionKernel kernel : kernels) {
+  const std::set<cluster::AttentionKernel> kernels = sampled_kernels(tables, device);
+  for (const Named<cost::OperatorClass>& what : cost::kOperatorClassNames) {
+    for (const cluster::AttentionKernel kernel : kernels) {
       FitTarget target = device;
       target.attention = kernel;
-      for (const Named<Pass>& pass : kPassNames) {
+      for (const Named<cost::Pass>& pass : cost::kPassNames) {
         fit_class(tables, target, ClassFit(what.value, pass.value, target), out);
       }
-      if (what.value != OperatorClass::kAttention) break;
+      if (what.value != cost::OperatorClass::kAttention) break;
     }
   }
-  for (const AttentionKernel kernel : kernels) derive_attention_backward(out.operators, kernel);
+  for (const cluster::AttentionKernel kernel : kernels)
+    derive_attention_backward(out.operators, kernel);
   std::ranges::stable_sort(out.dropped, {},
                            [](const BadRow& row) { return std::pair(row.file, row.line); });
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -8,7 +8,7 @@
 #include "stepwright/cost/profiles/operator_profile.h"
 #include "stepwright/fit/samples/operator_sample.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Relative errors of predicted over measured time.
 struct FitError {
@@ -27,7 +27,7 @@ struct Candidates {
 
 /// One class and pass: the fit and its record.
 struct FittedOperator {
-  OperatorEntry entry;
+  cost::OperatorEntry entry;
   std::vector<std::string> series;  ///< Names of the operators in the tables.
   Candidates errors;
   /// The errors of the chosen candidate by series.
@@ -40,9 +40,10 @@ struct FittedOperator {
 
 /// The target of a fit.
 struct FitTarget {
-  Device device;
+  cluster::Device device;
   int multiprocessors = 1;
-  AttentionKernel attention = AttentionKernel::kFlash2;  ///< Whose default a fit must beat.
+  cluster::AttentionKernel attention =
+      cluster::AttentionKernel::kFlash2;  ///< Whose default a fit must beat.
 };
 
 struct DeviceFit {
@@ -56,4 +57,4 @@ struct DeviceFit {
 /// than the default there is refused.
 DeviceFit fit_device(std::span<const OperatorTable> tables, const FitTarget& device);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

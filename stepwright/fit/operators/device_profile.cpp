@@ -8,7 +8,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/fit/operators/law_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -22,20 +22,21 @@ Json error_json(const FitError& error) {
 }
 
 Json entry_json(const FittedOperator& fitted) {
-  const OperatorEntry& entry = fitted.entry;
+  const cost::OperatorEntry& entry = fitted.entry;
   Json law = Json::object();
-  for (const LawConstant& constant : kLawConstants) {
-    if (uses(entry.what, constant)) law[std::string(constant.name)] = entry.law.*constant.value;
+  for (const cost::LawConstant& constant : cost::kLawConstants) {
+    if (cost::uses(entry.what, constant))
+      law[std::string(constant.name)] = entry.law.*constant.value;
   }
   Json range = Json::object();
-  for (const FittedRange& each : entry.range) range[each.name] = {each.low, each.high};
-  Json json = {{"class", name_of(kOperatorClassNames, entry.what)},
-               {"pass", name_of(kPassNames, entry.pass)},
-               {"chosen", name_of(kFitKindNames, entry.kind)},
+  for (const cost::FittedRange& each : entry.range) range[each.name] = {each.low, each.high};
+  Json json = {{"class", name_of(cost::kOperatorClassNames, entry.what)},
+               {"pass", name_of(cost::kPassNames, entry.pass)},
+               {"chosen", name_of(cost::kFitKindNames, entry.kind)},
                {"law", std::move(law)},
                {"range", std::move(range)}};
-  if (entry.what == OperatorClass::kAttention) {
-    json["kernel"] = name_of(kAttentionKernelNames, entry.kernel);
+  if (entry.what == cost::OperatorClass::kAttention) {
+    json["kernel"] = name_of(cluster::kAttentionKernelNames, entry.kernel);
   }
   json["rows"] = fitted.rows;
   json["dropped"] = fitted.dropped;
@@ -60,12 +61,12 @@ Json entry_json(const FittedOperator& fitted) {
 }  // namespace
 
 Json profile_json(const ProfileHead& head, const DeviceFit& fit) {
-  const Device& device = head.target.device;
+  const cluster::Device& device = head.target.device;
   Json json = {{"stepwright", "profile/1"},
                {"name", head.name},
                {"device",
                 {{"name", device.name},
-                 {"peak_flops", sixteen_bit_flops(device)},
+                 {"peak_flops", cluster::sixteen_bit_flops(device)},
                  {"memory_bandwidth_bytes_per_s", device.memory_bandwidth_bytes_per_s},
                  {"multiprocessors", head.target.multiprocessors}}},
                {"operators", Json::array()}};
@@ -78,4 +79,4 @@ Json profile_json(const ProfileHead& head, const DeviceFit& fit) {
 
 std::string profile_text(const Json& profile) { return profile.dump(1) + "\n"; }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

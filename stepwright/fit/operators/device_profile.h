@@ -6,7 +6,7 @@
 
 #include "stepwright/fit/operators/device_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// The head of a profile, beside its fits.
 struct ProfileHead {
@@ -22,4 +22,4 @@ nlohmann::ordered_json profile_json(const ProfileHead& head, const DeviceFit& fi
 /// bytes.
 std::string profile_text(const nlohmann::ordered_json& profile);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -9,7 +9,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 struct Multiprocessors {
@@ -55,11 +55,11 @@ std::string device_of_file(const std::string& file) {
   const std::string stem = std::filesystem::path(file).stem().string();
   std::string best;
   int most = 0;
-  for (const std::string_view device : built_in_devices()) {
+  for (const std::string_view device : cluster::built_in_devices()) {
     const int shared = shared_words(stem, device);
     if (shared < most || shared == 0) continue;
-    if (shared == most && built_in_device(device).variant) continue;
-    const bool tied = shared == most && (best.empty() || !built_in_device(best).variant);
+    if (shared == most && cluster::built_in_device(device).variant) continue;
+    const bool tied = shared == most && (best.empty() || !cluster::built_in_device(best).variant);
     best = tied ? "" : device;
     most = shared;
   }
@@ -69,7 +69,7 @@ std::string device_of_file(const std::string& file) {
 }  // namespace
 
 FitTarget fit_target(std::string_view device) {
-  FitTarget target{.device = built_in_device(device)};
+  FitTarget target{.device = cluster::built_in_device(device)};
   for (const Multiprocessors& known : kMultiprocessors) {
     if (device.starts_with(known.device)) target.multiprocessors = known.count;
   }
@@ -96,4 +96,4 @@ std::string sampled_device(std::span<const OperatorTable> tables) {
       devices.empty() ? "an unknown device" : fmt::format("{}", fmt::join(devices, ", "))));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -6,7 +6,7 @@
 
 #include "stepwright/fit/operators/device_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// A built-in device with its multiprocessors. Fails with `kInput` when it is unknown, or when its
 /// multiprocessors are.
@@ -17,4 +17,4 @@ FitTarget fit_target(std::string_view device);
 /// `kInput` when that is none, or more than one.
 std::string sampled_device(std::span<const OperatorTable> tables);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

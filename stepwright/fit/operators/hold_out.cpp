@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr std::size_t kFolds = 6;
@@ -24,7 +24,7 @@ std::vector<std::size_t> folds_of(std::span<const FitRow> rows) {
 
 double capped(double seconds, const FitRow& row) { return std::max(seconds, row.floor_s); }
 
-double clamped(const OperatorEntry& entry, const FitRow& row) {
+double clamped(const cost::OperatorEntry& entry, const FitRow& row) {
   return std::clamp(entry.trees.evaluate(row.inputs.all()), entry.lowest_log, entry.highest_log);
 }
 
@@ -36,10 +36,12 @@ void hold_out_fold(std::span<const FitRow> rows, const std::vector<std::size_t>&
     if (folds[i] != fold) seen.push_back(rows[i]);
   }
   if (seen.size() == rows.size()) return;
-  OperatorEntry law{.what = setting.what, .pass = setting.pass, .kind = FitKind::kLawTimesTrees};
+  cost::OperatorEntry law{
+      .what = setting.what, .pass = setting.pass, .kind = cost::FitKind::kLawTimesTrees};
   law.law = fit_law(setting.what, law_rows(seen), setting.peaks);
   fit_entry_trees(law, seen, setting);
-  OperatorEntry trees{.what = setting.what, .pass = setting.pass, .kind = FitKind::kTrees};
+  cost::OperatorEntry trees{
+      .what = setting.what, .pass = setting.pass, .kind = cost::FitKind::kTrees};
   fit_entry_trees(trees, seen, setting);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (folds[i] != fold) continue;
@@ -87,12 +89,13 @@ std::vector<LawRow> law_rows(std::span<const FitRow> rows) {
   return out;
 }
 
-std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const OperatorEntry& entry,
+std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::OperatorEntry& entry,
                                const FitSetting& setting) {
   std::vector<TreeRow> out;
   for (const FitRow& row : rows) {
     double target = row.seconds;
-    if (entry.kind == FitKind::kLawTimesTrees) target /= law_prediction(entry.law, row, setting);
+    if (entry.kind == cost::FitKind::kLawTimesTrees)
+      target /= law_prediction(entry.law, row, setting);
     // In steps that are coarser than what mathematical libraries differ by: the same trees
     // anywhere.
     constexpr double kGrain = 8192;
@@ -102,7 +105,7 @@ std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const OperatorEntry
   return out;
 }
 
-void fit_entry_trees(OperatorEntry& entry, std::span<const FitRow> rows,
+void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
                      const FitSetting& setting) {
   entry.trees = fit_trees(tree_rows(rows, entry, setting));
   entry.lowest_log = std::numeric_limits<double>::infinity();
@@ -114,8 +117,8 @@ void fit_entry_trees(OperatorEntry& entry, std::span<const FitRow> rows,
   }
 }
 
-double law_prediction(const LawConstants& law, const FitRow& row, const FitSetting& setting) {
-  const std::array<double, 2> seconds = law_seconds(law, row.work, setting.peaks);
+double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting) {
+  const std::array<double, 2> seconds = cost::law_seconds(law, row.work, setting.peaks);
   return seconds[0] + seconds[1];
 }
 
@@ -144,10 +147,10 @@ std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
   return out;
 }
 
-std::vector<FittedRange> range_of(std::span<const FitRow> rows, OperatorClass what) {
-  std::vector<FittedRange> range;
-  for (const FitRow& row : rows) widen(range, quantities(what, row.sample->op).all());
+std::vector<cost::FittedRange> range_of(std::span<const FitRow> rows, cost::OperatorClass what) {
+  std::vector<cost::FittedRange> range;
+  for (const FitRow& row : rows) cost::widen(range, cost::quantities(what, row.sample->op).all());
   return range;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

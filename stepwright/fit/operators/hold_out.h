@@ -9,7 +9,7 @@
 #include "stepwright/fit/operators/law_fit.h"
 #include "stepwright/fit/operators/tree_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 inline constexpr std::size_t kFewestFitRows = 24;
 
@@ -20,15 +20,15 @@ struct FitRow {
   double seconds = 0;
   double floor_s = 0;     ///< What the peaks allow.
   double unfitted_s = 0;  ///< What the documented defaults say.
-  PassWork work;
-  Features inputs;
+  cost::PassWork work;
+  cost::Features inputs;
   bool kept = true;
 };
 
 struct FitSetting {
-  OperatorClass what{};
-  Pass pass{};
-  DevicePeaks peaks;
+  cost::OperatorClass what{};
+  cost::Pass pass{};
+  cost::DevicePeaks peaks;
 };
 
 /// Seconds of each row, predicted by fits that saw no row of its hidden size.
@@ -40,18 +40,19 @@ HeldOut hold_out(std::span<const FitRow> rows, const FitSetting& setting);
 
 std::vector<LawRow> law_rows(std::span<const FitRow> rows);
 /// Targets: the logarithm of the seconds, over the law's for `FitKind::kLawTimesTrees`.
-std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const OperatorEntry& entry,
+std::vector<TreeRow> tree_rows(std::span<const FitRow> rows, const cost::OperatorEntry& entry,
                                const FitSetting& setting);
 /// Trees with the least and most that they add on the rows they saw.
-void fit_entry_trees(OperatorEntry& entry, std::span<const FitRow> rows, const FitSetting& setting);
+void fit_entry_trees(cost::OperatorEntry& entry, std::span<const FitRow> rows,
+                     const FitSetting& setting);
 /// Seconds of a row by a law.
-double law_prediction(const LawConstants& law, const FitRow& row, const FitSetting& setting);
+double law_prediction(const cost::LawConstants& law, const FitRow& row, const FitSetting& setting);
 
 FitError error_of(std::span<const FitRow> rows, std::span<const double> predicted_s);
 FitError unfitted_error(std::span<const FitRow> rows);
 std::map<std::string, FitError> errors_by_series(std::span<const FitRow> rows,
                                                  std::span<const double> predicted_s);
 /// Lowest and highest of each quantity of the class.
-std::vector<FittedRange> range_of(std::span<const FitRow> rows, OperatorClass what);
+std::vector<cost::FittedRange> range_of(std::span<const FitRow> rows, cost::OperatorClass what);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -9,7 +9,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr std::size_t kFewestRows = 8;
@@ -22,10 +22,10 @@ constexpr double kStep = 1e-5;  ///< Of a logarithm, for the derivative.
 /// The fit of one law, over the logarithms of its constants.
 class LawProblem {
  public:
-  LawProblem(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks)
-      : rows_(thinned(rows)), peaks_(peaks), bounded_(has_arithmetic(what)) {
-    for (const LawConstant& constant : kLawConstants) {
-      if (uses(what, constant)) constants_.push_back(&constant);
+  LawProblem(cost::OperatorClass what, std::span<const LawRow> rows, const cost::DevicePeaks& peaks)
+      : rows_(thinned(rows)), peaks_(peaks), bounded_(cost::has_arithmetic(what)) {
+    for (const cost::LawConstant& constant : cost::kLawConstants) {
+      if (cost::uses(what, constant)) constants_.push_back(&constant);
     }
     pull_ = kPull * std::sqrt(static_cast<double>(rows_.size()) / 300);
   }
@@ -36,8 +36,8 @@ class LawProblem {
     return logs;
   }
 
-  [[nodiscard]] LawConstants law(const Eigen::VectorXd& logs) const {
-    LawConstants law;
+  [[nodiscard]] cost::LawConstants law(const Eigen::VectorXd& logs) const {
+    cost::LawConstants law;
     for (Eigen::Index i = 0; i < size(); ++i) {
       const double value = std::exp(logs[i]);
       law.*constant(i).value = is_share(constant(i)) ? std::min(value, 1.0) : value;
@@ -47,10 +47,10 @@ class LawProblem {
 
   /// Logarithms of predicted over measured, then the pulls to the priors.
   [[nodiscard]] Eigen::VectorXd residuals(const Eigen::VectorXd& logs) const {
-    const LawConstants constants = law(logs);
+    const cost::LawConstants constants = law(logs);
     Eigen::VectorXd out(std::ssize(rows_) + size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const std::array<double, 2> seconds = law_seconds(constants, rows_[i]->work, peaks_);
+      const std::array<double, 2> seconds = cost::law_seconds(constants, rows_[i]->work, peaks_);
       out[static_cast<Eigen::Index>(i)] = std::log((seconds[0] + seconds[1]) / rows_[i]->seconds);
     }
     out.tail(size()) = pull_ * (logs - priors());
@@ -77,18 +77,18 @@ class LawProblem {
   }
   /// A share of a peak that cannot be exceeded: products and attention move what is counted, while
   /// what vector kernels move is a convention.
-  [[nodiscard]] bool is_share(const LawConstant& constant) const {
+  [[nodiscard]] bool is_share(const cost::LawConstant& constant) const {
     return bounded_ && constant.name.ends_with("_share");
   }
   [[nodiscard]] Eigen::Index size() const { return std::ssize(constants_); }
-  [[nodiscard]] const LawConstant& constant(Eigen::Index i) const {
+  [[nodiscard]] const cost::LawConstant& constant(Eigen::Index i) const {
     return *constants_[static_cast<std::size_t>(i)];
   }
 
   std::vector<const LawRow*> rows_;
-  DevicePeaks peaks_;
+  cost::DevicePeaks peaks_;
   bool bounded_ = false;
-  std::vector<const LawConstant*> constants_;
+  std::vector<const cost::LawConstant*> constants_;
   double pull_ = 0;
 };
 
@@ -103,10 +103,11 @@ Eigen::VectorXd weights(const Eigen::VectorXd& residuals) {
 
 }  // namespace
 
-LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks) {
+cost::LawConstants fit_law(cost::OperatorClass what, std::span<const LawRow> rows,
+                           const cost::DevicePeaks& peaks) {
   if (rows.size() < kFewestRows) {
     fail_input(fmt::format("{}: {} rows; a law needs at least {}",
-                           name_of(kOperatorClassNames, what), rows.size(), kFewestRows));
+                           name_of(cost::kOperatorClassNames, what), rows.size(), kFewestRows));
   }
   const LawProblem problem(what, rows, peaks);
   Eigen::VectorXd logs = problem.priors();
@@ -132,8 +133,8 @@ LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const Dev
     damping = std::max(damping / 4, 1e-9);
     if (gain < 1e-7 * loss(at)) break;
   }
-  LawConstants law = problem.law(logs);
-  for (const LawConstant& constant : kLawConstants) {
+  cost::LawConstants law = problem.law(logs);
+  for (const cost::LawConstant& constant : cost::kLawConstants) {
     law.*constant.value = kept_digits(law.*constant.value);
   }
   return law;
@@ -141,4 +142,4 @@ LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const Dev
 
 double kept_digits(double number) { return std::stod(fmt::format("{:.4g}", number)); }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

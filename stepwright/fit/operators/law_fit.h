@@ -4,11 +4,11 @@
 
 #include "stepwright/cost/operator_law.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// One measured pass, as a law sees it.
 struct LawRow {
-  PassWork work;
+  cost::PassWork work;
   double seconds = 0;
 };
 
@@ -16,10 +16,11 @@ struct LawRow {
 /// logarithm of predicted over measured, robust (soft L1, 5 %), with a weak pull to the priors of
 /// `kLawConstants` so that what the rows do not tell stays there. Levenberg-Marquardt; the same
 /// result on every run. Fails with `kInput` when there are fewer than eight rows.
-LawConstants fit_law(OperatorClass what, std::span<const LawRow> rows, const DevicePeaks& peaks);
+cost::LawConstants fit_law(cost::OperatorClass what, std::span<const LawRow> rows,
+                           const cost::DevicePeaks& peaks);
 
 /// A fitted number with the digits that a profile keeps: more than any fit knows, fewer than what
 /// mathematical libraries and processors differ by, so that a fit gives the same profile anywhere.
 double kept_digits(double number);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

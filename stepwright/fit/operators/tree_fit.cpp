@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/operators/xgboost_library.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr int kTrees = 120;
@@ -91,7 +91,7 @@ void append_node(const nlohmann::json& tree, std::size_t node, std::string& text
 
 }  // namespace
 
-BoostedTrees fit_trees(std::span<const TreeRow> rows) {
+cost::BoostedTrees fit_trees(std::span<const TreeRow> rows) {
   Handle matrix(xgboost().matrix_free);
   Handle booster(xgboost().free);
   fill(matrix, rows);
@@ -119,4 +119,4 @@ std::vector<float> xgboost_predictions(std::span<const TreeRow> rows) {
   return {values, values + count};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -5,20 +5,20 @@
 #include "stepwright/cost/boosted_trees.h"
 #include "stepwright/cost/operator_features.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// One row of a fit of trees.
 struct TreeRow {
-  Features inputs;
+  cost::Features inputs;
   float target = 0;
 };
 
 /// Gradient-boosted trees (XGBoost, squared error, 120 trees of depth 4, one thread, fixed seed, so
 /// that equal rows give equal trees). Fails with `kRuntime` when XGBoost does.
-BoostedTrees fit_trees(std::span<const TreeRow> rows);
+cost::BoostedTrees fit_trees(std::span<const TreeRow> rows);
 
 /// The predictions of XGBoost itself for the rows after the same fit; to test our evaluator
 /// against.
 std::vector<float> xgboost_predictions(std::span<const TreeRow> rows);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -5,7 +5,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 template <class Function>
@@ -42,4 +42,4 @@ const XgboostLibrary& xgboost() {
   return kLibrary;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -2,7 +2,7 @@
 
 #include <xgboost/c_api.h>
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// The functions of XGBoost's C interface that are used. The library is opened when trees are first
 /// fitted: loading it takes longer than all that most commands do before they read a file.
@@ -22,4 +22,4 @@ struct XgboostLibrary {
 /// The library. Fails with `kRuntime` when it is not where it was when this was built.
 const XgboostLibrary& xgboost();
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

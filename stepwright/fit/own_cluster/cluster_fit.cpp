@@ -13,7 +13,7 @@
 #include "stepwright/fit/own_cluster/computation_law_fit.h"
 #include "stepwright/fit/own_cluster/message_law_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -45,11 +45,12 @@ auto judged(Fit fit, const std::vector<Sample>& samples) {
 /// computation is in it.
 double slower_in(const OverlapSample& pair) {
   const double saved_s = pair.computation_s + pair.message_s - pair.together_s;
-  return saved_s <= pair.message_s / kMostSlower ? kMostSlower : pair.message_s / saved_s;
+  return saved_s <= pair.message_s / cost::kMostSlower ? cost::kMostSlower
+                                                       : pair.message_s / saved_s;
 }
 
 /// The median over all pairs of a link; 0 without samples.
-double slower_beside(const std::vector<OverlapSample>& samples, LinkClass link) {
+double slower_beside(const std::vector<OverlapSample>& samples, cost::LinkClass link) {
   std::vector<double> factors;
   for (const OverlapSample& sample : samples) {
     if (sample.link == link) factors.push_back(slower_in(sample));
@@ -61,7 +62,9 @@ double slower_beside(const std::vector<OverlapSample>& samples, LinkClass link) 
 
 ClusterFit fit_cluster(const OwnSamples& samples) {
   ClusterFit fit;
-  std::map<std::pair<std::optional<Algorithm>, Collective>, std::vector<MessageSample>> messages;
+  std::map<std::pair<std::optional<collective::Algorithm>, collective::Collective>,
+           std::vector<MessageSample>>
+      messages;
   for (const MessageSample& sample : samples.messages) {
     auto& rows = messages[{sample.method, sample.operation}];
     if (!rows.empty() && rows.front().chunk_bytes != sample.chunk_bytes) {
@@ -79,15 +82,16 @@ ClusterFit fit_cluster(const OwnSamples& samples) {
       fit.messages[operation] = judged(fit_gloo, rows);
     }
   }
-  std::map<std::tuple<OperatorKind, Phase, DType>, std::vector<ComputationSample>> computations;
+  std::map<std::tuple<step::OperatorKind, step::Phase, DType>, std::vector<ComputationSample>>
+      computations;
   for (const ComputationSample& sample : samples.computations) {
     computations[{sample.kind, sample.phase, sample.dtype}].push_back(sample);
   }
   for (const auto& [key, rows] : computations) {
     fit.computations.push_back(judged(fit_computation_law, rows));
   }
-  fit.overlap = {.beside_inside = slower_beside(samples.overlaps, LinkClass::kInside),
-                 .beside_network = slower_beside(samples.overlaps, LinkClass::kNetwork)};
+  fit.overlap = {.beside_inside = slower_beside(samples.overlaps, cost::LinkClass::kInside),
+                 .beside_network = slower_beside(samples.overlaps, cost::LinkClass::kNetwork)};
   return fit;
 }
 
@@ -100,13 +104,15 @@ Json measured_json(const ClusterFit& fit, const std::string& name,
     file[list].push_back(std::move(entry));
   };
   for (const auto& [operation, law] : fit.messages) {
-    add("messages", message_law_json(operation, law.law), law);
+    add("messages", cost::message_law_json(operation, law.law), law);
   }
   for (const auto& [key, law] : fit.schedules) {
-    add("messages", message_law_json(key.first, key.second, law.law), law);
+    add("messages", cost::message_law_json(key.first, key.second, law.law), law);
   }
-  for (const auto& law : fit.host_overhead) add("handling", host_overhead_law_json(law.law), law);
-  for (const auto& law : fit.computations) add("computations", computation_law_json(law.law), law);
+  for (const auto& law : fit.host_overhead)
+    add("handling", cost::host_overhead_law_json(law.law), law);
+  for (const auto& law : fit.computations)
+    add("computations", cost::computation_law_json(law.law), law);
   const auto& [inside, network] = fit.overlap;
   if (inside > 0) file["overlap"]["beside_inside"] = std::round(1e4 * inside) / 1e4;
   if (network > 0) file["overlap"]["beside_network"] = std::round(1e4 * network) / 1e4;
@@ -114,4 +120,4 @@ Json measured_json(const ClusterFit& fit, const std::string& name,
   return file;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -9,7 +9,7 @@
 
 #include "stepwright/fit/samples/own_sample.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// A law and, where it was judged, how well it does on rows that it has not seen (each fifth row
 /// left out in turn).
@@ -22,11 +22,14 @@ struct FittedLaw {
 
 /// Fitted laws of a cluster's own messages and computations.
 struct ClusterFit {
-  std::map<Collective, FittedLaw<SampledLaw<SocketLaw>>> messages;  ///< Of c10d's Gloo.
-  std::map<std::pair<Algorithm, Collective>, FittedLaw<SampledLaw<ScheduleLaw>>> schedules;
-  std::vector<FittedLaw<HostOverheadLaw>> host_overhead;  ///< No rows: assumed.
-  std::vector<FittedLaw<ComputationLaw>> computations;
-  MeasuredOverlap overlap;
+  std::map<collective::Collective, FittedLaw<cost::SampledLaw<cost::SocketLaw>>>
+      messages;  ///< Of c10d's Gloo.
+  std::map<std::pair<collective::Algorithm, collective::Collective>,
+           FittedLaw<cost::SampledLaw<cost::ScheduleLaw>>>
+      schedules;
+  std::vector<FittedLaw<cost::HostOverheadLaw>> host_overhead;  ///< No rows: assumed.
+  std::vector<FittedLaw<cost::ComputationLaw>> computations;
+  cost::MeasuredOverlap overlap;
 };
 
 /// Fits every operation, and every kind, phase and type of computation, that has samples.
@@ -36,4 +39,4 @@ ClusterFit fit_cluster(const OwnSamples& samples);
 nlohmann::ordered_json measured_json(const ClusterFit& fit, const std::string& name,
                                      const std::vector<std::string>& sources);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -5,7 +5,7 @@
 
 #include "stepwright/fit/least_squares.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr double kFarOff = 0.05;
@@ -25,7 +25,7 @@ Eigen::MatrixXd parts_of(const std::vector<ComputationSample>& samples) {
 
 }  // namespace
 
-ComputationLaw fit_computation_law(const std::vector<ComputationSample>& samples) {
+cost::ComputationLaw fit_computation_law(const std::vector<ComputationSample>& samples) {
   Eigen::MatrixXd parts = parts_of(samples);
   // Unknowns of very different sizes: columns of one size each.
   Eigen::RowVectorXd scale = parts.colwise().maxCoeff();
@@ -55,8 +55,8 @@ ComputationLaw fit_computation_law(const std::vector<ComputationSample>& samples
           .s_per_byte = found[2]};
 }
 
-double predicted_s(const ComputationLaw& law, const ComputationSample& sample) {
+double predicted_s(const cost::ComputationLaw& law, const ComputationSample& sample) {
   return law.seconds(sample.flops, sample.bytes);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

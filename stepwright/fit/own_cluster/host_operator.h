@@ -7,7 +7,7 @@
 #include "stepwright/logs/readers/kineto_trace.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Widths by which operators of a framework are told apart.
 struct ModelWidths {
@@ -18,18 +18,19 @@ struct ModelWidths {
 };
 
 /// The widths of a program's operators, and of the model before it was cut.
-ModelWidths widths_of(const StepProgram& program, const Architecture& model);
+ModelWidths widths_of(const step::StepProgram& program, const model::Architecture& model);
 
 /// The computation of an operator of PyTorch, by its name and sizes.
 struct HostOperator {
-  OperatorKind kind{};
+  step::OperatorKind kind{};
   bool certain = false;  ///< By its name, whatever encloses it.
 };
 
 /// The operator, or nothing where neither name nor sizes tell.
-std::optional<HostOperator> host_operator(const KinetoSignature& op, const ModelWidths& widths);
+std::optional<HostOperator> host_operator(const logs::KinetoSignature& op,
+                                          const ModelWidths& widths);
 
 /// The sizes of a matrix product [rows, inner] x [inner, columns]; nothing for anything else.
-std::optional<Shape> host_product(const KinetoSignature& op);
+std::optional<step::Shape> host_product(const logs::KinetoSignature& op);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

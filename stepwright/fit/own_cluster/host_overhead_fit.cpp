@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// How often a byte of the full buffer of two ranks is read or written outside of the transfer. A
@@ -11,22 +11,22 @@ namespace {
 constexpr double kGatherPasses = 3;
 constexpr double kScatterPasses = 5;
 
-bool sends(const MessagesByScheme& planned, Scheme scheme, Collective operation) {
+bool sends(const MessagesByScheme& planned, step::Scheme scheme, collective::Collective operation) {
   return planned.contains({scheme, operation});
 }
 
 /// Seconds of this host for a message over those of the host that the framework's file tells of, on
 /// average over the kinds of messages that a trace shows; 1 where it shows none.
-double host_over_usual(std::span<const FittedLaw<HostOverheadLaw>> found,
-                       const MessageHostOverhead& usual) {
+double host_over_usual(std::span<const FittedLaw<cost::HostOverheadLaw>> found,
+                       const plan::MessageHostOverhead& usual) {
   double ratios = 0;
   double kinds = 0;
   for (const auto& one : found) {
-    const bool sharded =
-        one.law.scheme == Scheme::kData && one.law.operation != Collective::kAllReduce;
-    const double usual_s = one.law.scheme == Scheme::kTensor ? usual.tensor_s
-                           : sharded                         ? usual.data_s
-                                                             : 0;
+    const bool sharded = one.law.scheme == step::Scheme::kData &&
+                         one.law.operation != collective::Collective::kAllReduce;
+    const double usual_s = one.law.scheme == step::Scheme::kTensor ? usual.tensor_s
+                           : sharded                               ? usual.data_s
+                                                                   : 0;
     if (!(one.law.start_s > 0 && usual_s > 0)) continue;
     ratios += one.law.start_s / usual_s;
     ++kinds;
@@ -36,47 +36,49 @@ double host_over_usual(std::span<const FittedLaw<HostOverheadLaw>> found,
 
 }  // namespace
 
-std::vector<FittedLaw<HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
-                                                          const HostOfMessages& host) {
-  std::map<Collective, PlannedMessages> of_operation;
+std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
+                                                                const HostOfMessages& host) {
+  std::map<collective::Collective, PlannedMessages> of_operation;
   double dispatched = 0;
   for (const auto& [key, messages] : planned) {
     const auto& [scheme, operation] = key;
     of_operation[operation].calls += messages.calls;
     of_operation[operation].bytes += messages.bytes;
-    if (scheme == Scheme::kTensor) dispatched += messages.calls;
+    if (scheme == step::Scheme::kTensor) dispatched += messages.calls;
   }
-  std::vector<FittedLaw<HostOverheadLaw>> laws;
+  std::vector<FittedLaw<cost::HostOverheadLaw>> laws;
   for (const auto& [key, messages] : planned) {
-    HostOverheadLaw law{.scheme = key.first, .operation = key.second};
+    cost::HostOverheadLaw law{.scheme = key.first, .operation = key.second};
     if (const auto found = host.copies.find(law.operation); found != host.copies.end()) {
       law.start_s = found->second.host / of_operation[law.operation].calls;
       law.s_per_byte = found->second.busy / of_operation[law.operation].bytes;
     }
-    if (law.scheme == Scheme::kTensor) law.start_s += host.dispatch_s / dispatched;
+    if (law.scheme == step::Scheme::kTensor) law.start_s += host.dispatch_s / dispatched;
     if (law.start_s + law.s_per_byte > 0) laws.push_back({.law = law, .rows = 1});
   }
   return laws;
 }
 
-std::vector<FittedLaw<HostOverheadLaw>> assumed_host_overhead(
-    const MessagesByScheme& planned, const MessageHostOverhead& host_overhead,
-    std::span<const FittedLaw<HostOverheadLaw>> found, double memory_s_per_byte) {
-  std::vector<FittedLaw<HostOverheadLaw>> laws;
+std::vector<FittedLaw<cost::HostOverheadLaw>> assumed_host_overhead(
+    const MessagesByScheme& planned, const plan::MessageHostOverhead& host_overhead,
+    std::span<const FittedLaw<cost::HostOverheadLaw>> found, double memory_s_per_byte) {
+  std::vector<FittedLaw<cost::HostOverheadLaw>> laws;
   const double scale = host_over_usual(found, host_overhead);
   const bool splits = std::ranges::any_of(
-      planned, [](const auto& one) { return one.first.first == Scheme::kTensor; });
-  for (const Collective operation :
-       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
+      planned, [](const auto& one) { return one.first.first == step::Scheme::kTensor; });
+  for (const collective::Collective operation :
+       {collective::Collective::kAllReduce, collective::Collective::kAllGather,
+        collective::Collective::kReduceScatter}) {
     if (splits) break;
-    laws.push_back({.law = {.scheme = Scheme::kTensor,
+    laws.push_back({.law = {.scheme = step::Scheme::kTensor,
                             .operation = operation,
                             .start_s = scale * host_overhead.tensor_s}});
   }
-  for (const auto& [operation, passes] : {std::pair{Collective::kAllGather, kGatherPasses},
-                                          {Collective::kReduceScatter, kScatterPasses}}) {
-    if (sends(planned, Scheme::kData, operation)) continue;
-    laws.push_back({.law = {.scheme = Scheme::kData,
+  for (const auto& [operation, passes] :
+       {std::pair{collective::Collective::kAllGather, kGatherPasses},
+        {collective::Collective::kReduceScatter, kScatterPasses}}) {
+    if (sends(planned, step::Scheme::kData, operation)) continue;
+    laws.push_back({.law = {.scheme = step::Scheme::kData,
                             .operation = operation,
                             .start_s = scale * host_overhead.data_s,
                             .s_per_byte = passes * memory_s_per_byte}});
@@ -84,4 +86,4 @@ std::vector<FittedLaw<HostOverheadLaw>> assumed_host_overhead(
   return laws;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -9,25 +9,26 @@
 #include "stepwright/fit/own_cluster/planned_work.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// The host's work for messages in a step of a rank, beyond their transfer.
 struct HostOfMessages {
-  std::map<Collective, HostSeconds> copies;  ///< Into and out of messages of an operation.
+  std::map<collective::Collective, HostSeconds>
+      copies;             ///< Into and out of messages of an operation.
   double dispatch_s = 0;  ///< Of tensors that are split over the ranks of tensor parallelism.
 };
 
 /// Laws by scheme and operation that sum up to it over the messages of a plan: time in copies by
 /// bytes, time between them by calls, dispatch by calls of tensor parallelism.
-std::vector<FittedLaw<HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
-                                                          const HostOfMessages& host);
+std::vector<FittedLaw<cost::HostOverheadLaw>> fit_host_overhead(const MessagesByScheme& planned,
+                                                                const HostOfMessages& host);
 
 /// The handling that PyTorch is assumed to do for messages of tensor parallelism (DTensor) and of
 /// sharded data parallelism (FSDP2), for those of the two that a plan does not send: seconds of the
 /// framework's file, which are of another host, times how this host's seconds for the messages that
 /// were `found` compare to them; copies at `memory_s_per_byte`. Marked by no rows.
-std::vector<FittedLaw<HostOverheadLaw>> assumed_host_overhead(
-    const MessagesByScheme& planned, const MessageHostOverhead& host_overhead,
-    std::span<const FittedLaw<HostOverheadLaw>> found, double memory_s_per_byte);
+std::vector<FittedLaw<cost::HostOverheadLaw>> assumed_host_overhead(
+    const MessagesByScheme& planned, const plan::MessageHostOverhead& host_overhead,
+    std::span<const FittedLaw<cost::HostOverheadLaw>> found, double memory_s_per_byte);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -11,7 +11,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr double kMicrosecond = 1e-6;
@@ -66,15 +66,16 @@ class Intervals {
 
 /// The meaning of an operator of the thread.
 struct Meaning {
-  std::optional<OperatorKind> kind;
+  std::optional<step::OperatorKind> kind;
   bool certain = false;
   bool backward = false;
-  Phase phase = Phase::kForward;
+  step::Phase phase = step::Phase::kForward;
 };
 
 class HostReader {
  public:
-  HostReader(const KinetoTrace& trace, const ModelWidths& widths) : trace_(trace), widths_(widths) {
+  HostReader(const logs::KinetoTrace& trace, const ModelWidths& widths)
+      : trace_(trace), widths_(widths) {
     find_marks();
     find_operators();
     find_meanings();
@@ -82,7 +83,7 @@ class HostReader {
 
   HostTrace read() {
     std::size_t next = 0;
-    for (const KinetoMark& step : steps_) {
+    for (const logs::KinetoMark& step : steps_) {
       while (next < order_.size() && op(order_[next]).start_us < step.start_us) ++next;
       take_step(step, next);
     }
@@ -91,13 +92,13 @@ class HostReader {
   }
 
  private:
-  [[nodiscard]] const KinetoOperator& op(int index) const {
+  [[nodiscard]] const logs::KinetoOperator& op(int index) const {
     return trace_.operators[static_cast<std::size_t>(index)];
   }
   [[nodiscard]] Meaning& meaning(int index) { return meanings_[static_cast<std::size_t>(index)]; }
 
   void find_marks() {
-    for (const KinetoMark& mark : trace_.marks) {
+    for (const logs::KinetoMark& mark : trace_.marks) {
       if (mark.name.starts_with(kStepMark) && mark.end_us > mark.start_us) steps_.push_back(mark);
       if (mark.name.starts_with(kUpdateMark)) updates_.add(mark.start_us, mark.end_us);
       if (mark.name.starts_with("gloo:")) messages_.add(mark.start_us, mark.end_us);
@@ -106,7 +107,7 @@ class HostReader {
       fail_input(fmt::format("{}: marks no step; call step() of torch.profiler.profile after each",
                              trace_.file));
     }
-    std::ranges::sort(steps_, {}, &KinetoMark::start_us);
+    std::ranges::sort(steps_, {}, &logs::KinetoMark::start_us);
     updates_.sort();
     messages_.sort();
   }
@@ -120,7 +121,7 @@ class HostReader {
     std::ranges::stable_sort(order_, {},
                              [this](int i) { return std::tuple(op(i).start_us, -op(i).end_us); });
     // The profiler closes its last step before anything happens in it.
-    std::erase_if(steps_, [this](const KinetoMark& step) {
+    std::erase_if(steps_, [this](const logs::KinetoMark& step) {
       return order_.empty() ||
              step.end_us > op(order_.back()).start_us + step.end_us - step.start_us;
     });
@@ -129,7 +130,7 @@ class HostReader {
   void find_meanings() {
     meanings_.resize(trace_.operators.size());
     known_.reserve(trace_.signatures.size());
-    for (const KinetoSignature& one : trace_.signatures) {
+    for (const logs::KinetoSignature& one : trace_.signatures) {
       known_.push_back(host_operator(one, widths_));
     }
     for (const int i : order_) find_meaning(i);
@@ -148,7 +149,7 @@ class HostReader {
   }
 
   void find_meaning(int index) {
-    const KinetoOperator& one = op(index);
+    const logs::KinetoOperator& one = op(index);
     const std::string_view name = trace_.signature_of(index).name;
     Meaning& mine = meaning(index);
     if (one.parent >= 0) mine = meaning(one.parent);
@@ -167,35 +168,35 @@ class HostReader {
       if (one.sequence >= 0 && forward != forwards_.end()) mine.kind = forward->second;
     }
     if (updates_.overlap_us(one.start_us, one.end_us) > 0) {
-      mine = {.kind = OperatorKind::kOptimizer, .certain = true};
+      mine = {.kind = step::OperatorKind::kOptimizer, .certain = true};
     }
     mine.phase = phase_of(mine);
     if (!mine.backward && one.sequence >= 0 && mine.kind) forwards_[one.sequence] = *mine.kind;
   }
 
-  static Phase phase_of(const Meaning& meaning) {
-    if (!meaning.kind) return Phase::kForward;
+  static step::Phase phase_of(const Meaning& meaning) {
+    if (!meaning.kind) return step::Phase::kForward;
     switch (*meaning.kind) {
-      case OperatorKind::kOptimizer:
-      case OperatorKind::kNormSquare: return Phase::kOptimizer;
-      case OperatorKind::kAccumulate: return Phase::kWeightGradient;
-      default: return meaning.backward ? Phase::kDataGradient : Phase::kForward;
+      case step::OperatorKind::kOptimizer:
+      case step::OperatorKind::kNormSquare: return step::Phase::kOptimizer;
+      case step::OperatorKind::kAccumulate: return step::Phase::kWeightGradient;
+      default: return meaning.backward ? step::Phase::kDataGradient : step::Phase::kForward;
     }
   }
 
   /// Sets the phase of the two products of a backward, of which the one over the rows of the
   /// forward is the weight's.
   void set_phase_of_product(int index) {
-    const Shape shape = *host_product(trace_.signature_of(index));
+    const step::Shape shape = *host_product(trace_.signature_of(index));
     Meaning& mine = meaning(index);
     if (!mine.backward) {
       rows_.insert(shape.rows);
     } else if (rows_.contains(shape.inner) && !rows_.contains(shape.rows)) {
-      mine.phase = Phase::kWeightGradient;
+      mine.phase = step::Phase::kWeightGradient;
     }
   }
 
-  void take_step(const KinetoMark& step, std::size_t next) {
+  void take_step(const logs::KinetoMark& step, std::size_t next) {
     out_.steps.push_back({.start_s = kMicrosecond * step.start_us,
                           .seconds = kMicrosecond * (step.end_us - step.start_us)});
     double at = step.start_us;
@@ -222,7 +223,7 @@ class HostReader {
   /// theirs.
   [[nodiscard]] bool is_dispatch(int index) const {
     if (index < 0 || !dispatches(trace_.signature_of(index).name)) return false;
-    return meanings_[static_cast<std::size_t>(index)].phase != Phase::kOptimizer;
+    return meanings_[static_cast<std::size_t>(index)].phase != step::Phase::kOptimizer;
   }
 
   /// A stretch in which `owner` (-1: nothing) ran itself; what nothing ran in is of `next`.
@@ -256,8 +257,8 @@ class HostReader {
   }
 
   void take_product(int index) {
-    const KinetoOperator& one = op(index);
-    const bool counted = std::ranges::any_of(steps_, [&](const KinetoMark& step) {
+    const logs::KinetoOperator& one = op(index);
+    const bool counted = std::ranges::any_of(steps_, [&](const logs::KinetoMark& step) {
       return one.start_us >= step.start_us && one.start_us < step.end_us;
     });
     if (!counted) return;
@@ -269,24 +270,24 @@ class HostReader {
          .beside = 2 * messages_.overlap_us(one.start_us, one.end_us) > length_us});
   }
 
-  const KinetoTrace& trace_;
+  const logs::KinetoTrace& trace_;
   const ModelWidths& widths_;
-  std::vector<KinetoMark> steps_;
+  std::vector<logs::KinetoMark> steps_;
   Intervals updates_;
   Intervals messages_;
   std::vector<int> order_;
   std::vector<int> products_;
   std::vector<Meaning> meanings_;
-  std::vector<std::optional<HostOperator>> known_;           ///< By signature.
-  std::unordered_map<std::int64_t, OperatorKind> forwards_;  ///< By sequence number.
-  std::set<std::int64_t> rows_;                              ///< Of products of the forward.
+  std::vector<std::optional<HostOperator>> known_;                 ///< By signature.
+  std::unordered_map<std::int64_t, step::OperatorKind> forwards_;  ///< By sequence number.
+  std::set<std::int64_t> rows_;                                    ///< Of products of the forward.
   HostTrace out_;
 };
 
 }  // namespace
 
-HostTrace host_steps(const KinetoTrace& trace, const ModelWidths& widths) {
+HostTrace host_steps(const logs::KinetoTrace& trace, const ModelWidths& widths) {
   return HostReader(trace, widths).read();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

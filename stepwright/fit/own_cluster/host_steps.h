@@ -7,7 +7,7 @@
 #include "stepwright/fit/own_cluster/host_operator.h"
 #include "stepwright/fit/samples/own_sample.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Seconds of a kind of computation in one step.
 struct HostSeconds {
@@ -23,13 +23,13 @@ struct HostStep {
   double waiting = 0;
   double dispatch = 0;  ///< Of tensors that are split over ranks (DTensor), outside of updates.
   double unknown = 0;
-  std::map<std::pair<OperatorKind, Phase>, HostSeconds> kinds;
+  std::map<std::pair<step::OperatorKind, step::Phase>, HostSeconds> kinds;
 };
 
 /// A run of a matrix product.
 struct HostProduct {
-  Phase phase{};
-  Shape shape;
+  step::Phase phase{};
+  step::Shape shape;
   double seconds = 0;
   bool beside = false;  ///< A message of this rank was under way for most of it.
 };
@@ -44,6 +44,6 @@ struct HostTrace {
 /// with its sequence number, what is in an operator of its kind unless the name says another. A
 /// thread that does nothing while a message of its rank is under way waits for it. Fails with
 /// `kInput` when no whole step is marked.
-HostTrace host_steps(const KinetoTrace& trace, const ModelWidths& widths);
+HostTrace host_steps(const logs::KinetoTrace& trace, const ModelWidths& widths);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

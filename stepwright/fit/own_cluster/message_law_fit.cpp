@@ -7,7 +7,7 @@
 
 #include "stepwright/fit/least_squares.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// Errors beyond this, as logarithms, count by their size instead of its square.
@@ -21,11 +21,11 @@ constexpr double kWrong = 0.5;
 /// The ratio to the law beyond which a sample, either way, is taken for a disturbance.
 constexpr double kMostMissed = 1.5;
 
-double time_s(const SocketLaw& law, const MessageSample& sample) {
-  return law.time(socket_loads(sample.operation, sample.payload_bytes, sample.group)).seconds;
+double time_s(const cost::SocketLaw& law, const MessageSample& sample) {
+  return law.time(cost::socket_loads(sample.operation, sample.payload_bytes, sample.group)).seconds;
 }
 
-double time_s(const ScheduleLaw& law, const MessageSample& sample) {
+double time_s(const cost::ScheduleLaw& law, const MessageSample& sample) {
   return law.time(*sample.method, sample.operation, sample.payload_bytes, sample.group).seconds;
 }
 
@@ -40,23 +40,24 @@ void drop_endless(Law& law, double Law::* const (&constants)[kCount]) {
   }
 }
 
-constexpr double SocketLaw::* kSocketConstants[] = {
-    &SocketLaw::start_s, &SocketLaw::hop_s, &SocketLaw::network_hop_s,
-    &SocketLaw::inside_s_per_byte, &SocketLaw::network_s_per_byte};
+constexpr double cost::SocketLaw::* kSocketConstants[] = {
+    &cost::SocketLaw::start_s, &cost::SocketLaw::hop_s, &cost::SocketLaw::network_hop_s,
+    &cost::SocketLaw::inside_s_per_byte, &cost::SocketLaw::network_s_per_byte};
 
-constexpr double SocketLaw::* kSocketRates[] = {&SocketLaw::inside_s_per_byte,
-                                                &SocketLaw::network_s_per_byte};
+constexpr double cost::SocketLaw::* kSocketRates[] = {&cost::SocketLaw::inside_s_per_byte,
+                                                      &cost::SocketLaw::network_s_per_byte};
 
-constexpr double ScheduleLaw::* kScheduleConstants[] = {
-    &ScheduleLaw::start_s, &ScheduleLaw::message_s, &ScheduleLaw::network_hop_s,
-    &ScheduleLaw::inside_s_per_byte, &ScheduleLaw::network_s_per_byte};
+constexpr double cost::ScheduleLaw::* kScheduleConstants[] = {
+    &cost::ScheduleLaw::start_s, &cost::ScheduleLaw::message_s, &cost::ScheduleLaw::network_hop_s,
+    &cost::ScheduleLaw::inside_s_per_byte, &cost::ScheduleLaw::network_s_per_byte};
 
 /// The law that no message of the samples beats; as a start, a part of the shortest one.
-SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
-  SocketLaw law{.own_nics = own_nics};
+cost::SocketLaw fastest_gloo(const std::vector<MessageSample>& samples, bool own_nics) {
+  cost::SocketLaw law{.own_nics = own_nics};
   for (const auto constant : kSocketConstants) law.*constant = INFINITY;
   for (const MessageSample& sample : samples) {
-    const SocketLoads loads = socket_loads(sample.operation, sample.payload_bytes, sample.group);
+    const cost::SocketLoads loads =
+        cost::socket_loads(sample.operation, sample.payload_bytes, sample.group);
     lower(law.start_s, sample.seconds, kFewOfIt);
     lower(loads.network_messages > 0 ? law.network_hop_s : law.hop_s, sample.seconds, loads.hops);
     lower(law.inside_s_per_byte, sample.seconds, loads.inside_bytes());
@@ -74,13 +75,13 @@ bool of_one_group(const std::vector<MessageSample>& samples) {
 
 /// The law that no schedule of the samples beats: a message for each rank inside and each node
 /// outside, at least.
-ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
-  ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
+cost::ScheduleLaw fastest_schedule(const std::vector<MessageSample>& samples, bool own_nics) {
+  cost::ScheduleLaw law{.chunk_bytes = samples.front().chunk_bytes, .own_nics = own_nics};
   for (const auto constant : kScheduleConstants) law.*constant = INFINITY;
   for (const MessageSample& sample : samples) {
     const auto nodes = static_cast<double>(sample.group.nodes);
     const auto members = static_cast<double>(sample.group.members);
-    const double passes = sample.operation == Collective::kAllReduce ? 2 : 1;
+    const double passes = sample.operation == collective::Collective::kAllReduce ? 2 : 1;
     const double sent = passes * sample.payload_bytes * static_cast<double>(sample.group.groups);
     lower(law.start_s, sample.seconds, kFewOfIt);
     lower(law.message_s, sample.seconds, passes * nodes * members);
@@ -146,16 +147,16 @@ void improve(Law& law, double Law::* const (&constants)[kCount],
 
 /// The misses of a law, shape by shape in the order of the samples.
 template <class Law>
-std::vector<ShapeCurve> missed(const Law& law, const std::vector<MessageSample>& samples) {
-  std::vector<ShapeCurve> curves;
+std::vector<cost::ShapeCurve> missed(const Law& law, const std::vector<MessageSample>& samples) {
+  std::vector<cost::ShapeCurve> curves;
   for (const MessageSample& sample : samples) {
-    auto curve = std::ranges::find(curves, sample.group, &ShapeCurve::group);
+    auto curve = std::ranges::find(curves, sample.group, &cost::ShapeCurve::group);
     if (curve == curves.end()) curve = curves.insert(curve, {.group = sample.group, .factors = {}});
     const double factor = sample.seconds / time_s(law, sample);
     curve->factors.emplace_back(sample.payload_bytes,
                                 std::clamp(factor, 1 / kMostMissed, kMostMissed));
   }
-  for (ShapeCurve& curve : curves) {
+  for (cost::ShapeCurve& curve : curves) {
     std::ranges::sort(curve.factors);
     const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
     curve.factors.erase(std::unique(curve.factors.begin(), curve.factors.end(), same),
@@ -165,8 +166,8 @@ std::vector<ShapeCurve> missed(const Law& law, const std::vector<MessageSample>&
 }
 
 template <class Law>
-double sampled_s(const SampledLaw<Law>& law, const MessageSample& sample) {
-  return time_s(law.law, sample) * factor_of(law.curves, sample.group, sample.payload_bytes);
+double sampled_s(const cost::SampledLaw<Law>& law, const MessageSample& sample) {
+  return time_s(law.law, sample) * cost::factor_of(law.curves, sample.group, sample.payload_bytes);
 }
 
 /// Fits with NICs of nodes or of ranks, whichever the samples say.
@@ -179,10 +180,10 @@ auto better(Fit fit, const std::vector<MessageSample>& samples) {
 
 }  // namespace
 
-SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
-  const SocketLaw law = better(
+cost::SampledLaw<cost::SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
+  const cost::SocketLaw law = better(
       [&](bool own_nics) {
-        SocketLaw made = fastest_gloo(samples, own_nics);
+        cost::SocketLaw made = fastest_gloo(samples, own_nics);
         improve(made, kSocketConstants, samples);
         return made;
       },
@@ -190,22 +191,22 @@ SampledLaw<SocketLaw> fit_gloo(const std::vector<MessageSample>& samples) {
   return {law, missed(law, samples)};
 }
 
-std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
+std::map<collective::Collective, cost::SampledLaw<cost::SocketLaw>> fit_gloo_operations(
     const std::vector<MessageSample>& samples) {
-  const SocketLaw law = better(
+  const cost::SocketLaw law = better(
       [&](bool own_nics) {
-        SocketLaw made = fastest_gloo(samples, own_nics);
+        cost::SocketLaw made = fastest_gloo(samples, own_nics);
         if (of_one_group(samples)) made.hop_s = made.network_hop_s = 0;
         improve(made, kSocketConstants, samples);
         return made;
       },
       samples);
-  std::map<Collective, SampledLaw<SocketLaw>> laws;
-  for (const Named<Collective>& operation : kCollectiveNames) {
+  std::map<collective::Collective, cost::SampledLaw<cost::SocketLaw>> laws;
+  for (const Named<collective::Collective>& operation : cost::kCollectiveNames) {
     std::vector<MessageSample> own;
     std::ranges::copy_if(samples, std::back_inserter(own),
                          [&](const auto& sample) { return sample.operation == operation.value; });
-    SocketLaw moved = law;
+    cost::SocketLaw moved = law;
     const bool shows_rate = std::ranges::any_of(
         own, [&](const MessageSample& sample) { return sample.seconds > 2 * law.start_s; });
     if (shows_rate) improve(moved, kSocketRates, own);
@@ -214,10 +215,10 @@ std::map<Collective, SampledLaw<SocketLaw>> fit_gloo_operations(
   return laws;
 }
 
-SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) {
-  const ScheduleLaw law = better(
+cost::SampledLaw<cost::ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) {
+  const cost::ScheduleLaw law = better(
       [&](bool own_nics) {
-        ScheduleLaw made = fastest_schedule(samples, own_nics);
+        cost::ScheduleLaw made = fastest_schedule(samples, own_nics);
         improve(made, kScheduleConstants, samples);
         return made;
       },
@@ -225,12 +226,12 @@ SampledLaw<ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples) 
   return {law, missed(law, samples)};
 }
 
-double predicted_s(const SampledLaw<SocketLaw>& law, const MessageSample& sample) {
+double predicted_s(const cost::SampledLaw<cost::SocketLaw>& law, const MessageSample& sample) {
   return sampled_s(law, sample);
 }
 
-double predicted_s(const SampledLaw<ScheduleLaw>& law, const MessageSample& sample) {
+double predicted_s(const cost::SampledLaw<cost::ScheduleLaw>& law, const MessageSample& sample) {
   return sampled_s(law, sample);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -7,7 +7,7 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// The computations of one kind in one phase, of one rank in one step.
 struct PlannedWork {
@@ -16,20 +16,20 @@ struct PlannedWork {
   double bytes = 0;
   DType dtype{};
 };
-using WorkByKind = std::map<std::pair<OperatorKind, Phase>, PlannedWork>;
+using WorkByKind = std::map<std::pair<step::OperatorKind, step::Phase>, PlannedWork>;
 
 /// The messages of one scheme and operation, of one rank in one step.
 struct PlannedMessages {
   double calls = 0;
   double bytes = 0;  ///< Of full buffers.
 };
-using MessagesByScheme = std::map<std::pair<Scheme, Collective>, PlannedMessages>;
+using MessagesByScheme = std::map<std::pair<step::Scheme, collective::Collective>, PlannedMessages>;
 
 /// The computations of a pipeline position in a step; recomputation counts as forward
 /// (`law_phase`).
-WorkByKind planned_work(const StepProgram& program, const Stage& stage);
+WorkByKind planned_work(const step::StepProgram& program, const step::Stage& stage);
 
 /// The messages of a position in a step to others.
-MessagesByScheme planned_messages(const StepProgram& program, const Stage& stage);
+MessagesByScheme planned_messages(const step::StepProgram& program, const step::Stage& stage);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -21,23 +21,24 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
-using KindAndPhase = std::pair<OperatorKind, Phase>;
+using KindAndPhase = std::pair<step::OperatorKind, step::Phase>;
 
 /// A computation beside messages is compared with the same alone where both ran so often.
 constexpr std::size_t kFewest = 3;
 
 class StepFitter {
  public:
-  StepFitter(const PlannedJob& planned, const std::vector<HostTrace>& ranks, const Log& log)
+  StepFitter(const plan::PlannedJob& planned, const std::vector<HostTrace>& ranks,
+             const logs::Log& log)
       : planned_(planned), ranks_(ranks), log_(log) {
-    program_ = build_program(planned.job, planned.plan);
+    program_ = step::build_program(planned.job, planned.plan);
     if (program_.stages.size() > 1) {
       fail_unsupported("fit --plan: traces of pipelines are not covered; nearest: pipeline 1");
     }
-    check_traces(program_, Grid(planned.plan), ranks, log);
+    check_traces(program_, plan::Grid(planned.plan), ranks, log);
     work_ = planned_work(program_, program_.stages.front());
   }
 
@@ -82,7 +83,7 @@ class StepFitter {
   }
 
   /// Whether a call was made in one of those steps.
-  [[nodiscard]] bool is_chosen(const LogRecord& record) const {
+  [[nodiscard]] bool is_chosen(const logs::LogRecord& record) const {
     return std::ranges::any_of(chosen_, [&](const auto& chosen) {
       const auto& [rank, step] = chosen;
       return static_cast<std::size_t>(record.source) == rank &&
@@ -91,8 +92,8 @@ class StepFitter {
     });
   }
 
-  [[nodiscard]] static Operator operator_of(const HostProduct& product, DType dtype) {
-    return {.kind = OperatorKind::kLinear,
+  [[nodiscard]] static step::Operator operator_of(const HostProduct& product, DType dtype) {
+    return {.kind = step::OperatorKind::kLinear,
             .phase = product.phase,
             .dtype = dtype,
             .shape = product.shape};
@@ -101,7 +102,9 @@ class StepFitter {
   /// Products run in many shapes, each of them often: a sample for each run, of the middle time of
   /// its shape.
   void fit_products() {
-    std::map<std::pair<Phase, Shape>, std::pair<std::vector<double>, std::vector<double>>> times;
+    std::map<std::pair<step::Phase, step::Shape>,
+             std::pair<std::vector<double>, std::vector<double>>>
+        times;
     std::size_t steps = 0;
     for (const HostTrace& rank : ranks_) {
       steps += rank.steps.size();
@@ -110,18 +113,18 @@ class StepFitter {
         (product.beside ? beside : alone).push_back(product.seconds);
       }
     }
-    const DType dtype = work_.at({OperatorKind::kLinear, Phase::kForward}).dtype;
-    std::map<Phase, std::vector<ComputationSample>> samples;
+    const DType dtype = work_.at({step::OperatorKind::kLinear, step::Phase::kForward}).dtype;
+    std::map<step::Phase, std::vector<ComputationSample>> samples;
     std::vector<double> factors;
     for (const auto& [key, lists] : times) {
       const auto& [alone, beside] = lists;
       const auto& [phase, shape] = key;
-      const Operator op = operator_of({.phase = phase, .shape = shape}, dtype);
+      const step::Operator op = operator_of({.phase = phase, .shape = shape}, dtype);
       const ComputationSample sample{.kind = op.kind,
                                      .phase = phase,
                                      .dtype = dtype,
-                                     .flops = flops(op),
-                                     .bytes = memory_bytes(op),
+                                     .flops = step::flops(op),
+                                     .bytes = step::memory_bytes(op),
                                      .seconds = middle_of(alone.empty() ? beside : alone)};
       const std::size_t runs = alone.size() + beside.size();
       samples[phase].insert(samples[phase].end(), (runs + steps - 1) / steps, sample);
@@ -130,13 +133,13 @@ class StepFitter {
       }
     }
     for (const auto& [phase, rows] : samples) {
-      const auto planned = work_.find({OperatorKind::kLinear, phase});
+      const auto planned = work_.find({step::OperatorKind::kLinear, phase});
       if (planned == work_.end()) continue;
-      ComputationLaw law = fit_computation_law(rows);
-      scale_to_step(law, rows, seconds_[{OperatorKind::kLinear, phase}].busy);
+      cost::ComputationLaw law = fit_computation_law(rows);
+      scale_to_step(law, rows, seconds_[{step::OperatorKind::kLinear, phase}].busy);
       // What a framework runs in several products is one of the plan's.
       law.start_s *= static_cast<double>(rows.size()) / planned->second.operators;
-      const KindAndPhase key{OperatorKind::kLinear, phase};
+      const KindAndPhase key{step::OperatorKind::kLinear, phase};
       law.start_s += seconds_[key].host / planned->second.operators;
       out_.fit.computations.push_back({.law = law, .rows = rows.size()});
       used_.insert(key);
@@ -146,7 +149,7 @@ class StepFitter {
 
   /// Makes a law sum up to what its kind takes in a step: single runs that were disturbed are in no
   /// median, and yet in every step.
-  static void scale_to_step(ComputationLaw& law, const std::vector<ComputationSample>& rows,
+  static void scale_to_step(cost::ComputationLaw& law, const std::vector<ComputationSample>& rows,
                             double busy_s) {
     double sum_s = 0;
     for (const ComputationSample& row : rows) sum_s += predicted_s(law, row);
@@ -156,12 +159,12 @@ class StepFitter {
 
   /// A kind that runs in few shapes: its time in a step over what the plan computes of it.
   void fit_kind(const KindAndPhase& key, const PlannedWork& work) {
-    if (key.first == OperatorKind::kLinear) return;
+    if (key.first == step::OperatorKind::kLinear) return;
     // A trace does not tell the gradient of an input from that of a weight in one kernel.
     double share = 1;
     KindAndPhase logged = key;
-    if (!seconds_.contains(key) && is_backward(key.second)) {
-      logged.second = Phase::kDataGradient;
+    if (!seconds_.contains(key) && step::is_backward(key.second)) {
+      logged.second = step::Phase::kDataGradient;
       const auto both = work_.find(logged);
       if (both != work_.end()) share = work.bytes / (work.bytes + both->second.bytes);
     }
@@ -169,11 +172,11 @@ class StepFitter {
     if (seconds == seconds_.end()) return;
     const HostSeconds found{.busy = share * seconds->second.busy,
                             .host = share * seconds->second.host};
-    const bool products = work.flops > 0 && key.first == OperatorKind::kAttention;
-    ComputationLaw law{.kind = key.first,
-                       .phase = key.second,
-                       .dtype = work.dtype,
-                       .start_s = found.host / work.operators};
+    const bool products = work.flops > 0 && key.first == step::OperatorKind::kAttention;
+    cost::ComputationLaw law{.kind = key.first,
+                             .phase = key.second,
+                             .dtype = work.dtype,
+                             .start_s = found.host / work.operators};
     (products ? law.s_per_flop : law.s_per_byte) =
         found.busy / (products ? work.flops : work.bytes);
     out_.fit.computations.push_back({.law = law, .rows = 1});
@@ -188,8 +191,8 @@ class StepFitter {
       rest += seconds.host + seconds.busy;
       out_.notes.push_back(fmt::format(
           "{} of a step is {} {}, which the plan has not: counted as time between operators",
-          format_time(seconds.host + seconds.busy), name_of(kOperatorNames, key.first),
-          name_of(kPhaseNames, key.second)));
+          format_time(seconds.host + seconds.busy), name_of(step::kOperatorNames, key.first),
+          name_of(step::kPhaseNames, key.second)));
     }
     double operators = 0;
     for (const auto& fitted : out_.fit.computations) {
@@ -204,12 +207,12 @@ class StepFitter {
   void fit_messages() {
     const std::vector<StepMessages> messages =
         step_messages(planned_, program_, log_, static_cast<double>(chosen_.size()),
-                      [this](const LogRecord& record) { return is_chosen(record); });
+                      [this](const logs::LogRecord& record) { return is_chosen(record); });
     fit_host_of_messages();
     if (messages.empty()) return;
     double waiting_s = 0;
     std::vector<MessageSample> samples;
-    std::map<Collective, std::size_t> rows;
+    std::map<collective::Collective, std::size_t> rows;
     for (const StepMessages& message : messages) {
       waiting_s += message.calls * message.waiting_s;
       samples.push_back(message.sample);
@@ -224,10 +227,10 @@ class StepFitter {
   /// Fits the host's work for messages, like FSDP's copies into and out of them, as a part of the
   /// messages, and so what DTensor takes for operators between messages of tensor parallelism.
   void fit_host_of_messages() {
-    constexpr std::pair<OperatorKind, Collective> kKinds[] = {
-        {OperatorKind::kAllReduce, Collective::kAllReduce},
-        {OperatorKind::kAllGather, Collective::kAllGather},
-        {OperatorKind::kReduceScatter, Collective::kReduceScatter}};
+    constexpr std::pair<step::OperatorKind, collective::Collective> kKinds[] = {
+        {step::OperatorKind::kAllReduce, collective::Collective::kAllReduce},
+        {step::OperatorKind::kAllGather, collective::Collective::kAllGather},
+        {step::OperatorKind::kReduceScatter, collective::Collective::kReduceScatter}};
     const MessagesByScheme planned = planned_messages(program_, program_.stages.front());
     const auto sends = [&](auto&& holds) {
       return std::ranges::any_of(planned, [&](const auto& one) { return holds(one.first); });
@@ -242,15 +245,15 @@ class StepFitter {
         used_.insert(key);
       }
     }
-    const bool splits = sends([](const auto& key) { return key.first == Scheme::kTensor; });
+    const bool splits = sends([](const auto& key) { return key.first == step::Scheme::kTensor; });
     (splits ? host.dispatch_s : out_.unknown_s) += dispatch_s_;
     out_.fit.host_overhead = fit_host_overhead(planned, host);
-    const MessageHostOverhead host_overhead =
-        framework_defaults(planned_.job.framework).host_overhead;
+    const plan::MessageHostOverhead host_overhead =
+        plan::framework_defaults(planned_.job.framework).host_overhead;
     if (host_overhead.tensor_s == 0 && host_overhead.data_s == 0) return;
     // Of all kinds a sum is the one that only reads and writes, once each.
     const auto sum = std::ranges::find_if(out_.fit.computations, [](const auto& fitted) {
-      return fitted.law.kind == OperatorKind::kAdd;
+      return fitted.law.kind == step::OperatorKind::kAdd;
     });
     const double memory_s_per_byte = sum == out_.fit.computations.end() ? 0 : sum->law.s_per_byte;
     std::ranges::copy(
@@ -276,10 +279,10 @@ class StepFitter {
     }
   }
 
-  const PlannedJob& planned_;
+  const plan::PlannedJob& planned_;
   const std::vector<HostTrace>& ranks_;
-  const Log& log_;
-  StepProgram program_;
+  const logs::Log& log_;
+  step::StepProgram program_;
   WorkByKind work_;
   std::vector<std::pair<std::size_t, const HostStep*>> chosen_;  ///< With their place in `ranks_`.
   std::map<KindAndPhase, HostSeconds> seconds_;
@@ -290,8 +293,9 @@ class StepFitter {
 
 }  // namespace
 
-StepFit fit_steps(const PlannedJob& planned, const std::vector<HostTrace>& ranks, const Log& log) {
+StepFit fit_steps(const plan::PlannedJob& planned, const std::vector<HostTrace>& ranks,
+                  const logs::Log& log) {
   return StepFitter(planned, ranks, log).fit();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

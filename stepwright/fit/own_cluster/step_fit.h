@@ -8,7 +8,7 @@
 #include "stepwright/logs/log.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// The parts of a job's steps, and the laws that say so.
 struct StepFit {
@@ -24,6 +24,7 @@ struct StepFit {
 /// what the plan says of it, the time between operators as their start; messages from the calls of
 /// `log`, which was read from the same files. Operations that the job did not send take the law of
 /// one that it did. Fails with `kInput` when the products of a step are not those of the plan.
-StepFit fit_steps(const PlannedJob& planned, const std::vector<HostTrace>& ranks, const Log& log);
+StepFit fit_steps(const plan::PlannedJob& planned, const std::vector<HostTrace>& ranks,
+                  const logs::Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

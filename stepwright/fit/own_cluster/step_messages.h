@@ -8,7 +8,7 @@
 #include "stepwright/plan/plan.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Calls of one operation and size, of a rank in a step on average.
 struct StepMessages {
@@ -21,8 +21,8 @@ struct StepMessages {
 /// the plan's first group of its size. Its seconds without waiting are the shortest of all ranks'
 /// times of it, the n-th of its operation and size in that group, whether the log names its group
 /// or not. `steps`: how many of all ranks those calls were made in.
-std::vector<StepMessages> step_messages(const PlannedJob& planned, const StepProgram& program,
-                                        const Log& log, double steps,
-                                        const std::function<bool(const LogRecord&)>& is_chosen);
+std::vector<StepMessages> step_messages(
+    const plan::PlannedJob& planned, const step::StepProgram& program, const logs::Log& log,
+    double steps, const std::function<bool(const logs::LogRecord&)>& is_chosen);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

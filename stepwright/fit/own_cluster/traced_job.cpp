@@ -12,21 +12,21 @@
 #include "stepwright/logs/planned_step.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// How far the products of a trace may be from those of the plan.
 constexpr double kOtherModel = 0.05;
 
-void check_ranks(const StepProgram& program, const Log& log) {
-  for (const LogSource& source : log.sources) {
+void check_ranks(const step::StepProgram& program, const logs::Log& log) {
+  for (const logs::LogSource& source : log.sources) {
     if (source.world == 0 || source.world == program.ranks) continue;
     fail_input(fmt::format("{}: is of a job of {} ranks, the plan of {}", source.file, source.world,
                            program.ranks));
   }
   std::set<std::int64_t> ranks;
-  for (const EqualCalls& calls : log.records.distinct()) {
-    if (calls.first.rank != kUnknown) ranks.insert(calls.first.rank);
+  for (const logs::EqualCalls& calls : log.records.distinct()) {
+    if (calls.first.rank != logs::kUnknown) ranks.insert(calls.first.rank);
   }
   if (ranks.empty() || std::ssize(ranks) == program.ranks) return;
   fail_input(
@@ -36,14 +36,15 @@ void check_ranks(const StepProgram& program, const Log& log) {
 }
 
 /// FLOPs of forward products in a step, by inner width.
-std::map<std::int64_t, double> planned_products(const StepProgram& program) {
+std::map<std::int64_t, double> planned_products(const step::StepProgram& program) {
   std::map<std::int64_t, double> products;
-  const Stage& stage = program.stages.front();
-  for (const Slot& slot : stage.schedule) {
-    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
-        if (op.kind != OperatorKind::kLinear || is_backward(op.phase)) continue;
-        products[op.shape.inner] += op.repeats * flops(op);
+  const step::Stage& stage = program.stages.front();
+  for (const step::Slot& slot : stage.schedule) {
+    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      for (const step::Operator& op :
+           program.templates[static_cast<std::size_t>(item.which)].operators) {
+        if (op.kind != step::OperatorKind::kLinear || step::is_backward(op.phase)) continue;
+        products[op.shape.inner] += op.repeats * step::flops(op);
       }
     }
   }
@@ -53,10 +54,10 @@ std::map<std::int64_t, double> planned_products(const StepProgram& program) {
 std::map<std::int64_t, double> traced_products(const HostTrace& trace) {
   std::map<std::int64_t, double> products;
   for (const HostProduct& product : trace.products) {
-    if (is_backward(product.phase)) continue;
-    const Operator op{
-        .kind = OperatorKind::kLinear, .phase = product.phase, .shape = product.shape};
-    products[product.shape.inner] += flops(op) / static_cast<double>(trace.steps.size());
+    if (step::is_backward(product.phase)) continue;
+    const step::Operator op{
+        .kind = step::OperatorKind::kLinear, .phase = product.phase, .shape = product.shape};
+    products[product.shape.inner] += step::flops(op) / static_cast<double>(trace.steps.size());
   }
   return products;
 }
@@ -67,10 +68,10 @@ double sum_of(const std::map<std::int64_t, double>& products) {
   return sum;
 }
 
-using BytesByOperation = std::map<LogOperation, double>;
+using BytesByOperation = std::map<logs::LogOperation, double>;
 
 /// The first operation that carries bytes of the one and that the other lacks.
-std::optional<LogOperation> lacking(const BytesByOperation& of, const BytesByOperation& in) {
+std::optional<logs::LogOperation> lacking(const BytesByOperation& of, const BytesByOperation& in) {
   double all = 0;
   for (const auto& [operation, bytes] : of) all += bytes;
   for (const auto& [operation, bytes] : of) {
@@ -80,28 +81,30 @@ std::optional<LogOperation> lacking(const BytesByOperation& of, const BytesByOpe
 }
 
 /// Other shardings compute the same, and send by other operations.
-void check_messages(const StepProgram& program, const Grid& grid, const Log& log) {
+void check_messages(const step::StepProgram& program, const plan::Grid& grid,
+                    const logs::Log& log) {
   BytesByOperation planned;
-  for (const auto& [kind, sizes] : planned_step(program, grid, 0).calls) {
+  for (const auto& [kind, sizes] : logs::planned_step(program, grid, 0).calls) {
     for (const auto& [payload, size] : sizes) {
       planned[kind.operation] += static_cast<double>(payload * size.count);
     }
   }
   BytesByOperation logged;
-  for (const EqualCalls& calls : log.records.distinct()) {
+  for (const logs::EqualCalls& calls : log.records.distinct()) {
     const std::int64_t bytes = std::max(calls.first.payload_bytes, calls.first.logged_bytes);
-    const bool of_step = calls.first.operation != LogOperation::kBroadcast &&
-                         calls.first.operation != LogOperation::kBarrier;
+    const bool of_step = calls.first.operation != logs::LogOperation::kBroadcast &&
+                         calls.first.operation != logs::LogOperation::kBarrier;
     if (of_step && bytes > 0) {
       logged[calls.first.operation] += static_cast<double>(bytes * calls.calls);
     }
   }
   if (logged.empty()) return;
-  const auto fail = [](LogOperation operation, std::string_view holds, std::string_view lacks) {
+  const auto fail = [](logs::LogOperation operation, std::string_view holds,
+                       std::string_view lacks) {
     fail_input(
         fmt::format("fit --plan: the traces are of another sharding or layout than the "
                     "plan: {} has {}, {} none",
-                    holds, name_of(kLogOperationNames, operation), lacks));
+                    holds, name_of(logs::kLogOperationNames, operation), lacks));
   };
   if (const auto more = lacking(logged, planned)) fail(*more, "the run", "the plan");
   if (const auto less = lacking(planned, logged)) fail(*less, "the plan", "the run");
@@ -109,8 +112,8 @@ void check_messages(const StepProgram& program, const Grid& grid, const Log& log
 
 }  // namespace
 
-void check_traces(const StepProgram& program, const Grid& grid, const std::vector<HostTrace>& ranks,
-                  const Log& log) {
+void check_traces(const step::StepProgram& program, const plan::Grid& grid,
+                  const std::vector<HostTrace>& ranks, const logs::Log& log) {
   check_ranks(program, log);
   check_messages(program, grid, log);
   // Products may be cut and joined otherwise than in the plan, but not along their inner width.
@@ -130,4 +133,4 @@ void check_traces(const StepProgram& program, const Grid& grid, const std::vecto
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

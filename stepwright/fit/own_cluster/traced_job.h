@@ -7,12 +7,12 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Fails with `kInput`, naming what differs, unless traces are of the job of a program: of as many
 /// ranks, of all of them, with its products and its kinds of messages. `log` holds the calls of the
 /// same files.
-void check_traces(const StepProgram& program, const Grid& grid, const std::vector<HostTrace>& ranks,
-                  const Log& log);
+void check_traces(const step::StepProgram& program, const plan::Grid& grid,
+                  const std::vector<HostTrace>& ranks, const logs::Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -12,18 +12,18 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/cost/profiles/collective_profiles.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// Words of tables for the operations.
-constexpr Named<Collective> kTableWords[] = {
-    {Collective::kAllReduce, "all_reduce"},
-    {Collective::kAllGather, "all_gather"},
-    {Collective::kReduceScatter, "reduce_scatter"},
-    {Collective::kAllToAll, "all_to_all"},
-    {Collective::kAllToAll, "alltoall"},
-    {Collective::kPointToPoint, "send_recv"},
-    {Collective::kPointToPoint, "sendrecv"},
+constexpr Named<collective::Collective> kTableWords[] = {
+    {collective::Collective::kAllReduce, "all_reduce"},
+    {collective::Collective::kAllGather, "all_gather"},
+    {collective::Collective::kReduceScatter, "reduce_scatter"},
+    {collective::Collective::kAllToAll, "all_to_all"},
+    {collective::Collective::kAllToAll, "alltoall"},
+    {collective::Collective::kPointToPoint, "send_recv"},
+    {collective::Collective::kPointToPoint, "sendrecv"},
 };
 
 /// Cells of one row by column title; absent columns read as empty.
@@ -41,7 +41,7 @@ class Cells {
   [[nodiscard]] std::int64_t count(std::string_view title) const {
     const IntegerReading read = read_integer(text(title));
     const bool good = read.status == IntegerReading::Status::kGood;
-    return good && read.value >= 1 && read.value <= kMaxDevices ? read.value : 0;
+    return good && read.value >= 1 && read.value <= cluster::kMaxDevices ? read.value : 0;
   }
 
  private:
@@ -53,7 +53,7 @@ class Cells {
 std::string library_of(const Cells& cells) {
   if (cells.text("library").starts_with("TRT-LLM")) return std::string(kKernelLibrary);
   if (cells.text("tool").starts_with("Aceso")) return std::string(kListLibrary);
-  return std::string(kDefaultLibrary);
+  return std::string(cost::kDefaultLibrary);
 }
 
 /// A reading that failed says why.
@@ -63,7 +63,7 @@ struct Reading {
 };
 
 bool read_operation(std::string_view word, Reading& out) {
-  const auto found = std::ranges::find(kTableWords, word, &Named<Collective>::name);
+  const auto found = std::ranges::find(kTableWords, word, &Named<collective::Collective>::name);
   if (found == std::end(kTableWords)) {
     out.refusal = fmt::format("'{}' is no operation of the model", word);
     return false;
@@ -78,11 +78,11 @@ Reading read_one_machine(const Cells& cells, const SampledMachine& machine) {
   CollectiveSample& sample = out.sample;
   if (!read_operation(cells.text("op"), out)) return out;
   sample.machine = &machine;
-  sample.library = kDefaultLibrary;
+  sample.library = cost::kDefaultLibrary;
   sample.nodes = cells.count("nodes");
   sample.ranks_per_node = cells.count("gpus_per_node");
   sample.payload_bytes = 2 * cells.number("elements_fp16");
-  if (sample.operation == Collective::kAllGather) {
+  if (sample.operation == collective::Collective::kAllGather) {
     sample.payload_bytes *= static_cast<double>(sample.ranks());
   }
   sample.seconds = 1e-6 * cells.number("time_us");
@@ -107,13 +107,13 @@ Reading read_clusters(const Cells& cells, const SampledMachine* named) {
   }
   sample.library = library_of(cells);
   sample.payload_bytes = cells.number("size_bytes");
-  if (sample.library == kListLibrary && sample.operation == Collective::kAllGather) {
+  if (sample.library == kListLibrary && sample.operation == collective::Collective::kAllGather) {
     sample.payload_bytes *= static_cast<double>(ranks);
   }
   sample.switch_adds = cells.text("datatype") != "int8";
   sample.seconds = 1e-6 * cells.number("time_us");
   if (cells.text("time_us").empty() && cells.number("busbw_gbps_bytes") > 0) {
-    sample.seconds = sent_bytes(sample.operation, sample.payload_bytes, ranks) /
+    sample.seconds = collective::sent_bytes(sample.operation, sample.payload_bytes, ranks) /
                      (1e9 * cells.number("busbw_gbps_bytes"));
   }
   return out;
@@ -126,15 +126,16 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
   if (sample.nodes < 1 || sample.ranks_per_node < 1 || sample.ranks() < 2) {
     return "the layout is no group of two or more";
   }
-  const Cluster& cluster = clusters.of(sample);
+  const cluster::Cluster& cluster = clusters.of(sample);
   if (!sample.machine->trays && sample.ranks_per_node > cluster.devices_per_node) {
     return fmt::format("{} ranks a node, {} has {}", sample.ranks_per_node, cluster.name,
                        cluster.devices_per_node);
   }
-  sample.routes = LineRates(cluster).routes({sample.operation, sample.payload_bytes,
-                                             sample_layout(sample, cluster), Algorithm::kLibrary});
+  sample.routes = cost::LineRates(cluster).routes({sample.operation, sample.payload_bytes,
+                                                   sample_layout(sample, cluster),
+                                                   collective::Algorithm::kLibrary});
   sample.routes.switches.exists = sample.routes.switches.exists && sample.switch_adds;
-  const Routes& routes = sample.routes;
+  const cost::Routes& routes = sample.routes;
   const double least = 1.0 / 1.02 *
                        std::min(std::max(routes.ring.inside_s, routes.ring.network_s),
                                 routes.tree.exists || routes.switches.exists
@@ -143,8 +144,8 @@ std::string fault(CollectiveSample& sample, SampledClusters& clusters) {
   if (sample.seconds < least) {
     return fmt::format("faster than the line rate by {:.2f}", least / sample.seconds);
   }
-  const CollectiveConstants constants = unfitted_collectives(cluster);
-  const double ratio = sample.seconds / seconds(routes, constants.of(sample.operation));
+  const cost::CollectiveConstants constants = cost::unfitted_collectives(cluster);
+  const double ratio = sample.seconds / cost::seconds(routes, constants.of(sample.operation));
   if (ratio > 300) return fmt::format("{:.0f} times the default model: another unit?", ratio);
   return {};
 }
@@ -268,24 +269,26 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
   return result;
 }
 
-const Cluster& SampledClusters::of(const CollectiveSample& sample) {
+const cluster::Cluster& SampledClusters::of(const CollectiveSample& sample) {
   std::int64_t nodes = std::max<std::int64_t>(1, sample.nodes);
   if (sample.machine->trays) {
-    const Cluster one = load_cluster(sample.machine->cluster, 1);
+    const cluster::Cluster one = cluster::load_cluster(sample.machine->cluster, 1);
     nodes = std::max<std::int64_t>(1, divide_up(sample.ranks(), one.devices_per_node));
   }
   const auto key = std::pair(sample.machine, nodes);
   auto found = clusters_.find(key);
   if (found == clusters_.end()) {
-    found = clusters_.emplace(key, load_cluster(sample.machine->cluster, nodes)).first;
+    found = clusters_.emplace(key, cluster::load_cluster(sample.machine->cluster, nodes)).first;
   }
   return found->second;
 }
 
-GroupLayout sample_layout(const CollectiveSample& sample, const Cluster& cluster) {
+cluster::GroupLayout sample_layout(const CollectiveSample& sample,
+                                   const cluster::Cluster& cluster) {
   const std::int64_t in_node =
       sample.machine->trays ? divide_up(sample.ranks(), cluster.nodes) : sample.ranks_per_node;
-  GroupLayout layout{.size = sample.ranks(), .levels = static_cast<int>(cluster.levels.size())};
+  cluster::GroupLayout layout{.size = sample.ranks(),
+                              .levels = static_cast<int>(cluster.levels.size())};
   std::int64_t lower = 1;
   for (int i = 0; i < layout.levels; ++i) {
     const std::int64_t unit = cluster.levels[i].size;
@@ -303,34 +306,35 @@ void SamplePredictor::use(const SampledMachine& machine, const Document& profile
   profiles_[&machine] = &profile;
 }
 
-const CollectiveConstants& SamplePredictor::constants(const CollectiveSample& sample) {
+const cost::CollectiveConstants& SamplePredictor::constants(const CollectiveSample& sample) {
   const auto key = std::pair(sample.machine, sample.library);
   const auto found = constants_.find(key);
   if (found != constants_.end()) return found->second;
-  const Cluster& cluster = clusters_.of(sample);
-  CollectiveConstants constants =
-      collectives_of_profile(cluster, sample.machine->name, sample.library);
-  const CollectiveConstants ordinary = collectives_of(cluster, sample.library);
+  const cluster::Cluster& cluster = clusters_.of(sample);
+  cost::CollectiveConstants constants =
+      cost::collectives_of_profile(cluster, sample.machine->name, sample.library);
+  const cost::CollectiveConstants ordinary = cost::collectives_of(cluster, sample.library);
   // A machine that nobody sampled is priced as a job on its cluster would be.
   if (constants.fit == "unfitted") constants = ordinary;
   if (const auto profile = profiles_.find(sample.machine); profile != profiles_.end()) {
-    constants = unfitted_collectives(cluster);
+    constants = cost::unfitted_collectives(cluster);
     const Node list = profile->second->root().get("collectives");
-    if (read_collectives(list, sample.library, constants)) constants.fit = sample.machine->name;
+    if (cost::read_collectives(list, sample.library, constants))
+      constants.fit = sample.machine->name;
   }
   return constants_.emplace(key, std::move(constants)).first->second;
 }
 
 double SamplePredictor::seconds(const CollectiveSample& sample) {
-  return stepwright::seconds(sample.routes, constants(sample).of(sample.operation));
+  return stepwright::cost::seconds(sample.routes, constants(sample).of(sample.operation));
 }
 
 std::string SamplePredictor::outside_range(const CollectiveSample& sample) {
   const auto& ranges = constants(sample).ranges[static_cast<std::size_t>(sample.operation)];
-  if (!ranges.empty()) return stepwright::outside_range(ranges, sample.quantities());
-  return fmt::format("no {} was fitted", name_of(kCollectiveNames, sample.operation));
+  if (!ranges.empty()) return stepwright::cost::outside_range(ranges, sample.quantities());
+  return fmt::format("no {} was fitted", name_of(cost::kCollectiveNames, sample.operation));
 }
 
 std::string SamplePredictor::fit(const CollectiveSample& sample) { return constants(sample).fit; }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -13,7 +13,7 @@
 #include "stepwright/cost/collective_cost.h"
 #include "stepwright/fit/samples/sampled_machine.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// The kernels of an inference library, and the list calls of torch.distributed with their copies.
 inline constexpr std::string_view kKernelLibrary = "trtllm";
@@ -23,7 +23,7 @@ inline constexpr std::string_view kListLibrary = "torch-lists";
 struct CollectiveSample {
   const SampledMachine* machine = nullptr;
   std::string library;  ///< Whose collectives: `kDefaultLibrary` or one of the above.
-  Collective operation{};
+  collective::Collective operation{};
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
   double payload_bytes = 0;  ///< The full buffer (docs/formats.md, "Collective samples").
@@ -31,13 +31,13 @@ struct CollectiveSample {
   bool switch_adds = true;  ///< Whether a switch can add numbers of this type (16 bits or more).
   std::string id;           ///< The source's own, else file and line.
   std::size_t line = 0;
-  Routes routes;  ///< Of the message when nothing else runs on the machine.
+  cost::Routes routes;  ///< Of the message when nothing else runs on the machine.
 
   /// "2x4": nodes x ranks on each.
   [[nodiscard]] std::string layout() const;
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   /// The quantities over which a fit states its range.
-  [[nodiscard]] std::array<Quantity, 3> quantities() const {
+  [[nodiscard]] std::array<cost::NamedSize, 3> quantities() const {
     return {{{"bytes", payload_bytes},
              {"ranks", static_cast<double>(ranks())},
              {"nodes", static_cast<double>(nodes)}}};
@@ -78,14 +78,14 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
 /// The clusters that samples ran on, as large as they need; each is made once.
 class SampledClusters {
  public:
-  const Cluster& of(const CollectiveSample& sample);
+  const cluster::Cluster& of(const CollectiveSample& sample);
 
  private:
-  std::map<std::pair<const SampledMachine*, std::int64_t>, Cluster> clusters_;
+  std::map<std::pair<const SampledMachine*, std::int64_t>, cluster::Cluster> clusters_;
 };
 
 /// How the ranks of a sample lie on their cluster when nothing else runs there.
-GroupLayout sample_layout(const CollectiveSample& sample, const Cluster& cluster);
+cluster::GroupLayout sample_layout(const CollectiveSample& sample, const cluster::Cluster& cluster);
 
 /// Seconds that profiles predict for samples: the built-in one of the machine, else of its cluster,
 /// else of its device. Made once for many.
@@ -100,11 +100,11 @@ class SamplePredictor {
   std::string outside_range(const CollectiveSample& sample);
 
  private:
-  const CollectiveConstants& constants(const CollectiveSample& sample);
+  const cost::CollectiveConstants& constants(const CollectiveSample& sample);
 
   SampledClusters clusters_;
   std::map<const SampledMachine*, const Document*> profiles_;
-  std::map<std::pair<const SampledMachine*, std::string>, CollectiveConstants> constants_;
+  std::map<std::pair<const SampledMachine*, std::string>, cost::CollectiveConstants> constants_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -12,19 +12,20 @@
 #include "stepwright/core/error.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// Whether the model has an operation. Several messages that one kernel sends are none of its.
-bool is_sampled(std::optional<LogOperation> call, std::string_view name) {
-  const bool known = call == LogOperation::kAllReduce || call == LogOperation::kAllGather ||
-                     call == LogOperation::kReduceScatter || call == LogOperation::kAllToAll;
+bool is_sampled(std::optional<logs::LogOperation> call, std::string_view name) {
+  const bool known =
+      call == logs::LogOperation::kAllReduce || call == logs::LogOperation::kAllGather ||
+      call == logs::LogOperation::kReduceScatter || call == logs::LogOperation::kAllToAll;
   return known && name.find("coalesced") == std::string_view::npos;
 }
 
 /// The ranks of "[0, 8, 16]". Of a list that is cut ("[0, 8, ...]") the rest follows when all that
 /// stand there are equally far apart; otherwise, or when the count is another, nothing.
-std::vector<std::int64_t> ranks_of(const TraceMessage& message) {
+std::vector<std::int64_t> ranks_of(const logs::TraceMessage& message) {
   std::vector<std::int64_t> ranks;
   const std::string& text = message.ranks;
   for (std::size_t at = text.find_first_of("0123456789"); at < text.size();
@@ -63,13 +64,13 @@ constexpr std::int64_t kMostRanks = 1'000'000;
 
 class MessageReader {
  public:
-  MessageReader(const KinetoTrace& trace, std::int64_t devices_per_node)
+  MessageReader(const logs::KinetoTrace& trace, std::int64_t devices_per_node)
       : trace_(trace), devices_per_node_(devices_per_node) {}
 
   /// The key of a message, or else `refusal` says why there is none.
-  std::optional<MessageKey> read(const KinetoKernel& kernel) {
-    const TraceMessage& message = trace_.messages[static_cast<std::size_t>(kernel.message)];
-    const auto call = torch_call(message.name);
+  std::optional<MessageKey> read(const logs::KinetoKernel& kernel) {
+    const logs::TraceMessage& message = trace_.messages[static_cast<std::size_t>(kernel.message)];
+    const auto call = logs::torch_call(message.name);
     if (message.name.empty()) return refuse("says nothing of its message (PyTorch 2.2 does)");
     if (!is_sampled(call, message.name)) return refuse("no operation of the model");
     if (message.element_bytes < 1) return refuse("unknown type " + message.type);
@@ -79,12 +80,12 @@ class MessageReader {
     const std::vector<std::int64_t> ranks = ranks_of(message);
     const std::int64_t nodes = nodes_of(ranks, devices_per_node_);
     if (nodes == 0) return refuse("the ranks of its group are not known, or uneven over nodes");
-    const std::int64_t bytes =
-        local_payload(*call, message.in_elements, message.out_elements, message.element_bytes);
+    const std::int64_t bytes = logs::local_payload(*call, message.in_elements, message.out_elements,
+                                                   message.element_bytes);
     if (bytes < 1) return refuse("of no size");
     if (!kernel.alone) return refuse("beside another kernel");
-    return MessageKey{name_of(kLogOperationNames, *call), nodes, message.group_size, message.type,
-                      bytes};
+    return MessageKey{name_of(logs::kLogOperationNames, *call), nodes, message.group_size,
+                      message.type, bytes};
   }
 
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
@@ -95,19 +96,19 @@ class MessageReader {
     return std::nullopt;
   }
 
-  const KinetoTrace& trace_;
+  const logs::KinetoTrace& trace_;
   std::int64_t devices_per_node_;
   std::string refusal_;
 };
 
 }  // namespace
 
-TraceCollectives trace_collectives(const KinetoTrace& trace, std::int64_t devices_per_node) {
-  std::map<MessageKey, const KinetoKernel*> fastest;
+TraceCollectives trace_collectives(const logs::KinetoTrace& trace, std::int64_t devices_per_node) {
+  std::map<MessageKey, const logs::KinetoKernel*> fastest;
   TraceCollectives out;
   MessageReader reader(trace, devices_per_node);
   bool any = false;
-  for (const KinetoKernel& kernel : trace.kernels) {
+  for (const logs::KinetoKernel& kernel : trace.kernels) {
     if (kernel.message < 0) continue;
     any = true;
     const std::optional<MessageKey> key = reader.read(kernel);
@@ -119,7 +120,7 @@ TraceCollectives trace_collectives(const KinetoTrace& trace, std::int64_t device
       unused.seconds += 1e-6 * kernel.duration_us;
       continue;
     }
-    const KinetoKernel*& best = fastest[*key];
+    const logs::KinetoKernel*& best = fastest[*key];
     if (best == nullptr || kernel.duration_us < best->duration_us) best = &kernel;
   }
   if (!any) fail_input(fmt::format("{}: has no kernels of NCCL", trace.file));
@@ -136,4 +137,4 @@ TraceCollectives trace_collectives(const KinetoTrace& trace, std::int64_t device
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

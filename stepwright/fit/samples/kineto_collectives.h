@@ -5,7 +5,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/fit/samples/kineto_samples.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// The messages of a trace.
 struct TraceCollectives {
@@ -17,6 +17,6 @@ struct TraceCollectives {
 /// by node. A kernel lasts from the first rank's arrival on its own rank to the end, so that the
 /// least time of equal messages, over all their calls, is their sample. Only kernels that ran alone
 /// count. Fails with `kInput` when the trace has no kernel of NCCL.
-TraceCollectives trace_collectives(const KinetoTrace& trace, std::int64_t devices_per_node);
+TraceCollectives trace_collectives(const logs::KinetoTrace& trace, std::int64_t devices_per_node);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

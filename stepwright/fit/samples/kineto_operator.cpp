@@ -6,7 +6,7 @@
 
 #include "stepwright/core/scalar.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
@@ -27,62 +27,69 @@ enum class Form : std::uint8_t {
 
 struct KnownOperator {
   std::string_view name;
-  OperatorClass what;
-  OperatorKind kind;
+  cost::OperatorClass what;
+  step::OperatorKind kind;
   Form form;
   std::size_t input = 0;  ///< The first of the inputs that the form names.
-  Pass pass = Pass::kForward;
+  cost::Pass pass = cost::Pass::kForward;
   std::size_t causal = 0;  ///< Input that says whether an attention is causal.
-  AttentionKernel kernel = AttentionKernel::kFlash2;
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;
 };
 
-constexpr Pass kBack = Pass::kBackward;
+constexpr cost::Pass kBack = cost::Pass::kBackward;
 
 /// PyTorch 2.1 and later; a memory-efficient attention counts as flash1, the kernel of its design.
 constexpr KnownOperator kKnownOperators[] = {
-    {"aten::mm", OperatorClass::kProduct, OperatorKind::kLinear, Form::kProduct},
-    {"aten::addmm", OperatorClass::kProduct, OperatorKind::kLinear, Form::kProduct, 1},
-    {"aten::linear", OperatorClass::kProduct, OperatorKind::kLinear, Form::kWeight},
-    {"aten::bmm", OperatorClass::kScores, OperatorKind::kScores, Form::kBatched},
-    {"aten::_scaled_dot_product_flash_attention", OperatorClass::kAttention,
-     OperatorKind::kAttention, Form::kAttention, 0, Pass::kForward, 4},
-    {"aten::_scaled_dot_product_flash_attention_backward", OperatorClass::kAttention,
-     OperatorKind::kAttention, Form::kAttention, 1, kBack, 11},
-    {"aten::_scaled_dot_product_efficient_attention", OperatorClass::kAttention,
-     OperatorKind::kAttention, Form::kAttention, 0, Pass::kForward, 6, AttentionKernel::kFlash1},
-    {"aten::_scaled_dot_product_efficient_attention_backward", OperatorClass::kAttention,
-     OperatorKind::kAttention, Form::kAttention, 1, kBack, 11, AttentionKernel::kFlash1},
-    {"aten::_scaled_dot_product_cudnn_attention", OperatorClass::kAttention,
-     OperatorKind::kAttention, Form::kAttention, 0, Pass::kForward, 6, AttentionKernel::kCudnn},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", OperatorClass::kAttention,
-     OperatorKind::kAttention, Form::kAttention, 1, kBack, 14, AttentionKernel::kCudnn},
-    {"aten::native_layer_norm", OperatorClass::kNorm, OperatorKind::kNorm, Form::kNorm},
-    {"aten::native_layer_norm_backward", OperatorClass::kNorm, OperatorKind::kNorm, Form::kNorm, 1,
-     kBack},
-    {"aten::_fused_rms_norm", OperatorClass::kNorm, OperatorKind::kNorm, Form::kNorm},
-    {"aten::_fused_rms_norm_backward", OperatorClass::kNorm, OperatorKind::kNorm, Form::kNorm, 1,
-     kBack},
-    {"aten::rms_norm", OperatorClass::kUnfusedNorm, OperatorKind::kNorm, Form::kNorm},
-    {"aten::_softmax", OperatorClass::kUnfusedSoftmax, OperatorKind::kSoftmax, Form::kScores},
-    {"aten::_softmax_backward_data", OperatorClass::kUnfusedSoftmax, OperatorKind::kSoftmax,
-     Form::kScores, 0, kBack},
-    {"aten::masked_fill", OperatorClass::kMask, OperatorKind::kSoftmax, Form::kScores},
-    {"aten::masked_fill_", OperatorClass::kMask, OperatorKind::kSoftmax, Form::kScores},
-    {"aten::gelu", OperatorClass::kActivation, OperatorKind::kActivation, Form::kRows},
-    {"aten::gelu_backward", OperatorClass::kActivation, OperatorKind::kActivation, Form::kRows, 0,
-     kBack},
-    {"aten::silu", OperatorClass::kActivation, OperatorKind::kActivation, Form::kRows},
-    {"aten::silu_backward", OperatorClass::kActivation, OperatorKind::kActivation, Form::kRows, 0,
-     kBack},
-    {"aten::relu", OperatorClass::kActivation, OperatorKind::kActivation, Form::kRows},
-    {"aten::threshold_backward", OperatorClass::kActivation, OperatorKind::kActivation, Form::kRows,
-     0, kBack},
-    {"aten::add", OperatorClass::kResidual, OperatorKind::kAdd, Form::kSum},
-    {"aten::add_", OperatorClass::kResidual, OperatorKind::kAdd, Form::kSum},
-    {"aten::embedding", OperatorClass::kEmbedding, OperatorKind::kEmbedding, Form::kLookUp},
-    {"aten::embedding_dense_backward", OperatorClass::kEmbedding, OperatorKind::kEmbedding,
-     Form::kScatter, 0, kBack},
-    {"aten::cross_entropy_loss", OperatorClass::kLoss, OperatorKind::kLossLocal, Form::kRows}};
+    {"aten::mm", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Form::kProduct},
+    {"aten::addmm", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Form::kProduct, 1},
+    {"aten::linear", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Form::kWeight},
+    {"aten::bmm", cost::OperatorClass::kScores, step::OperatorKind::kScores, Form::kBatched},
+    {"aten::_scaled_dot_product_flash_attention", cost::OperatorClass::kAttention,
+     step::OperatorKind::kAttention, Form::kAttention, 0, cost::Pass::kForward, 4},
+    {"aten::_scaled_dot_product_flash_attention_backward", cost::OperatorClass::kAttention,
+     step::OperatorKind::kAttention, Form::kAttention, 1, kBack, 11},
+    {"aten::_scaled_dot_product_efficient_attention", cost::OperatorClass::kAttention,
+     step::OperatorKind::kAttention, Form::kAttention, 0, cost::Pass::kForward, 6,
+     cluster::AttentionKernel::kFlash1},
+    {"aten::_scaled_dot_product_efficient_attention_backward", cost::OperatorClass::kAttention,
+     step::OperatorKind::kAttention, Form::kAttention, 1, kBack, 11,
+     cluster::AttentionKernel::kFlash1},
+    {"aten::_scaled_dot_product_cudnn_attention", cost::OperatorClass::kAttention,
+     step::OperatorKind::kAttention, Form::kAttention, 0, cost::Pass::kForward, 6,
+     cluster::AttentionKernel::kCudnn},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", cost::OperatorClass::kAttention,
+     step::OperatorKind::kAttention, Form::kAttention, 1, kBack, 14,
+     cluster::AttentionKernel::kCudnn},
+    {"aten::native_layer_norm", cost::OperatorClass::kNorm, step::OperatorKind::kNorm, Form::kNorm},
+    {"aten::native_layer_norm_backward", cost::OperatorClass::kNorm, step::OperatorKind::kNorm,
+     Form::kNorm, 1, kBack},
+    {"aten::_fused_rms_norm", cost::OperatorClass::kNorm, step::OperatorKind::kNorm, Form::kNorm},
+    {"aten::_fused_rms_norm_backward", cost::OperatorClass::kNorm, step::OperatorKind::kNorm,
+     Form::kNorm, 1, kBack},
+    {"aten::rms_norm", cost::OperatorClass::kUnfusedNorm, step::OperatorKind::kNorm, Form::kNorm},
+    {"aten::_softmax", cost::OperatorClass::kUnfusedSoftmax, step::OperatorKind::kSoftmax,
+     Form::kScores},
+    {"aten::_softmax_backward_data", cost::OperatorClass::kUnfusedSoftmax,
+     step::OperatorKind::kSoftmax, Form::kScores, 0, kBack},
+    {"aten::masked_fill", cost::OperatorClass::kMask, step::OperatorKind::kSoftmax, Form::kScores},
+    {"aten::masked_fill_", cost::OperatorClass::kMask, step::OperatorKind::kSoftmax, Form::kScores},
+    {"aten::gelu", cost::OperatorClass::kActivation, step::OperatorKind::kActivation, Form::kRows},
+    {"aten::gelu_backward", cost::OperatorClass::kActivation, step::OperatorKind::kActivation,
+     Form::kRows, 0, kBack},
+    {"aten::silu", cost::OperatorClass::kActivation, step::OperatorKind::kActivation, Form::kRows},
+    {"aten::silu_backward", cost::OperatorClass::kActivation, step::OperatorKind::kActivation,
+     Form::kRows, 0, kBack},
+    {"aten::relu", cost::OperatorClass::kActivation, step::OperatorKind::kActivation, Form::kRows},
+    {"aten::threshold_backward", cost::OperatorClass::kActivation, step::OperatorKind::kActivation,
+     Form::kRows, 0, kBack},
+    {"aten::add", cost::OperatorClass::kResidual, step::OperatorKind::kAdd, Form::kSum},
+    {"aten::add_", cost::OperatorClass::kResidual, step::OperatorKind::kAdd, Form::kSum},
+    {"aten::embedding", cost::OperatorClass::kEmbedding, step::OperatorKind::kEmbedding,
+     Form::kLookUp},
+    {"aten::embedding_dense_backward", cost::OperatorClass::kEmbedding,
+     step::OperatorKind::kEmbedding, Form::kScatter, 0, kBack},
+    {"aten::cross_entropy_loss", cost::OperatorClass::kLoss, step::OperatorKind::kLossLocal,
+     Form::kRows}};
 
 constexpr double kMostElements = 0x1p40;
 
@@ -104,14 +111,15 @@ std::int64_t elements(const Sizes& sizes) {
 }
 
 /// Rows of the last dimension.
-Shape rows_of(const Sizes& sizes) {
+step::Shape rows_of(const Sizes& sizes) {
   return {.rows = elements(sizes) / sizes.back(), .columns = sizes.back()};
 }
 
 /// Reads the inputs of one operator; what does not fit its form leaves `refusal`.
 class Mapping {
  public:
-  Mapping(const KinetoSignature& op, const KnownOperator& known, const SoftmaxSizes& softmaxes)
+  Mapping(const logs::KinetoSignature& op, const KnownOperator& known,
+          const SoftmaxSizes& softmaxes)
       : given_(op), known_(known), softmaxes_(softmaxes) {}
 
   std::variant<MappedOperator, Unmapped> map() {
@@ -141,7 +149,7 @@ class Mapping {
   void read_type() {
     const std::string type =
         known_.input < given_.types.size() ? given_.types[known_.input] : std::string();
-    if (known_.what == OperatorClass::kLoss) {
+    if (known_.what == cost::OperatorClass::kLoss) {
       out_.op.dtype = DType::kFp32;
       if (type != "float") refuse("not in fp32");
     } else if (type == "c10::BFloat16") {
@@ -194,8 +202,8 @@ class Mapping {
       if (scores[0] * scores[1] != left[0] || scores[2] != left[1]) continue;
       if (scores[3] == right[2] && scores[3] != left[2]) return set_batched(scores, left[2]);
       if (scores[3] == left[2] && scores[3] != right[2]) {
-        out_.what = OperatorClass::kAttendValues;
-        out_.op.kind = OperatorKind::kAttendValues;
+        out_.what = cost::OperatorClass::kAttendValues;
+        out_.op.kind = step::OperatorKind::kAttendValues;
         return set_batched(scores, right[2]);
       }
     }
@@ -288,7 +296,7 @@ class Mapping {
     out_.hold_out = columns;
   }
 
-  const KinetoSignature& given_;
+  const logs::KinetoSignature& given_;
   const KnownOperator& known_;
   const SoftmaxSizes& softmaxes_;
   MappedOperator out_;
@@ -297,9 +305,9 @@ class Mapping {
 
 }  // namespace
 
-SoftmaxSizes softmax_sizes(const KinetoTrace& trace) {
+SoftmaxSizes softmax_sizes(const logs::KinetoTrace& trace) {
   SoftmaxSizes sizes;
-  for (const KinetoSignature& op : trace.signatures) {
+  for (const logs::KinetoSignature& op : trace.signatures) {
     if (op.name != "aten::_softmax" || op.dims.empty()) continue;
     if (op.dims[0].size() == 4 && holds_elements(op.dims[0])) sizes.insert(op.dims[0]);
   }
@@ -312,7 +320,7 @@ KinetoRole role_of(std::string_view name) {
   return known->form == Form::kSum ? KinetoRole::kElementwise : KinetoRole::kMapped;
 }
 
-std::variant<MappedOperator, Unmapped> map_operator(const KinetoSignature& op,
+std::variant<MappedOperator, Unmapped> map_operator(const logs::KinetoSignature& op,
                                                     const SoftmaxSizes& softmaxes) {
   const KnownOperator* known = known_operator(op.name);
   if (known == nullptr) return Unmapped{"no operator of ours"};
@@ -320,4 +328,4 @@ std::variant<MappedOperator, Unmapped> map_operator(const KinetoSignature& op,
   return Mapping(op, *known, softmaxes).map();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

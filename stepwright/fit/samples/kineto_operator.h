@@ -10,15 +10,15 @@
 #include "stepwright/cost/operator_class.h"
 #include "stepwright/logs/readers/kineto_trace.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// An operator of PyTorch as one of ours.
 struct MappedOperator {
-  OperatorClass what{};
-  Pass pass = Pass::kForward;
-  Operator op;
-  AttentionKernel kernel = AttentionKernel::kFlash2;  ///< Of kAttention.
-  std::int64_t hold_out = 0;                          ///< As of `OperatorSample`.
+  cost::OperatorClass what{};
+  cost::Pass pass = cost::Pass::kForward;
+  step::Operator op;
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Of kAttention.
+  std::int64_t hold_out = 0;                                            ///< As of `OperatorSample`.
 };
 
 /// Why an operator is none of ours.
@@ -29,7 +29,7 @@ struct Unmapped {
 /// Sizes [batch, heads, queries, keys] over which the trace takes a softmax: what tells the two
 /// products of unfused attention from each other and from other batched products.
 using SoftmaxSizes = std::set<std::vector<std::int64_t>>;
-SoftmaxSizes softmax_sizes(const KinetoTrace& trace);
+SoftmaxSizes softmax_sizes(const logs::KinetoTrace& trace);
 
 /// How kernels are counted for an operator of that name.
 enum class KinetoRole : std::uint8_t {
@@ -41,7 +41,7 @@ KinetoRole role_of(std::string_view name);
 
 /// The operator by its name, sizes and types (docs/formats.md, "Samples"); the pass of a product is
 /// the forward.
-std::variant<MappedOperator, Unmapped> map_operator(const KinetoSignature& op,
+std::variant<MappedOperator, Unmapped> map_operator(const logs::KinetoSignature& op,
                                                     const SoftmaxSizes& softmaxes);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

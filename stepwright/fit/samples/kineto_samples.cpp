@@ -12,7 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/kineto_operator.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 struct DriverName {
@@ -42,8 +42,9 @@ constexpr DriverName kDriverNames[] = {{"NVIDIA A100-SXM4-80GB", "a100-sxm-80g"}
 constexpr std::string_view kNodeScope = "autograd::engine::evaluate_function";
 
 bool is_product(const MappedOperator& mapped) {
-  return mapped.what == OperatorClass::kProduct || mapped.what == OperatorClass::kScores ||
-         mapped.what == OperatorClass::kAttendValues;
+  return mapped.what == cost::OperatorClass::kProduct ||
+         mapped.what == cost::OperatorClass::kScores ||
+         mapped.what == cost::OperatorClass::kAttendValues;
 }
 
 /// Kernels of one operator, added up.
@@ -62,17 +63,18 @@ struct Timed {
 };
 
 /// The fields that make two operators the same sample.
-using SampleKey = std::tuple<std::string, OperatorClass, Pass, Shape, DType, AttentionKernel>;
+using SampleKey = std::tuple<std::string, cost::OperatorClass, cost::Pass, step::Shape, DType,
+                             cluster::AttentionKernel>;
 
 class TraceReader {
  public:
-  explicit TraceReader(const KinetoTrace& trace)
+  explicit TraceReader(const logs::KinetoTrace& trace)
       : trace_(trace),
         softmaxes_(softmax_sizes(trace)),
         device_(device_of_driver_name(trace.device)) {}
 
   TraceOperators read() {
-    for (const KinetoKernel& kernel : trace_.kernels) place(kernel);
+    for (const logs::KinetoKernel& kernel : trace_.kernels) place(kernel);
     for (const auto& [op, timed] : operators_) take(op, timed);
     for (const auto& [node, products] : nodes_) take_backward(node, products);
     keep_one_attention();
@@ -96,7 +98,7 @@ class TraceReader {
   }
 
   /// The mapped operator that a kernel is of: the innermost, elementwise ones giving way.
-  [[nodiscard]] int operator_of(const KinetoKernel& kernel) const {
+  [[nodiscard]] int operator_of(const logs::KinetoKernel& kernel) const {
     int elementwise = -1;
     for (int at = kernel.op; at >= 0; at = trace_.operators[at].parent) {
       const KinetoRole role = role_of(trace_.signature_of(at).name);
@@ -106,7 +108,7 @@ class TraceReader {
     return elementwise;
   }
 
-  void place(const KinetoKernel& kernel) {
+  void place(const logs::KinetoKernel& kernel) {
     if (kernel.message >= 0) return;
     const Timed timed{1e-6 * kernel.duration_us, 1, kernel.event, kernel.alone};
     const int op = operator_of(kernel);
@@ -129,7 +131,7 @@ class TraceReader {
   }
 
   void take(int op, const Timed& timed) {
-    const KinetoSignature& given = trace_.signature_of(op);
+    const logs::KinetoSignature& given = trace_.signature_of(op);
     const auto result = map_operator(given, softmaxes_);
     if (const auto* unmapped = std::get_if<Unmapped>(&result)) {
       return skip(given.name, unmapped->reason, timed);
@@ -142,7 +144,7 @@ class TraceReader {
         return;
       }
       remember(op, mapped);
-    } else if (node >= 0 && mapped.pass == Pass::kForward) {
+    } else if (node >= 0 && mapped.pass == cost::Pass::kForward) {
       return skip(given.name, "in the backward", timed);
     }
     measure(given.name, mapped, timed);
@@ -173,9 +175,10 @@ class TraceReader {
 
   /// The sizes of a product without their order, which its two gradients share.
   static std::array<std::int64_t, 4> sorted_sizes(const MappedOperator& mapped) {
-    const Shape& s = mapped.op.shape;
+    const step::Shape& s = mapped.op.shape;
     std::array<std::int64_t, 4> sizes = {s.batch * s.heads, s.rows, s.columns, s.inner};
-    if (mapped.what == OperatorClass::kScores || mapped.what == OperatorClass::kAttendValues) {
+    if (mapped.what == cost::OperatorClass::kScores ||
+        mapped.what == cost::OperatorClass::kAttendValues) {
       sizes = {s.batch * s.heads, s.queries, s.keys, s.head_dim};
     }
     std::ranges::sort(sizes);
@@ -206,22 +209,22 @@ class TraceReader {
     const Product* forward = forward_of(node, products);
     if (forward == nullptr) return skip(name, "no product of the forward fits", sum);
     MappedOperator mapped = forward->mapped;
-    mapped.pass = Pass::kBackward;
+    mapped.pass = cost::Pass::kBackward;
     measure(forward->name, mapped, sum);
   }
 
   /// A profile is of one kernel of attention: the one with most samples.
   void keep_one_attention() {
-    std::map<AttentionKernel, std::size_t> counts;
+    std::map<cluster::AttentionKernel, std::size_t> counts;
     for (const auto& [key, times] : times_) {
-      if (times.mapped.what == OperatorClass::kAttention) ++counts[times.mapped.kernel];
+      if (times.mapped.what == cost::OperatorClass::kAttention) ++counts[times.mapped.kernel];
     }
     if (counts.size() < 2) return;
-    const AttentionKernel most =
+    const cluster::AttentionKernel most =
         std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; })->first;
     std::erase_if(times_, [&](const auto& entry) {
       const auto& [key, times] = entry;
-      if (times.mapped.what != OperatorClass::kAttention || times.mapped.kernel == most)
+      if (times.mapped.what != cost::OperatorClass::kAttention || times.mapped.kernel == most)
         return false;
       for (const Timed& timed : times.all) {
         skip(std::get<std::string>(key), "a second kernel of attention", timed);
@@ -242,11 +245,11 @@ class TraceReader {
                           .device = device_,
                           .kernel = times.mapped.kernel,
                           .line = times.all.front().event};
-    (times.mapped.pass == Pass::kForward ? sample.forward_s : sample.backward_s) = *middle;
+    (times.mapped.pass == cost::Pass::kForward ? sample.forward_s : sample.backward_s) = *middle;
     out_.table.samples.push_back(std::move(sample));
   }
 
-  const KinetoTrace& trace_;
+  const logs::KinetoTrace& trace_;
   SoftmaxSizes softmaxes_;
   std::string device_;
   std::map<int, Timed> operators_;
@@ -258,14 +261,14 @@ class TraceReader {
 
 }  // namespace
 
-TraceOperators trace_operators(const KinetoTrace& trace) {
+TraceOperators trace_operators(const logs::KinetoTrace& trace) {
   if (trace.operators.empty()) {
     fail_input(
         fmt::format("{}: has kernels but no operators (cat: cpu_op); profile with "
                     "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
                     trace.file));
   }
-  const auto has_sizes = [](const KinetoSignature& op) { return !op.dims.empty(); };
+  const auto has_sizes = [](const logs::KinetoSignature& op) { return !op.dims.empty(); };
   if (std::ranges::none_of(trace.signatures, has_sizes)) {
     fail_input(
         fmt::format("{}: no operator has its sizes (Input Dims); profile with "
@@ -282,4 +285,4 @@ std::string device_of_driver_name(const std::string& name) {
   return {};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -8,7 +8,7 @@
 #include "stepwright/fit/samples/operator_sample.h"
 #include "stepwright/logs/readers/kineto_trace.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// Kernels that became no sample, by operator (else kernel) and reason.
 struct UnusedKernels {
@@ -28,9 +28,9 @@ struct TraceOperators {
 /// product is the two products of its node in the backward, joined with the forward by sequence
 /// number. One kernel of attention is kept, the one with most samples. Fails with `kInput` when the
 /// trace has no operators or no sizes.
-TraceOperators trace_operators(const KinetoTrace& trace);
+TraceOperators trace_operators(const logs::KinetoTrace& trace);
 
 /// The built-in device that a driver calls "NVIDIA H100 80GB HBM3"; empty when there is none.
 std::string device_of_driver_name(const std::string& name);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

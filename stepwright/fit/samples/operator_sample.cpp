@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr std::string_view kShapeHeader[] = {"op",    "tp",     "batch",  "seq",   "hidden",
@@ -110,18 +110,18 @@ std::string_view device_of(const std::string& written) {
   return {};
 }
 
-Operator kernel_product(const OperatorCells& cells) {
+step::Operator kernel_product(const OperatorCells& cells) {
   return {
-      .kind = OperatorKind::kLinear,
+      .kind = step::OperatorKind::kLinear,
       .shape = {
           .rows = cells.size("m", 0), .columns = cells.size("n", 0), .inner = cells.size("k", 0)}};
 }
 
-Operator kernel_attention(const OperatorCells& cells) {
+step::Operator kernel_attention(const OperatorCells& cells) {
   const std::int64_t length = cells.size("seq_len", 0);
   const std::int64_t heads = cells.size("heads", 0);
   const bool causal = cells.text("causal") == "y";
-  return {.kind = OperatorKind::kAttention,
+  return {.kind = step::OperatorKind::kAttention,
           .shape = {.batch = cells.size("batch", 1),
                     .heads = heads,
                     .kv_heads = cells.size("kv_heads", heads),
@@ -133,27 +133,30 @@ Operator kernel_attention(const OperatorCells& cells) {
 }
 
 /// Bytes that a copy of the queries, keys and values reads and writes, in 16 bits.
-double copied_bytes(const Shape& attention) {
+double copied_bytes(const step::Shape& attention) {
   return 2.0 * 2.0 * static_cast<double>(attention.batch * attention.queries) *
          static_cast<double>((attention.heads + attention.kv_heads) * attention.head_dim +
                              attention.kv_heads * attention.value_dim);
 }
 
 /// Seconds of a row: its time, or the FLOPs of a product over its rate.
-double measured_s(const OperatorCells& cells, const Operator& op) {
+double measured_s(const OperatorCells& cells, const step::Operator& op) {
   const std::optional<double> rate = cells.number("value");
   if (!rate) fail_input("value is not given");
   if (cells.text("metric") == "time_us") return cells.seconds("value").value();
   if (*rate <= 0) fail_input(fmt::format("value is {}, not positive", *rate));
-  return flops(op) / (*rate * 1e12);
+  return step::flops(op) / (*rate * 1e12);
 }
 
 /// The kernel by what the row says of its software, else by the device.
-AttentionKernel kernel_of(std::string_view software, std::string_view device) {
-  if (software.find("FlashAttention-2") != std::string_view::npos) return AttentionKernel::kFlash2;
-  if (software.find("SDPA cuDNN") != std::string_view::npos) return AttentionKernel::kCudnn;
-  if (device.starts_with("a100")) return AttentionKernel::kFlash2;
-  return device.starts_with('h') ? AttentionKernel::kFlash3 : AttentionKernel::kCudnn;
+cluster::AttentionKernel kernel_of(std::string_view software, std::string_view device) {
+  if (software.find("FlashAttention-2") != std::string_view::npos)
+    return cluster::AttentionKernel::kFlash2;
+  if (software.find("SDPA cuDNN") != std::string_view::npos)
+    return cluster::AttentionKernel::kCudnn;
+  if (device.starts_with("a100")) return cluster::AttentionKernel::kFlash2;
+  return device.starts_with('h') ? cluster::AttentionKernel::kFlash3
+                                 : cluster::AttentionKernel::kCudnn;
 }
 
 /// Why no class covers a row of kernels; empty when one does.
@@ -179,12 +182,13 @@ OperatorSample kernel_sample(const OperatorCells& cells) {
   const std::string_view device = device_of(cells.text("gpu"));
   const std::string& op = cells.text("op");
   const bool product = op == "gemm";
-  OperatorSample sample{.name = op,
-                        .what = product ? OperatorClass::kProduct : OperatorClass::kAttention,
-                        .op = product ? kernel_product(cells) : kernel_attention(cells),
-                        .device = std::string(device),
-                        .kernel = kernel_of(cells.text_if_there("software"), device)};
-  const Shape& shape = sample.op.shape;
+  OperatorSample sample{
+      .name = op,
+      .what = product ? cost::OperatorClass::kProduct : cost::OperatorClass::kAttention,
+      .op = product ? kernel_product(cells) : kernel_attention(cells),
+      .device = std::string(device),
+      .kernel = kernel_of(cells.text_if_there("software"), device)};
+  const step::Shape& shape = sample.op.shape;
   sample.hold_out = product ? shape.inner : shape.heads * shape.head_dim;
   if (sample.hold_out <= 0 || (product ? shape.rows * shape.columns : shape.queries) <= 0) {
     fail_input("a size is missing");
@@ -243,4 +247,4 @@ OperatorTable read_operator_samples(const CsvTable& table) {
   return out;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -8,13 +8,13 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/cost/compute_cost.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// One measured operator, as one of ours.
 struct OperatorSample {
   std::string name;  ///< What the table calls it: "linear_qkv", "gemm", ...
-  OperatorClass what{};
-  Operator op;
+  cost::OperatorClass what{};
+  step::Operator op;
   std::optional<double> forward_s, backward_s;  ///< The backward is whole: both gradients.
   /// Bytes that another kernel reads and writes inside `forward_s`: engines of inference rotate
   /// queries and keys and fill their cache before an attention.
@@ -23,7 +23,7 @@ struct OperatorSample {
   /// the next best (heads, tokens).
   std::int64_t hold_out = 0;
   std::string device;  ///< Of our catalogue; empty when the table does not say.
-  AttentionKernel kernel = AttentionKernel::kFlash2;  ///< Of kAttention.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Of kAttention.
   std::size_t line = 0;
 };
 
@@ -52,8 +52,8 @@ OperatorTable read_operator_samples(const CsvTable& table);
 /// The operator of a row in `op,tp,batch,seq,hidden,heads,layers` and its class; nothing when `op`
 /// is unknown. Fails with `kInput` naming the field when a size that the operator needs is missing.
 struct SampledOperator {
-  OperatorClass what{};
-  Operator op;
+  cost::OperatorClass what{};
+  step::Operator op;
   std::int64_t hold_out = 0;
 };
 struct SampledSizes {
@@ -68,8 +68,9 @@ inline constexpr double kBelowFloor = 0.97;
 inline constexpr double kOtherUnits = 100;
 
 /// Predicted seconds of a sample's forward or backward. `cost` is priced for `Load::kIsolated`.
-inline double predicted_s(const ComputeCost& cost, const OperatorSample& sample, Pass pass) {
+inline double predicted_s(const cost::ComputeCost& cost, const OperatorSample& sample,
+                          cost::Pass pass) {
   return cost.pass_seconds(sample.what, pass, sample.op);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

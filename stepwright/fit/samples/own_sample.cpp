@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 std::string header_of(const CsvTable& table) {
@@ -56,20 +56,20 @@ class Row {
   const CsvRow& row_;
 };
 
-constexpr Named<LinkClass> kLinkNames[] = {{LinkClass::kInside, "inside"},
-                                           {LinkClass::kNetwork, "network"}};
+constexpr Named<cost::LinkClass> kLinkNames[] = {{cost::LinkClass::kInside, "inside"},
+                                                 {cost::LinkClass::kNetwork, "network"}};
 
 /// The schedule of a library's name; none for c10d's Gloo.
-std::optional<Algorithm> method_of(const Row& row) {
-  if (row.text("library") == kGlooLibrary) return std::nullopt;
-  return row.word("library", kGeneratedNames);
+std::optional<collective::Algorithm> method_of(const Row& row) {
+  if (row.text("library") == cost::kGlooLibrary) return std::nullopt;
+  return row.word("library", collective::kGeneratedNames);
 }
 
 MessageSample message_of(const Row& row, std::size_t line) {
-  const std::optional<Algorithm> method = method_of(row);
+  const std::optional<collective::Algorithm> method = method_of(row);
   return {.method = method,
           .chunk_bytes = method ? row.positive("chunk_bytes") : 0,
-          .operation = row.word("operation", kCollectiveNames),
+          .operation = row.word("operation", cost::kCollectiveNames),
           .group = {.nodes = row.count("nodes"),
                     .members = row.count("ranks_of_node"),
                     .groups = row.count("groups_of_node")},
@@ -79,8 +79,8 @@ MessageSample message_of(const Row& row, std::size_t line) {
 }
 
 ComputationSample computation_of(const Row& row, std::size_t line) {
-  return {.kind = row.word("operator", kOperatorNames),
-          .phase = row.word("phase", kPhaseNames),
+  return {.kind = row.word("operator", step::kOperatorNames),
+          .phase = row.word("phase", step::kPhaseNames),
           .dtype = row.word("dtype", kDTypeNames),
           .flops = row.number("flops"),
           .bytes = row.number("memory_bytes"),
@@ -92,17 +92,17 @@ ComputationSample computation_of(const Row& row, std::size_t line) {
 
 bool holds_own_samples(const CsvTable& table) {
   const std::string header = header_of(table);
-  return header == kMessageSampleHeader || header == kComputationSampleHeader ||
-         header == kOverlapSampleHeader;
+  return header == cost::kMessageSampleHeader || header == cost::kComputationSampleHeader ||
+         header == cost::kOverlapSampleHeader;
 }
 
 void read_own_samples(const CsvTable& table, OwnSamples& samples) {
   const std::string header = header_of(table);
   for (const CsvRow& cells : table.rows) {
     const Row row(table, cells);
-    if (header == kMessageSampleHeader) {
+    if (header == cost::kMessageSampleHeader) {
       samples.messages.push_back(message_of(row, cells.line));
-    } else if (header == kComputationSampleHeader) {
+    } else if (header == cost::kComputationSampleHeader) {
       samples.computations.push_back(computation_of(row, cells.line));
     } else {
       samples.overlaps.push_back({.link = row.word("link", kLinkNames),
@@ -113,4 +113,4 @@ void read_own_samples(const CsvTable& table, OwnSamples& samples) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

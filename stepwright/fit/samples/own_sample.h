@@ -7,14 +7,14 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/cost/profiles/measured_profile.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// A message that `stepwright sample collectives` timed.
 struct MessageSample {
-  std::optional<Algorithm> method;  ///< Of a schedule; none: c10d's Gloo.
-  double chunk_bytes = 0;           ///< Of a schedule.
-  Collective operation{};
-  SocketGroup group;
+  std::optional<collective::Algorithm> method;  ///< Of a schedule; none: c10d's Gloo.
+  double chunk_bytes = 0;                       ///< Of a schedule.
+  collective::Collective operation{};
+  cost::SocketGroup group;
   double payload_bytes = 0;
   double seconds = 0;
   std::size_t line = 0;
@@ -22,8 +22,8 @@ struct MessageSample {
 
 /// A computation that `stepwright sample operators` timed.
 struct ComputationSample {
-  OperatorKind kind{};
-  Phase phase{};
+  step::OperatorKind kind{};
+  step::Phase phase{};
   DType dtype{};
   double flops = 0;
   double bytes = 0;
@@ -34,7 +34,7 @@ struct ComputationSample {
 /// A computation and messages, each alone and both at once, as `stepwright sample overlap` timed
 /// them.
 struct OverlapSample {
-  LinkClass link{};
+  cost::LinkClass link{};
   double computation_s = 0;
   double message_s = 0;
   double together_s = 0;
@@ -54,4 +54,4 @@ bool holds_own_samples(const CsvTable& table);
 /// word or positive number.
 void read_own_samples(const CsvTable& table, OwnSamples& samples);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

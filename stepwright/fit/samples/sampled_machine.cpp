@@ -5,7 +5,7 @@
 
 #include "stepwright/cluster/catalog.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr SampledMachine kMachines[] = {
@@ -72,7 +72,7 @@ bool joined_by(const SampledMachine& machine, std::string_view network) {
 std::span<const SampledMachine> sampled_machines() {
   static const std::vector<SampledMachine> kAll = [] {
     std::vector<SampledMachine> all(std::begin(kMachines), std::end(kMachines));
-    for (const std::string_view cluster : built_in_clusters()) {
+    for (const std::string_view cluster : cluster::built_in_clusters()) {
       if (std::ranges::find(kMachines, cluster, &SampledMachine::name) == std::end(kMachines)) {
         all.push_back({.name = cluster, .cluster = cluster});
       }
@@ -101,4 +101,4 @@ const SampledMachine* machine_of(std::string_view gpu, std::string_view network,
   return same != nullptr ? same : alike;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

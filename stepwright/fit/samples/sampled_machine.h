@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::fit {
 
 /// A machine on which collectives were sampled.
 struct SampledMachine {
@@ -27,4 +27,4 @@ const SampledMachine* find_machine(std::string_view name);
 /// the same devices, else one with devices of the same family ("H100"); null when there is none.
 const SampledMachine* machine_of(std::string_view gpu, std::string_view network, bool many_nodes);
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

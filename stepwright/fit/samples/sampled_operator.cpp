@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/operator_sample.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// How the shape of a sampled operator follows from the row.
@@ -33,37 +33,48 @@ enum class Layout : std::uint8_t {
 
 struct Known {
   std::string_view op;
-  OperatorClass what;
-  OperatorKind kind;
+  cost::OperatorClass what;
+  step::OperatorKind kind;
   Layout layout;
 };
 
 constexpr Known kKnown[] = {
-    {"linear_qkv", OperatorClass::kProduct, OperatorKind::kLinear, Layout::kQkv},
-    {"linear_attn_out", OperatorClass::kProduct, OperatorKind::kLinear, Layout::kAttentionOut},
-    {"linear_mlp_up", OperatorClass::kProduct, OperatorKind::kLinear, Layout::kMlpUp},
-    {"linear_mlp_down", OperatorClass::kProduct, OperatorKind::kLinear, Layout::kMlpDown},
-    {"linear_lm_head", OperatorClass::kProduct, OperatorKind::kLinear, Layout::kHead},
-    {"attn_scores_bmm", OperatorClass::kScores, OperatorKind::kScores, Layout::kAttention},
-    {"attn_context_bmm", OperatorClass::kAttendValues, OperatorKind::kAttendValues,
+    {"linear_qkv", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Layout::kQkv},
+    {"linear_attn_out", cost::OperatorClass::kProduct, step::OperatorKind::kLinear,
+     Layout::kAttentionOut},
+    {"linear_mlp_up", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Layout::kMlpUp},
+    {"linear_mlp_down", cost::OperatorClass::kProduct, step::OperatorKind::kLinear,
+     Layout::kMlpDown},
+    {"linear_lm_head", cost::OperatorClass::kProduct, step::OperatorKind::kLinear, Layout::kHead},
+    {"attn_scores_bmm", cost::OperatorClass::kScores, step::OperatorKind::kScores,
      Layout::kAttention},
-    {"flash_attention_noncausal", OperatorClass::kAttention, OperatorKind::kAttention,
+    {"attn_context_bmm", cost::OperatorClass::kAttendValues, step::OperatorKind::kAttendValues,
      Layout::kAttention},
-    {"attn_mask_fill", OperatorClass::kMask, OperatorKind::kSoftmax, Layout::kScoreRows},
-    {"softmax_unfused", OperatorClass::kUnfusedSoftmax, OperatorKind::kSoftmax, Layout::kScoreRows},
-    {"softmax_causal_fused", OperatorClass::kCausalSoftmax, OperatorKind::kSoftmax,
+    {"flash_attention_noncausal", cost::OperatorClass::kAttention, step::OperatorKind::kAttention,
+     Layout::kAttention},
+    {"attn_mask_fill", cost::OperatorClass::kMask, step::OperatorKind::kSoftmax,
      Layout::kScoreRows},
-    {"layernorm", OperatorClass::kNorm, OperatorKind::kNorm, Layout::kFullRows},
-    {"rmsnorm_unfused", OperatorClass::kUnfusedNorm, OperatorKind::kNorm, Layout::kFullRows},
-    {"residual_add", OperatorClass::kResidual, OperatorKind::kAdd, Layout::kFullRows},
-    {"gelu", OperatorClass::kActivation, OperatorKind::kActivation, Layout::kMlpRows},
-    {"rope", OperatorClass::kUnfusedRotary, OperatorKind::kRotary, Layout::kRotated},
-    {"cross_entropy", OperatorClass::kLoss, OperatorKind::kLossLocal, Layout::kVocabularyRows},
-    {"embedding", OperatorClass::kEmbedding, OperatorKind::kEmbedding, Layout::kEmbedding},
-    {"adam_first_stage", OperatorClass::kOptimizer, OperatorKind::kOptimizer, Layout::kFirstUpdate},
-    {"adam_middle_stage", OperatorClass::kOptimizer, OperatorKind::kOptimizer, Layout::kUpdate},
-    {"adam_last_stage", OperatorClass::kOptimizer, OperatorKind::kOptimizer, Layout::kLastUpdate},
-    {"adam_whole_model", OperatorClass::kUnfusedOptimizer, OperatorKind::kOptimizer,
+    {"softmax_unfused", cost::OperatorClass::kUnfusedSoftmax, step::OperatorKind::kSoftmax,
+     Layout::kScoreRows},
+    {"softmax_causal_fused", cost::OperatorClass::kCausalSoftmax, step::OperatorKind::kSoftmax,
+     Layout::kScoreRows},
+    {"layernorm", cost::OperatorClass::kNorm, step::OperatorKind::kNorm, Layout::kFullRows},
+    {"rmsnorm_unfused", cost::OperatorClass::kUnfusedNorm, step::OperatorKind::kNorm,
+     Layout::kFullRows},
+    {"residual_add", cost::OperatorClass::kResidual, step::OperatorKind::kAdd, Layout::kFullRows},
+    {"gelu", cost::OperatorClass::kActivation, step::OperatorKind::kActivation, Layout::kMlpRows},
+    {"rope", cost::OperatorClass::kUnfusedRotary, step::OperatorKind::kRotary, Layout::kRotated},
+    {"cross_entropy", cost::OperatorClass::kLoss, step::OperatorKind::kLossLocal,
+     Layout::kVocabularyRows},
+    {"embedding", cost::OperatorClass::kEmbedding, step::OperatorKind::kEmbedding,
+     Layout::kEmbedding},
+    {"adam_first_stage", cost::OperatorClass::kOptimizer, step::OperatorKind::kOptimizer,
+     Layout::kFirstUpdate},
+    {"adam_middle_stage", cost::OperatorClass::kOptimizer, step::OperatorKind::kOptimizer,
+     Layout::kUpdate},
+    {"adam_last_stage", cost::OperatorClass::kOptimizer, step::OperatorKind::kOptimizer,
+     Layout::kLastUpdate},
+    {"adam_whole_model", cost::OperatorClass::kUnfusedOptimizer, step::OperatorKind::kOptimizer,
      Layout::kWholeUpdate}};
 
 /// Vocabulary of the sampled models, padded to a multiple of 128 per tensor rank.
@@ -87,10 +98,10 @@ void require(const SampledSizes& s, std::initializer_list<Need> needs) {
   }
 }
 
-Shape product_shape(const SampledSizes& s, Layout layout) {
+step::Shape product_shape(const SampledSizes& s, Layout layout) {
   require(s, {{"batch", s.batch}, {"seq", s.length}, {"hidden", s.hidden}});
   const std::int64_t h = s.hidden, t = s.tensor;
-  Shape shape{.rows = s.batch * s.length};
+  step::Shape shape{.rows = s.batch * s.length};
   switch (layout) {
     case Layout::kQkv: shape.columns = 3 * h / t, shape.inner = h; break;
     case Layout::kAttentionOut: shape.columns = h, shape.inner = h / t; break;
@@ -102,7 +113,7 @@ Shape product_shape(const SampledSizes& s, Layout layout) {
 }
 
 /// `hidden` 0: rows of scores, which do not depend on it.
-Shape attention_shape_of(const SampledSizes& s) {
+step::Shape attention_shape_of(const SampledSizes& s) {
   require(s, {{"batch", s.batch}, {"seq", s.length}, {"heads", s.heads}});
   const std::int64_t head_dim = s.hidden / s.heads;
   return {.batch = s.batch,
@@ -115,9 +126,9 @@ Shape attention_shape_of(const SampledSizes& s) {
           .pairs = s.length * s.length};
 }
 
-Shape row_shape(const SampledSizes& s, Layout layout) {
+step::Shape row_shape(const SampledSizes& s, Layout layout) {
   require(s, {{"batch", s.batch}, {"seq", s.length}});
-  Shape shape{.rows = s.batch * s.length, .columns = s.hidden};
+  step::Shape shape{.rows = s.batch * s.length, .columns = s.hidden};
   if (layout == Layout::kVocabularyRows) {
     shape.columns = local_vocabulary(s);
     return shape;
@@ -133,7 +144,7 @@ Shape row_shape(const SampledSizes& s, Layout layout) {
   return shape;
 }
 
-Shape update_shape(const SampledSizes& s, Layout layout) {
+step::Shape update_shape(const SampledSizes& s, Layout layout) {
   require(s, {{"hidden", s.hidden}, {"layers", s.layers}});
   const std::int64_t h = s.hidden;
   const std::int64_t cut = 3 * h * (h + 1) + h * (h + 1) + 4 * h * (h + 1) + h * (4 * h + 1);
@@ -144,7 +155,7 @@ Shape update_shape(const SampledSizes& s, Layout layout) {
           .batch = s.layers};
 }
 
-Shape shape_of(const SampledSizes& s, Layout layout) {
+step::Shape shape_of(const SampledSizes& s, Layout layout) {
   if (layout <= Layout::kHead) return product_shape(s, layout);
   if (layout == Layout::kAttention) require(s, {{"hidden", s.hidden}});
   if (layout <= Layout::kScoreRows) return attention_shape_of(s);
@@ -160,7 +171,7 @@ std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes) {
     require(sizes, {{"tp", sizes.tensor}});
     SampledOperator sampled{.what = known.what};
     sampled.op.kind = known.kind;
-    sampled.op.dtype = known.kind == OperatorKind::kLossLocal ? DType::kFp32 : DType::kFp16;
+    sampled.op.dtype = known.kind == step::OperatorKind::kLossLocal ? DType::kFp32 : DType::kFp16;
     sampled.op.shape = shape_of(sizes, known.layout);
     for (const std::int64_t size : {sizes.hidden, sizes.heads, sizes.length}) {
       if (sampled.hold_out == 0) sampled.hold_out = size;
@@ -170,4 +181,4 @@ std::optional<SampledOperator> sampled_operator(const SampledSizes& sizes) {
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -22,7 +22,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// `sequence_len`, which YAML 1.1 lets people write as 500_000.
@@ -76,7 +76,7 @@ void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Dr
     return node.text().starts_with("offload") || node.text() == "unsloth";
   };
   const bool word = given && is_word(*given);
-  if (given && (word || given->boolean())) draft.plan.recompute.kind = RecomputeKind::kFull;
+  if (given && (word || given->boolean())) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   const auto said = fields.find("activation_offloading");
   const bool moved = said && said->text() != "false";
   if (!word && !moved) return;
@@ -88,8 +88,8 @@ void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Dr
 }
 
 void read_attention_flags(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
-  if (fields.flag("flash_attention", false)) draft.attention = AttentionKernel::kFlash2;
-  if (fields.flag("eager_attention", false)) draft.attention = AttentionKernel::kUnfused;
+  if (fields.flag("flash_attention", false)) draft.attention = cluster::AttentionKernel::kFlash2;
+  if (fields.flag("eager_attention", false)) draft.attention = cluster::AttentionKernel::kUnfused;
   take_attention(fields, "attn_implementation", left_out, draft);
 }
 
@@ -120,19 +120,19 @@ void read_loss(const Fields& fields, Draft& draft) {
 /// The section of ringmaster, which picks Ulysses where its ranks divide the heads of keys and
 /// values; axolotl-ai-cloud/axolotl examples/distributed-parallel/llama3-8b-ringmaster-cp.yaml.
 bool read_ringmaster(const Fields& fields, const Given& given, Draft& draft) {
-  static constexpr Named<ContextKind> kBackends[] = {{ContextKind::kUlysses, "ulysses"},
-                                                     {ContextKind::kRing, "ring"}};
+  static constexpr Named<plan::ContextKind> kBackends[] = {{plan::ContextKind::kUlysses, "ulysses"},
+                                                           {plan::ContextKind::kRing, "ring"}};
   const Fields section = fields.section("context_parallel");
   const auto size = section.size("size");
   if (!size) return false;
   draft.plan.parallel.context = *size;
   if (section.word("backend", "auto") != "auto") {
-    draft.plan.context_kind = section.choice("backend", kBackends, ContextKind::kRing);
+    draft.plan.context_kind = section.choice("backend", kBackends, plan::ContextKind::kRing);
     return true;
   }
-  const std::optional<Architecture>& model = draft.model ? draft.model : given.known_model;
+  const std::optional<model::Architecture>& model = draft.model ? draft.model : given.known_model;
   const bool divides = model && model->kv_heads % *size == 0;
-  draft.plan.context_kind = divides ? ContextKind::kUlysses : ContextKind::kRing;
+  draft.plan.context_kind = divides ? plan::ContextKind::kUlysses : plan::ContextKind::kRing;
   draft.assume("context_kind", divides ? "auto: its ranks divide the heads of keys and values"
                                        : "auto: its ranks do not divide the heads");
   return true;
@@ -140,10 +140,11 @@ bool read_ringmaster(const Fields& fields, const Given& given, Draft& draft) {
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/validation.py: validate_ring_attn_func.
 void read_context(const Fields& fields, Draft& draft) {
-  static constexpr Named<ContextKind> kRings[] = {{ContextKind::kAllGather, "varlen_llama3"},
-                                                  {ContextKind::kRing, "batch_ring"},
-                                                  {ContextKind::kRing, "batch_zigzag"},
-                                                  {ContextKind::kRing, "batch_stripe"}};
+  static constexpr Named<plan::ContextKind> kRings[] = {
+      {plan::ContextKind::kAllGather, "varlen_llama3"},
+      {plan::ContextKind::kRing, "batch_ring"},
+      {plan::ContextKind::kRing, "batch_zigzag"},
+      {plan::ContextKind::kRing, "batch_stripe"}};
   const std::int64_t older = fields.integer("sequence_parallel_degree", 1);
   draft.plan.parallel.context = fields.integer("context_parallel_size", older);
   const auto packing = fields.node().find("sample_packing");
@@ -152,8 +153,8 @@ void read_context(const Fields& fields, Draft& draft) {
     draft.assume("context_kind", packed ? "axolotl takes varlen_llama3 for packed sequences"
                                         : "axolotl takes batch_ring");
   }
-  draft.plan.context_kind = fields.choice("ring_attn_func", kRings,
-                                          packed ? ContextKind::kAllGather : ContextKind::kRing);
+  draft.plan.context_kind = fields.choice(
+      "ring_attn_func", kRings, packed ? plan::ContextKind::kAllGather : plan::ContextKind::kRing);
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/distributed.py: _get_parallel_config_kwargs.
@@ -179,7 +180,7 @@ void read_mesh(const Fields& fields, bool is_fsdp, const Given& given, Trainer& 
 /// shared by those that do: axolotl-ai-cloud/axolotl
 /// src/axolotl/integrations/expert_parallel/plugin.py: _resolve_ep_group, expert_shard_axis.
 void settle_experts(const Fields& fields, const Trainer& trainer, Draft& draft) {
-  const Parallel& degrees = draft.plan.parallel;
+  const plan::Parallel& degrees = draft.plan.parallel;
   if (degrees.expert == 1) return;
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t share = trainer.share.value_or(1);
@@ -214,15 +215,15 @@ void read_axolotl_adapters(const Fields& fields, Draft& draft) {
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py: freeze_mm_modules.
-constexpr Frozen kFrozenImages = {.encoder = true, .projector = true};
+constexpr model::Frozen kFrozenImages = {.encoder = true, .projector = true};
 
 /// axolotl-ai-cloud/axolotl src/axolotl/train.py: freeze_layers_except, freeze_mm_modules.
 void read_frozen_parts(const Fields& fields, const Given& given, Draft& draft) {
   if (fields.flag("freeze_mm_modules", false)) draft.frozen = kFrozenImages;
   const auto patterns = fields.node().find("unfrozen_parameters");
-  const std::optional<Architecture>& model = draft.model ? draft.model : given.known_model;
+  const std::optional<model::Architecture>& model = draft.model ? draft.model : given.known_model;
   if (!patterns || !patterns->is_sequence() || !model || draft.adapters) return;
-  std::optional<Frozen> frozen = frozen_but(words_in(*patterns), *model);
+  std::optional<model::Frozen> frozen = frozen_but(words_in(*patterns), *model);
   if (!frozen) return;
   static_cast<void>(fields.find("unfrozen_parameters"));
   frozen->encoder = frozen->encoder || draft.frozen;
@@ -235,18 +236,20 @@ void read_frozen_parts(const Fields& fields, const Given& given, Draft& draft) {
 /// src/axolotl/utils/schemas/config.py: sample_packing_group_size, excess_length_strategy;
 /// src/axolotl/utils/schemas/validation.py: packed sequences are filled up unless said otherwise.
 void read_multipack(const Fields& fields, const Given& given, Draft& draft) {
-  static constexpr Named<TooLong> kExcess[] = {
-      {TooLong::kDrop, "drop"}, {TooLong::kTruncate, "truncate"}, {TooLong::kRefuse, "raise"}};
+  static constexpr Named<packing::TooLong> kExcess[] = {{packing::TooLong::kDrop, "drop"},
+                                                        {packing::TooLong::kTruncate, "truncate"},
+                                                        {packing::TooLong::kRefuse, "raise"}};
   constexpr std::int64_t kUsualGroup = 100000;
   PackingWords words;
-  Packing& packing = words.packing;
-  packing.too_long = fields.choice("excess_length_strategy", kExcess, TooLong::kDrop);
+  packing::Packing& packing = words.packing;
+  packing.too_long = fields.choice("excess_length_strategy", kExcess, packing::TooLong::kDrop);
   if (packs_documents(fields, "sample_packing", given)) {
     const bool in_order = fields.flag("sample_packing_sequentially", false);
-    packing.kind = in_order ? PackingKind::kGreedy : PackingKind::kFirstFit;
-    packing.order = PackingOrder::kAsTheyCome;
+    packing.kind = in_order ? packing::PackingKind::kGreedy : packing::PackingKind::kFirstFit;
+    packing.order = packing::PackingOrder::kAsTheyCome;
     packing.group = fields.integer("sample_packing_group_size", kUsualGroup);
-    packing.pad_to = fields.flag("pad_to_sequence_len", true) ? PadTo::kLength : PadTo::kLongest;
+    packing.pad_to = fields.flag("pad_to_sequence_len", true) ? packing::PadTo::kLength
+                                                              : packing::PadTo::kLongest;
   }
   take_packing(fields, "sample_packing", words, given, draft);
 }
@@ -254,7 +257,7 @@ void read_multipack(const Fields& fields, const Given& given, Draft& draft) {
 void read_axolotl_program(const HubFiles& files, const Document& document, const Given& given,
                           Draft& draft) {
   const Fields fields(document.root());
-  if (files.model) draft.model = read_config(*files.model, &draft.notes);
+  if (files.model) draft.model = model::read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("base_model")) take_hub_model(*id, given, draft);
   take_trainer_defaults(draft);
   Trainer trainer;
@@ -332,4 +335,4 @@ bool is_axolotl(const SourceFile& file) {
          (holds(file, "micro_batch_size:") || holds(file, "sequence_len:"));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

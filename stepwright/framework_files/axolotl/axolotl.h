@@ -7,11 +7,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Writes a configuration of axolotl that trains a few steps on a small public data set. Fails with
 /// `kUnsupported` on states and kinds of attention that it has no keys for.
-std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_axolotl(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads a configuration of axolotl, or a script that starts it with one, and those of DeepSpeed
 /// and Accelerate and the config.json beside it.
@@ -23,4 +23,4 @@ bool is_axolotl(const SourceFile& file);
 /// Whether a command starts axolotl's training with a file of settings.
 bool starts_axolotl(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of a configuration of axolotl: axolotl-ai-cloud/axolotl
 /// src/axolotl/utils/schemas/{config,model,training,peft,fsdp}.py, src/axolotl/integrations.
@@ -225,4 +225,4 @@ inline constexpr KnownSetting kAxolotlSettings[] = {
     {"dpo_*", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

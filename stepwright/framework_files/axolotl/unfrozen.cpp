@@ -11,7 +11,7 @@
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/huggingface/families.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py: LayerNamePattern. A point is a point, and
@@ -33,15 +33,15 @@ struct DecoderNames {
 };
 
 /// Those of a decoder beside an encoder, or of a decoder by itself.
-DecoderNames decoder_names(const Architecture& model) {
+DecoderNames decoder_names(const model::Architecture& model) {
   if (model.encoder) {
     const std::string before = "(model.)?(language_model.)?(model.)?";
     return {before + "embed_tokens.", before + "layers."};
   }
-  const Family& family = family_of(model);
+  const huggingface::Family& family = huggingface::family_of(model);
   DecoderNames names;
   for (const auto& list : {family.own_names, family.names}) {
-    for (const ParameterNames& one : list) {
+    for (const huggingface::ParameterNames& one : list) {
       if (one.own != "embedding.word" || !names.embedding.empty()) continue;
       names.embedding = one.theirs.front();
     }
@@ -60,7 +60,7 @@ struct PartNames {
   std::string embedding, encoder, projector, norm, head, layers;
 };
 
-PartNames part_names(const Architecture& model) {
+PartNames part_names(const model::Architecture& model) {
   if (model.encoder) {
     return {.embedding = "model.language_model.embed_tokens.weight",
             .encoder = "model.vision_tower.encoder.weight",
@@ -79,7 +79,7 @@ PartNames part_names(const Architecture& model) {
 }
 
 /// The run of layers in "layers.(4|5|6).": the last list of numbers of a pattern.
-void read_run(std::string_view pattern, Frozen& frozen) {
+void read_run(std::string_view pattern, model::Frozen& frozen) {
   const std::size_t open = pattern.rfind(".(");
   if (open == std::string_view::npos) return;
   const std::string_view list = pattern.substr(open + 2);
@@ -93,7 +93,7 @@ void read_run(std::string_view pattern, Frozen& frozen) {
 }
 
 /// The parts that a pattern of ours leaves frozen: the ones that would be written as it.
-std::optional<Frozen> frozen_of_own(const std::string& pattern, Architecture model) {
+std::optional<model::Frozen> frozen_of_own(const std::string& pattern, model::Architecture model) {
   constexpr unsigned kWays = 8;
   for (unsigned parts = 0; parts < 2 * kWays; ++parts) {
     model.frozen = {.embedding = (parts & 1U) != 0,
@@ -117,17 +117,17 @@ std::optional<std::string> plain_prefix(std::string_view pattern) {
   return std::string(pattern);
 }
 
-std::optional<Frozen> frozen_but_prefixes(const std::vector<std::string>& prefixes,
-                                          const Architecture& model) {
+std::optional<model::Frozen> frozen_but_prefixes(const std::vector<std::string>& prefixes,
+                                                 const model::Architecture& model) {
   const PartNames names = part_names(model);
   const auto trained = [&](const std::string& name) {
     return std::ranges::any_of(prefixes,
                                [&](const auto& prefix) { return name.starts_with(prefix); });
   };
   if (!trained(names.norm) || (!model.tied && !trained(names.head))) return std::nullopt;
-  Frozen frozen{.embedding = !trained(names.embedding),
-                .encoder = model.encoder && !trained(names.encoder),
-                .projector = model.encoder && !trained(names.projector)};
+  model::Frozen frozen{.embedding = !trained(names.embedding),
+                       .encoder = model.encoder && !trained(names.encoder),
+                       .projector = model.encoder && !trained(names.projector)};
   const bool within = std::ranges::any_of(prefixes, [&](const auto& prefix) {
     return prefix.size() > names.layers.size() && prefix.starts_with(names.layers);
   });
@@ -138,8 +138,8 @@ std::optional<Frozen> frozen_but_prefixes(const std::vector<std::string>& prefix
 
 }  // namespace
 
-std::string unfrozen_pattern(const Architecture& model) {
-  const Frozen& frozen = model.frozen;
+std::string unfrozen_pattern(const model::Architecture& model) {
+  const model::Frozen& frozen = model.frozen;
   const DecoderNames names = decoder_names(model);
   std::vector<std::string> parts;
   if (frozen.embedding) parts.push_back(names.embedding);
@@ -153,8 +153,8 @@ std::string unfrozen_pattern(const Architecture& model) {
   return fmt::format("{}{})", kAllBut, fmt::join(parts, "|"));
 }
 
-std::optional<Frozen> frozen_but(const std::vector<std::string>& patterns,
-                                 const Architecture& model) try {
+std::optional<model::Frozen> frozen_but(const std::vector<std::string>& patterns,
+                                        const model::Architecture& model) try {
   if (patterns.size() == 1 && patterns.front().starts_with(kAllBut)) {
     return frozen_of_own(patterns.front(), model);
   }
@@ -170,4 +170,4 @@ std::optional<Frozen> frozen_but(const std::vector<std::string>& patterns,
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,14 +9,14 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/named_model.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// src/axolotl/utils/config/__init__.py: resolve_dtype. Without masters nothing is cast:
 /// src/axolotl/core/builders/base.py, _configure_precision_settings.
-void add_axolotl_precision(Tree& file, const Job& job) {
+void add_axolotl_precision(Tree& file, const plan::Job& job) {
   const DType precision = job.precision;
-  if (job.kernels.masters == Masters::kNone && precision == DType::kBf16) {
+  if (job.kernels.masters == plan::Masters::kNone && precision == DType::kBf16) {
     file.set("bf16", "full");
     return;
   }
@@ -31,10 +31,10 @@ void add_axolotl_precision(Tree& file, const Job& job) {
 
 /// src/axolotl/utils/distributed.py: _get_parallel_config_kwargs;
 /// src/axolotl/utils/schemas/fsdp.py.
-void add_axolotl_mesh(Tree& file, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  if (sharding_word(plan.sharding) == "NNN") return;
-  const bool inner = plan.sharding.uses(Spread::kInner);
+void add_axolotl_mesh(Tree& file, const plan::Plan& plan) {
+  const plan::Parallel& degrees = plan.parallel;
+  if (plan::sharding_word(plan.sharding) == "NNN") return;
+  const bool inner = plan.sharding.uses(plan::Spread::kInner);
   const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
   file.set("tensor_parallel_size", degrees.tensor);
   file.set("context_parallel_size", degrees.context);
@@ -43,7 +43,7 @@ void add_axolotl_mesh(Tree& file, const Plan& plan) {
   file.set("dp_shard_size", degrees.data / copies);
   file.set("fsdp_version", 2);
   Tree section = Tree::mapping();
-  section.set("reshard_after_forward", plan.sharding.parameters != Spread::kNone);
+  section.set("reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
   section.set("auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
   section.set("offload_params", leaves_to_host(plan));
   section.set("state_dict_type", "SHARDED_STATE_DICT");
@@ -52,13 +52,13 @@ void add_axolotl_mesh(Tree& file, const Plan& plan) {
 
 /// Ring attention needs flash attention: src/axolotl/utils/schemas/validation.py:
 /// check_context_parallel_size.
-void add_axolotl_attention(Tree& file, const Job& job, const Plan& plan) {
+void add_axolotl_attention(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   if (plan.parallel.context > 1) {
     file.set("flash_attention", true);
     return;
   }
-  const bool unfused = job.kernels.attention == AttentionKernel::kUnfused;
-  const bool third = job.kernels.attention == AttentionKernel::kFlash3;
+  const bool unfused = job.kernels.attention == cluster::AttentionKernel::kUnfused;
+  const bool third = job.kernels.attention == cluster::AttentionKernel::kFlash3;
   file.set("attn_implementation", unfused ? "eager" : third ? "flash_attention_3" : "sdpa");
 }
 
@@ -75,20 +75,21 @@ void add_axolotl_start(Tree& file) {
 
 /// src/axolotl/utils/schemas/config.py: sample_packing, sample_packing_group_size,
 /// excess_length_strategy.
-void add_axolotl_packing(Tree& file, const Job& job) {
-  const Packing packing = job.documents ? job.documents->packing : Packing{};
-  const bool packs = packing.kind != PackingKind::kNone;
+void add_axolotl_packing(Tree& file, const plan::Job& job) {
+  const packing::Packing packing = job.documents ? job.documents->packing : packing::Packing{};
+  const bool packs = packing.kind != packing::PackingKind::kNone;
   file.set("sample_packing", packs);
-  if (packing.kind == PackingKind::kGreedy) file.set("sample_packing_sequentially", true);
+  if (packing.kind == packing::PackingKind::kGreedy) file.set("sample_packing_sequentially", true);
   if (packs && packing.group > 0) file.set("sample_packing_group_size", packing.group);
-  file.set("pad_to_sequence_len", packing.pad_to == PadTo::kLength);
-  if (packing.too_long == TooLong::kTruncate) file.set("excess_length_strategy", "truncate");
+  file.set("pad_to_sequence_len", packing.pad_to == packing::PadTo::kLength);
+  if (packing.too_long == packing::TooLong::kTruncate)
+    file.set("excess_length_strategy", "truncate");
 }
 
 /// src/axolotl/loaders/adapter.py, src/axolotl/utils/schemas/peft.py: qlora is LoRA over 4 bits.
-void add_axolotl_adapters(Tree& file, const Architecture& model) {
+void add_axolotl_adapters(Tree& file, const model::Architecture& model) {
   if (!model.adapters) return;
-  const Adapters& adapters = *model.adapters;
+  const model::Adapters& adapters = *model.adapters;
   file.set("adapter", adapters.base == DType::kNf4 ? "qlora" : "lora");
   file.set("lora_r", adapters.rank).set("lora_alpha", adapters.alpha);
   file.set("lora_dropout", adapters.dropout);
@@ -104,7 +105,7 @@ void add_axolotl_adapters(Tree& file, const Architecture& model) {
 }
 
 /// src/axolotl/train.py: freeze_mm_modules freezes an encoder and what stands behind it.
-void add_axolotl_frozen(Tree& file, Architecture model) {
+void add_axolotl_frozen(Tree& file, model::Architecture model) {
   if (model.adapters) return;
   if (model.frozen.encoder && model.frozen.projector) {
     file.set("freeze_mm_modules", true);
@@ -115,37 +116,37 @@ void add_axolotl_frozen(Tree& file, Architecture model) {
 }
 
 /// Whole logits by chunked copies, Liger's kernel, or the plugin of cut cross entropy.
-void add_axolotl_loss(Tree& file, const Kernels& kernels) {
+void add_axolotl_loss(Tree& file, const plan::Kernels& kernels) {
   if (!kernels.fused_cross_entropy) return;
   switch (kernels.loss_keeps) {
-    case LossKeeps::kGradients: file.set("liger_fused_linear_cross_entropy", true); break;
-    case LossKeeps::kSums: file.set("cut_cross_entropy", true); break;
+    case plan::LossKeeps::kGradients: file.set("liger_fused_linear_cross_entropy", true); break;
+    case plan::LossKeeps::kSums: file.set("cut_cross_entropy", true); break;
     default: file.set("chunked_cross_entropy", true); break;
   }
 }
 
 }  // namespace
 
-std::string write_axolotl(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Job& job = planned.job;
-  const Plan& plan = planned.plan;
+std::string write_axolotl(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
+  const plan::Job& job = planned.job;
+  const plan::Plan& plan = planned.plan;
   Tree file = Tree::mapping();
   file.set("base_model", model_folder(job));
   add_axolotl_start(file);
   add_axolotl_packing(file, job);
   file.set("sequence_len", job.length);
   file.set("micro_batch_size", plan.micro_batch);
-  file.set("gradient_accumulation_steps", micro_batches(job, plan));
+  file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
   add_axolotl_precision(file, job);
   add_axolotl_adapters(file, job.model);
   add_axolotl_frozen(file, job.model);
   file.set("optimizer", word_of(job.optimizer));
   add_axolotl_attention(file, job, plan);
   add_axolotl_loss(file, job.kernels);
-  file.set("gradient_checkpointing", plan.recompute.kind == RecomputeKind::kFull);
+  file.set("gradient_checkpointing", plan.recompute.kind == plan::RecomputeKind::kFull);
   if (plan.offload.moves_inputs()) file.set("activation_offloading", true);
   add_axolotl_mesh(file, plan);
   return comment_lines(header) + Document::from(file, "axolotl").to_yaml();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

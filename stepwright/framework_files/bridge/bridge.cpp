@@ -20,7 +20,7 @@
 #include "stepwright/framework_files/python_report.h"
 #include "stepwright/framework_files/syntax/python_config.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kContainer = "ConfigContainer";
@@ -50,10 +50,10 @@ void check_base(const PythonConfig& config, const std::string& file) {
 }
 
 /// The device on which a recipe is to run, where a built-in profile or a plan's cluster says it.
-std::optional<Device> device_of(const Given& given) {
+std::optional<cluster::Device> device_of(const Given& given) {
   if (given.known_cluster) return given.known_cluster->device;
   const std::string name = given.cluster.substr(0, given.cluster.rfind(':'));
-  const auto cluster = built_in_cluster(name, 1);
+  const auto cluster = cluster::built_in_cluster(name, 1);
   return cluster ? std::optional(cluster->device) : std::nullopt;
 }
 
@@ -266,7 +266,7 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
   static_cast<void>(root.find("peft"));
   draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
   if (peft.flag("sequence_parallel_input_regather", false)) {
-    draft.tensor_input = TensorInput::kRegather;
+    draft.tensor_input = plan::TensorInput::kRegather;
   }
 }
 
@@ -279,7 +279,7 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
   const bool overrides = std::ranges::any_of(
       files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
   if (!overrides) texts.push_back({kBridgeOverrides, "utils/overrides.py"});
-  const std::optional<Device> device = device_of(given);
+  const std::optional<cluster::Device> device = device_of(given);
   const std::string dispatcher = device ? bridge_flex_dispatcher(*device) : "";
   if (!dispatcher.empty()) texts.push_back({dispatcher, "training/flex_dispatcher_backend.py"});
   texts.push_back({kBridgeHelpers, "recipes/utils.py"});
@@ -333,4 +333,4 @@ bool is_bridge(const SourceFile& file) {
                     holds(file, kTables));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

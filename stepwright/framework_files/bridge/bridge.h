@@ -4,7 +4,7 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads a recipe of Megatron-Bridge as its own are: a Python function, `Given::function`, that
 /// takes a ConfigContainer of common settings and assigns to its parts. The model is the one of
@@ -14,4 +14,4 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
 /// Whether a file is such a recipe.
 bool is_bridge(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -1,6 +1,6 @@
 #include "stepwright/framework_files/bridge/helpers.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 // src/megatron/bridge/recipes/utils: optimizer_utils.py, finetune_utils.py, tokenizer_utils.py;
 // src/megatron/bridge/perf_recipes/_common.py; scripts/performance/utils: helpers.py and utils.py
@@ -109,4 +109,4 @@ def _benchmark_common(cfg, cross_entropy_impl="te"):
         cfg.mixed_precision.grad_reduce_in_fp32 = False
 )";
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

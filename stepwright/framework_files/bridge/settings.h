@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/megatron_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Where a ConfigContainer has the fields of Megatron: NVIDIA-NeMo/Megatron-Bridge
 /// src/megatron/bridge/training/config.py, mixed_precision.py, comm_overlap.py.
@@ -193,4 +193,4 @@ inline constexpr BridgeProvider kBridgeProviders[] = {
     {"Qwen3ModelProvider8B", "qwen3-8b"},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

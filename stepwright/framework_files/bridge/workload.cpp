@@ -12,7 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// An argument by its name or place, if it is a text.
@@ -145,9 +145,9 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
   return arguments.items.empty() ? mixed_precision(function) : std::nullopt;
 }
 
-std::string bridge_flex_dispatcher(const Device& device) {
+std::string bridge_flex_dispatcher(const cluster::Device& device) {
   // Of compute capability 8 and 9, and 10.
-  const std::string_view generation = generation_of(device).name;
+  const std::string_view generation = cluster::generation_of(device).name;
   const bool before_blackwell = generation == "A100" || generation == "H100";
   if (!before_blackwell && generation != "B200") return "";
   const std::string_view name = device.name;
@@ -208,4 +208,4 @@ def set_workload_base_configs(cfg, workload):
     return cfg
 )";
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

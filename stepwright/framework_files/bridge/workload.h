@@ -9,7 +9,7 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 // Megatron-Bridge's scripts/performance: recipes by device, over tables of workloads.
 
@@ -31,9 +31,9 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
 /// What `apply_flex_dispatcher_backend` does with a model on a device, as text of Python; empty
 /// where the device is none of NVIDIA's that are told apart.
 /// src/megatron/bridge/training/flex_dispatcher_backend.py.
-std::string bridge_flex_dispatcher(const Device& device);
+std::string bridge_flex_dispatcher(const cluster::Device& device);
 
 /// What `utils/overrides.py` does with a workload, for files that are given without it.
 extern const std::string_view kBridgeOverrides;
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

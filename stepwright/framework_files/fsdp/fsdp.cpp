@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/embedded.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
@@ -15,7 +15,7 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The files of programs/, compiled in.
 std::span<const EmbeddedFile> embedded_programs();
@@ -28,36 +28,38 @@ constexpr std::string_view kPlaceOfPlan = "PLAN = json.loads(\"{}\")";
 constexpr std::string_view kBeforePlan = "PLAN = json.loads(r\"\"\"\n";
 constexpr std::string_view kBehindPlan = "\n\"\"\")";
 
-Json plan_of(const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
-  const Sharding& sharding = plan.sharding;
+Json plan_of(const plan::PlannedJob& planned) {
+  const plan::Plan& plan = planned.plan;
+  const plan::Sharding& sharding = plan.sharding;
   const std::int64_t data = plan.parallel.data;
   const std::int64_t copies =
-      sharding.uses(Spread::kInner) ? data / sharding.group
-      : sharding.gradients == Spread::kNone && sharding.parameters == Spread::kNone ? data
-                                                                                    : 1;
-  return {{"model", family_config(planned.job.model, family_of(planned.job.model))},
+      sharding.uses(plan::Spread::kInner) ? data / sharding.group
+      : sharding.gradients == plan::Spread::kNone && sharding.parameters == plan::Spread::kNone
+          ? data
+          : 1;
+  return {{"model", huggingface::family_config(planned.job.model,
+                                               huggingface::family_of(planned.job.model))},
           {"sequences", planned.job.sequences},
           {"length", planned.job.length},
-          {"precision", name_of(kPrecisionNames, planned.job.precision)},
-          {"optimizer", name_of(kOptimizerNames, planned.job.optimizer)},
+          {"precision", name_of(plan::kPrecisionNames, planned.job.precision)},
+          {"optimizer", name_of(plan::kOptimizerNames, planned.job.optimizer)},
           {"tensor", plan.parallel.tensor},
           {"replicas", copies},
           {"shards", data / copies},
           {"distributed", data > 1},
-          {"states", sharding_word(sharding)},
+          {"states", plan::sharding_word(sharding)},
           {"host", leaves_to_host(plan)},
           {"micro_batch", plan.micro_batch},
-          {"recompute", plan.recompute.kind == RecomputeKind::kEvery
+          {"recompute", plan.recompute.kind == plan::RecomputeKind::kEvery
                             ? Json{{"every", plan.recompute.every}}
-                            : Json(name_of(kRecomputeNames, plan.recompute.kind))},
+                            : Json(name_of(plan::kRecomputeNames, plan.recompute.kind))},
           {"accumulate", name_of(kDTypeNames, plan.accumulate)},
           {"gradient_bucket", plan.gradient_bucket}};
 }
 
 }  // namespace
 
-std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>& header) {
+std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   std::string text(find_embedded(embedded_programs(), "fsdp")->text);
   const std::string plan =
       fmt::format("{}{}{}", kBeforePlan, plan_of(planned).dump(2), kBehindPlan);
@@ -77,28 +79,29 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   const Document document = Document::parse(text.substr(first, end - first), name);
   const Fields fields(document.root());
   const Document config = Document::from(fields.section("model").node().tree(), name + " (model)");
-  draft.model = read_config(config, &draft.notes);
-  Plan& plan = draft.plan;
+  draft.model = model::read_config(config, &draft.notes);
+  plan::Plan& plan = draft.plan;
   plan.parallel.tensor = fields.integer("tensor", 1);
   draft.ranks = plan.parallel.tensor * fields.integer("replicas", 1) * fields.integer("shards", 1);
   settle_ranks(draft, given, name);
   draft.sequences = fields.size("sequences");
   draft.length = fields.size("length");
-  draft.precision = fields.choice("precision", kPrecisionNames, DType::kBf16);
-  draft.optimizer = fields.choice("optimizer", kOptimizerNames, Optimizer::kAdamW);
+  draft.precision = fields.choice("precision", plan::kPrecisionNames, DType::kBf16);
+  draft.optimizer = fields.choice("optimizer", plan::kOptimizerNames, plan::Optimizer::kAdamW);
   plan.micro_batch = fields.integer("micro_batch", 1);
-  Notes notes;
-  plan.sharding = read_states(document.root().get("states"), {FileVersion::kTwo, notes});
-  if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
+  plan::Notes notes;
+  plan.sharding =
+      plan::read_states(document.root().get("states"), {plan::FileVersion::kTwo, notes});
+  if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = fields.integer("shards", 1);
   if (fields.flag("host", false)) leave_to_host(unread_setting(*fields.find("host")), draft);
-  plan.recompute = read_recompute(document.root().get("recompute"));
-  plan.accumulate = document.root().get("accumulate").choice(kAccumulateNames);
+  plan.recompute = plan::read_recompute(document.root().get("recompute"));
+  plan.accumulate = document.root().get("accumulate").choice(plan::kAccumulateNames);
   draft.framework_overlap = true;
-  const bool copied =
-      plan.sharding.gradients == Spread::kNone && plan.sharding.parameters == Spread::kNone;
+  const bool copied = plan.sharding.gradients == plan::Spread::kNone &&
+                      plan.sharding.parameters == plan::Spread::kNone;
   if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
 }
 
 bool is_fsdp(const SourceFile& file) { return holds(file, kBeforePlan); }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,11 +6,11 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A program for torchrun that trains the plan's model with FSDP2 or DDP (programs/fsdp.py), the
 /// plan as a JSON text in it.
-std::string write_fsdp(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads the plan of such a program.
 void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& draft);
@@ -18,4 +18,4 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
 /// Whether a file is a program of `export --to fsdp`.
 bool is_fsdp(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -17,7 +17,7 @@
 #include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Tokens of the vocabularies that tokenizers of GPT-NeoX bring: megatron/tokenizer.
@@ -58,13 +58,14 @@ std::optional<std::int64_t> vocabulary_of(const Fields& fields, std::int64_t ten
   return (*tokens + multiple - 1) / multiple * multiple;
 }
 
-void read_neox_mlp(const Fields& fields, Architecture& model) {
-  static constexpr Named<Activation> kActivations[] = {{Activation::kGeluTanh, "gelu"},
-                                                       {Activation::kSilu, "swiglu"},
-                                                       {Activation::kSilu, "silu"},
-                                                       {Activation::kRelu, "relu"},
-                                                       {Activation::kGelu, "geglu"}};
-  model.activation = fields.choice("activation", kActivations, Activation::kGeluTanh);
+void read_neox_mlp(const Fields& fields, model::Architecture& model) {
+  static constexpr Named<model::Activation> kActivations[] = {
+      {model::Activation::kGeluTanh, "gelu"},
+      {model::Activation::kSilu, "swiglu"},
+      {model::Activation::kSilu, "silu"},
+      {model::Activation::kRelu, "relu"},
+      {model::Activation::kGelu, "geglu"}};
+  model.activation = fields.choice("activation", kActivations, model::Activation::kGeluTanh);
   const std::string word = fields.word("activation", "gelu");
   const bool llama = fields.word("mlp_type", "regular") == "llama";
   model.gated = word == "swiglu" || word == "geglu" || llama;
@@ -82,7 +83,7 @@ void read_neox_mlp(const Fields& fields, Architecture& model) {
 
 /// The ranks between which a batch is shared, where a file says all three sizes of it: DeepSpeed
 /// asks that they agree. megatron/neox_arguments/arguments.py: calculate_batch_parameters.
-std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const Parallel& degrees) {
+std::optional<std::int64_t> ranks_of_batch(const Fields& fields, const plan::Parallel& degrees) {
   const auto size = [&](std::string_view key) -> std::optional<std::int64_t> {
     const auto value = fields.node().find(key);
     if (!value || value->is_null()) return std::nullopt;
@@ -121,22 +122,22 @@ void read_neox_sizes(const Fields& fields, Draft& draft) {
                               : "";
   if (experts) draft.lacks = "which layers have experts, and how wide, in words that are read";
   if (!layers || !hidden || !heads || !vocabulary || experts) return;
-  Architecture model;
+  model::Architecture model;
   model.name = "imported";
-  model.layers = layers->integer(1, kLargestLayers);
+  model.layers = layers->integer(1, model::kLargestLayers);
   model.hidden = *hidden;
   model.heads = *heads;
   model.kv_heads = fields.integer("num_kv_heads", *heads);
   model.head_dim = *hidden / *heads;
   model.vocabulary = *vocabulary;
   const bool rms = fields.word("norm", "layernorm") == "rmsnorm";
-  model.norm = rms ? Norm::kRms : Norm::kLayer;
+  model.norm = rms ? model::Norm::kRms : model::Norm::kLayer;
   model.norm_bias = !rms;
-  static constexpr Named<Position> kPositions[] = {{Position::kRope, "rotary"},
-                                                   {Position::kLearned, "learned"},
-                                                   {Position::kAlibi, "alibi"},
-                                                   {Position::kNone, "none"}};
-  model.position = fields.choice("pos_emb", kPositions, Position::kLearned);
+  static constexpr Named<model::Position> kPositions[] = {{model::Position::kRope, "rotary"},
+                                                          {model::Position::kLearned, "learned"},
+                                                          {model::Position::kAlibi, "alibi"},
+                                                          {model::Position::kNone, "none"}};
+  model.position = fields.choice("pos_emb", kPositions, model::Position::kLearned);
   model.positions = fields.integer("max_position_embeddings", 0);
   model.rotary_fraction = fields.number("rotary_pct", 1);
   model.rotary_base = fields.number("rotary_emb_base", 10000);
@@ -147,13 +148,13 @@ void read_neox_sizes(const Fields& fields, Draft& draft) {
   model.dropout = fields.number("hidden_dropout", 0);
   static_cast<void>(fields.has("attention_dropout"));
   read_neox_mlp(fields, model);
-  check(model, fields.node().where());
+  model::check(model, fields.node().where());
   draft.model = model;
 }
 
 void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
                        const std::string& file) {
-  Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = fields.integer("model_parallel_size", 1);
   // 0: without DeepSpeed's pipeline.
   degrees.pipeline = std::max<std::int64_t>(1, fields.integer("pipe_parallel_size", 0, 0));
@@ -167,13 +168,13 @@ void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
 }
 
 void read_neox_states(const Fields& zero, Draft& draft) {
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   static constexpr std::array<std::string_view, 4> kStages = {"NNN", "NNG", "NGG", "GGG"};
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
   plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
   plan.parameter_bucket = zero.integer("allgather_bucket_size", kDeepspeedBucket);
-  plan.sharding = sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
+  plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
   read_deepspeed_offload(zero, stage, draft);
 }
 
@@ -200,10 +201,11 @@ void read_neox_precision(const Fields& fields, Draft& draft) {
 void read_neox_kernels(const Fields& fields, Draft& draft) {
   const bool softmax = fields.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
                        fields.flag("scaled_masked_softmax_fusion", false);
-  draft.kernels.emplace_back(&Kernels::fused_softmax, softmax);
-  draft.kernels.emplace_back(&Kernels::fused_activation, fields.flag("bias_gelu_fusion", false));
+  draft.kernels.emplace_back(&plan::Kernels::fused_softmax, softmax);
+  draft.kernels.emplace_back(&plan::Kernels::fused_activation,
+                             fields.flag("bias_gelu_fusion", false));
   if (fields.word("norm", "layernorm") == "rmsnorm") {
-    draft.kernels.emplace_back(&Kernels::fused_norm, fields.flag("rmsnorm_fusion", false));
+    draft.kernels.emplace_back(&plan::Kernels::fused_norm, fields.flag("rmsnorm_fusion", false));
   }
 }
 
@@ -221,7 +223,8 @@ void read_neox_attention(const Fields& fields, Draft& draft) {
   }
   if (kinds != std::set<std::string>{"flash"} && kinds != std::set<std::string>{"global"}) return;
   static_cast<void>(fields.find("attention_config"));
-  draft.attention = kinds.contains("flash") ? AttentionKernel::kFlash2 : AttentionKernel::kUnfused;
+  draft.attention = kinds.contains("flash") ? cluster::AttentionKernel::kFlash2
+                                            : cluster::AttentionKernel::kUnfused;
 }
 
 void read_neox_batch(const Fields& fields, Draft& draft) {
@@ -255,14 +258,14 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
   const std::string& file = files.front().name;
   const Document document = with_settings(Document::from(with_underscores(files), file), given);
   const Fields fields(document.root());
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   draft.framework_overlap = true;
   read_neox_degrees(fields, draft, given, file);
   read_neox_sizes(fields, draft);
   const Fields zero = fields.section("zero_optimization");
   read_neox_states(zero, draft);
   if (fields.flag("checkpoint_activations", false)) {
-    plan.recompute.kind = RecomputeKind::kFull;
+    plan.recompute.kind = plan::RecomputeKind::kFull;
     if (const std::int64_t each = fields.integer("checkpoint_num_layers", 1); each > 1) {
       draft.notes.push_back(fmt::format(
           "Recomputation is taken to keep the input of each layer; the file keeps one of {}.",
@@ -273,12 +276,12 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
   read_neox_batch(fields, draft);
   read_neox_kernels(fields, draft);
   read_neox_attention(fields, draft);
-  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdam, "Adam"},
-                                                {Optimizer::kAdam, "adam"},
-                                                {Optimizer::kAdamW, "AdamW"},
-                                                {Optimizer::kSgd, "SGD"},
-                                                {Optimizer::kSgd, "sgd"}};
-  draft.optimizer = fields.section("optimizer").choice("type", kWords, Optimizer::kAdam);
+  static constexpr Named<plan::Optimizer> kWords[] = {{plan::Optimizer::kAdam, "Adam"},
+                                                      {plan::Optimizer::kAdam, "adam"},
+                                                      {plan::Optimizer::kAdamW, "AdamW"},
+                                                      {plan::Optimizer::kSgd, "SGD"},
+                                                      {plan::Optimizer::kSgd, "sgd"}};
+  draft.optimizer = fields.section("optimizer").choice("type", kWords, plan::Optimizer::kAdam);
   list_settings(fields, file, kNeoxSettings, draft.report);
 }
 
@@ -295,4 +298,4 @@ bool is_gpt_neox(const SourceFile& file) {
   return std::ranges::any_of(kMarks, [&](std::string_view mark) { return holds(file, mark); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads configurations of GPT-NeoX, whose words may have dashes or underscores and which carry
 /// those of DeepSpeed; several files are one.
@@ -17,4 +17,4 @@ bool starts_gpt_neox(std::span<const ShellWord> words);
 /// Whether a file is such a configuration, or a script that may start it with some.
 bool is_gpt_neox(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of a configuration of GPT-NeoX, with underscores: EleutherAI/gpt-neox
 /// megatron/neox_arguments/neox_args.py, deepspeed_args.py, configs/neox_arguments.md.
@@ -132,4 +132,4 @@ inline constexpr KnownSetting kNeoxSettings[] = {
     {"rms_norm_epsilon", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -14,20 +14,20 @@
 #include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
-constexpr Named<ContextKind> kCpStrategies[] = {{ContextKind::kAllGather, "allgather"},
-                                                {ContextKind::kRing, "alltoall"}};
+constexpr Named<plan::ContextKind> kCpStrategies[] = {{plan::ContextKind::kAllGather, "allgather"},
+                                                      {plan::ContextKind::kRing, "alltoall"}};
 constexpr Named<DType> kAcceleratePrecisions[] = {
     {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp8, "fp8"}, {DType::kFp32, "no"}};
 
-bool is_plain_ddp(const Plan& plan) { return sharding_word(plan.sharding) == "NNN"; }
-bool is_zero_one(const Plan& plan) { return sharding_word(plan.sharding) == "NNG"; }
+bool is_plain_ddp(const plan::Plan& plan) { return plan::sharding_word(plan.sharding) == "NNN"; }
+bool is_zero_one(const plan::Plan& plan) { return plan::sharding_word(plan.sharding) == "NNG"; }
 
-Tree parallelism_section(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  const bool inner = plan.sharding.uses(Spread::kInner);
+Tree parallelism_section(const plan::Plan& plan) {
+  const plan::Parallel& degrees = plan.parallel;
+  const bool inner = plan.sharding.uses(plan::Spread::kInner);
   const std::int64_t ranks = degrees.data * degrees.context;
   const std::int64_t copies = inner ? ranks / plan.sharding.group : 1;
   Tree section = Tree::mapping();
@@ -41,10 +41,10 @@ Tree parallelism_section(const Plan& plan) {
   return section;
 }
 
-Tree deepspeed_section(const PlannedJob& planned) {
+Tree deepspeed_section(const plan::PlannedJob& planned) {
   Tree section = Tree::mapping();
   section.set("zero_stage", 1);
-  section.set("gradient_accumulation_steps", micro_batches(planned.job, planned.plan));
+  section.set("gradient_accumulation_steps", plan::micro_batches(planned.job, planned.plan));
   section.set("zero3_init_flag", false);
   section.set("offload_optimizer_device", leaves_to_host(planned.plan) ? "cpu" : "none");
   return section;
@@ -59,9 +59,10 @@ constexpr std::pair<std::string_view, std::string_view> kOffloadKeys[] = {
 
 }  // namespace
 
-std::string write_accelerate(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Plan& plan = planned.plan;
-  const Cluster& cluster = planned.job.cluster;
+std::string write_accelerate(const plan::PlannedJob& planned,
+                             const std::vector<std::string>& header) {
+  const plan::Plan& plan = planned.plan;
+  const cluster::Cluster& cluster = planned.job.cluster;
   Tree file = Tree::mapping();
   file.set("compute_environment", "LOCAL_MACHINE");
   file.set("distributed_type", is_plain_ddp(plan)  ? "MULTI_GPU"
@@ -73,7 +74,7 @@ std::string write_accelerate(const PlannedJob& planned, const std::vector<std::s
   file.set("num_processes", cluster.devices());
   file.set("machine_rank", 0);
   file.set("main_training_function", "main");
-  const bool recomputes = plan.recompute.kind == RecomputeKind::kFull;
+  const bool recomputes = plan.recompute.kind == plan::RecomputeKind::kFull;
   const bool is_fsdp = !is_zero_one(plan) && !is_plain_ddp(plan);
   if (is_zero_one(plan)) {
     file.set("deepspeed_config", deepspeed_section(planned));
@@ -94,19 +95,19 @@ void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& dr
     const auto value = find(key);
     return value ? std::optional(value->integer(1, kMostOfField)) : std::nullopt;
   };
-  Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = size("tp_size").value_or(degrees.tensor);
   degrees.context = size("cp_size").value_or(degrees.context);
   if (const auto kind = find("cp_comm_strategy")) {
     draft.plan.context_kind = kind->choice(kCpStrategies);
   } else if (degrees.context > 1 && find("cp_size")) {
-    draft.plan.context_kind = ContextKind::kAllGather;
+    draft.plan.context_kind = plan::ContextKind::kAllGather;
   }
   const auto ulysses = size("sp_size");
   if (ulysses && *ulysses > 1) {
     if (degrees.context > 1) find("sp_size")->fail("goes without a context size; only one");
     degrees.context = *ulysses;
-    draft.plan.context_kind = ContextKind::kUlysses;
+    draft.plan.context_kind = plan::ContextKind::kUlysses;
   }
   const auto copies = size("dp_replicate_size");
   const auto share = size("dp_shard_size");
@@ -168,10 +169,10 @@ void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
 }
 
 void read_megatron_section(const Fields& root, Draft& draft) {
-  static constexpr Named<RecomputeKind> kKinds[] = {{RecomputeKind::kSelective, "selective"},
-                                                    {RecomputeKind::kFull, "full"}};
+  static constexpr Named<plan::RecomputeKind> kKinds[] = {
+      {plan::RecomputeKind::kSelective, "selective"}, {plan::RecomputeKind::kFull, "full"}};
   const Fields section = root.section("megatron_lm_config");
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   plan.parallel.tensor = section.integer("megatron_lm_tp_degree", 1);
   plan.parallel.pipeline = section.integer("megatron_lm_pp_degree", 1);
   plan.parallel.context = section.integer("megatron_lm_context_parallel_size", 1);
@@ -180,12 +181,12 @@ void read_megatron_section(const Fields& root, Draft& draft) {
   draft.micro_batches = section.size("megatron_lm_num_micro_batches");
   plan.sequence_parallel = section.flag("megatron_lm_sequence_parallelism", false);
   if (section.flag("megatron_lm_recompute_activations", false)) {
-    plan.recompute.kind = RecomputeKind::kSelective;
+    plan.recompute.kind = plan::RecomputeKind::kSelective;
   }
   plan.recompute.kind =
       section.choice("megatron_lm_recompute_granularity", kKinds, plan.recompute.kind);
   if (section.flag("megatron_lm_use_distributed_optimizer", false)) {
-    plan.sharding = sharding_of("NNG").value();
+    plan.sharding = plan::sharding_of("NNG").value();
   }
 }
 
@@ -215,7 +216,7 @@ void read_zero_section(const Fields& root, const std::string& name, Draft& draft
   const Document made = deepspeed_of_section(root, name);
   const Fields zero = Fields(made.root()).section("zero_optimization");
   const auto stage = static_cast<int>(zero.find("stage")->integer(0, 3));
-  draft.plan.sharding = sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
+  draft.plan.sharding = plan::sharding_of(kStages[static_cast<std::size_t>(stage)]).value();
   const auto steps = root.section("deepspeed_config").size("gradient_accumulation_steps");
   if (steps) draft.micro_batches = steps;
   read_deepspeed_offload(zero, stage, draft);
@@ -303,4 +304,4 @@ bool is_accelerate(const SourceFile& file) {
   return typed && !holds(file, "per_device_train_batch_size");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,11 +8,12 @@
 #include "stepwright/framework_files/huggingface/hub_files.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A configuration of Hugging Face Accelerate: FSDP2, DDP, or DeepSpeed's ZeRO-1. What it has no
 /// key for stands in a comment that begins with `stepwright:`.
-std::string write_accelerate(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_accelerate(const plan::PlannedJob& planned,
+                             const std::vector<std::string>& header);
 
 /// Reads such a configuration, and a DeepSpeed one beside it that it may name.
 void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft);
@@ -28,4 +29,4 @@ void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& dr
 /// Whether a file is a configuration of Accelerate.
 bool is_accelerate(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -24,7 +24,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::array<std::string_view, 4> kMarks = {"per_device_train_batch_size", "output_dir",
@@ -160,7 +160,7 @@ void read_trainer_script(std::span<const SourceFile> files, const SourceFile& fi
   const StartedCommand& command = script.command;
   const TrainerCommand started = trainer_command(command.words);
   script.files.program = &file;
-  if (script.files.model) draft.model = read_config(*script.files.model, &draft.notes);
+  if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
   const Document said = said_by(started, command.all_words(), script);
   read_launcher(command, draft);
   take_launch_words(command, script.files, draft);
@@ -192,7 +192,7 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
     }
   }
   HubFiles sorted = sorted_hub_files(files);
-  if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
+  if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
   if (sorted.program == nullptr) {
     if (sorted.accelerate != nullptr) fail_input(sorted.name + ": give TrainingArguments, too");
     if (sorted.deepspeed == nullptr) return read_model_alone(sorted.name, given, draft);
@@ -219,4 +219,4 @@ bool is_huggingface(const SourceFile& file) {
          is_trainer_script(file);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads files of transformers: a model's config.json, TrainingArguments as JSON or YAML or a
 /// script that starts a program with them or with such a file, and the configurations of DeepSpeed
@@ -19,4 +19,4 @@ bool is_huggingface(const SourceFile& file);
 /// a file of settings as TRL's scripts take it.
 bool starts_trainer(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

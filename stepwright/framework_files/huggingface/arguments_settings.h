@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of TrainingArguments and of the words that scripts add to them:
 /// huggingface/transformers src/transformers/training_args.py;
@@ -197,4 +197,4 @@ inline constexpr KnownSetting kArgumentSettings[] = {
     {"validation_split_percentage", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

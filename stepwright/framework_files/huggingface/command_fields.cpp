@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// A value as YAML would read it.
@@ -94,4 +94,4 @@ Document with_command_fields(const Document& said, std::span<const ShellWord> wo
   return Document::from(std::move(all), said.name());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The arguments of a command as a mapping, as argparse takes those of transformers: `--name 2` and
 /// `--name=2`; dashes in a name are underscores, an argument without a value is true, several
@@ -22,4 +22,4 @@ Document with_command_fields(const Document& said, std::span<const ShellWord> wo
 /// Whether an argument (`--name`) of such a command can change time, memory or messages of a step.
 bool argument_matters(std::string_view argument, std::span<const KnownSetting> known);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -22,7 +22,7 @@
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -47,8 +47,8 @@ constexpr ZeroStage kZeroStages[] = {{"NNN", 0},
 constexpr Named<DType> kDeepspeedTypes[] = {
     {DType::kFp32, "fp32"}, {DType::kFp16, "fp16"}, {DType::kBf16, "bf16"}};
 
-const ZeroStage& stage_of(const PlannedJob& planned) {
-  std::string word = sharding_word(planned.plan.sharding);
+const ZeroStage& stage_of(const plan::PlannedJob& planned) {
+  std::string word = plan::sharding_word(planned.plan.sharding);
   // What one rank leaves to the host is ZeRO's, too.
   if (word == "NNN" && planned.plan.offload.optimizer > 0) {
     word = planned.plan.offload.optimizer < 1 ? "GGG" : "NNG";
@@ -57,8 +57,8 @@ const ZeroStage& stage_of(const PlannedJob& planned) {
   return *found;
 }
 
-Json zero_json(const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
+Json zero_json(const plan::PlannedJob& planned) {
+  const plan::Plan& plan = planned.plan;
   const ZeroStage& zero = stage_of(planned);
   Json json{{"stage", zero.stage}};
   if (zero.stage == 0) return json;
@@ -81,18 +81,18 @@ Json zero_json(const PlannedJob& planned) {
 }
 
 /// The part that the training code has to do itself.
-Json code_json(const PlannedJob& planned, const std::vector<std::string>& header) {
+Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   Json json = Json::object();
   if (!header.empty()) json["about"] = header;
   json["length"] = planned.job.length;
-  json["optimizer"] = name_of(kOptimizerNames, planned.job.optimizer);
-  if (planned.job.optimizer == Optimizer::kMuon) {
-    json["muon"] = name_of(kMuonFormNames, planned.job.muon);
+  json["optimizer"] = name_of(plan::kOptimizerNames, planned.job.optimizer);
+  if (planned.job.optimizer == plan::Optimizer::kMuon) {
+    json["muon"] = name_of(plan::kMuonFormNames, planned.job.muon);
   }
-  if (planned.plan.recompute.kind == RecomputeKind::kFull) json["recompute"] = "full";
+  if (planned.plan.recompute.kind == plan::RecomputeKind::kFull) json["recompute"] = "full";
   if (planned.plan.offload.moves_inputs()) json[kMovesInputs] = true;
   if (!planned.plan.layers.empty()) json["layers"] = planned.plan.layers;
-  write_training(json, planned.job);
+  plan::write_training(json, planned.job);
   return json;
 }
 
@@ -119,20 +119,20 @@ void read_precision_keys(const Fields& fields, Draft& draft, int stage) {
 /// Those of deepspeedai/DeepSpeed deepspeed/runtime/config.py (DEEPSPEED_OPTIMIZERS) and SGD of
 /// torch.optim, in small letters; others of torch.optim are known to no table.
 constexpr OptimizerWord kDeepspeedOptimizers[] = {
-    {"adam", Optimizer::kAdam},
+    {"adam", plan::Optimizer::kAdam},
     {"adamw"},
     {"fusedadam"},
-    {"sgd", Optimizer::kSgd},
-    {"onebitadam", Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
-    {"zerooneadam", Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
-    {"lamb", Optimizer::kAdam, "the norms of each layer's update: Adam's update is counted"},
-    {"onebitlamb", Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
-    {"muadam", Optimizer::kAdam},
+    {"sgd", plan::Optimizer::kSgd},
+    {"onebitadam", plan::Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
+    {"zerooneadam", plan::Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
+    {"lamb", plan::Optimizer::kAdam, "the norms of each layer's update: Adam's update is counted"},
+    {"onebitlamb", plan::Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
+    {"muadam", plan::Optimizer::kAdam},
     {"muadamw"},
-    {"musgd", Optimizer::kSgd},
-    {"adagrad", Optimizer::kAdam, "its one moment: Adam's two are counted"},
-    {"lion", Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
-    {"muon", Optimizer::kMuon},
+    {"musgd", plan::Optimizer::kSgd},
+    {"adagrad", plan::Optimizer::kAdam, "its one moment: Adam's two are counted"},
+    {"lion", plan::Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
+    {"muon", plan::Optimizer::kMuon},
 };
 
 void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
@@ -143,7 +143,7 @@ void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, D
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto* known = std::ranges::find(kDeepspeedOptimizers, word, &OptimizerWord::word);
   const bool listed = known != std::end(kDeepspeedOptimizers);
-  draft.optimizer = listed ? known->optimizer : Optimizer::kAdamW;
+  draft.optimizer = listed ? known->optimizer : plan::Optimizer::kAdamW;
   if (listed && known->leaves_out.empty()) {
     static_cast<void>(fields.section("optimizer").find("type"));
     return;
@@ -184,7 +184,7 @@ std::optional<Node> host_setting(const Fields& zero, std::string_view section,
 
 void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft) {
   if (stage == 0) return;
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   if (host_setting(zero, "offload_optimizer", "cpu_offload", draft)) {
     const auto ratio = zero.section("offload_optimizer").find("ratio");
     const double share = ratio ? ratio->number(0, 1) : 1;
@@ -208,7 +208,7 @@ namespace {
 
 void read_zero(const Fields& fields, Draft& draft) {
   const Fields zero = fields.section("zero_optimization");
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   const auto given = zero.find("stage");
   const auto stage = static_cast<int>(given ? given->integer(0, 3) : 0);
   const auto mics = group_of(zero, "mics_shard_size");
@@ -225,12 +225,12 @@ void read_zero(const Fields& fields, Draft& draft) {
   if (!key.empty() && stage != 3) zero.find(key)->fail("needs stage 3");
   for (const ZeroStage& known : kZeroStages) {
     if (known.stage != stage || known.group != key) continue;
-    plan.sharding = sharding_of(known.states).value();
+    plan.sharding = plan::sharding_of(known.states).value();
   }
   plan.sharding.group = mics.value_or(hpz.value_or(1));
   const bool overlaps = zero.flag("overlap_comm", stage == 3);
   const bool piped = plan.parallel.pipeline > 1;
-  plan.overlap = overlap_all(false);
+  plan.overlap = plan::overlap_all(false);
   plan.overlap.gradients = stage > 0 && overlaps && !piped;
   plan.gradient_bucket = zero.integer("reduce_bucket_size", kDeepspeedBucket);
   const std::int64_t ahead = zero.integer(
@@ -247,17 +247,17 @@ void read_code(const Fields& fields, Draft& draft) {
   const Fields code = fields.section("stepwright");
   if (const auto length = code.size("length")) draft.length = length;
   if (const auto recompute = code.find("recompute"))
-    draft.plan.recompute = read_recompute(*recompute);
-  if (const auto layers = code.find("layers")) draft.plan.layers = read_layers(*layers);
-  draft.optimizer = code.choice("optimizer", kOptimizerNames, draft.optimizer);
-  draft.muon = code.choice("muon", kMuonFormNames, draft.muon);
+    draft.plan.recompute = plan::read_recompute(*recompute);
+  if (const auto layers = code.find("layers")) draft.plan.layers = plan::read_layers(*layers);
+  draft.optimizer = code.choice("optimizer", plan::kOptimizerNames, draft.optimizer);
+  draft.muon = code.choice("muon", plan::kMuonFormNames, draft.muon);
   if (code.has("adapters") || code.has("frozen")) {
     draft.trained = Document::from(code.node().placed_tree(), code.node().where());
   }
   if (code.flag(kMovesInputs, false)) draft.plan.offload.move_inputs();
   const auto checkpointing = fields.find("activation_checkpointing");
   if (!code.has("recompute") && checkpointing) {
-    draft.plan.recompute.kind = RecomputeKind::kFull;
+    draft.plan.recompute.kind = plan::RecomputeKind::kFull;
     draft.notes.push_back(
         "Recomputation is taken to be full, as activation_checkpointing is configured.");
     if (fields.section("activation_checkpointing").flag("cpu_checkpointing", false)) {
@@ -271,15 +271,16 @@ void read_code(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Job& job = planned.job;
-  const Plan& plan = planned.plan;
-  const Parallel& degrees = plan.parallel;
+std::string write_deepspeed(const plan::PlannedJob& planned,
+                            const std::vector<std::string>& header) {
+  const plan::Job& job = planned.job;
+  const plan::Plan& plan = planned.plan;
+  const plan::Parallel& degrees = plan.parallel;
   Json json{{"stepwright", code_json(planned, header)},
             {"train_batch_size", job.sequences},
             {"train_micro_batch_size_per_gpu", plan.micro_batch},
-            {"gradient_accumulation_steps", micro_batches(job, plan)}};
-  if (storage_type(job.precision) == DType::kBf16) json["bf16"] = {{"enabled", true}};
+            {"gradient_accumulation_steps", plan::micro_batches(job, plan)}};
+  if (plan::storage_type(job.precision) == DType::kBf16) json["bf16"] = {{"enabled", true}};
   if (job.precision == DType::kFp16) json["fp16"] = {{"enabled", true}};
   if (job.precision != DType::kFp32) {
     const std::string_view type = name_of(kDeepspeedTypes, plan.accumulate);
@@ -299,13 +300,13 @@ std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::st
 namespace {
 
 void read_deepspeed_degrees(const Fields& fields, Draft& draft) {
-  Plan& plan = draft.plan;
-  Parallel& degrees = plan.parallel;
+  plan::Plan& plan = draft.plan;
+  plan::Parallel& degrees = plan.parallel;
   const std::int64_t tensor = fields.section("tensor_parallel").integer("autotp_size", 0, 0);
   if (tensor > 0) degrees.tensor = tensor;
   if (const auto context = fields.size("sequence_parallel_size")) {
     degrees.context = *context;
-    plan.context_kind = ContextKind::kUlysses;
+    plan.context_kind = plan::ContextKind::kUlysses;
   }
   if (const auto stages = fields.section("pipeline").size("stages")) degrees.pipeline = *stages;
   const Fields experts = fields.section("expert_parallel");
@@ -519,4 +520,4 @@ bool is_deepspeed(const SourceFile& file) {
   return !holds(file, "per_device_train_batch_size");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Elements of a bucket of gradients, or of parameters, where nothing says how many.
 /// deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig.
@@ -17,7 +17,8 @@ inline constexpr std::int64_t kDeepspeedBucket = 500'000'000;
 
 /// A configuration of DeepSpeed. What its keys cannot say and the training code must do stands
 /// under the key `stepwright`, which DeepSpeed passes over.
-std::string write_deepspeed(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_deepspeed(const plan::PlannedJob& planned,
+                            const std::vector<std::string>& header);
 
 /// Reads such a configuration, or the log in which DeepSpeed has printed it; "auto" is as good as
 /// nothing, which the report says.
@@ -46,4 +47,4 @@ void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft);
 /// Whether a file is a configuration of DeepSpeed.
 bool is_deepspeed(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

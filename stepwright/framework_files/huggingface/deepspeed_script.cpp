@@ -20,7 +20,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kPlaces[] = {"deepspeed_config", "deepspeed-config", "ds_config",
@@ -132,7 +132,7 @@ void read_arguments(const Fields& arguments, const Given& given, Draft& draft) {
     if (!draft.length) draft.length = arguments.size(name);
   }
   for (const std::string_view name : {"gradient_checkpointing", "activation_checkpointing"}) {
-    if (arguments.flag(name, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
+    if (arguments.flag(name, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
 }
 
@@ -158,7 +158,7 @@ void read_deepspeed_script(std::span<const SourceFile> files, const Given& given
     fail_input(fmt::format("{}:{}: names {}: give this file, too{}", command.file, path.line,
                            printable(path.text), open));
   }
-  if (script.files.model) draft.model = read_config(*script.files.model, &draft.notes);
+  if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
   const Document said = Document::from(command_fields(words), command.file);
   const Fields arguments(said.root());
   for (const std::string_view name : kPlaces) static_cast<void>(arguments.find(name));
@@ -185,4 +185,4 @@ bool starts_with_deepspeed(std::span<const ShellWord> words) {
   return program && configuration_named(words).has_value();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

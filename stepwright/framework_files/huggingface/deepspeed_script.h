@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/launchers/started.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads a script that starts a training program of its own on DeepSpeed, with the configuration
 /// that it names or writes: `--deepspeed_config FILE.json` and the names that programs have for the
@@ -16,4 +16,4 @@ void read_deepspeed_script(std::span<const SourceFile> files, const Given& given
 /// Whether a command names a configuration of DeepSpeed.
 bool starts_with_deepspeed(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

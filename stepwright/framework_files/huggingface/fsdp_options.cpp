@@ -8,7 +8,7 @@
 
 #include "stepwright/plan/optimizer_traits.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 struct Strategy {
@@ -65,10 +65,10 @@ FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual) {
   return choice;
 }
 
-Tree fsdp_section(const Plan& plan, bool checkpointing) {
+Tree fsdp_section(const plan::Plan& plan, bool checkpointing) {
   Tree section = Tree::mapping();
   section.set("fsdp_version", 2);
-  section.set("fsdp_reshard_after_forward", plan.sharding.parameters != Spread::kNone);
+  section.set("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
   section.set("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
   section.set("fsdp_activation_checkpointing", checkpointing);
   section.set("fsdp_offload_params", leaves_to_host(plan));
@@ -76,25 +76,25 @@ Tree fsdp_section(const Plan& plan, bool checkpointing) {
   return section;
 }
 
-bool shares_states(const Plan& plan) {
-  const Sharding& sharding = plan.sharding;
-  if (sharding.optimizer == Spread::kNone) return false;
-  if (sharding.uses(Spread::kInner)) return sharding.group > 1;
+bool shares_states(const plan::Plan& plan) {
+  const plan::Sharding& sharding = plan.sharding;
+  if (sharding.optimizer == plan::Spread::kNone) return false;
+  if (sharding.uses(plan::Spread::kInner)) return sharding.group > 1;
   return plan.parallel.data * plan.parallel.context > 1;
 }
 
-bool leaves_to_host(const Plan& plan) { return plan.offload.optimizer > 0; }
+bool leaves_to_host(const plan::Plan& plan) { return plan.offload.optimizer > 0; }
 
 void leave_to_host(const UnreadSetting& setting, Draft& draft) {
-  Plan& plan = draft.plan;
-  if (!traits_of(draft.optimizer).can_offload) {
+  plan::Plan& plan = draft.plan;
+  if (!plan::traits_of(draft.optimizer).can_offload) {
     return draft.leave_out(setting,
                            fmt::format("states on the host: those of {} are counted on the devices",
-                                       name_of(kOptimizerNames, draft.optimizer)));
+                                       name_of(plan::kOptimizerNames, draft.optimizer)));
   }
   plan.offload.optimizer = 1;
   const bool shared = shares_states(plan);
-  plan.offload.parameters = shared && plan.sharding.parameters != Spread::kNone;
+  plan.offload.parameters = shared && plan.sharding.parameters != plan::Spread::kNone;
   if (shared) return;
   draft.leave_out(setting,
                   "parameters and gradients on the host, which no plan has of states that ranks do "
@@ -102,7 +102,7 @@ void leave_to_host(const UnreadSetting& setting, Draft& draft) {
 }
 
 void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) {
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   std::string states = choice.states;
   std::int64_t group = plan.parallel.data / copies * plan.parallel.context;
   if (choice.by_node) {
@@ -112,10 +112,10 @@ void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) 
     std::ranges::replace(states, 'G', 'I');
   }
   if (group == 1) states = "NNN";
-  plan.sharding = sharding_of(states).value();
-  if (plan.sharding.uses(Spread::kInner)) plan.sharding.group = group;
-  if (choice.checkpointing) plan.recompute.kind = RecomputeKind::kFull;
+  plan.sharding = plan::sharding_of(states).value();
+  if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = group;
+  if (choice.checkpointing) plan.recompute.kind = plan::RecomputeKind::kFull;
   if (choice.offload) leave_to_host(*choice.offload, draft);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What PyTorch's FSDP is asked for through Accelerate.
 struct FsdpChoice {
@@ -29,10 +29,10 @@ FsdpChoice fsdp_choice(std::string word, Node place);
 FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual = {.states = "GGG"});
 
 /// The section that asks FSDP2 for a plan's states; `checkpointing`: FSDP itself recomputes.
-Tree fsdp_section(const Plan& plan, bool checkpointing);
+Tree fsdp_section(const plan::Plan& plan, bool checkpointing);
 
 /// Whether several ranks share the states of a plan whose ranks are settled.
-bool shares_states(const Plan& plan);
+bool shares_states(const plan::Plan& plan);
 
 /// Leaves to the host what FSDP's CPUOffload does of states that are spread: the optimizer, and
 /// parameters with gradients where they are gathered for each use. What no plan has there is said
@@ -41,10 +41,10 @@ bool shares_states(const Plan& plan);
 void leave_to_host(const UnreadSetting& setting, Draft& draft);
 
 /// Whether FSDP leaves the states of a plan to the host.
-bool leaves_to_host(const Plan& plan);
+bool leaves_to_host(const plan::Plan& plan);
 
 /// Shares the states over the ranks that are left to data and context parallelism, in `copies`
 /// groups. Ranks must be settled.
 void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

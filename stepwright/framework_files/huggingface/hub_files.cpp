@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 bool is_model(const SourceFile& file) {
@@ -103,4 +103,4 @@ Document program_document(const HubFiles& files, const Given& given) {
   return with_fsdp_file(with_settings(Document::parse(program.text, program.name), given), files);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The files that start a program on transformers, by what their content says they are.
 struct HubFiles {
@@ -40,4 +40,4 @@ void take_hub_model(Node id, const Given& given, Draft& draft);
 /// FSDP that it names.
 Document program_document(const HubFiles& files, const Given& given);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

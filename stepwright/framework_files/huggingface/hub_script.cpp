@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -60,4 +60,4 @@ bool names_settings(std::string_view text) {
   return text.ends_with(".yaml") || text.ends_with(".yml") || text.ends_with(".json");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

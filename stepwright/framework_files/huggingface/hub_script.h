@@ -6,7 +6,7 @@
 #include "stepwright/framework_files/huggingface/hub_files.h"
 #include "stepwright/framework_files/launchers/started.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A script that starts a program on transformers, with the files that were given beside it.
 struct HubScript {
@@ -28,4 +28,4 @@ void take_named_settings(const ShellWord& path, HubScript& script);
 /// Whether a text is the path of a file of settings.
 bool names_settings(std::string_view text);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

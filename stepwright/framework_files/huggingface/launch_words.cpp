@@ -12,7 +12,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Words that stand for a distributed type.
@@ -141,4 +141,4 @@ void take_launch_words(const StartedCommand& command, HubFiles& files, Draft& dr
   if (!type.empty()) files.launch.push_back(fmt::format("distributed_type={}", type));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/huggingface/hub_files.h"
 #include "stepwright/framework_files/launchers/started.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Takes what `accelerate launch` is told on its command line, as `NAME=VALUE` of the configuration
 /// that says the same. Fails with `kInput` where it names a configuration that is not among the
@@ -11,4 +11,4 @@ namespace stepwright {
 /// _validate_launch_command, by which words go over the file.
 void take_launch_words(const StartedCommand& command, HubFiles& files, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

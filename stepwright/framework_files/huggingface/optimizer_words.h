@@ -4,12 +4,12 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// An optimizer as transformers and programs on it call it, and what a plan leaves out of it.
 struct OptimizerWord {
   std::string_view word;  ///< With `*` at the end, all that begin so.
-  Optimizer optimizer = Optimizer::kAdamW;
+  plan::Optimizer optimizer = plan::Optimizer::kAdamW;
   std::string_view leaves_out{};  ///< Empty: nothing.
 };
 
@@ -24,33 +24,33 @@ inline constexpr OptimizerWord kOptimizerWords[] = {
     {"adamw_torch_xla"},
     {"adamw_torch_npu_fused"},
     {"adamw_apex_fused"},
-    {"sgd", Optimizer::kSgd},
-    {"adamw_torch_8bit", Optimizer::kAdam8bit},
-    {"adamw_bnb_8bit", Optimizer::kAdam8bit},
-    {"adamw_8bit", Optimizer::kAdam8bit},
-    {"ao_adamw_8bit", Optimizer::kAdam8bit},
-    {"ao_adamw_fp8", Optimizer::kAdam8bit},
-    {"adamw_torch_4bit", Optimizer::kAdamW, "moments of 4 bits: AdamW's of fp32 are counted"},
-    {"ao_adamw_4bit", Optimizer::kAdamW, "moments of 4 bits: AdamW's of fp32 are counted"},
-    {"paged_adamw_8bit", Optimizer::kAdam8bit, "paging of its states to the host"},
-    {"paged_*", Optimizer::kAdamW,
+    {"sgd", plan::Optimizer::kSgd},
+    {"adamw_torch_8bit", plan::Optimizer::kAdam8bit},
+    {"adamw_bnb_8bit", plan::Optimizer::kAdam8bit},
+    {"adamw_8bit", plan::Optimizer::kAdam8bit},
+    {"ao_adamw_8bit", plan::Optimizer::kAdam8bit},
+    {"ao_adamw_fp8", plan::Optimizer::kAdam8bit},
+    {"adamw_torch_4bit", plan::Optimizer::kAdamW, "moments of 4 bits: AdamW's of fp32 are counted"},
+    {"ao_adamw_4bit", plan::Optimizer::kAdamW, "moments of 4 bits: AdamW's of fp32 are counted"},
+    {"paged_adamw_8bit", plan::Optimizer::kAdam8bit, "paging of its states to the host"},
+    {"paged_*", plan::Optimizer::kAdamW,
      "paging of its states to the host and their width: AdamW's of fp32 are counted"},
-    {"adafactor", Optimizer::kAdafactor},
-    {"galore_*", Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
-    {"q_galore_*", Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
-    {"apollo_*", Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
-    {"muon", Optimizer::kMuon},
-    {"dion", Optimizer::kAdamW, "its products and its one moment: AdamW's update is counted"},
-    {"lion*", Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
+    {"adafactor", plan::Optimizer::kAdafactor},
+    {"galore_*", plan::Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
+    {"q_galore_*", plan::Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
+    {"apollo_*", plan::Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
+    {"muon", plan::Optimizer::kMuon},
+    {"dion", plan::Optimizer::kAdamW, "its products and its one moment: AdamW's update is counted"},
+    {"lion*", plan::Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
 };
 
 /// The first word of an optimizer in files of such programs.
-constexpr std::string_view word_of(Optimizer optimizer) {
+constexpr std::string_view word_of(plan::Optimizer optimizer) {
   switch (optimizer) {
-    case Optimizer::kSgd: return "sgd";
-    case Optimizer::kAdam8bit: return "adamw_8bit";
-    case Optimizer::kAdafactor: return "adafactor";
-    case Optimizer::kMuon: return "muon";
+    case plan::Optimizer::kSgd: return "sgd";
+    case plan::Optimizer::kAdam8bit: return "adamw_8bit";
+    case plan::Optimizer::kAdafactor: return "adafactor";
+    case plan::Optimizer::kMuon: return "muon";
     default: return "adamw_torch";
   }
 }
@@ -58,4 +58,4 @@ constexpr std::string_view word_of(Optimizer optimizer) {
 /// The word of the table; nothing for an optimizer that it does not have.
 const OptimizerWord* optimizer_word(std::string_view word);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of a configuration of DeepSpeed: deepspeed/runtime/config.py,
 /// runtime/zero/config.py.
@@ -214,4 +214,4 @@ inline constexpr KnownSetting kAccelerateSettings[] = {
     {"fsdp_config.fsdp_min_num_params", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

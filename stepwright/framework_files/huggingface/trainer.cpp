@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 const OptimizerWord* optimizer_word(std::string_view word) {
   const auto* found = std::ranges::find_if(kOptimizerWords, [&](const OptimizerWord& known) {
@@ -26,7 +26,7 @@ void take_trainer_defaults(Draft& draft) {
   draft.plan.micro_batch = kUsualBatch;
   draft.micro_batches = 1;
   draft.precision = DType::kFp32;
-  draft.optimizer = Optimizer::kAdamW;
+  draft.optimizer = plan::Optimizer::kAdamW;
 }
 
 void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
@@ -109,10 +109,10 @@ void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
     const DType precision = draft.precision;
     const TrainerValues values{.micro_batch = draft.plan.micro_batch,
                                .accumulation = draft.micro_batches.value_or(1),
-                               .precision = storage_type(precision),
+                               .precision = plan::storage_type(precision),
                                .hidden = hidden};
     read_deepspeed_document(*trainer.deepspeed, given, draft, &values);
-    if (draft.precision == storage_type(precision)) draft.precision = precision;
+    if (draft.precision == plan::storage_type(precision)) draft.precision = precision;
     return;
   }
   draft.framework_overlap = draft.framework_gradients = true;
@@ -121,7 +121,7 @@ void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
   const bool stays = trainer.weights == LoadedWeights::kPure ||
                      (trainer.weights == LoadedWeights::kNarrow && !shares_states(draft.plan));
   // Adapters are fp32: huggingface/peft src/peft/tuners/tuners_utils.py, autocast_adapter_dtype.
-  if (stays && !draft.adapters) draft.masters = Masters::kNone;
+  if (stays && !draft.adapters) draft.masters = plan::Masters::kNone;
 }
 
 void list_left_out(const std::vector<LeftOut>& left_out, const std::string& file,
@@ -139,4 +139,4 @@ void list_left_out(const std::vector<LeftOut>& left_out, const std::string& file
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The type of the weights that are trained. kNarrow: 16 bits, which FSDP makes fp32 where products
 /// are cast (`bf16: true`; huggingface/accelerate src/accelerate/utils/fsdp_utils.py,
@@ -64,4 +64,4 @@ void settle_trainer(const Trainer& trainer, const Given& given, Draft& draft,
 void list_left_out(const std::vector<LeftOut>& left_out, const std::string& file,
                    ImportReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Whether the words of `fsdp` turn it on; huggingface/transformers
@@ -91,15 +91,16 @@ void read_script_adapters(const Fields& arguments, Draft& draft) {
 /// `Dataset.map`. trl/trainer/sft_trainer.py: the first two fill nothing up.
 void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft) {
   constexpr std::int64_t kMapBatch = 1000;  // huggingface/datasets src/datasets/arrow_dataset.py
-  PackingWords words = {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kTruncate}};
+  PackingWords words = {
+      .packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kTruncate}};
   take_packing(arguments, "padding_free", words, given, draft);
   if (!packs_documents(arguments, "packing", given)) return;
   const std::string strategy = arguments.word("packing_strategy", "bfd");
-  words.packing.kind = PackingKind::kFirstFit;
+  words.packing.kind = packing::PackingKind::kFirstFit;
   words.packing.group = kMapBatch;
   words.joined = strategy == "wrapped";
   if (strategy == "bfd_split" || strategy == "bfd-requeue") {
-    words.packing.too_long = TooLong::kSplit;
+    words.packing.too_long = packing::TooLong::kSplit;
   }
   take_packing(arguments, "packing", words, given, draft);
 }
@@ -186,7 +187,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", draft.plan.micro_batch);
   draft.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
   for (const std::string_view key : {"gradient_checkpointing", "activation_checkpointing"}) {
-    if (arguments.flag(key, false)) draft.plan.recompute.kind = RecomputeKind::kFull;
+    if (arguments.flag(key, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
   if (arguments.flag(kMovesInputs, false)) {
     take_moved_inputs(kMovesInputs, *arguments.find(kMovesInputs), left_out, draft);
@@ -197,14 +198,16 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   const std::string_view key = arguments.has("deepspeed_config") ? "deepspeed_config" : "deepspeed";
   if (!trainer.deepspeed) trainer.deepspeed = deepspeed_of(arguments, key, files);
   if (trainer.fsdp.states == "NNN") read_fsdp_settings(arguments, false, trainer);
-  if (arguments.flag("use_flash_attention_2", false)) draft.attention = AttentionKernel::kFlash2;
+  if (arguments.flag("use_flash_attention_2", false))
+    draft.attention = cluster::AttentionKernel::kFlash2;
   take_attention(arguments, "attn_implementation", left_out, draft);
   read_parallelism_section(arguments.section("parallelism_config"), trainer, draft);
 }
 
 void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
                        Draft& draft) {
-  if (draft.plan.recompute.kind == RecomputeKind::kFull) return draft.plan.offload.move_inputs();
+  if (draft.plan.recompute.kind == plan::RecomputeKind::kFull)
+    return draft.plan.offload.move_inputs();
   left_out.push_back(
       {std::string(key), setting, "offload of all that is kept: its messages and what it frees"});
 }
@@ -246,4 +249,4 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
   settle_program(arguments, files, trainer, left_out, given, draft, known);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/huggingface/hub_files.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads micro-batch, accumulation, precision, recomputation, optimizer and degrees under the names
 /// of transformers' TrainingArguments, of releases 4 and 5, and of trl's SFTConfig.
@@ -36,4 +36,4 @@ void settle_program(const Fields& fields, const HubFiles& files, Trainer& traine
                     const std::vector<LeftOut>& left_out, const Given& given, Draft& draft,
                     std::span<const KnownSetting> known);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

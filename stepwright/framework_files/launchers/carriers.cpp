@@ -13,7 +13,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Levels of a file that are searched for containers.
@@ -341,4 +341,4 @@ std::optional<SourceFile> carried_script(const SourceFile& file) {
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

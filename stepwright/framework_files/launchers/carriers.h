@@ -4,7 +4,7 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The commands that a file of a scheduler starts, as a script with its words on the lines where
 /// they stand: containers of Kubernetes (Job, PyTorchJob, MPIJob, JobSet, RayJob, ...), a task of
@@ -13,4 +13,4 @@ namespace stepwright {
 /// any other file.
 std::optional<SourceFile> carried_script(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

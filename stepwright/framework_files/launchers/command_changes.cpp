@@ -9,7 +9,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kMostChangesNamed = 8;
@@ -82,4 +82,4 @@ std::string changes_text(const std::vector<CommandChange>& changes) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

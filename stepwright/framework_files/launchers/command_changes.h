@@ -6,7 +6,7 @@
 
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// An argument of a command, or a variable that it sees, which another command has otherwise.
 struct CommandChange {
@@ -21,4 +21,4 @@ std::vector<CommandChange> changes(const ShellCommand& before, const ShellComman
 /// "--micro-batch-size 2 instead of 1, --bf16, no --fp16".
 std::string changes_text(const std::vector<CommandChange>& changes);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 
 #include "stepwright/framework_files/syntax/shell_state.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 std::vector<CommandOption> command_options(std::span<const ShellWord> words) {
   std::vector<CommandOption> options;
@@ -36,4 +36,4 @@ const SourceFile* file_named(std::string_view name, std::span<const SourceFile> 
   return written == command.written.end() ? nullptr : &written->second;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

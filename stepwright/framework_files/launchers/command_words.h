@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/launchers/started.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// An argument of a command: `--name value` or `--name=value`.
 struct CommandOption {
@@ -24,4 +24,4 @@ std::vector<CommandOption> command_options(std::span<const ShellWord> words);
 const SourceFile* file_named(std::string_view name, std::span<const SourceFile> files,
                              const StartedCommand& command);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// "policy.x=1" of "++policy.x=1"; empty for another word, and where the value is no scalar.
@@ -121,4 +121,4 @@ ConfiguredRun read_configured(std::span<const SourceFile> files, const Given& gi
   return run;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

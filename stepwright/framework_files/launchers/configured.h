@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A program that is started with files of its configuration.
 struct ConfiguredProgram {
@@ -34,4 +34,4 @@ struct ConfiguredRun {
 ConfiguredRun read_configured(std::span<const SourceFile> files, const Given& given,
                               const ConfiguredProgram& program, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -11,28 +11,31 @@
 #include "stepwright/plan/frameworks/ability.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
-std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
-  std::set<Algorithm> asked;
-  for (const auto scheme : active_schemes(plan)) asked.insert(plan.collectives.*scheme);
-  if (asked.empty() || asked == std::set{Algorithm::kLibrary}) return {};
-  const std::string_view value = definition_of(*asked.begin()).nccl.environment;
+std::vector<EnvironmentSetting> nccl_settings(const plan::PlannedJob& planned) {
+  const plan::Plan& plan = planned.plan;
+  std::set<collective::Algorithm> asked;
+  for (const auto scheme : plan::active_schemes(plan)) asked.insert(plan.collectives.*scheme);
+  if (asked.empty() || asked == std::set{collective::Algorithm::kLibrary}) return {};
+  const std::string_view value = collective::definition_of(*asked.begin()).nccl.environment;
   if (asked.size() > 1 || value.empty()) {
     fail_unsupported(fmt::format(
         "collectives: {}: NCCL_ALGO is one for all communicators, so nothing but a tuner tells "
         "them "
         "apart (stepwright export --to nccl-tuner --plan); nearest: collectives library",
-        collectives_word(plan.collectives)));
+        plan::collectives_word(plan.collectives)));
   }
   return {{"NCCL_ALGO", std::string(value), "the plan's algorithm of collectives"}};
 }
 
-std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned) {
-  const auto here = [&](Circumstance it) { return holds(it, planned.job, planned.plan); };
+std::vector<EnvironmentSetting> needed_settings(const plan::PlannedJob& planned) {
+  const auto here = [&](plan::Circumstance it) {
+    return plan::holds(it, planned.job, planned.plan);
+  };
   std::vector<EnvironmentSetting> settings;
-  for (const FrameworkVariable& one : framework_defaults(planned.job.framework).environment) {
+  for (const plan::FrameworkVariable& one :
+       plan::framework_defaults(planned.job.framework).environment) {
     if (!std::ranges::all_of(one.when, here) || std::ranges::any_of(one.unless, here)) continue;
     settings.push_back({one.name, one.value, one.reason});
   }
@@ -49,4 +52,4 @@ std::string shell_lines(const std::vector<EnvironmentSetting>& settings) {
   return text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

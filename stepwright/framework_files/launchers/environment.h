@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A variable that the processes of a job must see, and why.
 struct EnvironmentSetting {
@@ -21,7 +21,7 @@ struct EnvironmentSetting {
 /// The settings that a plan needs wherever it runs: NCCL's algorithms. Fails with `kUnsupported`
 /// when schemes of more than one rank ask NCCL for different ones, which its environment cannot
 /// tell apart.
-std::vector<EnvironmentSetting> nccl_settings(const PlannedJob& planned);
+std::vector<EnvironmentSetting> nccl_settings(const plan::PlannedJob& planned);
 
 /// What is known of a variable that libraries below a framework heed; null for another.
 const KnownSetting* known_variable(std::string_view name);
@@ -32,9 +32,9 @@ const KnownSetting* known_variable(std::string_view name);
 void read_environment(const StartedCommand& command, Draft& draft);
 
 /// All that a plan's job needs set under its framework, by that framework's file.
-std::vector<EnvironmentSetting> needed_settings(const PlannedJob& planned);
+std::vector<EnvironmentSetting> needed_settings(const plan::PlannedJob& planned);
 
 /// One line of shell for each: `export NAME=VALUE  # reason`, `unset NAME  # reason`.
 std::string shell_lines(const std::vector<EnvironmentSetting>& settings);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

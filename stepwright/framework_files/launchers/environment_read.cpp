@@ -10,16 +10,17 @@
 #include "stepwright/framework_files/launchers/environment_settings.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// The algorithms of a plan whose NCCL_ALGO has a value; nothing where no plan has it.
-std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan& plan) {
-  for (const auto& [algorithm, word, definition] : kAlgorithmRows) {
+std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
+                                                const plan::Plan& plan) {
+  for (const auto& [algorithm, word, definition] : collective::kAlgorithmRows) {
     const std::string_view text = definition->nccl.environment;
     if (text.empty() || text != nccl_algo) continue;
-    Collectives collectives;
-    for (const auto scheme : active_schemes(plan)) collectives.*scheme = algorithm;
+    plan::Collectives collectives;
+    for (const auto scheme : plan::active_schemes(plan)) collectives.*scheme = algorithm;
     return collectives;
   }
   return std::nullopt;
@@ -28,7 +29,8 @@ std::optional<Collectives> collectives_of(std::string_view nccl_algo, const Plan
 /// What Transformer Engine is left with (`get_attention_backend` in
 /// transformer_engine/pytorch/attention/dot_product_attention/utils.py): each of its kernels is on
 /// unless its variable is 0. Nothing where more than one is.
-std::optional<AttentionKernel> attention_left(const std::map<std::string, ShellWord>& environment) {
+std::optional<cluster::AttentionKernel> attention_left(
+    const std::map<std::string, ShellWord>& environment) {
   const auto is_on = [&](const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() || found->second.text != "0";
@@ -36,8 +38,8 @@ std::optional<AttentionKernel> attention_left(const std::map<std::string, ShellW
   const bool flash = is_on("NVTE_FLASH_ATTN");
   const bool fused = is_on("NVTE_FUSED_ATTN");
   if (flash && fused) return std::nullopt;
-  if (flash) return AttentionKernel::kFlash2;
-  return fused ? AttentionKernel::kCudnn : AttentionKernel::kUnfused;
+  if (flash) return cluster::AttentionKernel::kFlash2;
+  return fused ? cluster::AttentionKernel::kCudnn : cluster::AttentionKernel::kUnfused;
 }
 
 /// The threads of a process; nothing where the text is no number of them.
@@ -45,7 +47,7 @@ std::optional<std::int64_t> threads_in(std::string_view text) {
   std::int64_t threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || threads < 1 || threads > kMostHostThreads) return std::nullopt;
+  if (!whole || threads < 1 || threads > plan::kMostHostThreads) return std::nullopt;
   return threads;
 }
 
@@ -83,11 +85,11 @@ void read_environment(const StartedCommand& command, Draft& draft) {
       if (!draft.host_threads) field.clear();
     }
     if (asks_for_equal_bits(name, word.text)) {
-      draft.kernels.emplace_back(&Kernels::deterministic, true);
+      draft.kernels.emplace_back(&plan::Kernels::deterministic, true);
       field = "job.kernels.deterministic";
     }
     if (name == "CUDA_LAUNCH_BLOCKING" && value == "1") {
-      draft.kernels.emplace_back(&Kernels::blocking_launches, true);
+      draft.kernels.emplace_back(&plan::Kernels::blocking_launches, true);
       field = "job.kernels.blocking_launches";
     }
     if (field.empty()) {
@@ -101,4 +103,4 @@ void read_environment(const StartedCommand& command, Draft& draft) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Variables that libraries below a framework heed and that no plan says. Of NCCL: "Environment
 /// variables" of its user guide (docs.nvidia.com/deeplearning/nccl); of Transformer Engine:
@@ -81,4 +81,4 @@ inline constexpr KnownSetting kEnvironment[] = {
     {"OMP_NUM_THREADS", "job.host_threads"},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// "-x NAME" for each variable that is set.
@@ -19,13 +19,14 @@ std::string forwarded(const std::vector<EnvironmentSetting>& settings) {
 
 }  // namespace
 
-std::string write_torchrun(const PlannedJob& planned, const std::vector<std::string>& header) {
+std::string write_torchrun(const plan::PlannedJob& planned,
+                           const std::vector<std::string>& header) {
   return script_head(planned, header, shell_lines(needed_settings(planned))) + torchrun_lines() +
          "  \"$@\"\n";
 }
 
-std::string write_slurm(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Cluster& cluster = planned.job.cluster;
+std::string write_slurm(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
+  const cluster::Cluster& cluster = planned.job.cluster;
   return fmt::format(
       "#!/usr/bin/env bash\n"
       "#SBATCH --nodes={0}\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node={1}\n"
@@ -40,8 +41,8 @@ std::string write_slurm(const PlannedJob& planned, const std::vector<std::string
       shell_lines(needed_settings(planned)));
 }
 
-std::string write_mpirun(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Cluster& cluster = planned.job.cluster;
+std::string write_mpirun(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
+  const cluster::Cluster& cluster = planned.job.cluster;
   const std::vector<EnvironmentSetting> settings = needed_settings(planned);
   return fmt::format(
       "#!/usr/bin/env bash\n{}set -euo pipefail\n\n{}"
@@ -57,4 +58,4 @@ std::string write_mpirun(const PlannedJob& planned, const std::vector<std::strin
       forwarded(settings));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

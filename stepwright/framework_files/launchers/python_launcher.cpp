@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/syntax/python_program.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -290,4 +290,4 @@ std::optional<SourceFile> launched_script(const SourceFile& file, const Given& g
   return SourceFile{file.name, launches.script().take(names)};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The commands that a Python program starts (`subprocess`, `os.system`, `os.exec*`, slime's
 /// `execute_train`), as a script with its words on the lines where they stand; what it imports may
@@ -15,4 +15,4 @@ namespace stepwright {
 std::optional<SourceFile> launched_script(const SourceFile& file, const Given& given,
                                           std::span<const SourceFile> others = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -158,4 +158,4 @@ std::string PythonScript::take(const std::string& mentions) const {
   return script + "\n";
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

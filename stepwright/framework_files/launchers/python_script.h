@@ -8,7 +8,7 @@
 
 #include "stepwright/framework_files/syntax/python_object.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A script of a shell whose words stand on the lines on which a program of another language has
 /// them.
@@ -34,4 +34,4 @@ class PythonScript {
   std::size_t count_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -15,7 +15,7 @@
 #include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Open conditions that are tried the other way, at most.
@@ -480,4 +480,4 @@ void fail_for_open_value(const Error& error, const StartedCommand& command,
   throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -12,7 +12,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The place of the recipe that `tune run` starts, behind options of torchrun:
 /// meta-pytorch/torchtune torchtune/_cli/run.py. 0: there is none.
@@ -76,4 +76,4 @@ std::vector<StartedLook> look_at_started(std::span<const SourceFile> files, cons
 [[noreturn]] void fail_for_open_value(const Error& error, const StartedCommand& command,
                                       const ImportReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

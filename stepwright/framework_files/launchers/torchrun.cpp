@@ -13,7 +13,7 @@
 #include "stepwright/framework_files/syntax/shell_batch.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 std::vector<std::string_view> parts_between(std::string_view text, char sign) {
@@ -138,9 +138,9 @@ std::string comment_lines(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string script_head(const PlannedJob& planned, const std::vector<std::string>& header,
+std::string script_head(const plan::PlannedJob& planned, const std::vector<std::string>& header,
                         const std::string& settings) {
-  const Cluster& cluster = planned.job.cluster;
+  const cluster::Cluster& cluster = planned.job.cluster;
   return fmt::format(
       "#!/usr/bin/env bash\n{}set -euo pipefail\n\n"
       "NODES={}\nDEVICES_PER_NODE={}\n"
@@ -262,4 +262,4 @@ void list_open_extents(const StartedCommand& command, Draft& draft) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,14 +8,14 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/launchers/started.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// "# ..." lines.
 std::string comment_lines(const std::vector<std::string>& lines);
 
 /// The head of a script that starts ranks with torchrun: comments, settings and, as NODES,
 /// DEVICES_PER_NODE and MASTER_..., where the ranks are.
-std::string script_head(const PlannedJob& planned, const std::vector<std::string>& header,
+std::string script_head(const plan::PlannedJob& planned, const std::vector<std::string>& header,
                         const std::string& settings);
 
 /// The words `torchrun ... ` up to the program, on lines of their own.
@@ -39,4 +39,4 @@ std::optional<std::int64_t> environment_number(const StartedCommand& command,
 /// else one, of `NPROC_PER_NODE` devices.
 void read_own_processes(const StartedCommand& command, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -27,7 +27,7 @@
 #include "stepwright/framework_files/llamafactory/v1.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: LoraArguments;
@@ -69,12 +69,14 @@ void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& dr
 /// Sequence parallelism of its forks; Qihoo360/360-LLaMA-Factory
 /// src/llamafactory/hparams/model_args.py: sequence_parallel_size, sequence_parallel_mode.
 void read_sequence_parallelism(const Fields& fields, Draft& draft) {
-  static constexpr Named<ContextKind> kModes[] = {{ContextKind::kRing, "zigzag-ring"},
-                                                  {ContextKind::kAllGather, "llama3"},
-                                                  {ContextKind::kUlysses, "ulysses"},
-                                                  {ContextKind::kUlysses, "deepspeed-alst"}};
+  static constexpr Named<plan::ContextKind> kModes[] = {
+      {plan::ContextKind::kRing, "zigzag-ring"},
+      {plan::ContextKind::kAllGather, "llama3"},
+      {plan::ContextKind::kUlysses, "ulysses"},
+      {plan::ContextKind::kUlysses, "deepspeed-alst"}};
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
-  draft.plan.context_kind = fields.choice("sequence_parallel_mode", kModes, ContextKind::kRing);
+  draft.plan.context_kind =
+      fields.choice("sequence_parallel_mode", kModes, plan::ContextKind::kRing);
 }
 
 /// hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
@@ -95,7 +97,7 @@ void read_weight_types(const Fields& fields, Trainer& trainer, Draft& draft) {
 /// hiyouga/LLaMA-Factory src/llamafactory/model/model_utils/checkpointing.py.
 void read_recomputation(const Fields& fields, Draft& draft) {
   const bool off = fields.flag("disable_gradient_checkpointing", false);
-  draft.plan.recompute.kind = off ? RecomputeKind::kNone : RecomputeKind::kFull;
+  draft.plan.recompute.kind = off ? plan::RecomputeKind::kNone : plan::RecomputeKind::kFull;
   if (!fields.has("disable_gradient_checkpointing")) {
     draft.assume("recompute", "LLaMA-Factory recomputes unless disable_gradient_checkpointing");
   }
@@ -113,14 +115,14 @@ void read_factory_packing(const Fields& fields, const Given& given, Draft& draft
   const auto packs = fields.node().find("packing");
   const bool unsaid = !packs || packs->is_null();
   const bool neat = packs_documents(fields, "neat_packing", given);
-  PackingWords words = {.packing = {.too_long = TooLong::kTruncate}};
+  PackingWords words = {.packing = {.too_long = packing::TooLong::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
     static_cast<void>(fields.find("packing"));
     draft.packing = {.joined = true};
     return;
   }
   if (neat || packs_documents(fields, "packing", given)) {
-    words.packing.kind = PackingKind::kFirstFit;
+    words.packing.kind = packing::PackingKind::kFirstFit;
     words.packing.group = fields.integer("preprocessing_batch_size", kUsualGroup);
     words.packing.masks = neat;
   }
@@ -150,7 +152,7 @@ void read_factory_program(const HubFiles& files, const Document& document,
   const Fields fields(document.root());
   check_trains(fields);
   take_ray_workers(fields, command, draft);
-  if (files.model) draft.model = read_config(*files.model, &draft.notes);
+  if (files.model) draft.model = model::read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
   if (is_factory_on_megatron(fields)) {
     return read_factory_on_megatron(files, fields, given, draft);
@@ -165,7 +167,7 @@ void read_factory_program(const HubFiles& files, const Document& document,
   draft.frozen = {.encoder = fields.flag("freeze_vision_tower", true),
                   .projector = fields.flag("freeze_multi_modal_projector", true)};
   read_trainer_fields(fields, files, trainer, left_out, draft);
-  if (fields.flag("use_muon", false)) draft.optimizer = Optimizer::kMuon;
+  if (fields.flag("use_muon", false)) draft.optimizer = plan::Optimizer::kMuon;
   read_recomputation(fields, draft);
   read_weight_types(fields, trainer, draft);
   read_sequence_parallelism(fields, draft);
@@ -258,4 +260,4 @@ bool is_llamafactory(const SourceFile& file) {
          (holds(file, "finetuning_type:") || holds(file, "cutoff_len:") || holds(file, "stage:"));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,11 +7,12 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Writes a configuration of LLaMA-Factory that trains a few steps on a data set of its own. Fails
 /// with `kUnsupported` on degrees and states that it has no keys for.
-std::string write_llamafactory(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_llamafactory(const plan::PlannedJob& planned,
+                               const std::vector<std::string>& header);
 
 /// Reads a configuration of LLaMA-Factory, and those of DeepSpeed and Accelerate and the
 /// config.json beside it.
@@ -23,4 +24,4 @@ bool is_llamafactory(const SourceFile& file);
 /// Whether a command starts LLaMA-Factory's training.
 bool starts_llamafactory(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Fields that it calls otherwise than Megatron-Core.
@@ -90,4 +90,4 @@ void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const
        type ? type->line() : 0, Matters::kYes, "adapters: all weights are trained in the plan"});
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -4,7 +4,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Whether a configuration of LLaMA-Factory is of its trainer on Megatron-Core (`USE_MCA=1`): it
 /// has degrees that no other trainer of it takes.
@@ -15,4 +15,4 @@ bool is_factory_on_megatron(const Fields& fields);
 void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const Given& given,
                               Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

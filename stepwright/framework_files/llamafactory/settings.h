@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of a configuration of LLaMA-Factory: hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/{model,data,finetuning,training}_args.py, and the TrainingArguments of
@@ -164,4 +164,4 @@ inline constexpr KnownSetting kLlamaFactorySettings[] = {
     {"use_cache", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

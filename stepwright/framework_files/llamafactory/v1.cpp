@@ -17,7 +17,7 @@
 #include "stepwright/framework_files/llamafactory/v1_settings.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// src/llamafactory/v1/plugins/trainer_plugins/distributed/hub.py: DistributedPlugin.
@@ -50,7 +50,7 @@ void read_v1_optimizer(const Fields& section, std::vector<LeftOut>& left_out, Dr
   const auto name = section.node().find("name");
   if (!name || name->is_null()) return;
   const std::string word = name->text();
-  if (word == "muon") draft.optimizer = Optimizer::kMuon;
+  if (word == "muon") draft.optimizer = plan::Optimizer::kMuon;
   if (word == "muon" || word == "adamw") {
     static_cast<void>(section.find("name"));
     return;
@@ -71,19 +71,19 @@ void read_v1_kernels(const Fields& section, Draft& draft) {
     return parts.front() == "auto" || parts.front() == "true" ||
            std::ranges::find(parts, part) != parts.end();
   };
-  draft.kernels.emplace_back(&Kernels::fused_norm, has("rms_norm"));
-  draft.kernels.emplace_back(&Kernels::fused_activation, has("swiglu"));
+  draft.kernels.emplace_back(&plan::Kernels::fused_norm, has("rms_norm"));
+  draft.kernels.emplace_back(&plan::Kernels::fused_activation, has("swiglu"));
 }
 
 /// The ranks that sizes of the two meshes make, where a file says all of one.
 /// src/llamafactory/v1/accelerator/interface.py: DistributedStrategy.
 void read_v1_degrees(const Fields& dist, Sharing sharing, Draft& draft) {
-  static constexpr Named<ContextKind> kModes[] = {{ContextKind::kUlysses, "ulysses"},
-                                                  {ContextKind::kRing, "ring"},
-                                                  {ContextKind::kRing, "ring_zigzag"}};
-  Parallel& degrees = draft.plan.parallel;
+  static constexpr Named<plan::ContextKind> kModes[] = {{plan::ContextKind::kUlysses, "ulysses"},
+                                                        {plan::ContextKind::kRing, "ring"},
+                                                        {plan::ContextKind::kRing, "ring_zigzag"}};
+  plan::Parallel& degrees = draft.plan.parallel;
   degrees.context = dist.integer("cp_size", 1);
-  draft.plan.context_kind = dist.choice("cp_mode", kModes, ContextKind::kUlysses);
+  draft.plan.context_kind = dist.choice("cp_mode", kModes, plan::ContextKind::kUlysses);
   if (sharing == Sharing::kFsdpTurbo) degrees.expert = dist.integer("ep_size", 1);
   if (const auto data = dist.size("dp_size")) draft.ranks = *data * degrees.context;
   const auto share = dist.size("mp_shard_size");
@@ -146,7 +146,7 @@ void settle_fsdp(const Fields& fields, Sharing sharing, const HubFiles& files, c
   draft.plan.accumulate = DType::kFp32;
   settle_ranks(draft, given, name);
   if (sharing == Sharing::kNone) {
-    draft.plan.sharding = sharding_of("NNN").value();
+    draft.plan.sharding = plan::sharding_of("NNN").value();
     draft.precision = draft.adapters ? DType::kBf16 : DType::kFp32;
     draft.assume("job.precision", draft.adapters
                                       ? "the type of the model's weights, taken to be bf16"
@@ -168,7 +168,8 @@ void read_v1_packing(const Fields& fields, const Given& given, Draft& draft) {
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
-  draft.packing = {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+  draft.packing = {
+      .packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kDrop}};
   static_cast<void>(fields.find("batching_strategy"));
 }
 
@@ -178,7 +179,7 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
   constexpr std::int64_t kUsualLength = 2048;
   const Document document = program_document(files, given);
   const Fields fields(document.root());
-  if (files.model) draft.model = read_config(*files.model, &draft.notes);
+  if (files.model) draft.model = model::read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model")) take_hub_model(*id, given, draft);
   std::vector<LeftOut> left_out;
   draft.length = fields.integer("cutoff_len", kUsualLength);
@@ -186,7 +187,7 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
   draft.sequences = fields.size("global_batch_size");
   if (!draft.sequences) draft.micro_batches = 1;
   const bool recomputes = fields.flag("enable_activation_checkpointing", true);
-  draft.plan.recompute.kind = recomputes ? RecomputeKind::kFull : RecomputeKind::kNone;
+  draft.plan.recompute.kind = recomputes ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
   if (!fields.has("enable_activation_checkpointing")) {
     draft.assume("recompute", "on unless enable_activation_checkpointing is false");
   }
@@ -220,4 +221,4 @@ bool is_factory_v1(const SourceFile& file) {
           holds(file, "\nkernel_config:") || holds(file, "\npeft_config:"));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads a configuration of LLaMA-Factory's second trainer (`USE_V1=1 llamafactory-cli sft FILE`),
 /// which shares models by FSDP2 or DDP itself, or by the configuration of DeepSpeed that it names.
@@ -12,4 +12,4 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft);
 /// Whether a file is such a configuration.
 bool is_factory_v1(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

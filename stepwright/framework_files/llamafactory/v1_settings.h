@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of a configuration of LLaMA-Factory's second trainer: hiyouga/LLaMA-Factory
 /// src/llamafactory/v1/config/{model,data,training,sample}_args.py.
@@ -67,4 +67,4 @@ inline constexpr KnownSetting kFactoryV1Settings[] = {
     {"max_new_tokens", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,27 +10,27 @@
 #include "stepwright/framework_files/llamafactory/llamafactory.h"
 #include "stepwright/framework_files/named_model.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// src/llamafactory/hparams/model_args.py: fp8; finetuning_args.py: pure_bf16, beside which
 /// hparams/parser.py takes no mixed precision; transformers' bf16 and fp16.
-void add_llamafactory_precision(Tree& file, const Job& job) {
+void add_llamafactory_precision(Tree& file, const plan::Job& job) {
   const DType precision = job.precision;
-  const bool pure = job.kernels.masters == Masters::kNone;
+  const bool pure = job.kernels.masters == plan::Masters::kNone;
   file.set(precision == DType::kFp16 ? "fp16" : pure ? "pure_bf16" : "bf16", true);
   if (precision == DType::kFp8) file.set("fp8", true);
 }
 
 /// src/llamafactory/extras/constants.py: AttentionFunction.
-std::string_view llamafactory_attention(AttentionKernel kernel) {
-  if (kernel == AttentionKernel::kUnfused) return "disabled";
-  return kernel == AttentionKernel::kFlash3 ? "fa3" : "sdpa";
+std::string_view llamafactory_attention(cluster::AttentionKernel kernel) {
+  if (kernel == cluster::AttentionKernel::kUnfused) return "disabled";
+  return kernel == cluster::AttentionKernel::kFlash3 ? "fa3" : "sdpa";
 }
 
 /// Documents that are packed, of conversations: src/llamafactory/hparams/data_args.py.
-void add_llamafactory_packing(Tree& file, const Packing& packing) {
-  const bool packs = packing.kind != PackingKind::kNone;
+void add_llamafactory_packing(Tree& file, const packing::Packing& packing) {
+  const bool packs = packing.kind != packing::PackingKind::kNone;
   file.set("stage", "sft").set("do_train", true);
   file.set("dataset", "alpaca_en_demo").set("template", "default");
   file.set("packing", packs);
@@ -39,7 +39,7 @@ void add_llamafactory_packing(Tree& file, const Packing& packing) {
 }
 
 /// Data and a rate with which it starts; data/dataset_info.json has them.
-void add_llamafactory_start(Tree& file, const Job& job) {
+void add_llamafactory_start(Tree& file, const plan::Job& job) {
   constexpr int kSteps = 100;
   if (job.documents) {
     add_llamafactory_packing(file, job.documents->packing);
@@ -54,10 +54,10 @@ void add_llamafactory_start(Tree& file, const Job& job) {
 
 /// src/llamafactory/hparams/finetuning_args.py: LoraArguments;
 /// src/llamafactory/hparams/model_args.py: quantization_bit.
-void add_llamafactory_training(Tree& file, const Architecture& model) {
+void add_llamafactory_training(Tree& file, const model::Architecture& model) {
   file.set("finetuning_type", model.adapters ? "lora" : "full");
   if (!model.adapters) return;
-  const Adapters& adapters = *model.adapters;
+  const model::Adapters& adapters = *model.adapters;
   const auto [modules, parameters] = transformers_modules(model);
   if (!parameters.empty()) {
     fail_unsupported(fmt::format(
@@ -74,31 +74,32 @@ void add_llamafactory_training(Tree& file, const Architecture& model) {
 
 }  // namespace
 
-std::string write_llamafactory(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Job& job = planned.job;
-  const Plan& plan = planned.plan;
+std::string write_llamafactory(const plan::PlannedJob& planned,
+                               const std::vector<std::string>& header) {
+  const plan::Job& job = planned.job;
+  const plan::Plan& plan = planned.plan;
   Tree file = Tree::mapping();
   file.set("model_name_or_path", model_folder(job));
   add_llamafactory_start(file, job);
   file.set("cutoff_len", job.length);
   file.set("per_device_train_batch_size", plan.micro_batch);
-  file.set("gradient_accumulation_steps", micro_batches(job, plan));
+  file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
   add_llamafactory_precision(file, job);
   add_llamafactory_training(file, job.model);
   if (job.model.encoder && !job.model.adapters) {
     file.set("freeze_vision_tower", job.model.frozen.encoder);
     file.set("freeze_multi_modal_projector", job.model.frozen.projector);
   }
-  if (job.optimizer == Optimizer::kMuon) {
+  if (job.optimizer == plan::Optimizer::kMuon) {
     file.set("use_muon", true);
   } else {
     file.set("optim", word_of(job.optimizer));
   }
   file.set("flash_attn", llamafactory_attention(job.kernels.attention));
-  if (job.kernels.loss_keeps == LossKeeps::kGradients) file.set("enable_liger_kernel", true);
-  file.set("disable_gradient_checkpointing", plan.recompute.kind != RecomputeKind::kFull);
+  if (job.kernels.loss_keeps == plan::LossKeeps::kGradients) file.set("enable_liger_kernel", true);
+  file.set("disable_gradient_checkpointing", plan.recompute.kind != plan::RecomputeKind::kFull);
   if (plan.offload.moves_inputs()) file.set("use_unsloth_gc", true);
-  if (sharding_word(plan.sharding) != "NNN") {
+  if (plan::sharding_word(plan.sharding) != "NNN") {
     file.set("fsdp", "full_shard auto_wrap");
     file.set("fsdp_config", fsdp_section(plan, false));
   }
@@ -109,4 +110,4 @@ std::string write_llamafactory(const PlannedJob& planned, const std::vector<std:
          Document::from(file, "llama-factory").to_yaml();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

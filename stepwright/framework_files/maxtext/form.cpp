@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/setting_words.h"
 #include "stepwright/framework_files/syntax/references.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 bool is_maxtext_program(std::string_view word) {
   const bool program = word.find("axText") != std::string_view::npos ||
@@ -82,4 +82,4 @@ Document read_maxtext_form(std::span<const SourceFile> files, const Given& given
   return Document::from(std::move(settings), first.name);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

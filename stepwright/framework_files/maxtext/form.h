@@ -6,7 +6,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The configuration of MaxText that files say, as one mapping: YAML files, later ones over earlier
 /// ones; a script that starts MaxText's train with a file and words NAME=VALUE, which stand over
@@ -19,4 +19,4 @@ bool is_maxtext_script(const SourceFile& file);
 /// Whether a word of a command is MaxText's program of training.
 bool is_maxtext_program(std::string_view word);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,21 +8,21 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/maxtext/words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
-MaxTextMesh mesh_of(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+MaxTextMesh mesh_of(const plan::Plan& plan) {
+  const plan::Parallel& degrees = plan.parallel;
   MaxTextMesh mesh{
       .pipeline = degrees.pipeline, .context = degrees.context, .expert = degrees.expert};
   (plan.sequence_parallel ? mesh.tensor_sequence : mesh.tensor) = degrees.tensor;
   const std::int64_t rest = degrees.data / degrees.expert;
-  const Sharding& sharding = plan.sharding;
-  if (sharding.uses(Spread::kInner)) {
+  const plan::Sharding& sharding = plan.sharding;
+  if (sharding.uses(plan::Spread::kInner)) {
     const std::int64_t inner = degrees.context * degrees.expert;
     mesh.fsdp = sharding.group / inner;
     mesh.data = rest / mesh.fsdp;
-  } else if (sharding.parameters == Spread::kGlobal) {
+  } else if (sharding.parameters == plan::Spread::kGlobal) {
     mesh.fsdp = rest;
   } else {
     mesh.data = rest;
@@ -31,7 +31,7 @@ MaxTextMesh mesh_of(const Plan& plan) {
 }
 
 /// Sets each axis inside a node and across nodes: the fastest ones fill the node.
-void add_mesh(Tree& file, const MaxTextMesh& mesh, const Cluster& cluster) {
+void add_mesh(Tree& file, const MaxTextMesh& mesh, const cluster::Cluster& cluster) {
   std::int64_t room = cluster.devices_per_node;
   for (const auto& [name, size] : kMaxTextAxes) {
     const std::int64_t degree = mesh.*size;
@@ -42,7 +42,7 @@ void add_mesh(Tree& file, const MaxTextMesh& mesh, const Cluster& cluster) {
   }
 }
 
-void add_model_sizes(Tree& file, const Architecture& model) {
+void add_model_sizes(Tree& file, const model::Architecture& model) {
   file.set("decoder_block", model.experts ? "mixtral" : "llama2");
   file.set("base_emb_dim", model.hidden);
   file.set("base_num_decoder_layers", model.layers);
@@ -55,7 +55,7 @@ void add_model_sizes(Tree& file, const Architecture& model) {
   file.set("normalization_layer_epsilon", model.norm_epsilon);
   file.set("rope_max_timescale", static_cast<std::int64_t>(std::llround(model.rotary_base)));
   const bool llama3 =
-      model.rotary_scaling && model.rotary_scaling->kind == RotaryScalingKind::kLlama3;
+      model.rotary_scaling && model.rotary_scaling->kind == model::RotaryScalingKind::kLlama3;
   if (llama3) file.set("rope_type", "llama3.1");
   file.set("dropout_rate", model.dropout);
   if (!model.experts) return;
@@ -65,9 +65,9 @@ void add_model_sizes(Tree& file, const Architecture& model) {
 
 }  // namespace
 
-std::string write_maxtext(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Job& job = planned.job;
-  const Plan& plan = planned.plan;
+std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
+  const plan::Job& job = planned.job;
+  const plan::Plan& plan = planned.plan;
   const bool piped = plan.parallel.pipeline > 1;
   Tree file = Tree::mapping();
   file.set("hardware", "gpu_multiprocess");
@@ -78,28 +78,29 @@ std::string write_maxtext(const PlannedJob& planned, const std::vector<std::stri
   file.set("per_device_batch_size", static_cast<double>(pass) / devices);
   file.set("max_target_length", job.length);
   if (piped) {
-    file.set("num_pipeline_microbatches", micro_batches(job, plan));
+    file.set("num_pipeline_microbatches", plan::micro_batches(job, plan));
     file.set("num_pipeline_repeats", 1);
     file.set("num_layers_per_pipeline_stage", job.model.layers / plan.parallel.pipeline);
   } else {
-    file.set("gradient_accumulation_steps", micro_batches(job, plan));
+    file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
   }
-  if (sharding_word(plan.sharding) == "NNG") file.set("shard_optimizer_over_data", true);
+  if (plan::sharding_word(plan.sharding) == "NNG") file.set("shard_optimizer_over_data", true);
   if (plan.parallel.context > 1) {
     file.set("context_parallel_strategy", name_of(kContextStrategies, plan.context_kind));
   }
   file.set("remat_policy", name_of(kWrittenPolicies, plan.recompute.kind));
   file.set("dtype", job.precision == DType::kFp32 ? "float32" : "bfloat16");
   if (job.precision == DType::kFp8) file.set("quantization", "fp8");
-  if (job.kernels.masters == Masters::kNone) file.set("weight_dtype", "bfloat16");
+  if (job.kernels.masters == plan::Masters::kNone) file.set("weight_dtype", "bfloat16");
   file.set("grad_dtype", name_of(kJaxTypes, plan.accumulate));
-  file.set("attention",
-           job.kernels.attention == AttentionKernel::kUnfused ? "dot_product" : "cudnn_flash_te");
-  file.set("opt_type", job.optimizer == Optimizer::kSgd ? "sgd" : "adamw");
-  if (job.model.experts && job.dispatcher == Dispatcher::kAllGather) {
+  file.set("attention", job.kernels.attention == cluster::AttentionKernel::kUnfused
+                            ? "dot_product"
+                            : "cudnn_flash_te");
+  file.set("opt_type", job.optimizer == plan::Optimizer::kSgd ? "sgd" : "adamw");
+  if (job.model.experts && job.dispatcher == plan::Dispatcher::kAllGather) {
     file.set("use_ring_of_experts", true);
   }
   return comment_lines(header) + Document::from(file, "maxtext").to_yaml();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,11 +7,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A configuration of MaxText for GPUs, over its base.yml: sizes of a model like Llama, and each
 /// axis of its mesh inside nodes (ici) and across them (dcn).
-std::string write_maxtext(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads such a configuration.
 void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft);
@@ -25,4 +25,4 @@ bool is_maxtext(const SourceFile& file);
 /// Whether a command starts MaxText's training.
 bool starts_maxtext(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/maxtext/words.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Powers of two by which a model of base.yml grows: src/MaxText/pyconfig.py:
@@ -37,18 +37,18 @@ MaxTextScale scale_of(const Fields& fields) {
 }
 
 /// Sizes with base.yml's where a file says some of them.
-std::optional<Architecture> read_model_sizes(const Fields& fields) {
+std::optional<model::Architecture> read_model_sizes(const Fields& fields) {
   static constexpr std::string_view kSizes[] = {"base_emb_dim", "base_num_decoder_layers",
                                                 "global_parameter_scale"};
   if (std::ranges::none_of(kSizes, [&](std::string_view key) { return fields.has(key); })) {
     return std::nullopt;
   }
   const MaxTextScale scale = scale_of(fields);
-  Architecture model;
+  model::Architecture model;
   model.name = "imported";
   model.hidden = fields.integer("base_emb_dim", 2048) << scale.width;
   model.layers = fields.integer("base_num_decoder_layers", 16) << scale.layers;
-  if (model.layers > kLargestLayers) fields.node().fail("more layers than a model can have");
+  if (model.layers > model::kLargestLayers) fields.node().fail("more layers than a model can have");
   // Before 2023-10 both kinds of heads had one name.
   const std::int64_t heads = fields.integer("base_num_heads", 16);
   const std::int64_t queries = fields.integer("base_num_query_heads", heads);
@@ -62,15 +62,15 @@ std::optional<Architecture> read_model_sizes(const Fields& fields) {
   model.rotary_base = fields.number("rope_max_timescale", model.rotary_base);
   model.dropout = fields.number("dropout_rate", 0);
   if (fields.word("rope_type", "default") == "llama3.1") {
-    model.rotary_scaling = {.kind = RotaryScalingKind::kLlama3, .factor = 8};
+    model.rotary_scaling = {.kind = model::RotaryScalingKind::kLlama3, .factor = 8};
   }
   if (fields.integer("num_experts", 1) > 1) {
-    model.experts = Experts{.count = fields.integer("num_experts", 1),
-                            .top_k = fields.integer("num_experts_per_tok", 1),
-                            .ffn = model.ffn};
+    model.experts = model::Experts{.count = fields.integer("num_experts", 1),
+                                   .top_k = fields.integer("num_experts_per_tok", 1),
+                                   .ffn = model.ffn};
     model.ffn = 0;
   }
-  check(model, fields.node().where());
+  model::check(model, fields.node().where());
   return model;
 }
 
@@ -86,7 +86,7 @@ void read_maxtext_model(const Fields& fields, const Given& given, Draft& draft) 
   if (known == std::end(kMaxTextModels)) {
     fields.find("model_name")->fail("is none of the built-in models: --model is required");
   }
-  draft.model = built_in_model(known->model);
+  draft.model = model::built_in_model(known->model);
   draft.notes.push_back(
       fmt::format("{} is taken to be the model {}.", printable(name), known->model));
 }
@@ -138,7 +138,8 @@ MeshLevel read_level(const Fields& fields, std::string_view level, std::string_v
 }
 
 /// Gives open axes what is left: outside of nodes their number, inside the rest.
-MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const Cluster& cluster, const Fields& fields) {
+MaxTextMesh filled(MeshLevel outer, MeshLevel inner, const cluster::Cluster& cluster,
+                   const Fields& fields) {
   const std::int64_t devices = cluster.devices();
   if (outer.open != nullptr) {
     const std::int64_t across =
@@ -186,7 +187,7 @@ MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const Given
   if (outer.open != nullptr || inner.open != nullptr) settle_ranks(draft, given, name);
   MaxTextMesh mesh = filled(outer, inner, draft.cluster, fields);
   draft.ranks = ranks_of(mesh, fields);
-  Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = mesh.tensor * mesh.tensor_sequence;
   degrees.context = mesh.context;
   degrees.pipeline = mesh.pipeline;
@@ -195,20 +196,20 @@ MaxTextMesh read_mesh(const Fields& fields, const std::string& name, const Given
   return mesh;
 }
 
-void read_states_of_mesh(const Fields& fields, const MaxTextMesh& mesh, Plan& plan) {
+void read_states_of_mesh(const Fields& fields, const MaxTextMesh& mesh, plan::Plan& plan) {
   const std::int64_t inner = plan.parallel.context * mesh.expert * mesh.fsdp;
   const bool optimizer = fields.flag("shard_optimizer_over_data", false);
   std::string_view word = optimizer ? "NNG" : "NNN";
   if (mesh.fsdp > 1) word = mesh.data > 1 ? "III" : "GGG";
-  plan.sharding = sharding_of(word).value();
+  plan.sharding = plan::sharding_of(word).value();
   if (word == "III") plan.sharding.group = inner;
   if (plan.parallel.pipeline > 1 && mesh.data > 1) {
-    plan.rank_order = rank_order_of("tp-cp-ep-pp-dp").value();
+    plan.rank_order = plan::rank_order_of("tp-cp-ep-pp-dp").value();
   }
 }
 
 void read_maxtext_batch(const Fields& fields, Draft& draft) {
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   const std::int64_t ranks = draft.cluster.devices();
   const double share = fields.number("per_device_batch_size", 12);
   const double whole = share * static_cast<double>(ranks);
@@ -227,27 +228,30 @@ void read_maxtext_batch(const Fields& fields, Draft& draft) {
 
 std::span<const RematPolicy> policies() {
   static const std::array<RematPolicy, 15> kPolicies = {{
-      {"full", {.kind = RecomputeKind::kFull}},
-      {"minimal", {.kind = RecomputeKind::kSelective}},
-      {"minimal_with_context", {.kind = RecomputeKind::kNone}},
-      {"minimal_flash", {.kind = RecomputeKind::kNone}},
+      {"full", {.kind = plan::RecomputeKind::kFull}},
+      {"minimal", {.kind = plan::RecomputeKind::kSelective}},
+      {"minimal_with_context", {.kind = plan::RecomputeKind::kNone}},
+      {"minimal_flash", {.kind = plan::RecomputeKind::kNone}},
       {"save_dot_with_context_except_mlp",
-       {.kind = RecomputeKind::kModules, .modules = {Module::kMlp, Module::kMoe}}},
+       {.kind = plan::RecomputeKind::kModules,
+        .modules = {plan::Module::kMlp, plan::Module::kMoe}}},
       {"save_dot_except_mlp",
-       {.kind = RecomputeKind::kModules,
-        .modules = {Module::kCoreAttention, Module::kMlp, Module::kMoe}}},
+       {.kind = plan::RecomputeKind::kModules,
+        .modules = {plan::Module::kCoreAttention, plan::Module::kMlp, plan::Module::kMoe}}},
       {"save_dot_except_mlpwi",
-       {.kind = RecomputeKind::kModules,
-        .modules = {Module::kCoreAttention, Module::kMlp, Module::kMoe}},
+       {.kind = plan::RecomputeKind::kModules,
+        .modules = {plan::Module::kCoreAttention, plan::Module::kMlp, plan::Module::kMoe}},
        kNearestPolicy},
-      {"save_qkv_proj", {.kind = RecomputeKind::kFull}, kNearestPolicy},
-      {"save_out_proj", {.kind = RecomputeKind::kFull}, kNearestPolicy},
-      {"proj", {.kind = RecomputeKind::kFull}, kNearestPolicy},
-      {"custom", {.kind = RecomputeKind::kFull}, kNearestPolicy},
-      {"qkv_proj_offloaded", {.kind = RecomputeKind::kFull}, kOffloaded},
-      {"minimal_offloaded", {.kind = RecomputeKind::kSelective}, kOffloaded},
-      {"minimal_with_context_and_quantization", {.kind = RecomputeKind::kNone}, kNearestPolicy},
-      {"none", {.kind = RecomputeKind::kNone}},
+      {"save_qkv_proj", {.kind = plan::RecomputeKind::kFull}, kNearestPolicy},
+      {"save_out_proj", {.kind = plan::RecomputeKind::kFull}, kNearestPolicy},
+      {"proj", {.kind = plan::RecomputeKind::kFull}, kNearestPolicy},
+      {"custom", {.kind = plan::RecomputeKind::kFull}, kNearestPolicy},
+      {"qkv_proj_offloaded", {.kind = plan::RecomputeKind::kFull}, kOffloaded},
+      {"minimal_offloaded", {.kind = plan::RecomputeKind::kSelective}, kOffloaded},
+      {"minimal_with_context_and_quantization",
+       {.kind = plan::RecomputeKind::kNone},
+       kNearestPolicy},
+      {"none", {.kind = plan::RecomputeKind::kNone}},
   }};
   return kPolicies;
 }
@@ -287,9 +291,9 @@ void read_quantization(const Fields& fields, const std::string& file, Draft& dra
 void read_attention(const Fields& fields, const std::string& file, Draft& draft) {
   const std::string word = fields.word("attention", "autoselected");
   const bool known = std::ranges::any_of(
-      kJaxAttention, [&](const Named<AttentionKernel>& one) { return one.name == word; });
+      kJaxAttention, [&](const Named<cluster::AttentionKernel>& one) { return one.name == word; });
   if (known) {
-    draft.attention = fields.choice("attention", kJaxAttention, AttentionKernel::kCudnn);
+    draft.attention = fields.choice("attention", kJaxAttention, cluster::AttentionKernel::kCudnn);
   } else if (word != "autoselected") {
     // Kernels of JAX and of TPUs, which no job names.
     draft.report.not_read.push_back({"attention", printable(word), file,
@@ -315,10 +319,10 @@ void read_weight_type(const Fields& fields, Draft& draft) {
   const auto moment = fields.node().find("mu_dtype");
   const bool same =
       !moment || moment->is_null() || moment->text().empty() || moment->text() == "bfloat16";
-  if (!same || storage_type(draft.precision) != DType::kBf16) return;
+  if (!same || plan::storage_type(draft.precision) != DType::kBf16) return;
   static_cast<void>(fields.find("weight_dtype"));
   static_cast<void>(fields.find("mu_dtype"));
-  draft.masters = Masters::kNone;
+  draft.masters = plan::Masters::kNone;
 }
 
 /// Settings at their defaults change nothing.
@@ -347,22 +351,22 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
   read_maxtext_model(fields, given, draft);
   draft.framework_overlap = true;
   const MaxTextMesh mesh = read_mesh(fields, name, given, draft);
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   plan.sequence_parallel = mesh.tensor_sequence > 1;
-  if (mesh.pipeline > 1) plan.schedule.kind = ScheduleKind::kGpipe;
+  if (mesh.pipeline > 1) plan.schedule.kind = schedule::ScheduleKind::kGpipe;
   read_states_of_mesh(fields, mesh, plan);
   read_maxtext_batch(fields, draft);
   plan.context_kind =
-      fields.choice("context_parallel_strategy", kContextStrategies, ContextKind::kAllGather);
+      fields.choice("context_parallel_strategy", kContextStrategies, plan::ContextKind::kAllGather);
   read_remat(fields, name, draft);
   draft.precision = fields.choice("dtype", kJaxTypes, DType::kBf16);
   read_quantization(fields, name, draft);
   plan.accumulate = fields.choice("grad_dtype", kJaxTypes, DType::kFp32);
-  draft.optimizer = fields.choice("opt_type", kJaxOptimizers, Optimizer::kAdamW);
+  draft.optimizer = fields.choice("opt_type", kJaxOptimizers, plan::Optimizer::kAdamW);
   read_attention(fields, name, draft);
   read_weight_type(fields, draft);
   pass_defaults(fields);
-  if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = Dispatcher::kAllGather;
+  if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = plan::Dispatcher::kAllGather;
   list_settings(fields, name, kMaxTextSettings, draft.report);
   mark_dense_experts(draft.report);
 }
@@ -379,4 +383,4 @@ bool is_maxtext(const SourceFile& file) {
          holds(file, "per_device_batch_size") || is_maxtext_script(file);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

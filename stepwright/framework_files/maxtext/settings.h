@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// src/MaxText/configs/base.yml: what `remat_policy: custom` keeps, leaves to the host or
 /// recomputes.
@@ -170,4 +170,4 @@ inline constexpr KnownSetting kMaxTextSettings[] = {
     {"num_pipeline_repeats", "", Matters::kMaybe, "a circular pipeline where it is above 1"},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

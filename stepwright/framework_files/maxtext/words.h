@@ -7,22 +7,25 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/plan.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 // Words of MaxText's configurations, as they are written and read.
 
-inline constexpr Named<RecomputeKind> kWrittenPolicies[] = {
-    {RecomputeKind::kNone, "minimal_with_context"},
-    {RecomputeKind::kSelective, "minimal"},
-    {RecomputeKind::kFull, "full"}};
-inline constexpr Named<ContextKind> kContextStrategies[] = {{ContextKind::kAllGather, "all_gather"},
-                                                            {ContextKind::kRing, "ring"},
-                                                            {ContextKind::kUlysses, "ulysses"}};
+inline constexpr Named<plan::RecomputeKind> kWrittenPolicies[] = {
+    {plan::RecomputeKind::kNone, "minimal_with_context"},
+    {plan::RecomputeKind::kSelective, "minimal"},
+    {plan::RecomputeKind::kFull, "full"}};
+inline constexpr Named<plan::ContextKind> kContextStrategies[] = {
+    {plan::ContextKind::kAllGather, "all_gather"},
+    {plan::ContextKind::kRing, "ring"},
+    {plan::ContextKind::kUlysses, "ulysses"}};
 inline constexpr Named<DType> kJaxTypes[] = {{DType::kBf16, "bfloat16"}, {DType::kFp32, "float32"}};
-inline constexpr Named<Optimizer> kJaxOptimizers[] = {
-    {Optimizer::kAdamW, "adamw"}, {Optimizer::kAdamW, "adam_pax"}, {Optimizer::kSgd, "sgd"}};
-inline constexpr Named<AttentionKernel> kJaxAttention[] = {
-    {AttentionKernel::kUnfused, "dot_product"}, {AttentionKernel::kCudnn, "cudnn_flash_te"}};
+inline constexpr Named<plan::Optimizer> kJaxOptimizers[] = {{plan::Optimizer::kAdamW, "adamw"},
+                                                            {plan::Optimizer::kAdamW, "adam_pax"},
+                                                            {plan::Optimizer::kSgd, "sgd"}};
+inline constexpr Named<cluster::AttentionKernel> kJaxAttention[] = {
+    {cluster::AttentionKernel::kUnfused, "dot_product"},
+    {cluster::AttentionKernel::kCudnn, "cudnn_flash_te"}};
 
 /// Sizes of the axes of MaxText's mesh.
 struct MaxTextMesh {
@@ -61,10 +64,10 @@ inline constexpr MaxTextModel kMaxTextModels[] = {
 /// src/maxtext/layers/decoders.py, get_remat_policy.
 struct RematPolicy {
   std::string_view name;
-  Recompute recompute;
+  plan::Recompute recompute;
   std::string_view leaves_out = {};  ///< Where no plan says it exactly.
 };
 inline constexpr std::string_view kNearestPolicy = "what it keeps exactly";
 inline constexpr std::string_view kOffloaded = "offload to the host";
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Visits all tables, also those of arguments that set nothing.
@@ -35,4 +35,4 @@ std::vector<std::string_view> arguments_beginning(std::string_view head) {
   return names;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

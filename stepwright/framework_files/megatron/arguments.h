@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The words that follow an argument, as argparse's `nargs`.
 enum class Arity : std::uint8_t {
@@ -71,4 +71,4 @@ std::optional<MegatronArgument> find_argument(std::string_view flag);
 /// The names that begin so, of all tables; all names for an empty text.
 std::vector<std::string_view> arguments_beginning(std::string_view head);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

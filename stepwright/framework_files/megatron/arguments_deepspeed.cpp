@@ -1,6 +1,6 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using enum Arity;
@@ -91,4 +91,4 @@ constexpr IdleArguments kDeepspeedIdleArguments[] = {{kNone, kDeepspeedSwitches}
 std::span<const MegatronArgument> deepspeed_arguments() { return kDeepspeedArguments; }
 std::span<const IdleArguments> idle_deepspeed_arguments() { return kDeepspeedIdleArguments; }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -1,6 +1,6 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using enum Arity;
@@ -23,4 +23,4 @@ constexpr MegatronArgument kForkArguments[] = {
 
 std::span<const MegatronArgument> fork_arguments() { return kForkArguments; }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -1,6 +1,6 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kWithValue[] = {
@@ -352,4 +352,4 @@ constexpr IdleArguments kIdle[] = {
 
 std::span<const IdleArguments> idle_arguments() { return kIdle; }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

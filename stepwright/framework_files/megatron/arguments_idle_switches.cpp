@@ -1,6 +1,6 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kSwitches[] = {
@@ -238,4 +238,4 @@ constexpr std::string_view kSwitches[] = {
 
 std::span<const std::string_view> idle_switches() { return kSwitches; }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -1,6 +1,6 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using enum Arity;
@@ -159,4 +159,4 @@ constexpr MegatronArgument kModelArguments[] = {
 
 std::span<const MegatronArgument> model_arguments() { return kModelArguments; }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

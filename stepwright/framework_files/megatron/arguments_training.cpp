@@ -1,6 +1,6 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using enum Arity;
@@ -256,4 +256,4 @@ constexpr MegatronArgument kTrainingArguments[] = {
 
 std::span<const MegatronArgument> training_arguments() { return kTrainingArguments; }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/megatron/settings.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {}  // namespace
 
 void set_bridge_activation(const Fields& model, Tree& fields) {
@@ -265,4 +265,4 @@ void report_bridge(const BridgeFields& bridge, ImportReport& report) {
   rename(report.not_read);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The place of a field of Megatron in a ConfigContainer, when it is not in `model` under its name.
 struct BridgeField {
@@ -66,4 +66,4 @@ BridgeFields bridge_fields(Node root);
 /// anyway is read, or left off the report where it changes no figure.
 void report_bridge(const BridgeFields& bridge, ImportReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

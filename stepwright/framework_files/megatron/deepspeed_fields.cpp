@@ -5,19 +5,19 @@
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 bool is_megatron_deepspeed(const Fields& fields) { return fields.flag("deepspeed", false); }
 
 void take_deepspeed_degrees(const Fields& fields, Draft& draft) {
   draft.framework.name = "megatron-deepspeed";
-  Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = draft.plan.parallel;
   if (const auto off = fields.find("no_pipeline_parallel"); off && degrees.pipeline > 1) {
     off->fail("--no-pipeline-parallel goes with --pipeline-model-parallel-size 1 only");
   }
   if (const auto ranks = fields.find("ds_sequence_parallel_size")) {
     degrees.context = ranks->integer(1, kMostOfField);
-    draft.plan.context_kind = ContextKind::kUlysses;
+    draft.plan.context_kind = plan::ContextKind::kUlysses;
   }
   if (!fields.flag("expert_tensor_parallelism", false)) degrees.expert_tensor = 1;
 }
@@ -34,12 +34,12 @@ void take_deepspeed_states(const Fields& fields, Draft& draft) {
     draft.notes.push_back(
         "Without ZeRO, DeepSpeed's optimizer of bf16 shards its states as ZeRO-1.");
   }
-  draft.plan.sharding = sharding_of(kStages[stage]).value();
+  draft.plan.sharding = plan::sharding_of(kStages[stage]).value();
   draft.plan.gradient_bucket = draft.plan.parameter_bucket = kDeepspeedBucket;
   draft.framework_overlap = draft.framework_gradients = true;
 }
 
-void take_deepspeed_model(const Fields& fields, Architecture& model) {
+void take_deepspeed_model(const Fields& fields, model::Architecture& model) {
   model.embedding_norm = fields.flag("embedding_norm", false);
   if (!model.experts) return;
   // deepspeedai/Megatron-DeepSpeed megatron/arguments.py: --topk, --expert-interval;
@@ -48,8 +48,8 @@ void take_deepspeed_model(const Fields& fields, Architecture& model) {
   const auto interval = static_cast<std::size_t>(fields.integer("expert_interval", 2));
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(model.layers), 1);
   for (std::size_t i = interval; i <= dense.size(); i += interval) dense[i - 1] = 0;
-  set_dense_layers(model, dense);
+  model::set_dense_layers(model, dense);
   model.experts->router_bias = false;  // Its gates have none.
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -4,7 +4,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Whether fields are of Megatron-DeepSpeed (deepspeedai, BigScience's fork): it trains by
 /// DeepSpeed where `--deepspeed` says so.
@@ -20,6 +20,6 @@ void take_deepspeed_states(const Fields& fields, Draft& draft);
 
 /// Takes what its models have beside Megatron's: a norm after the embedding, experts in each second
 /// layer, one expert for each token.
-void take_deepspeed_model(const Fields& fields, Architecture& model);
+void take_deepspeed_model(const Fields& fields, model::Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

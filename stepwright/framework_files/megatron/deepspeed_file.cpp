@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kConfigField = "deepspeed_config";
@@ -62,4 +62,4 @@ void settle_deepspeed_file(const Document& document, Draft& draft) {
                          draft);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

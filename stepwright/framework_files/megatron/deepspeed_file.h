@@ -7,7 +7,7 @@
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/megatron/flags.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The configuration of DeepSpeed that `--deepspeed_config` of Megatron-DeepSpeed names, where it
 /// is among the files or its script writes it. Its stage of ZeRO stands in the place of
@@ -20,4 +20,4 @@ std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
 /// Takes its buckets, and lists what it leaves to the host; a draft whose arguments were read.
 void settle_deepspeed_file(const Document& document, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

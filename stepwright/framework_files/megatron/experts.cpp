@@ -3,22 +3,22 @@
 #include "stepwright/framework_files/megatron/layer_lists.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Which layers have no experts, from a period, whose first layer has them, or a list of 0 and 1.
 std::vector<std::uint8_t> dense_layers(Node node, std::int64_t layers) {
   if (!node.is_scalar()) return zeros_of(node, layers);
   std::vector<std::uint8_t> dense(static_cast<std::size_t>(layers), 1);
-  const auto period = static_cast<std::size_t>(node.integer(1, kLargestLayers));
+  const auto period = static_cast<std::size_t>(node.integer(1, model::kLargestLayers));
   for (std::size_t i = 0; i < dense.size(); i += period) dense[i] = 0;
   return dense;
 }
 
 /// A router whose choice is corrected takes sigmoids (megatron/core/transformer/moe/moe_utils.py).
-void add_router(Tree& fields, const Experts& experts) {
+void add_router(Tree& fields, const model::Experts& experts) {
   fields.set("moe_router_topk", experts.top_k);
-  if (experts.correction_bias || experts.scoring == Scoring::kSigmoid) {
+  if (experts.correction_bias || experts.scoring == model::Scoring::kSigmoid) {
     fields.set("moe_router_score_function", "sigmoid");
     if (experts.correction_bias) fields.set("moe_router_enable_expert_bias", true);
   } else if (!experts.normalize_top_k) {
@@ -31,11 +31,11 @@ void add_router(Tree& fields, const Experts& experts) {
   if (experts.scale != 1) fields.set("moe_router_topk_scaling_factor", experts.scale);
 }
 
-void read_router(const Fields& fields, Experts& experts) {
+void read_router(const Fields& fields, model::Experts& experts) {
   experts.top_k = fields.integer("moe_router_topk", 2);
   experts.correction_bias = fields.flag("moe_router_enable_expert_bias", false);
   const bool sigmoid = fields.word("moe_router_score_function", "softmax") == "sigmoid";
-  if (sigmoid || experts.correction_bias) experts.scoring = Scoring::kSigmoid;
+  if (sigmoid || experts.correction_bias) experts.scoring = model::Scoring::kSigmoid;
   experts.normalize_top_k = sigmoid || !fields.flag("moe_router_pre_softmax", false);
   experts.groups = fields.integer("moe_router_num_groups", 1);
   experts.top_groups = fields.integer("moe_router_group_topk", experts.groups);
@@ -44,9 +44,9 @@ void read_router(const Fields& fields, Experts& experts) {
 
 }  // namespace
 
-void add_expert_fields(Tree& fields, const Architecture& model) {
+void add_expert_fields(Tree& fields, const model::Architecture& model) {
   if (!model.experts) return;
-  const Experts& experts = *model.experts;
+  const model::Experts& experts = *model.experts;
   fields.set("num_moe_experts", experts.count);
   fields.set("moe_ffn_hidden_size", experts.ffn);
   if (experts.shared_ffn > 0) fields.set("moe_shared_expert_intermediate_size", experts.shared_ffn);
@@ -56,16 +56,17 @@ void add_expert_fields(Tree& fields, const Architecture& model) {
   fields.set("moe_grouped_gemm", true);
 }
 
-void add_expert_layers(Tree& fields, const Architecture& model) {
+void add_expert_layers(Tree& fields, const model::Architecture& model) {
   std::vector<std::uint8_t> marks;
-  for (const LayerClass& layer : layers_of(model)) marks.push_back(layer.has_experts() ? 1 : 0);
-  const bool some = has_feed_forward(model, FeedForward::kDense);
+  for (const model::LayerClass& layer : model::layers_of(model))
+    marks.push_back(layer.has_experts() ? 1 : 0);
+  const bool some = model::has_feed_forward(model, model::FeedForward::kDense);
   if (model.experts && some) fields.set("moe_layer_freq", layer_list(marks));
 }
 
-void read_experts(const Fields& fields, Architecture& model) {
+void read_experts(const Fields& fields, model::Architecture& model) {
   if (!fields.has("num_moe_experts")) return;
-  Experts experts;
+  model::Experts experts;
   experts.count = fields.integer("num_moe_experts", 0);
   experts.ffn = fields.integer("moe_ffn_hidden_size", model.ffn);
   experts.shared_ffn = fields.integer("moe_shared_expert_intermediate_size", 0);
@@ -78,9 +79,10 @@ void read_experts(const Fields& fields, Architecture& model) {
   model.experts = experts;
 }
 
-void read_expert_layers(const Fields& fields, Architecture& model) {
+void read_expert_layers(const Fields& fields, model::Architecture& model) {
   const auto pattern = fields.find("moe_layer_freq");
-  if (model.experts && pattern) set_dense_layers(model, dense_layers(*pattern, model.layers));
+  if (model.experts && pattern)
+    model::set_dense_layers(model, dense_layers(*pattern, model.layers));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -13,12 +13,12 @@
 #include "stepwright/framework_files/megatron/pattern.h"
 #include "stepwright/plan/frameworks/release.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 bool there_in(const MegatronArgument& flag, std::string_view release) {
-  if (!flag.from.empty() && comes_before(release, flag.from)) return false;
-  return flag.before.empty() || comes_before(release, flag.before);
+  if (!flag.from.empty() && plan::comes_before(release, flag.from)) return false;
+  return flag.before.empty() || plan::comes_before(release, flag.before);
 }
 
 std::string list_text(const Tree& list, std::string_view between) {
@@ -329,4 +329,4 @@ MegatronArguments read_flags(std::span<const ShellWord> words, const std::string
   return fields.take();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

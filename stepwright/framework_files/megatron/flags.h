@@ -11,7 +11,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// "--tensor-model-parallel-size 8", one text for each flag, in the order of the table. A field
 /// that the release has no flag for is left out.
@@ -36,4 +36,4 @@ MegatronArguments read_flags(std::span<const ShellWord> words, const std::string
                              std::span<const std::string> settings, bool last_counts,
                              ImportReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

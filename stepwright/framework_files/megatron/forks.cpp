@@ -10,7 +10,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kFusedKernel = "a fused kernel of the fork";
@@ -258,4 +258,4 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/megatron/flags.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Of `attention_backend`: a fused kernel of a fork in the place of Megatron's own attention.
 inline constexpr std::string_view kForkAttention = "fusion";
@@ -22,4 +22,4 @@ std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view fi
 /// Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
 void take_forks(MegatronArguments& arguments, const std::string& name, ImportReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/forks.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// The batch of the last step of "0:384 200B:768 400B:1152", tokens and the batch from there on.
@@ -46,14 +46,14 @@ void read_precision_fields(const Fields& fields, Draft& draft) {
 /// By owner where states are sharded; without its layout of buffers gradients reach all ranks, and
 /// tables are dealt out whole, too.
 void read_muon(const Fields& fields, Draft& draft) {
-  draft.optimizer = Optimizer::kMuon;
-  draft.muon = fields.choice("muon_tp_mode", kMuonFormNames, MuonForm::kBlockwise);
+  draft.optimizer = plan::Optimizer::kMuon;
+  draft.muon = fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonForm::kBlockwise);
   const bool owners = fields.word("optimizer", "") == "dist_muon" ||
                       fields.flag("use_layer_wise_distributed_optimizer", false);
-  Sharding& sharding = draft.plan.sharding;
-  if (owners && sharding == Sharding{}) sharding.optimizer = Spread::kGlobal;
+  plan::Sharding& sharding = draft.plan.sharding;
+  if (owners && sharding == plan::Sharding{}) sharding.optimizer = plan::Spread::kGlobal;
   if (!fields.flag("use_layer_wise_param_layout", true)) {
-    draft.kernels.emplace_back(&Kernels::scattered_gradients, false);
+    draft.kernels.emplace_back(&plan::Kernels::scattered_gradients, false);
   }
   if (const auto steps = fields.find("muon_num_ns_steps"); steps && steps->text() != "5") {
     draft.leave_out(*steps, "that it takes other than five steps for each matrix");
@@ -68,7 +68,9 @@ void read_muon(const Fields& fields, Draft& draft) {
 void read_optimizer(const Fields& fields, Draft& draft) {
   const std::string word = fields.word("optimizer", "adam");
   const bool muon = word == "muon" || word == "dist_muon";
-  draft.optimizer = word == "sgd" ? Optimizer::kSgd : muon ? Optimizer::kMuon : Optimizer::kAdam;
+  draft.optimizer = word == "sgd" ? plan::Optimizer::kSgd
+                    : muon        ? plan::Optimizer::kMuon
+                                  : plan::Optimizer::kAdam;
   if (muon) return read_muon(fields, draft);
   if (word != "sgd" && word != "adam") {
     draft.leave_out(*fields.find("optimizer"),
@@ -76,13 +78,13 @@ void read_optimizer(const Fields& fields, Draft& draft) {
   }
   const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
   if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
-    draft.optimizer = Optimizer::kAdamNarrow;
+    draft.optimizer = plan::Optimizer::kAdamNarrow;
   }
 }
 
 /// The parts of a step that are captured, as `--cuda-graph-impl` and the words of its scope say.
 void read_graphs(const Fields& fields, Draft& draft) {
-  CudaGraphs& graphs = draft.cuda_graphs;
+  plan::CudaGraphs& graphs = draft.cuda_graphs;
   const bool older =
       fields.flag("enable_cuda_graph", false) || fields.flag("external_cuda_graph", false);
   const std::string kind = fields.word("cuda_graph_impl", "none");
@@ -95,8 +97,8 @@ void read_graphs(const Fields& fields, Draft& draft) {
   for (std::size_t i = 0; i < count; ++i) {
     const Node node = scope->is_sequence() ? scope->at(i) : *scope;
     const std::string word = node.text();
-    const auto* const part = std::ranges::find(kGraphParts, word, &GraphPart::name);
-    if (part != std::end(kGraphParts)) graphs.*(part->part) = true;
+    const auto* const part = std::ranges::find(plan::kGraphParts, word, &plan::GraphPart::name);
+    if (part != std::end(plan::kGraphParts)) graphs.*(part->part) = true;
     if (word == "full_iteration") graphs.step = true;
     if (word == "moe") draft.leave_out(*scope, "that the experts are in a CUDA graph");
   }
@@ -108,48 +110,52 @@ void read_graphs(const Fields& fields, Draft& draft) {
 void read_layers(const Fields& fields, Draft& draft) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
-  draft.kernels.emplace_back(&Kernels::transformer_engine, !local);
+  draft.kernels.emplace_back(&plan::Kernels::transformer_engine, !local);
   if (local) {
     const bool fused = fields.word("attention_backend", "") == kForkAttention;
-    draft.attention = fused ? AttentionKernel::kFlash2 : AttentionKernel::kUnfused;
+    draft.attention =
+        fused ? cluster::AttentionKernel::kFlash2 : cluster::AttentionKernel::kUnfused;
   }
-  draft.kernels.emplace_back(&Kernels::grouped_experts,
+  draft.kernels.emplace_back(&plan::Kernels::grouped_experts,
                              fields.flag("moe_grouped_gemm", draft.framework.name == "nemo"));
   // megatron/core/transformer/transformer_config.py: no argument, but recipes and files set them.
   if (fields.flag("fp8_dot_product_attention", false) ||
       fields.flag("fp8_multi_head_attention", false)) {
-    draft.kernels.emplace_back(&Kernels::narrow_attention, true);
+    draft.kernels.emplace_back(&plan::Kernels::narrow_attention, true);
   }
   if (!fields.flag("deterministic_mode", false)) return;
-  draft.kernels.emplace_back(&Kernels::deterministic, true);
+  draft.kernels.emplace_back(&plan::Kernels::deterministic, true);
   draft.leave_out(*fields.find("deterministic_mode"), "that deterministic kernels take longer");
 }
 
 void read_kernels_of_fields(const Fields& fields, Draft& draft) {
-  static constexpr Named<AttentionKernel> kWords[] = {
-      {AttentionKernel::kFlash2, "flash"},       {AttentionKernel::kFlash1, "flash1"},
-      {AttentionKernel::kCudnn, "fused"},        {AttentionKernel::kUnfused, "unfused"},
-      {AttentionKernel::kUnfused, "local"},      {AttentionKernel::kCudnn, "auto"},
-      {AttentionKernel::kFlash2, kForkAttention}};
+  static constexpr Named<cluster::AttentionKernel> kWords[] = {
+      {cluster::AttentionKernel::kFlash2, "flash"},
+      {cluster::AttentionKernel::kFlash1, "flash1"},
+      {cluster::AttentionKernel::kCudnn, "fused"},
+      {cluster::AttentionKernel::kUnfused, "unfused"},
+      {cluster::AttentionKernel::kUnfused, "local"},
+      {cluster::AttentionKernel::kCudnn, "auto"},
+      {cluster::AttentionKernel::kFlash2, kForkAttention}};
   if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
-    draft.attention = fields.choice("attention_backend", kWords, AttentionKernel::kFlash2);
+    draft.attention = fields.choice("attention_backend", kWords, cluster::AttentionKernel::kFlash2);
   }
   if (!fields.flag("gradient_accumulation_fusion", true)) {
-    draft.kernels.emplace_back(&Kernels::fused_accumulation, false);
+    draft.kernels.emplace_back(&plan::Kernels::fused_accumulation, false);
   }
   if (!fields.flag("masked_softmax_fusion", true)) {
-    draft.kernels.emplace_back(&Kernels::fused_softmax, false);
+    draft.kernels.emplace_back(&plan::Kernels::fused_softmax, false);
   }
   read_layers(fields, draft);
   read_graphs(fields, draft);
   draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
   if (draft.routed) {
-    const Dispatcher usual =
-        is_megatron_deepspeed(fields) ? Dispatcher::kAllToAll : Dispatcher::kAllGather;
+    const plan::Dispatcher usual =
+        is_megatron_deepspeed(fields) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
     draft.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);
     // megatron/core/transformer/transformer_config.py: __post_init__.
     const bool deepep = fields.flag("moe_enable_deepep", false);
-    if (deepep && draft.dispatcher != Dispatcher::kOncePerNode) {
+    if (deepep && draft.dispatcher != plan::Dispatcher::kOncePerNode) {
       fields.find("moe_enable_deepep")->fail("needs moe_token_dispatcher_type flex");
     }
   }
@@ -182,4 +188,4 @@ void read_job_fields(const Fields& fields, Draft& draft) {
   read_kernels_of_fields(fields, draft);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

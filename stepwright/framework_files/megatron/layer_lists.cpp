@@ -4,7 +4,7 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 std::vector<std::uint8_t> zeros_of(Node list, std::int64_t layers) {
   std::vector<std::uint8_t> zeros(static_cast<std::size_t>(layers), 0);
@@ -19,7 +19,7 @@ std::vector<std::uint8_t> zeros_of(Node list, std::int64_t layers) {
 std::vector<std::uint8_t> period_ends(Node setting, std::int64_t layers) {
   if (!setting.is_scalar()) return zeros_of(setting, layers);
   std::vector<std::uint8_t> ends(static_cast<std::size_t>(layers), 0);
-  const auto period = static_cast<std::size_t>(setting.integer(1, kLargestLayers));
+  const auto period = static_cast<std::size_t>(setting.integer(1, model::kLargestLayers));
   for (std::size_t i = period; i <= ends.size(); i += period) ends[i - 1] = 1;
   return ends;
 }
@@ -30,4 +30,4 @@ Tree layer_list(std::span<const std::uint8_t> marks) {
   return list;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

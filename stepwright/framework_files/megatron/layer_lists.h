@@ -7,7 +7,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 // Settings of Megatron-Core that say a property of every layer: a list of 0 and 1, or a period.
 
@@ -21,4 +21,4 @@ std::vector<std::uint8_t> period_ends(Node setting, std::int64_t layers);
 /// "[0, 1, 1]".
 Tree layer_list(std::span<const std::uint8_t> marks);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kMostParts = 65'536;
@@ -140,4 +140,4 @@ std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layer
   return split;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

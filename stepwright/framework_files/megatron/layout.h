@@ -7,7 +7,7 @@
 
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// "Ett|tt|ttL": the layers of each chunk in model order, as Megatron's pipeline layout writes
 /// them; with a multi-token layer "Ett|tt|ttmL".
@@ -27,4 +27,4 @@ std::int64_t counted_layers(const Fields& fields, std::int64_t layers);
 std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layers,
                                         std::int64_t chunks);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -24,7 +24,7 @@
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/plan/frameworks/release.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 bool starts_megatron_lm(std::span<const ShellWord> words) {
   static constexpr std::string_view kSigns[] = {"--num-layers",
@@ -137,9 +137,9 @@ void read_stated(const StatedArguments& stated, const std::string& name, const G
 }
 
 /// The program that trains a model; that of hybrids asks for their layers.
-std::string program_lines(const Architecture& model, std::string_view release) {
+std::string program_lines(const model::Architecture& model, std::string_view release) {
   if (!is_hybrid(model)) return "  \"$MEGATRON/pretrain_gpt.py\" \\\n";
-  if (comes_before(release, "0.17")) {
+  if (plan::comes_before(release, "0.17")) {
     return "  \"$MEGATRON/pretrain_mamba.py\" \\\n"
            "  --spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec \\\n";
   }
@@ -149,7 +149,8 @@ std::string program_lines(const Architecture& model, std::string_view release) {
 
 }  // namespace
 
-std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header) {
+std::string write_megatron(const plan::PlannedJob& planned,
+                           const std::vector<std::string>& header) {
   Tree fields = megatron_fields(planned, planned.job.framework.version);
   add_null_tokenizer(fields, planned);
   std::string text = script_head(planned, header, shell_lines(needed_settings(planned)));
@@ -208,4 +209,4 @@ bool is_megatron(const SourceFile& file) {
          holds(file, "--tensor-model-parallel-size") || holds(file, "--micro-batch-size");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

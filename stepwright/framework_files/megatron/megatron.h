@@ -7,11 +7,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A shell script that starts Megatron-LM's pretrain_gpt.py with torchrun. `header` stands on top
 /// as comments. The plan runs on Megatron-Core.
-std::string write_megatron(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_megatron(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads a shell script, or a file of nothing but arguments: the command with most arguments of
 /// Megatron-LM, and of its launcher the numbers of nodes and processes. Or the arguments that a log
@@ -24,4 +24,4 @@ bool is_megatron(const SourceFile& file);
 /// Whether a command trains by Megatron-LM: such words are among its arguments.
 bool starts_megatron_lm(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

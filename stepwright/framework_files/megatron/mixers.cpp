@@ -10,7 +10,7 @@
 #include "stepwright/model/layer_order.h"
 #include "stepwright/plan/frameworks/model_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr char kCut = '|';
@@ -70,48 +70,48 @@ std::optional<std::string> letters_of(const Fields& fields, std::int64_t layers)
   return pattern_of_shares(fields, layers);
 }
 
-StateMixer read_mamba(const Fields& fields, const Architecture& model) {
-  StateMixer sizes;
+model::StateMixer read_mamba(const Fields& fields, const model::Architecture& model) {
+  model::StateMixer sizes;
   sizes.head_dim = fields.integer("mamba_head_dim", 64);
   sizes.state = fields.integer("mamba_state_dim", 128);
   sizes.groups = fields.integer("mamba_num_groups", 8);
   // Twice the width, where the heads are not said.
   sizes.heads = fields.integer("mamba_num_heads",
                                std::max<std::int64_t>(1, 2 * model.hidden / sizes.head_dim));
-  return usual_mixer(Mixer::kMamba2, sizes);
+  return plan::usual_mixer(model::Mixer::kMamba2, sizes);
 }
 
-void add_mamba(Tree& fields, const StateMixer& mixer) {
+void add_mamba(Tree& fields, const model::StateMixer& mixer) {
   fields.set("mamba_num_heads", mixer.heads).set("mamba_head_dim", mixer.head_dim);
   fields.set("mamba_num_groups", mixer.groups).set("mamba_state_dim", mixer.state);
 }
 
-void read_hybrid(const Fields& fields, const std::string& letters, Architecture& model,
+void read_hybrid(const Fields& fields, const std::string& letters, model::Architecture& model,
                  Draft& draft) {
   static_cast<void>(fields.find("spec"));
-  set_layers(model, layers_of_letters(letters).value());
-  if (has_mixer(model, Mixer::kMamba2)) model.state_mixer = read_mamba(fields, model);
+  model::set_layers(model, model::layers_of_letters(letters).value());
+  if (model::has_mixer(model, model::Mixer::kMamba2)) model.state_mixer = read_mamba(fields, model);
   const auto node = pattern_node(fields);
   if (node && node->text().find(kMultiToken) != std::string::npos) {
     draft.leave_out(*node, "the multi-token layers behind the pattern");
   }
 }
 
-StateMixer read_delta_net(const Fields& fields) {
-  StateMixer sizes;
+model::StateMixer read_delta_net(const Fields& fields) {
+  model::StateMixer sizes;
   sizes.heads = fields.integer("linear_num_value_heads", 32);
   sizes.head_dim = fields.integer("linear_value_head_dim", 128);
   sizes.groups = fields.integer("linear_num_key_heads", 16);
   sizes.state = fields.integer("linear_key_head_dim", 128);
   sizes.kernel = fields.integer("linear_conv_kernel_dim", 4);
-  return usual_mixer(Mixer::kDeltaNet, sizes);
+  return plan::usual_mixer(model::Mixer::kDeltaNet, sizes);
 }
 
-void add_delta_nets(Tree& fields, const Architecture& model) {
-  const StateMixer& mixer = *model.state_mixer;
+void add_delta_nets(Tree& fields, const model::Architecture& model) {
+  const model::StateMixer& mixer = *model.state_mixer;
   std::vector<std::uint8_t> marks;
-  for (const LayerClass& layer : layers_of(model)) {
-    marks.push_back(layer.mixer == Mixer::kDeltaNet ? 1 : 0);
+  for (const model::LayerClass& layer : model::layers_of(model)) {
+    marks.push_back(layer.mixer == model::Mixer::kDeltaNet ? 1 : 0);
   }
   fields.set("experimental_attention_variant", "gated_delta_net");
   fields.set("linear_attention_freq", layer_list(marks));
@@ -122,29 +122,29 @@ void add_delta_nets(Tree& fields, const Architecture& model) {
   fields.set("linear_conv_kernel_dim", mixer.kernel);
 }
 
-void read_delta_nets(const Fields& fields, Architecture& model) {
+void read_delta_nets(const Fields& fields, model::Architecture& model) {
   const std::string old = fields.word("linear_attention_type", "");
   if (fields.word("experimental_attention_variant", old) != "gated_delta_net") return;
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<model::LayerClass> layers = model::layers_of(model);
   std::vector<std::uint8_t> attends(layers.size(), 0);
   if (const auto node = fields.find("linear_attention_freq")) {
     attends = period_ends(*node, model.layers);
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (attends[i] == 0) layers[i].mixer = Mixer::kDeltaNet;
+    if (attends[i] == 0) layers[i].mixer = model::Mixer::kDeltaNet;
   }
-  set_layers(model, std::move(layers));
-  if (has_mixer(model, Mixer::kDeltaNet)) model.state_mixer = read_delta_net(fields);
+  model::set_layers(model, std::move(layers));
+  if (model::has_mixer(model, model::Mixer::kDeltaNet)) model.state_mixer = read_delta_net(fields);
 }
 
 /// A width, and of which layers, unless it is of all that attend.
-void add_windows(Tree& fields, const Architecture& model) {
+void add_windows(Tree& fields, const model::Architecture& model) {
   std::int64_t width = 0;
-  for (const std::int64_t window : windows_of(model)) width = std::max(width, window);
+  for (const std::int64_t window : model::windows_of(model)) width = std::max(width, window);
   if (width == 0) return;
   std::vector<std::uint8_t> marks;
   bool all = true;
-  for (const LayerClass& layer : layers_of(model)) {
+  for (const model::LayerClass& layer : model::layers_of(model)) {
     marks.push_back(layer.window > 0 ? 1 : 0);
     all = all && (layer.window > 0 || !layer.attends());
   }
@@ -160,11 +160,11 @@ std::int64_t window_width(Node window) {
   return std::max<std::int64_t>(0, part.root().get("window_size").integer(-1, kMostOfField));
 }
 
-void read_windows(const Fields& fields, Architecture& model) {
+void read_windows(const Fields& fields, model::Architecture& model) {
   const auto window = fields.find("window_size");
   const std::int64_t width = window ? window_width(*window) : 0;
   if (width == 0) return;
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<model::LayerClass> layers = model::layers_of(model);
   std::vector<std::uint8_t> whole(layers.size(), 0);
   if (const auto pattern = fields.find("window_attn_skip_freq")) {
     whole = period_ends(*pattern, model.layers);
@@ -172,17 +172,18 @@ void read_windows(const Fields& fields, Architecture& model) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (whole[i] == 0 && layers[i].attends()) layers[i].window = width;
   }
-  set_layers(model, std::move(layers));
+  model::set_layers(model, std::move(layers));
 }
 
-void add_unrotated(Tree& fields, const Architecture& model) {
+void add_unrotated(Tree& fields, const model::Architecture& model) {
   std::vector<std::uint8_t> marks;
-  for (const LayerClass& layer : layers_of(model)) marks.push_back(layer.rotated ? 0 : 1);
+  for (const model::LayerClass& layer : model::layers_of(model))
+    marks.push_back(layer.rotated ? 0 : 1);
   if (std::ranges::count(marks, 1) > 0) fields.set("no_rope_freq", layer_list(marks));
 }
 
 /// The last layer of each period, or those for which a list has 1, are not rotated.
-void read_unrotated(const Fields& fields, Architecture& model) {
+void read_unrotated(const Fields& fields, model::Architecture& model) {
   const auto node = fields.find("no_rope_freq");
   if (!node) return;
   std::vector<std::uint8_t> kept(static_cast<std::size_t>(model.layers), 0);
@@ -192,31 +193,31 @@ void read_unrotated(const Fields& fields, Architecture& model) {
   } else {
     kept = zeros_of(*node, model.layers);
   }
-  std::vector<LayerClass> layers = layers_of(model);
+  std::vector<model::LayerClass> layers = model::layers_of(model);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].rotated = kept[i] != 0 || !layers[i].attends();
   }
-  set_layers(model, std::move(layers));
+  model::set_layers(model, std::move(layers));
 }
 
 }  // namespace
 
-bool is_hybrid(const Architecture& model) {
-  return std::ranges::any_of(layers_of(model), has_one_branch);
+bool is_hybrid(const model::Architecture& model) {
+  return std::ranges::any_of(model::layers_of(model), model::has_one_branch);
 }
 
-void add_mixer_fields(Tree& fields, const Architecture& model) {
+void add_mixer_fields(Tree& fields, const model::Architecture& model) {
   if (is_hybrid(model)) {
     fields.set("hybrid_layer_pattern", hybrid_pattern(model, {}));
-    if (has_mixer(model, Mixer::kMamba2)) add_mamba(fields, *model.state_mixer);
-  } else if (has_mixer(model, Mixer::kDeltaNet)) {
+    if (model::has_mixer(model, model::Mixer::kMamba2)) add_mamba(fields, *model.state_mixer);
+  } else if (model::has_mixer(model, model::Mixer::kDeltaNet)) {
     add_delta_nets(fields, model);
   }
   add_windows(fields, model);
   add_unrotated(fields, model);
 }
 
-void read_mixer_fields(const Fields& fields, Architecture& model, Draft& draft) {
+void read_mixer_fields(const Fields& fields, model::Architecture& model, Draft& draft) {
   if (const auto letters = letters_of(fields, model.layers)) {
     read_hybrid(fields, *letters, model, draft);
   } else {
@@ -228,14 +229,14 @@ void read_mixer_fields(const Fields& fields, Architecture& model, Draft& draft) 
 
 bool has_other_layers(const Fields& fields) {
   const auto node = pattern_node(fields);
-  return node && !layers_of_letters(main_letters(*node));
+  return node && !model::layers_of_letters(main_letters(*node));
 }
 
 std::optional<std::int64_t> hybrid_layers(const Fields& fields) {
   const auto node = pattern_node(fields);
   if (!node) return std::nullopt;
   const std::int64_t layers = std::ssize(main_letters(*node));
-  if (layers < 1 || layers > kLargestLayers) node->fail("has no layers, or too many");
+  if (layers < 1 || layers > model::kLargestLayers) node->fail("has no layers, or too many");
   const auto said = fields.size("num_layers");
   if (said && *said != layers) {
     node->fail(fmt::format("has {} layers; num_layers says {}", layers, *said));
@@ -243,9 +244,10 @@ std::optional<std::int64_t> hybrid_layers(const Fields& fields) {
   return layers;
 }
 
-std::string hybrid_pattern(const Architecture& model, std::span<const std::int64_t> chunks) {
+std::string hybrid_pattern(const model::Architecture& model, std::span<const std::int64_t> chunks) {
   std::string pattern;
-  for (const LayerClass& layer : layers_of(model)) pattern += letter_of(layer).value_or('?');
+  for (const model::LayerClass& layer : model::layers_of(model))
+    pattern += model::letter_of(layer).value_or('?');
   std::size_t end = 0;
   for (std::size_t i = 0; i + 1 < chunks.size(); ++i) {
     end += static_cast<std::size_t>(chunks[i]);
@@ -270,4 +272,4 @@ std::vector<std::int64_t> hybrid_chunks(const Fields& fields) {
   return chunks;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -12,26 +12,27 @@
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/model/layer_order.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
-constexpr Named<Norm> kMegatronNorms[] = {{Norm::kRms, "RMSNorm"},
-                                          {Norm::kLayer, "LayerNorm"},
-                                          {Norm::kRms, "rmsnorm"},
-                                          {Norm::kLayer, "layernorm"}};
-constexpr Named<Position> kMegatronPositions[] = {
-    {Position::kRope, "rope"},   {Position::kLearned, "learned_absolute"},
-    {Position::kNone, "none"},   {Position::kLearned, "absolute"},
-    {Position::kRope, "rotary"}, {Position::kAlibi, "alibi"}};
+constexpr Named<model::Norm> kMegatronNorms[] = {{model::Norm::kRms, "RMSNorm"},
+                                                 {model::Norm::kLayer, "LayerNorm"},
+                                                 {model::Norm::kRms, "rmsnorm"},
+                                                 {model::Norm::kLayer, "layernorm"}};
+constexpr Named<model::Position> kMegatronPositions[] = {
+    {model::Position::kRope, "rope"},   {model::Position::kLearned, "learned_absolute"},
+    {model::Position::kNone, "none"},   {model::Position::kLearned, "absolute"},
+    {model::Position::kRope, "rotary"}, {model::Position::kAlibi, "alibi"}};
 /// Megatron's gated activation of a gelu is another function. `quick_geglu` is that of gpt-oss with
 /// an offset of what it gates.
-constexpr Named<Activation> kMegatronActivations[] = {{Activation::kSilu, "swiglu"},
-                                                      {Activation::kGelu, "gelu"},
-                                                      {Activation::kGeluTanh, "bias_gelu"},
-                                                      {Activation::kSquaredRelu, "squared_relu"},
-                                                      {Activation::kGeluTanh, "openai_gelu"},
-                                                      {Activation::kQuickGelu, "quick_geglu"},
-                                                      {Activation::kClampedSwiglu, "quick_geglu"}};
+constexpr Named<model::Activation> kMegatronActivations[] = {
+    {model::Activation::kSilu, "swiglu"},
+    {model::Activation::kGelu, "gelu"},
+    {model::Activation::kGeluTanh, "bias_gelu"},
+    {model::Activation::kSquaredRelu, "squared_relu"},
+    {model::Activation::kGeluTanh, "openai_gelu"},
+    {model::Activation::kQuickGelu, "quick_geglu"},
+    {model::Activation::kClampedSwiglu, "quick_geglu"}};
 constexpr double kGateOffset = 1;
 constexpr double kGateClamp = 7;
 constexpr double kLlama3LowFrequency = 1;
@@ -45,10 +46,10 @@ Tree number_tree(double value) {
   return whole ? Tree(static_cast<std::int64_t>(value)) : Tree(value);
 }
 
-void add_attention(Tree& fields, const Architecture& model) {
+void add_attention(Tree& fields, const model::Architecture& model) {
   fields.set("num_attention_heads", model.heads);
   if (model.latent) {
-    const LatentAttention& latent = *model.latent;
+    const model::LatentAttention& latent = *model.latent;
     fields.set("multi_latent_attention", true);
     if (latent.query_rank > 0) fields.set("q_lora_rank", latent.query_rank);
     fields.set("kv_lora_rank", latent.kv_rank);
@@ -65,9 +66,9 @@ void add_attention(Tree& fields, const Architecture& model) {
     fields.set("kv_channels", model.head_dim);
     if (model.kv_heads != model.heads) fields.set("num_query_groups", model.kv_heads);
   }
-  if (model.qk_norm == QkNorm::kPlain) {
+  if (model.qk_norm == model::QkNorm::kPlain) {
     fields.set("qk_l2_norm", true);
-  } else if (model.qk_norm != QkNorm::kNone) {
+  } else if (model.qk_norm != model::QkNorm::kNone) {
     fields.set("qk_layernorm", true);
   }
   if (model.attention_gate) fields.set("attention_output_gate", true);
@@ -79,9 +80,9 @@ void add_attention(Tree& fields, const Architecture& model) {
 constexpr std::int64_t kYarnPositions = 4096;
 
 /// Latent attention has settings of its own.
-void add_yarn(Tree& fields, const Architecture& model) {
-  const RotaryScaling& scaling = *model.rotary_scaling;
-  const RotaryScaling usual = usual_scaling(RotaryScalingKind::kYarn);
+void add_yarn(Tree& fields, const model::Architecture& model) {
+  const model::RotaryScaling& scaling = *model.rotary_scaling;
+  const model::RotaryScaling usual = model::usual_scaling(model::RotaryScalingKind::kYarn);
   const std::string_view prefix = model.latent ? "" : "yarn_";
   const auto set = [&](std::string_view key, double value, double unless) {
     if (value != unless) fields.set(fmt::format("{}{}", prefix, key), number_tree(value));
@@ -99,8 +100,8 @@ void add_yarn(Tree& fields, const Architecture& model) {
   if (!scaling.rounded) fields.set("yarn_correction_range_round_to_int", false);
 }
 
-RotaryScaling read_yarn(const Fields& fields, const Architecture& model) {
-  RotaryScaling scaling = usual_scaling(RotaryScalingKind::kYarn);
+model::RotaryScaling read_yarn(const Fields& fields, const model::Architecture& model) {
+  model::RotaryScaling scaling = model::usual_scaling(model::RotaryScalingKind::kYarn);
   const double factor = fields.number("rotary_scaling_factor", 40);
   scaling.factor = fields.number("yarn_rotary_scaling_factor", factor);
   scaling.original_positions =
@@ -114,24 +115,24 @@ RotaryScaling read_yarn(const Fields& fields, const Architecture& model) {
   return scaling;
 }
 
-void add_positions(Tree& fields, const Architecture& model) {
+void add_positions(Tree& fields, const model::Architecture& model) {
   const std::string_view word = name_of(kMegatronPositions, model.position);
   if (!word.empty()) fields.set("position_embedding_type", word);
-  if (model.position != Position::kRope) return;
+  if (model.position != model::Position::kRope) return;
   fields.set("rotary_base", number_tree(model.rotary_base));
   if (model.rotary_fraction != 1) fields.set("rotary_percent", model.rotary_fraction);
   if (model.latent && !model.rotary_scaling) fields.set("rope_type", "rope");
   if (!model.rotary_scaling) return;
-  const RotaryScaling& scaling = *model.rotary_scaling;
+  const model::RotaryScaling& scaling = *model.rotary_scaling;
   switch (scaling.kind) {
-    case RotaryScalingKind::kLlama3:
+    case model::RotaryScalingKind::kLlama3:
       fields.set("rope_scaling", true);
       fields.set("rope_scaling_factor", number_tree(scaling.factor));
       break;
-    case RotaryScalingKind::kLinear:
+    case model::RotaryScalingKind::kLinear:
       fields.set("seq_len_interpolation_factor", number_tree(scaling.factor));
       break;
-    case RotaryScalingKind::kYarn: add_yarn(fields, model); break;
+    case model::RotaryScalingKind::kYarn: add_yarn(fields, model); break;
     default: break;
   }
 }
@@ -139,18 +140,18 @@ void add_positions(Tree& fields, const Architecture& model) {
 /// What a latent attention has where nothing is said: of a command line (`_add_mla_args` of
 /// NVIDIA/Megatron-LM megatron/training/arguments.py), and of a recipe, whose keys have the rank of
 /// MLATransformerConfig (megatron/core/transformer/transformer_config.py).
-LatentAttention usual_latent(const Draft& draft) {
-  LatentAttention latent{.query_rank = 0,
-                         .kv_rank = 32,
-                         .nope_head_dim = 128,
-                         .rope_head_dim = 64,
-                         .value_head_dim = 128};
+model::LatentAttention usual_latent(const Draft& draft) {
+  model::LatentAttention latent{.query_rank = 0,
+                                .kv_rank = 32,
+                                .nope_head_dim = 128,
+                                .rope_head_dim = 64,
+                                .value_head_dim = 128};
   if (draft.framework.name == "nemo") latent.kv_rank = 512;
   return latent;
 }
 
-LatentAttention read_latent(const Fields& fields, Draft& draft) {
-  LatentAttention latent = usual_latent(draft);
+model::LatentAttention read_latent(const Fields& fields, Draft& draft) {
+  model::LatentAttention latent = usual_latent(draft);
   if (!fields.has("kv_lora_rank")) {
     draft.assume("job.model", fmt::format("kv_lora_rank is {} by default", latent.kv_rank));
   }
@@ -167,7 +168,7 @@ LatentAttention read_latent(const Fields& fields, Draft& draft) {
   return latent;
 }
 
-void read_softmax(const Fields& fields, Architecture& model, Draft& draft) {
+void read_softmax(const Fields& fields, model::Architecture& model, Draft& draft) {
   const std::string word = fields.word("softmax_type", "vanilla");
   model.sinks = word == "learnable";
   if (word == "off-by-one") {
@@ -175,84 +176,86 @@ void read_softmax(const Fields& fields, Architecture& model, Draft& draft) {
   }
 }
 
-void read_attention(const Fields& fields, Architecture& model, Draft& draft) {
+void read_attention(const Fields& fields, model::Architecture& model, Draft& draft) {
   // A group for all heads, unless it says how many there are.
   const bool grouped = fields.flag("group_query_attention", false);
   model.kv_heads = fields.integer("num_query_groups", grouped ? 1 : model.heads);
   model.head_dim =
       fields.integer("kv_channels", std::max<std::int64_t>(1, model.hidden / model.heads));
   const bool norms = fields.flag("qk_layernorm", false);
-  model.qk_norm = norms ? QkNorm::kHead : QkNorm::kNone;
-  if (fields.flag("qk_l2_norm", false)) model.qk_norm = QkNorm::kPlain;
+  model.qk_norm = norms ? model::QkNorm::kHead : model::QkNorm::kNone;
+  if (fields.flag("qk_l2_norm", false)) model.qk_norm = model::QkNorm::kPlain;
   model.attention_gate = fields.flag("attention_output_gate", false);
   read_softmax(fields, model, draft);
   if (!fields.flag("multi_latent_attention", false)) return;
-  const LatentAttention latent = read_latent(fields, draft);
+  const model::LatentAttention latent = read_latent(fields, draft);
   model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
   model.kv_heads = model.heads;
   model.latent = latent;
   if (!norms) draft.notes.push_back("The model is taken to norm its latent projections.");
-  model.qk_norm = QkNorm::kNone;
+  model.qk_norm = model::QkNorm::kNone;
 }
 
-Position read_position(const Fields& fields) {
-  if (fields.word("position_embedding_type", "") == "yarn") return Position::kRope;
-  return fields.choice("position_embedding_type", kMegatronPositions, Position::kLearned);
+model::Position read_position(const Fields& fields) {
+  if (fields.word("position_embedding_type", "") == "yarn") return model::Position::kRope;
+  return fields.choice("position_embedding_type", kMegatronPositions, model::Position::kLearned);
 }
 
-void read_positions(const Fields& fields, Architecture& model) {
+void read_positions(const Fields& fields, model::Architecture& model) {
   const bool yarn = fields.word("position_embedding_type", "") == "yarn";
   model.position = read_position(fields);
-  if (!fields.flag("add_position_embedding", true) && model.position == Position::kLearned) {
-    model.position = Position::kNone;
+  if (!fields.flag("add_position_embedding", true) && model.position == model::Position::kLearned) {
+    model.position = model::Position::kNone;
   }
   model.positions = fields.integer("max_position_embeddings", fields.integer("seq_length", 0));
-  if (model.position != Position::kRope) return;
+  if (model.position != model::Position::kRope) return;
   model.rotary_base = fields.number("rotary_base", model.rotary_base);
   model.rotary_fraction = fields.number("rotary_percent", 1);
   if (fields.flag("rope_scaling", false)) {
-    model.rotary_scaling = {.kind = RotaryScalingKind::kLlama3,
+    model.rotary_scaling = {.kind = model::RotaryScalingKind::kLlama3,
                             .factor = fields.number("rope_scaling_factor", 8),
                             .low_frequency = kLlama3LowFrequency,
                             .high_frequency = kLlama3HighFrequency,
                             .original_positions = kLlama3Positions};
   } else if (const double factor = fields.number("seq_len_interpolation_factor", 1); factor != 1) {
-    model.rotary_scaling = {.kind = RotaryScalingKind::kLinear, .factor = factor};
+    model.rotary_scaling = {.kind = model::RotaryScalingKind::kLinear, .factor = factor};
   } else if (yarn || fields.word("rope_type", model.latent ? "yarn" : "rope") == "yarn") {
     model.rotary_scaling = read_yarn(fields, model);
   }
 }
 
 /// The gate of gpt-oss is the quick gelu of clamped rows times the others plus one.
-void read_activation(const Fields& fields, bool bias, Architecture& model) {
+void read_activation(const Fields& fields, bool bias, model::Architecture& model) {
   // The kernel of bias and gelu is the approximation by tanh.
   const bool fused = fields.flag("bias_gelu_fusion", true) && bias;
   model.activation = fields.choice("activation", kMegatronActivations,
-                                   fused ? Activation::kGeluTanh : Activation::kGelu);
-  model.gated = model.activation == Activation::kSilu || model.activation == Activation::kQuickGelu;
-  const bool quick = model.activation == Activation::kQuickGelu;
+                                   fused ? model::Activation::kGeluTanh : model::Activation::kGelu);
+  model.gated = model.activation == model::Activation::kSilu ||
+                model.activation == model::Activation::kQuickGelu;
+  const bool quick = model.activation == model::Activation::kQuickGelu;
   if (quick && fields.number("glu_linear_offset", 0) == kGateOffset) {
     static_cast<void>(fields.find("activation_func_clamp_value"));
-    model.activation = Activation::kClampedSwiglu;
+    model.activation = model::Activation::kClampedSwiglu;
   }
 }
 
-void read_mlp(const Fields& fields, Architecture& model) {
+void read_mlp(const Fields& fields, model::Architecture& model) {
   const bool bias = fields.flag("add_bias_linear", true);
   model.mlp_bias = model.attention_output_bias = bias;
   model.qkv_bias = (bias || fields.flag("add_qkv_bias", false)) && !model.latent;
   read_activation(fields, bias, model);
   constexpr std::int64_t kMultiple = 64;
-  const bool swiglu = model.activation == Activation::kSilu;
+  const bool swiglu = model.activation == model::Activation::kSilu;
   const std::int64_t usual =
       swiglu ? 4 * model.hidden * 2 / 3 / kMultiple * kMultiple : 4 * model.hidden;
   model.ffn = fields.integer("ffn_hidden_size", usual);
 }
 
 /// Biases of what no layer has are none.
-void drop_idle_biases(Architecture& model) {
-  if (!has_feed_forward(model, FeedForward::kDense)) model.mlp_bias = false;
-  if (!has_mixer(model, Mixer::kAttention)) model.attention_output_bias = model.qkv_bias = false;
+void drop_idle_biases(model::Architecture& model) {
+  if (!model::has_feed_forward(model, model::FeedForward::kDense)) model.mlp_bias = false;
+  if (!model::has_mixer(model, model::Mixer::kAttention))
+    model.attention_output_bias = model.qkv_bias = false;
 }
 
 /// A setting of a model that is no decoder of attention and MLPs, and what it then is.
@@ -291,9 +294,9 @@ std::optional<OtherModel> other_model(const Fields& fields) {
   return std::nullopt;
 }
 
-void add_activation(Tree& fields, const Architecture& model) {
-  using enum Activation;
-  const Activation kind = model.activation;
+void add_activation(Tree& fields, const model::Architecture& model) {
+  using enum model::Activation;
+  const model::Activation kind = model.activation;
   const std::string_view word = name_of(kMegatronActivations, kind);
   const bool gated = kind == kSilu || kind == kQuickGelu || kind == kClampedSwiglu;
   if (word.empty() || model.gated != gated) return;
@@ -305,7 +308,7 @@ void add_activation(Tree& fields, const Architecture& model) {
 }
 
 /// Whether linear layers have biases; those of queries, keys and values can be alone.
-bool has_bias(const Architecture& model) {
+bool has_bias(const model::Architecture& model) {
   return model.mlp_bias || model.attention_output_bias || (model.experts && model.experts->bias);
 }
 
@@ -327,7 +330,7 @@ std::string lacking(std::initializer_list<std::pair<std::string_view, bool>> siz
 
 }  // namespace
 
-void add_model_fields(Tree& fields, const Architecture& model) {
+void add_model_fields(Tree& fields, const model::Architecture& model) {
   fields.set("num_layers", model.layers);
   fields.set("hidden_size", model.hidden);
   fields.set("ffn_hidden_size", model.ffn > 0 || !model.experts ? model.ffn : model.experts->ffn);
@@ -351,8 +354,8 @@ void add_model_fields(Tree& fields, const Architecture& model) {
   fields.set("mtp_loss_scaling_factor", model.multi_token_weight);
 }
 
-std::optional<Architecture> read_model_fields(const Fields& fields, const Given& given,
-                                              Draft& draft) {
+std::optional<model::Architecture> read_model_fields(const Fields& fields, const Given& given,
+                                                     Draft& draft) {
   if (const auto other = other_model(fields)) {
     if (given.known_model) return std::nullopt;
     fields.find(other->setting)
@@ -370,14 +373,14 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
                          {"--num-attention-heads", heads.has_value()},
                          {"--vocab-size", vocabulary.has_value()}});
   if (!draft.lacks.empty()) return std::nullopt;
-  Architecture model;
+  model::Architecture model;
   model.name = "imported";
-  model.layers = pattern ? *pattern : fields.find("num_layers")->integer(1, kLargestLayers);
+  model.layers = pattern ? *pattern : fields.find("num_layers")->integer(1, model::kLargestLayers);
   model.hidden = *hidden;
   model.heads = *heads;
   model.vocabulary = *vocabulary;
-  model.norm = fields.choice("normalization", kMegatronNorms, Norm::kLayer);
-  model.norm_bias = model.norm == Norm::kLayer;
+  model.norm = fields.choice("normalization", kMegatronNorms, model::Norm::kLayer);
+  model.norm_bias = model.norm == model::Norm::kLayer;
   model.norm_unit_offset = fields.flag("apply_layernorm_1p", false);
   model.norm_epsilon = fields.number("norm_epsilon", model.norm_epsilon);
   read_attention(fields, model, draft);
@@ -398,8 +401,8 @@ std::optional<Architecture> read_model_fields(const Fields& fields, const Given&
     draft.notes.push_back(fmt::format(
         "Dropout is taken to be {} everywhere, as that of hidden states.", model.dropout));
   }
-  check(model, fields.node().where());
+  model::check(model, fields.node().where());
   return model;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,17 +7,17 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Adds the sizes of a model under the names of Megatron-Core's configuration, of `activation`,
 /// `rope_scaling` and `vocab_size` as its arguments mean them.
-void add_model_fields(Tree& fields, const Architecture& model);
+void add_model_fields(Tree& fields, const model::Architecture& model);
 
 /// The model of such fields; nothing when they do not say layers, width, heads and vocabulary
 /// (`draft.lacks` says which), or when it is no decoder and `given` has one in its place. What
 /// Megatron assumes where nothing is said is assumed here. Fails with `kInput` on sizes that
 /// contradict each other, with `kUnsupported` on a model that is no decoder.
-std::optional<Architecture> read_model_fields(const Fields& fields, const Given& given,
-                                              Draft& draft);
+std::optional<model::Architecture> read_model_fields(const Fields& fields, const Given& given,
+                                                     Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

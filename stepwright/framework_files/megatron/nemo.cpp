@@ -17,7 +17,7 @@
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/syntax/python_call.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// The classes of the sections, and the fields of a model that a file does not repeat.
@@ -81,7 +81,7 @@ constexpr std::pair<DType, std::string_view> kBridgeNarrow[] = {
      "reuse_grad_buf_for_mxfp8_param_ag=True"}};
 
 /// The precision of a container; empty: its model's.
-std::string precision_line(const Job& job) {
+std::string precision_line(const plan::Job& job) {
   const auto* narrow =
       std::ranges::find(kBridgeNarrow, job.precision, [](const auto& each) { return each.first; });
   if (job.kernels.narrow_attention && narrow != std::end(kBridgeNarrow)) {
@@ -96,11 +96,11 @@ std::string precision_line(const Job& job) {
 }
 
 /// src/megatron/bridge/peft/lora.py: LoRA.
-std::string adapter_lines(const PlannedJob& planned) {
+std::string adapter_lines(const plan::PlannedJob& planned) {
   const auto& adapters = planned.job.model.adapters;
   if (!adapters) return "";
   const bool regathers =
-      planned.plan.sequence_parallel && planned.plan.tensor_input == TensorInput::kRegather;
+      planned.plan.sequence_parallel && planned.plan.tensor_input == plan::TensorInput::kRegather;
   return fmt::format(
       "        peft=LoRA(\n            target_modules=[\"{}\"],\n            dim={},\n            "
       "alpha={},\n            dropout={},\n{}        ),\n",
@@ -130,7 +130,7 @@ void read_container_adapters(Node root, const std::string& file, Draft& draft) {
   if (type == "LoRA" || type.ends_with(".LoRA")) {
     draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
     const bool regathers = peft.flag("sequence_parallel_input_regather", false);
-    if (regathers) draft.tensor_input = TensorInput::kRegather;
+    if (regathers) draft.tensor_input = plan::TensorInput::kRegather;
   }
   list_settings(all, file, kPeftSettings, draft.report);
 }
@@ -193,7 +193,7 @@ std::string section_lines(const Tree& fields, std::string_view section) {
 }
 
 /// The lines of a section that start it.
-std::string start_lines(std::string_view section, const Job& job) {
+std::string start_lines(std::string_view section, const plan::Job& job) {
   std::string text;
   for (const BridgeStart& start : kBridgeStart) {
     if (start.section == section) text += fmt::format("            {},\n", start.line);
@@ -207,14 +207,14 @@ std::string start_lines(std::string_view section, const Job& job) {
 }
 
 /// The class of a model.
-std::string_view provider_of(const Architecture& model) {
+std::string_view provider_of(const model::Architecture& model) {
   if (is_hybrid(model)) return "MambaModelProvider";
   return model.latent ? "MLAModelProvider" : "GPTModelProvider";
 }
 
 /// What few jobs need.
-std::string imports_of(const Job& job) {
-  const Architecture& model = job.model;
+std::string imports_of(const plan::Job& job) {
+  const model::Architecture& model = job.model;
   std::string text;
   if (model.adapters) text += "from megatron.bridge.peft.lora import LoRA\n";
   if (job.kernels.narrow_attention) {
@@ -225,8 +225,8 @@ std::string imports_of(const Job& job) {
   if (is_hybrid(model)) {
     text += "from megatron.bridge.models.mamba.mamba_provider import MambaModelProvider\n";
   }
-  if (model.activation == Activation::kQuickGelu ||
-      model.activation == Activation::kClampedSwiglu) {
+  if (model.activation == model::Activation::kQuickGelu ||
+      model.activation == model::Activation::kClampedSwiglu) {
     text += "from megatron.core.fusions import fused_bias_geglu\n";
   }
   return text;
@@ -247,7 +247,7 @@ void take_recipe_below(const std::string& file, BridgeFields& bridge, Draft& dra
 
 }  // namespace
 
-std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header) {
+std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   const Tree fields = megatron_fields(planned, "");
   std::string body;
   std::string types = "ConfigContainer";
@@ -298,4 +298,4 @@ bool is_nemo(const SourceFile& file) {
   return sections && holds(file, "_model_parallel_size:") && holds(file, "global_batch_size:");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,10 +6,10 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A recipe of Megatron-Bridge (NeMo): a Python function that returns a ConfigContainer.
-std::string write_nemo(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads such a recipe, of which all arguments must be literals, or the YAML of a ConfigContainer.
 void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& draft);
@@ -17,4 +17,4 @@ void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& dra
 /// Whether a file is a recipe of Megatron-Bridge or its ConfigContainer.
 bool is_nemo(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

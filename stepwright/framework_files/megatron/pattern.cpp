@@ -5,7 +5,7 @@
 
 #include "stepwright/core/scalar.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Reads "([0]*3+[1]*58)", "[1,1,0]*4" and sums of them; nothing for another text.
@@ -101,4 +101,4 @@ std::optional<std::vector<std::string>> read_pattern(std::string_view text) {
   return PatternReader(text).read();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// "([0]*3+[1]*58)": a list of numbers as Megatron-LM's arguments write it.
 std::string pattern_text(const Tree& list);
@@ -16,4 +16,4 @@ std::string pattern_text(const Tree& list);
 /// text, and for lists of more than 65,536 numbers.
 std::optional<std::vector<std::string>> read_pattern(std::string_view text);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

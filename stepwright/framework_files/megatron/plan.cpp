@@ -18,16 +18,17 @@
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::int64_t kLeastBucket = 40'000'000;
 constexpr std::int64_t kBucketOfRank = 1'000'000;
 
-constexpr Named<ContextKind> kMegatronContexts[] = {{ContextKind::kRing, "p2p"},
-                                                    {ContextKind::kAllGather, "all_gather"},
-                                                    {ContextKind::kUlysses, "a2a"},
-                                                    {ContextKind::kAllGather, "allgather"}};
+constexpr Named<plan::ContextKind> kMegatronContexts[] = {
+    {plan::ContextKind::kRing, "p2p"},
+    {plan::ContextKind::kAllGather, "all_gather"},
+    {plan::ContextKind::kUlysses, "a2a"},
+    {plan::ContextKind::kAllGather, "allgather"}};
 /// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
 /// outside of optimizer instances.
 struct MegatronSharding {
@@ -46,8 +47,8 @@ constexpr MegatronSharding kMegatronShardings[] = {
     {"III", "optim_grads_params", "no_shard", true, true},
     {"IIG", "optim_grads_params", "optim", true, true}};
 
-void add_parallel(Tree& fields, const PlannedJob& planned) {
-  const Parallel& degrees = planned.plan.parallel;
+void add_parallel(Tree& fields, const plan::PlannedJob& planned) {
+  const plan::Parallel& degrees = planned.plan.parallel;
   fields.set("tensor_model_parallel_size", degrees.tensor);
   fields.set("pipeline_model_parallel_size", degrees.pipeline);
   fields.set("context_parallel_size", degrees.context);
@@ -56,12 +57,12 @@ void add_parallel(Tree& fields, const PlannedJob& planned) {
     fields.set("cp_comm_type", Tree::flow_sequence().add(std::string(
                                    name_of(kMegatronContexts, planned.plan.context_kind))));
   }
-  if (planned.plan.rank_order != RankOrder{}) fields.set("use_tp_pp_dp_mapping", true);
+  if (planned.plan.rank_order != plan::RankOrder{}) fields.set("use_tp_pp_dp_mapping", true);
   if (!planned.job.model.experts) return;
   fields.set("expert_model_parallel_size", degrees.expert);
   fields.set("expert_tensor_parallel_size", degrees.expert_tensor);
   fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, planned.job.dispatcher));
-  if (planned.job.dispatcher == Dispatcher::kOncePerNode) {
+  if (planned.job.dispatcher == plan::Dispatcher::kOncePerNode) {
     fields.set("moe_flex_dispatcher_backend", "deepep");
   }
   if (planned.plan.overlap.expert && degrees.expert > 1) {
@@ -70,9 +71,9 @@ void add_parallel(Tree& fields, const PlannedJob& planned) {
   if (planned.plan.overlap.shared_experts) fields.set("moe_shared_expert_overlap", true);
 }
 
-void add_pipeline(Tree& fields, const PlannedJob& planned, std::string_view release) {
-  const Plan& plan = planned.plan;
-  const std::vector<std::int64_t> layers = chunk_layers(planned.job, plan);
+void add_pipeline(Tree& fields, const plan::PlannedJob& planned, std::string_view release) {
+  const plan::Plan& plan = planned.plan;
+  const std::vector<std::int64_t> layers = plan::chunk_layers(planned.job, plan);
   const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
   const bool hybrid = is_hybrid(planned.job.model);
   if (hybrid && (!equal || plan.schedule.chunks > 1)) {
@@ -80,21 +81,21 @@ void add_pipeline(Tree& fields, const PlannedJob& planned, std::string_view rele
   } else if (!equal) {
     fields.set("pipeline_model_parallel_layout",
                layout_text(layers, planned.job.model.predicted_ahead()));
-  } else if (plan.schedule.chunks > 1 && comes_before(release, "0.12")) {
+  } else if (plan.schedule.chunks > 1 && plan::comes_before(release, "0.12")) {
     fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
   } else if (plan.schedule.chunks > 1) {
     fields.set("virtual_pipeline_model_parallel_size", plan.schedule.chunks);
   }
   if (plan.schedule.chunks == 1) return;
   if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
-  const std::int64_t group =
-      group_of(plan.schedule, plan.parallel.pipeline, micro_batches(planned.job, plan));
+  const std::int64_t group = schedule::group_of(plan.schedule, plan.parallel.pipeline,
+                                                plan::micro_batches(planned.job, plan));
   if (group != plan.parallel.pipeline) fields.set("microbatch_group_size_per_vp_stage", group);
 }
 
-void add_data(Tree& fields, const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
-  const std::string word = sharding_word(plan.sharding);
+void add_data(Tree& fields, const plan::PlannedJob& planned) {
+  const plan::Plan& plan = planned.plan;
+  const std::string word = plan::sharding_word(plan.sharding);
   const auto* sharding = std::ranges::find(kMegatronShardings, word, &MegatronSharding::states);
   if (sharding == std::end(kMegatronShardings)) return;
   if (sharding->optimizer) fields.set("use_distributed_optimizer", true);
@@ -115,10 +116,10 @@ void add_data(Tree& fields, const PlannedJob& planned) {
   fields.set("bucket_size", plan.gradient_bucket);
 }
 
-void add_precision(Tree& fields, const PlannedJob& planned) {
-  const Job& job = planned.job;
+void add_precision(Tree& fields, const plan::PlannedJob& planned) {
+  const plan::Job& job = planned.job;
   if (job.precision == DType::kFp16) fields.set("precision", "fp16");
-  if (storage_type(job.precision) == DType::kBf16) fields.set("precision", "bf16");
+  if (plan::storage_type(job.precision) == DType::kBf16) fields.set("precision", "bf16");
   if (job.precision == DType::kFp8) fields.set("fp8", "hybrid");
   if (job.precision == DType::kMxfp8) fields.set("fp8", "e4m3").set("fp8_recipe", "mxfp8");
   if (job.precision == DType::kNvfp4) fields.set("fp4", "e2m1");
@@ -129,10 +130,10 @@ void add_precision(Tree& fields, const PlannedJob& planned) {
 /// Without the precision-aware optimizer masters stay on the device
 /// (megatron/core/optimizer/distrib_optimizer.py: shards of fp32 are the parameters of the hybrid
 /// optimizer, which copies them).
-void add_offload(Tree& fields, const Offload& offload) {
+void add_offload(Tree& fields, const plan::Offload& offload) {
   if (!offload.activations.empty()) {
     Tree modules = Tree::flow_sequence();
-    for (const std::string_view word : offload_words(offload.activations)) {
+    for (const std::string_view word : plan::offload_words(offload.activations)) {
       modules.add(std::string(word));
     }
     fields.set("fine_grained_activation_offloading", true);
@@ -150,34 +151,34 @@ void read_offloaded_modules(const Fields& fields, Draft& draft) {
   const std::size_t count = modules->is_sequence() ? modules->size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
     const Node word = modules->is_sequence() ? modules->at(i) : *modules;
-    draft.plan.offload.activations.add(word.choice(kOffloadModuleNames));
+    draft.plan.offload.activations.add(word.choice(plan::kOffloadModuleNames));
   }
 }
 
 void read_offload_fields(const Fields& fields, Draft& draft) {
   read_offloaded_modules(fields, draft);
   if (!fields.flag("optimizer_cpu_offload", false)) return;
-  Offload& offload = draft.plan.offload;
+  plan::Offload& offload = draft.plan.offload;
   const auto share = fields.find("optimizer_offload_fraction");
   offload.optimizer = share ? share->number(0, 1) : 1;
   offload.masters = fields.flag("use_precision_aware_optimizer", false);
 }
 
-void add_training(Tree& fields, const PlannedJob& planned) {
-  const Job& job = planned.job;
+void add_training(Tree& fields, const plan::PlannedJob& planned) {
+  const plan::Job& job = planned.job;
   fields.set("seq_length", job.length);
   fields.set("max_position_embeddings", std::max(job.model.positions, job.length));
   fields.set("micro_batch_size", planned.plan.micro_batch);
   fields.set("global_batch_size", job.sequences);
-  const bool muon = job.optimizer == Optimizer::kMuon;
-  fields.set("optimizer", job.optimizer == Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
+  const bool muon = job.optimizer == plan::Optimizer::kMuon;
+  fields.set("optimizer", job.optimizer == plan::Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
   if (muon) {
-    fields.set("muon_tp_mode", name_of(kMuonFormNames, job.muon));
+    fields.set("muon_tp_mode", name_of(plan::kMuonFormNames, job.muon));
     if (!job.kernels.scattered_gradients) fields.set("use_layer_wise_param_layout", false);
   }
   add_offload(fields, planned.plan.offload);
-  if (job.optimizer == Optimizer::kSgd) fields.set("sgd_momentum", 0);
-  if (job.optimizer == Optimizer::kAdamNarrow) {
+  if (job.optimizer == plan::Optimizer::kSgd) fields.set("sgd_momentum", 0);
+  if (job.optimizer == plan::Optimizer::kAdamNarrow) {
     fields.set("use_precision_aware_optimizer", true);
     fields.set("exp_avg_dtype", "bf16").set("exp_avg_sq_dtype", "bf16");
   }
@@ -188,18 +189,18 @@ void add_training(Tree& fields, const PlannedJob& planned) {
 
 /// The order in which data ranks are farthest apart, where experts lie as a plan's grid has them.
 void read_rank_order(Node setting, bool routed, Draft& draft) {
-  const Parallel& degrees = draft.plan.parallel;
+  const plan::Parallel& degrees = draft.plan.parallel;
   const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;
   if (degrees.pipeline == 1 || same || !routed) {
-    draft.plan.rank_order = rank_order_of("tp-cp-ep-pp-dp").value();
+    draft.plan.rank_order = plan::rank_order_of("tp-cp-ep-pp-dp").value();
   } else {
     draft.leave_out(setting, "that data ranks are farther apart than the stages of a pipeline");
   }
 }
 
 void read_degrees(const Fields& fields, Draft& draft) {
-  Plan& plan = draft.plan;
-  Parallel& degrees = plan.parallel;
+  plan::Plan& plan = draft.plan;
+  plan::Parallel& degrees = plan.parallel;
   degrees.tensor = fields.integer("tensor_model_parallel_size", 1);
   degrees.pipeline = fields.integer("pipeline_model_parallel_size", 1);
   degrees.context = fields.integer("context_parallel_size", 1);
@@ -236,16 +237,16 @@ void refuse_uneven(const Fields& fields, std::int64_t layers, Draft& draft) {
       "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
       "--pipeline-model-parallel-layout say another split",
       layers, pipeline);
-  draft.refused = {.rule = Rule::kLayerSplit, .message = message, .nearest = {}};
+  draft.refused = {.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
 }
 
 void read_schedule(const Fields& fields, Draft& draft) {
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t layers = fields.integer("num_layers", 0);
   std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
   if (const auto each = fields.find("num_layers_per_virtual_pipeline_stage")) {
-    const std::int64_t share = pipeline * each->integer(1, kLargestLayers);
+    const std::int64_t share = pipeline * each->integer(1, model::kLargestLayers);
     const std::int64_t whole = counted_layers(fields, layers);
     if (whole == 0 || whole % share != 0) {
       each->fail(fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(),
@@ -292,13 +293,14 @@ void read_schedule(const Fields& fields, Draft& draft) {
   }
   if (chunks > 1) {
     const std::int64_t group = fields.integer("microbatch_group_size_per_vp_stage", pipeline);
-    plan.schedule = {.kind = ScheduleKind::kInterleaved, .chunks = chunks, .group = group};
+    plan.schedule = {
+        .kind = schedule::ScheduleKind::kInterleaved, .chunks = chunks, .group = group};
   }
   plan.overlap.pipeline = chunks > 1 && fields.flag("overlap_p2p_comm", true);
 }
 
 /// The states that a framework's words mean.
-Sharding read_sharding_words(const Fields& fields) {
+plan::Sharding read_sharding_words(const Fields& fields) {
   std::string fsdp;
   std::string outer;
   if (fields.flag("use_megatron_fsdp", false)) {
@@ -308,7 +310,7 @@ Sharding read_sharding_words(const Fields& fields) {
   const bool torch = fields.flag("use_torch_fsdp2", false);
   if (torch) {
     const bool again = fields.flag("torch_fsdp2_reshard_after_forward", true);
-    return sharding_of(again ? "GGG" : "NGG").value();
+    return plan::sharding_of(again ? "GGG" : "NGG").value();
   }
   const bool instances = fields.integer("num_distributed_optimizer_instances", 1) > 1;
   bool optimizer = fields.flag("use_distributed_optimizer", false);
@@ -322,7 +324,7 @@ Sharding read_sharding_words(const Fields& fields) {
     const bool same_outer = !instances || fsdp.empty() || known.outer == outer;
     if (known.fsdp == fsdp && known.optimizer == optimizer &&
         known.instances == (instances && optimizer) && same_outer) {
-      return sharding_of(known.states).value();
+      return plan::sharding_of(known.states).value();
     }
   }
   const std::string_view key =
@@ -337,11 +339,11 @@ Sharding read_sharding_words(const Fields& fields) {
 }
 
 void read_data(const Fields& fields, Draft& draft) {
-  Plan& plan = draft.plan;
-  Sharding& sharding = plan.sharding;
+  plan::Plan& plan = draft.plan;
+  plan::Sharding& sharding = plan.sharding;
   sharding = read_sharding_words(fields);
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
-  if (sharding.uses(Spread::kInner)) {
+  if (sharding.uses(plan::Spread::kInner)) {
     const Node instances = *fields.find("num_distributed_optimizer_instances");
     const std::int64_t count = instances.integer(1, kMostOfField);
     const std::int64_t experts = plan.parallel.expert_data();
@@ -369,9 +371,9 @@ void read_data(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
+Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
   Tree fields = Tree::mapping();
-  const Architecture& model = planned.job.model;
+  const model::Architecture& model = planned.job.model;
   add_model_fields(fields, model);
   fields.set("vocab_size", model.vocabulary);
   fields.set("make_vocab_size_divisible_by", 1);
@@ -379,7 +381,7 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
   add_parallel(fields, planned);
   add_pipeline(fields, planned, release);
   add_data(fields, planned);
-  const Plan& plan = planned.plan;
+  const plan::Plan& plan = planned.plan;
   if (plan.overlap.tensor && plan.sequence_parallel) fields.set("tp_comm_overlap", true);
   add_recompute_fields(fields, plan);
   add_precision(fields, planned);
@@ -390,7 +392,7 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release) {
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
                           const std::string& file) {
   draft.source = file;
-  const std::optional<Architecture> named = draft.model;
+  const std::optional<model::Architecture> named = draft.model;
   draft.model = read_model_fields(fields, given, draft);
   draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
                  (named && named->experts) || (given.known_model && given.known_model->experts);
@@ -415,4 +417,4 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   if (!draft.model) draft.model = named;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,11 +5,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A plan and its job as fields of Megatron-Core's configuration, of its data-parallel wrapper, and
 /// of the training loop, under the names of `megatron_flags`. `release` is of Megatron-Core.
-Tree megatron_fields(const PlannedJob& planned, std::string_view release);
+Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release);
 
 /// Reads such fields; `draft` may already know ranks and nodes. `file` stands for the file in
 /// messages. Fails with `kInput` on contradictory or unknown words, with `kUnsupported` on what no
@@ -17,4 +17,4 @@ Tree megatron_fields(const PlannedJob& planned, std::string_view release);
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
                           const std::string& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,35 +6,35 @@
 
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// A module in the words of `--recompute-modules`.
-std::string_view megatron_word(const Named<Module>& module) {
-  return module.value == Module::kNorm ? "layernorm" : module.name;
+std::string_view megatron_word(const Named<plan::Module>& module) {
+  return module.value == plan::Module::kNorm ? "layernorm" : module.name;
 }
 
 /// A list of modules, or one; what is not known of them is left out.
-Recompute listed_modules(Node list, Draft& draft) {
-  Recompute recompute{.kind = RecomputeKind::kModules};
+plan::Recompute listed_modules(Node list, Draft& draft) {
+  plan::Recompute recompute{.kind = plan::RecomputeKind::kModules};
   const std::size_t count = list.is_sequence() ? list.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string word = list.is_sequence() ? list.at(i).text() : list.text();
-    const auto* const known = std::ranges::find(kModuleNames, word, megatron_word);
-    if (known != std::end(kModuleNames) && known->value != Module::kPerOperator) {
+    const auto* const known = std::ranges::find(plan::kModuleNames, word, megatron_word);
+    if (known != std::end(plan::kModuleNames) && known->value != plan::Module::kPerOperator) {
       recompute.modules.add(known->value);
     } else {
       draft.leave_out(list, fmt::format("recomputation of the module {}", printable(word)));
     }
   }
-  return recompute.modules.empty() ? Recompute() : recompute;
+  return recompute.modules.empty() ? plan::Recompute() : recompute;
 }
 
 /// Of the first layers of each chunk, which is all that a chunk has or what no plan says.
 void read_full_recompute(const Fields& fields, Draft& draft) {
   const auto count = fields.find("recompute_num_layers");
   if (!count) return;
-  const std::int64_t layers = count->integer(1, kLargestLayers);
+  const std::int64_t layers = count->integer(1, model::kLargestLayers);
   const bool block = fields.word("recompute_method", "uniform") == "block" ||
                      fields.word("activations_checkpoint_method", "uniform") == "block";
   if (!block) {
@@ -57,20 +57,20 @@ void read_full_recompute(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-void add_recompute_fields(Tree& fields, const Plan& plan) {
-  if (plan.recompute.kind == RecomputeKind::kSelective) {
+void add_recompute_fields(Tree& fields, const plan::Plan& plan) {
+  if (plan.recompute.kind == plan::RecomputeKind::kSelective) {
     fields.set("recompute_granularity", "selective");
   }
-  if (plan.recompute.kind == RecomputeKind::kModules) {
+  if (plan.recompute.kind == plan::RecomputeKind::kModules) {
     fields.set("recompute_granularity", "selective");
     Tree modules = Tree::flow_sequence();
-    for (const Named<Module>& module : kModuleNames) {
+    for (const Named<plan::Module>& module : plan::kModuleNames) {
       if (!plan.recompute.modules.has(module.value)) continue;
       modules.add(Tree::scalar(std::string(megatron_word(module)), false));
     }
     fields.set("recompute_modules", modules);
   }
-  if (plan.recompute.kind == RecomputeKind::kFull) {
+  if (plan.recompute.kind == plan::RecomputeKind::kFull) {
     fields.set("recompute_granularity", "full");
     fields.set("recompute_method", "uniform");
     fields.set("recompute_num_layers", 1);
@@ -78,23 +78,25 @@ void add_recompute_fields(Tree& fields, const Plan& plan) {
 }
 
 void read_recompute_fields(const Fields& fields, Draft& draft) {
-  static constexpr Named<RecomputeKind> kKinds[] = {{RecomputeKind::kNone, "none"},
-                                                    {RecomputeKind::kSelective, "selective"},
-                                                    {RecomputeKind::kFull, "full"}};
-  Recompute& recompute = draft.plan.recompute;
+  static constexpr Named<plan::RecomputeKind> kKinds[] = {
+      {plan::RecomputeKind::kNone, "none"},
+      {plan::RecomputeKind::kSelective, "selective"},
+      {plan::RecomputeKind::kFull, "full"}};
+  plan::Recompute& recompute = draft.plan.recompute;
   const bool older = fields.has("activations_checkpoint_method");
   recompute.kind = fields.choice("recompute_granularity", kKinds,
-                                 older ? RecomputeKind::kFull : RecomputeKind::kNone);
+                                 older ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone);
   const auto modules = fields.find("recompute_modules");
-  if (recompute.kind == RecomputeKind::kSelective && modules) {
+  if (recompute.kind == plan::RecomputeKind::kSelective && modules) {
     recompute = listed_modules(*modules, draft);
   }
-  if (fields.flag("moe_layer_recompute", false) && recompute.kind != RecomputeKind::kFull) {
-    if (recompute.kind == RecomputeKind::kSelective) recompute.modules.add(Module::kCoreAttention);
-    recompute.kind = RecomputeKind::kModules;
-    recompute.modules.add(Module::kMoe);
+  if (fields.flag("moe_layer_recompute", false) && recompute.kind != plan::RecomputeKind::kFull) {
+    if (recompute.kind == plan::RecomputeKind::kSelective)
+      recompute.modules.add(plan::Module::kCoreAttention);
+    recompute.kind = plan::RecomputeKind::kModules;
+    recompute.modules.add(plan::Module::kMoe);
   }
-  if (recompute.kind == RecomputeKind::kFull) read_full_recompute(fields, draft);
+  if (recompute.kind == plan::RecomputeKind::kFull) read_full_recompute(fields, draft);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

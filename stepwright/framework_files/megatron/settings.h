@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What the fields of Megatron-Core's configuration and of its training loop set:
 /// megatron/core/transformer/transformer_config.py, megatron/training/arguments.py.
@@ -404,4 +404,4 @@ inline constexpr KnownSetting kMegatronSettings[] = {
     {"use_precision_aware_optimizer", "offload.masters"},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

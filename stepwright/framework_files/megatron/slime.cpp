@@ -13,7 +13,7 @@
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/syntax/references.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 // THUDM/slime slime/utils/arguments.py: its arguments, by how they begin.
@@ -272,4 +272,4 @@ void name_slime_model(MegatronArguments& arguments, const Given& given, Draft& d
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

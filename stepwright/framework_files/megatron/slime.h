@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/megatron/flags.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Whether arguments are of slime, which trains by Megatron-LM beside generation.
 bool is_slime(const MegatronArguments& arguments, const ImportReport& report);
@@ -20,4 +20,4 @@ void take_slime(MegatronArguments& arguments, const std::string& name, Draft& dr
 /// makes them.
 void name_slime_model(MegatronArguments& arguments, const Given& given, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

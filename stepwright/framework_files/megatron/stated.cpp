@@ -12,7 +12,7 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/settings.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 // _print_args of megatron/training/arguments.py.
@@ -323,4 +323,4 @@ void report_stated(const StatedArguments& stated, const std::string& name, Impor
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A value that a file states of an argument, under the name that it has there.
 struct StatedValue {
@@ -42,4 +42,4 @@ bool states_arguments(const SourceFile& file);
 /// has it anyway. What no release of Megatron-LM has is listed as not read.
 void report_stated(const StatedArguments& stated, const std::string& name, ImportReport& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -11,7 +11,7 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks/release.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// The multiple, times the tensor degree, to which Megatron pads the vocabulary.
@@ -105,14 +105,14 @@ std::int64_t multiple_of(std::int64_t tokens) {
 
 }  // namespace
 
-void add_null_tokenizer(Tree& fields, const PlannedJob& planned) {
+void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned) {
   const std::int64_t tokens = planned.job.model.vocabulary;
   const std::int64_t tensor = planned.plan.parallel.tensor;
   const std::string& release = planned.job.framework.version;
   fields.set("tokenizer_type", "NullTokenizer");
   fields.set("make_vocab_size_divisible_by",
-             multiple_of(padded_vocabulary(tokens, tensor) / tensor));
-  if (release_numbers(release).empty() || comes_before(release, kCountsTheLastToken)) {
+             multiple_of(model::padded_vocabulary(tokens, tensor) / tensor));
+  if (plan::release_numbers(release).empty() || plan::comes_before(release, kCountsTheLastToken)) {
     fields.set("vocab_size", tokens - 1);
   } else {
     fields.set("vocab_size", tokens).set("null_tokenizer_eod_id", tokens - 1);
@@ -136,10 +136,10 @@ namespace {
 
 /// Whether a model is a built-in one but for a vocabulary that counts more tokens than its
 /// tokenizer has: released weights may be padded themselves.
-bool is_padded_built_in(Architecture model, std::int64_t vocabulary) {
+bool is_padded_built_in(model::Architecture model, std::int64_t vocabulary) {
   model.vocabulary = vocabulary;
-  return std::ranges::any_of(built_in_models(), [&](std::string_view name) {
-    return differences(model, built_in_model(name).value()).empty();
+  return std::ranges::any_of(model::built_in_models(), [&](std::string_view name) {
+    return huggingface::differences(model, model::built_in_model(name).value()).empty();
   });
 }
 
@@ -150,7 +150,8 @@ void note_padding(const Fields& fields, Draft& draft) {
   const std::int64_t tensor = draft.plan.parallel.tensor;
   const std::int64_t multiple =
       fields.integer("make_vocab_size_divisible_by", kVocabularyMultiple) * tensor;
-  if (!draft.model || padded_vocabulary(draft.model->vocabulary, tensor) % multiple == 0) return;
+  if (!draft.model || model::padded_vocabulary(draft.model->vocabulary, tensor) % multiple == 0)
+    return;
   const std::int64_t tokens = draft.model->vocabulary;
   const std::int64_t padded = (tokens + multiple - 1) / multiple * multiple;
   if (is_padded_built_in(*draft.model, padded)) {
@@ -159,7 +160,7 @@ void note_padding(const Fields& fields, Draft& draft) {
   }
   draft.notes.push_back(
       fmt::format("The vocabulary is taken as {} tokens; Megatron pads it to a multiple of {}.",
-                  padded_vocabulary(draft.model->vocabulary, tensor), multiple));
+                  model::padded_vocabulary(draft.model->vocabulary, tensor), multiple));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The tokens of a vocabulary, of `vocab_size`, `padded_vocab_size` or a tokenizer that is known by
 /// its type and name; nothing where none says it. Where a tokenizer does, `draft` says so.
@@ -15,9 +15,9 @@ std::optional<std::int64_t> read_vocabulary(const Fields& fields, Draft& draft);
 
 /// Adds the tokenizer of a run without one (NullTokenizer) and the padding, so that the vocabulary
 /// is the plan's in the release of the job's framework.
-void add_null_tokenizer(Tree& fields, const PlannedJob& planned);
+void add_null_tokenizer(Tree& fields, const plan::PlannedJob& planned);
 
 /// Notes to what Megatron pads the vocabulary.
 void note_padding(const Fields& fields, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

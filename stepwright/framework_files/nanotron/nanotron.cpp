@@ -12,13 +12,14 @@
 #include "stepwright/framework_files/nanotron/settings.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr Named<DType> kNanotronTypes[] = {
     {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
-constexpr Named<ScheduleKind> kEngines[] = {{ScheduleKind::kOneForwardOneBackward, "1f1b"},
-                                            {ScheduleKind::kGpipe, "afab"}};
+constexpr Named<schedule::ScheduleKind> kEngines[] = {
+    {schedule::ScheduleKind::kOneForwardOneBackward, "1f1b"},
+    {schedule::ScheduleKind::kGpipe, "afab"}};
 constexpr Named<bool> kTensorModes[] = {{true, "REDUCE_SCATTER"},
                                         {true, "reduce_scatter"},
                                         {false, "ALL_REDUCE"},
@@ -47,7 +48,7 @@ void read_nanotron_sizes(const Fields& model, Draft& draft, const std::string& f
                                      window->line(), Matters::kYes, "the window of attention"});
   }
   const Document document = Document::from(sizes, config->where());
-  Architecture read = read_config(document);
+  model::Architecture read = model::read_config(document);
   const auto bias = config->find("attention_bias");
   if (bias && !bias->is_null()) read.qkv_bias = bias->boolean();
   const std::int64_t multiple =
@@ -75,7 +76,7 @@ void take_nanotron_ranks(std::int64_t ranks, const Given& given, const std::stri
 /// The ranks of all axes: src/nanotron/parallel/context.py.
 void read_nanotron_degrees(const Fields& fields, Draft& draft, const Given& given,
                            const std::string& file) {
-  Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = fields.integer("tp", 1);
   degrees.pipeline = fields.integer("pp", 1);
   degrees.context = fields.integer("context_parallel_size", 1);
@@ -89,28 +90,29 @@ void read_nanotron_degrees(const Fields& fields, Draft& draft, const Given& give
   settle_ranks(draft, given, file);
 }
 
-void read_nanotron_schedule(const Fields& fields, Plan& plan) {
+void read_nanotron_schedule(const Fields& fields, plan::Plan& plan) {
   if (plan.parallel.pipeline > 1) {
-    plan.schedule.kind = fields.choice("pp_engine", kEngines, ScheduleKind::kGpipe);
+    plan.schedule.kind = fields.choice("pp_engine", kEngines, schedule::ScheduleKind::kGpipe);
   }
   plan.sequence_parallel =
       plan.parallel.tensor > 1 && fields.choice("tp_mode", kTensorModes, false);
   const bool again = fields.flag("tp_recompute_allgather", true);
-  plan.tensor_input = again ? TensorInput::kRegather : TensorInput::kKeep;
-  if (fields.flag("recompute_layer", false)) plan.recompute.kind = RecomputeKind::kFull;
+  plan.tensor_input = again ? plan::TensorInput::kRegather : plan::TensorInput::kKeep;
+  if (fields.flag("recompute_layer", false)) plan.recompute.kind = plan::RecomputeKind::kFull;
 }
 
 void read_nanotron_states(const Fields& optimizer, Draft& draft) {
   static constexpr std::string_view kStages[] = {"NNN", "NNG"};
   const auto stage = optimizer.find("zero_stage");
   const auto index = static_cast<std::size_t>(stage ? stage->integer(0, 1) : 0);
-  draft.plan.sharding = sharding_of(kStages[index]).value();
+  draft.plan.sharding = plan::sharding_of(kStages[index]).value();
   const bool wide = optimizer.flag("accumulate_grad_in_fp32", true);
   draft.plan.accumulate = wide ? DType::kFp32 : draft.precision;
-  static constexpr Named<Optimizer> kNames[] = {
-      {Optimizer::kAdamW, "adamW"}, {Optimizer::kAdamW, "adamw"}, {Optimizer::kSgd, "sgd"}};
+  static constexpr Named<plan::Optimizer> kNames[] = {{plan::Optimizer::kAdamW, "adamW"},
+                                                      {plan::Optimizer::kAdamW, "adamw"},
+                                                      {plan::Optimizer::kSgd, "sgd"}};
   draft.optimizer =
-      optimizer.section("optimizer_factory").choice("name", kNames, Optimizer::kAdamW);
+      optimizer.section("optimizer_factory").choice("name", kNames, plan::Optimizer::kAdamW);
 }
 
 }  // namespace
@@ -158,4 +160,4 @@ bool is_nanotron(const SourceFile& file) {
   return holds(file, "batch_accumulation_per_replica") || holds(file, "tp_linear_async");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads a configuration of nanotron: parallelism, tokens, optimizer and the model's sizes.
 void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft& draft);
@@ -16,4 +16,4 @@ bool starts_nanotron(std::span<const ShellWord> words);
 /// Whether a file is such a configuration, or a script that may start it with one.
 bool is_nanotron(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of a configuration of nanotron: huggingface/nanotron
 /// src/nanotron/config/config.py, parallelism_config.py, models_config.py.
@@ -52,4 +52,4 @@ inline constexpr KnownSetting kNanotronSettings[] = {
     {"optimizer.weight_decay*", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

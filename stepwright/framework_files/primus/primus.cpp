@@ -21,7 +21,7 @@
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// What Primus assumes where Megatron-LM assumes otherwise or asks: trainer_base.yaml,
@@ -138,7 +138,7 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
                     "model: --model says them (or {}, where its own are near enough)",
                     known->model));
   }
-  draft.model = built_in_model(known->model);
+  draft.model = model::built_in_model(known->model);
   draft.notes.push_back(
       fmt::format("{} is taken to be the model {}.", printable(whole), known->model));
 }
@@ -217,4 +217,4 @@ bool is_primus(const SourceFile& file) {
   return (holds(file, "pre_trainer:") || holds(file, "post_trainer:")) && holds(file, "overrides:");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

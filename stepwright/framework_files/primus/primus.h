@@ -4,7 +4,7 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads a configuration of AMD's Primus: the overrides of its pre_trainer module, in the words of
 /// Megatron-LM or of torchtitan, with the defaults of its own trainer_base.yaml; or a script that
@@ -14,4 +14,4 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
 /// Whether a file is a configuration of Primus.
 bool is_primus(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -17,7 +17,7 @@
 #include "stepwright/framework_files/syntax/shell_batch.h"
 #include "stepwright/framework_files/syntax/shell_state.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kCommand = "primus-cli";
@@ -195,4 +195,4 @@ bool is_primus_script(const SourceFile& file) {
          std::ranges::any_of(kStarters, [&](std::string_view name) { return holds(file, name); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// An experiment of Primus as a script starts it.
 struct PrimusRun {
@@ -27,4 +27,4 @@ bool starts_primus(std::span<const ShellWord> words);
 /// Whether a script may start it.
 bool is_primus_script(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/megatron_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Where a configuration of Primus has the fields of Megatron: AMD-AGI/Primus
 /// examples/megatron/configs.
@@ -168,4 +168,4 @@ inline constexpr PrimusModel kPrimusModels[] = {
     {"qwen3_30b_a3b", "qwen3-30b-a3b"},
     {"qwen3_235b_a22b", "qwen3-235b-a22b"}};
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -17,7 +17,7 @@
 #include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr Named<DType> kNemoRlPrecisions[] = {
@@ -89,18 +89,19 @@ void read_dtensor(const Fields& root, const std::string& file, const Given& give
   draft.framework_overlap = true;
   const Fields policy = root.section("policy");
   const Fields config = policy.section("dtensor_cfg");
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   plan.parallel.tensor = config.integer("tensor_parallel_size", 1);
   plan.parallel.context = config.integer("context_parallel_size", 1);
   plan.parallel.expert = config.integer("expert_parallel_size", 1);
   plan.sequence_parallel = plan.parallel.tensor > 1 && config.flag("sequence_parallel", false);
   settle_ranks(draft, given, file);
-  plan.sharding = sharding_of("GGG").value();
+  plan.sharding = plan::sharding_of("GGG").value();
   // nemo_rl/models/policy, dtensor workers: CPUOffloadPolicy.
   if (config.flag("cpu_offload", false)) {
     leave_to_host(unread_setting(*config.find("cpu_offload")), draft);
   }
-  if (config.flag("activation_checkpointing", false)) plan.recompute.kind = RecomputeKind::kFull;
+  if (config.flag("activation_checkpointing", false))
+    plan.recompute.kind = plan::RecomputeKind::kFull;
   draft.precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
   plan.accumulate = DType::kFp32;
   draft.sequences = policy.size("train_global_batch_size");
@@ -131,10 +132,10 @@ void check_parent(const Fields& root, const Fields& config,
 
 /// Those of its policy that are not Megatron-Core's, also where it runs what its variant refuses.
 void take_kernels(Draft& draft) {
-  const Kernels usual = framework_defaults(draft.framework).kernels;
-  const Framework own{.name = draft.framework.name, .variant = "nemo-rl"};
-  const Kernels kernels = framework_defaults(own).kernels;
-  for (const auto& [flag, name] : kKernelFlags) {
+  const plan::Kernels usual = plan::framework_defaults(draft.framework).kernels;
+  const plan::Framework own{.name = draft.framework.name, .variant = "nemo-rl"};
+  const plan::Kernels kernels = plan::framework_defaults(own).kernels;
+  for (const auto& [flag, name] : plan::kKernelFlags) {
     if (kernels.*flag != usual.*flag) draft.kernels.emplace_back(flag, kernels.*flag);
   }
 }
@@ -167,16 +168,17 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
 /// nemo_rl/models/megatron/data.py: under a pipeline alone sequences are filled up to the longest.
 void read_sequence_packing(const Fields& policy, const Given& given, Draft& draft) {
   struct Packer {
-    PackingKind kind = PackingKind::kFirstFit;
-    PackingOrder order = PackingOrder::kLongestFirst;
+    packing::PackingKind kind = packing::PackingKind::kFirstFit;
+    packing::PackingOrder order = packing::PackingOrder::kLongestFirst;
   };
   static constexpr Named<Packer> kPackers[] = {
       {{}, "modified_first_fit_decreasing"},
       {{}, "first_fit_decreasing"},
-      {{.order = PackingOrder::kAsTheyCome}, "first_fit_shuffle"},
-      {{.kind = PackingKind::kGreedy}, "concatenative"}};
+      {{.order = packing::PackingOrder::kAsTheyCome}, "first_fit_shuffle"},
+      {{.kind = packing::PackingKind::kGreedy}, "concatenative"}};
   const Fields section = policy.section("sequence_packing");
-  PackingWords words = {.packing = {.too_long = TooLong::kDrop}, .batch_of_documents = true};
+  PackingWords words = {.packing = {.too_long = packing::TooLong::kDrop},
+                        .batch_of_documents = true};
   if (packs_documents(section, "enabled", given)) {
     const Packer packer = section.choice("algorithm", kPackers, Packer{});
     words.packing.kind = packer.kind;
@@ -185,7 +187,7 @@ void read_sequence_packing(const Fields& policy, const Given& given, Draft& draf
     const Fields config = policy.section("megatron_cfg");
     const bool piped =
         config.flag("enabled", false) && config.integer("pipeline_model_parallel_size", 1) > 1;
-    words.packing.pad_to = piped ? PadTo::kLength : PadTo::kLongest;
+    words.packing.pad_to = piped ? packing::PadTo::kLength : packing::PadTo::kLongest;
   }
   take_packing(section, "enabled", words, given, draft);
 }
@@ -255,4 +257,4 @@ bool is_nemo_rl(const SourceFile& file) {
                                     holds(file, "train_global_batch_size:"));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,11 +7,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Writes a configuration of NeMo-RL whose policy trains under Megatron-Core, for a few steps of
 /// supervised training on a public data set. Fails with `kUnsupported` on what it has no keys for.
-std::string write_nemo_rl(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads the training part of the policy of a NeMo-RL configuration: Megatron-Core (megatron_cfg)
 /// or DTensor (dtensor_cfg). A file goes over the one that its `defaults` names, where that is
@@ -24,4 +24,4 @@ bool starts_nemo_rl(std::span<const ShellWord> words);
 /// Whether a file is such a configuration, or a script that may start it with one.
 bool is_nemo_rl(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/megatron_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Where NeMo-RL has the fields of Megatron: NVIDIA-NeMo/RL examples/configs/grpo_math_1B.yaml.
 inline constexpr MegatronPlace kNemoRlPlaces[] = {
@@ -136,4 +136,4 @@ inline constexpr KnownSetting kNemoRlSettings[] = {
     {"policy.megatron_cfg.*", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

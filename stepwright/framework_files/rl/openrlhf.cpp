@@ -23,7 +23,7 @@
 #include "stepwright/framework_files/rl/openrlhf_settings.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kOpenrlhf = "openrlhf";
@@ -239,7 +239,7 @@ void read_openrlhf_model(const Fields& fields, const Given& given, Draft& draft)
   if (const auto model = fields.find("pretrain")) take_named_model(model->text(), given, draft);
   read_openrlhf_adapters(fields, draft);
   if (fields.flag("gradient_checkpointing", false)) {
-    draft.plan.recompute.kind = RecomputeKind::kFull;
+    draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
   draft.fused_cross_entropy = fields.flag("use_liger_kernel", false);
 }
@@ -258,16 +258,18 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
   std::vector<LeftOut> left_out;
   read_openrlhf_model(fields, given, draft);
   draft.precision = openrlhf_precision(fields);
-  static constexpr Named<Optimizer> kOptimizers[] = {{Optimizer::kAdamW, "adam"},
-                                                     {Optimizer::kMuon, "muon"}};
-  draft.optimizer = fields.choice("optim", kOptimizers, Optimizer::kAdamW);
+  static constexpr Named<plan::Optimizer> kOptimizers[] = {{plan::Optimizer::kAdamW, "adam"},
+                                                           {plan::Optimizer::kMuon, "muon"}};
+  draft.optimizer = fields.choice("optim", kOptimizers, plan::Optimizer::kAdamW);
   if (fields.flag("flash_attn", trainer.name == "train_ppo_ray")) {
-    draft.attention = AttentionKernel::kFlash2;
+    draft.attention = cluster::AttentionKernel::kFlash2;
   }
   take_attention(fields, "attn_implementation", left_out, draft);
-  take_packing(fields, "packing_samples",
-               {.packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kSplit}}, given, draft);
-  Plan& plan = draft.plan;
+  take_packing(
+      fields, "packing_samples",
+      {.packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kSplit}},
+      given, draft);
+  plan::Plan& plan = draft.plan;
   plan.parallel.context = fields.integer("ring_attn_size", 1);
   plan.parallel.tensor = fields.integer("ds_tensor_parallel_size", 1);
   const Document config = Document::from(deepspeed_tree(fields, draft.precision), file);
@@ -343,4 +345,4 @@ bool starts_openrlhf(std::span<const ShellWord> words) { return !trainer_among(w
 
 bool is_openrlhf(const SourceFile& file) { return holds(file, kOpenrlhf); }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads a script that starts a trainer of OpenRLHF: fine-tuning, preferences and rewards under
 /// the launcher of DeepSpeed, reinforcement learning under Ray, of which the actor's update is the
@@ -18,4 +18,4 @@ bool starts_openrlhf(std::span<const ShellWord> words);
 /// Whether a script may start one.
 bool is_openrlhf(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Arguments of OpenRLHF, with `_` for `-`: OpenRLHF/OpenRLHF openrlhf/cli/train_sft.py,
 /// train_dpo.py, train_rm.py, train_kto.py, train_ppo_ray.py.
@@ -148,4 +148,4 @@ inline constexpr KnownSetting kOpenrlhfSettings[] = {
     {"ds_*", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -16,7 +16,7 @@
 #include "stepwright/framework_files/setting_words.h"
 #include "stepwright/framework_files/syntax/references.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kVerl = "verl.trainer";
@@ -95,7 +95,7 @@ void say_short_micro_batch(const Fields& root, const Update& update, std::int64_
 /// ranks that share a sequence.
 void take_update(const Update& update, Draft& draft) {
   draft.length = update.length;
-  const Parallel& degrees = draft.plan.parallel;
+  const plan::Parallel& degrees = draft.plan.parallel;
   std::int64_t micro = update.micro_batch;
   if (micro == 0) micro = update.pass / degrees.data;
   if (update.tokens > 0) micro = update.tokens * degrees.context / update.length;
@@ -106,7 +106,7 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
                      Draft& draft) {
   draft.framework.name = "fsdp";
   draft.framework_overlap = true;
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   const Fields policy = root.section("actor_rollout_ref");
   const Fields actor = policy.section("actor");
   const Fields config = actor.section("fsdp_config");
@@ -271,4 +271,4 @@ bool is_verl(const SourceFile& file) {
   return holds(file, kVerl) || holds(file, "actor_rollout_ref") || holds(file, "partial_pretrain:");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads the training part of verl's actor, of its YAML or of a script that starts verl.trainer
 /// with words of Hydra: Megatron-Core or FSDP. A step is one update of the actor, of
@@ -19,4 +19,4 @@ bool is_verl(const SourceFile& file);
 /// Whether a command starts a trainer of verl.
 bool starts_verl(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,18 +6,19 @@
 
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 void read_fsdp_engine(const Fields& config, bool second, Draft& draft) {
-  Plan& plan = draft.plan;
-  if (plan.parallel.context > 1) plan.context_kind = ContextKind::kUlysses;
+  plan::Plan& plan = draft.plan;
+  if (plan.parallel.context > 1) plan.context_kind = plan::ContextKind::kUlysses;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
   const auto size = config.find("fsdp_size");
   const std::int64_t group = size ? size->integer(-1, kMostOfField) : -1;
   const bool again = config.flag("reshard_after_forward", true);
   const bool whole = group <= 0 || group >= ranks;
   if (!whole && ranks % group != 0) size->fail(fmt::format("must divide {} ranks", ranks));
-  plan.sharding = sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
+  plan.sharding =
+      plan::sharding_of(whole ? (again ? "GGG" : "NGG") : (again ? "III" : "NII")).value();
   if (!whole) plan.sharding.group = group;
   // verl/workers/engine/fsdp/transformer_impl.py: FSDP2 alone has the policy.
   if (second && config.flag("offload_policy", false)) {
@@ -32,12 +33,12 @@ void read_parameter_type(const Fields& config, Draft& draft) {
   const bool narrow = word == "bf16" || word == "bfloat16";
   if (!narrow && word != "fp32" && word != "float32") return;
   static_cast<void>(config.find("model_dtype"));
-  if (narrow && !draft.adapters) draft.masters = Masters::kNone;
+  if (narrow && !draft.adapters) draft.masters = plan::Masters::kNone;
 }
 
 void read_verl_model(const Fields& model, Draft& draft) {
   if (model.flag("enable_gradient_checkpointing", true)) {
-    draft.plan.recompute.kind = RecomputeKind::kFull;
+    draft.plan.recompute.kind = plan::RecomputeKind::kFull;
     // verl/utils/activation_offload.py: what checkpoints keep, a layer's input, but for the last
     // layer's; without checkpoints all that layers keep, which no plan has.
     if (model.flag("enable_activation_offload", false)) draft.plan.offload.move_inputs();
@@ -85,4 +86,4 @@ Tree verl_defaults(const Tree& said) {
   return usual.set("precision", "bf16").set("grad_reduce_in_fp32", true);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,13 +6,13 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 // What verl's trainers of reinforcement learning and of fine-tuning have in common.
 
 /// verl/workers/engine/fsdp/transformer_impl.py: the answers of a micro-batch one behind the other.
 inline constexpr PackingWords kVerlNoPadding = {
-    .packing = {.pad_to = PadTo::kLongest, .too_long = TooLong::kDrop}};
+    .packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kDrop}};
 
 /// How FSDP shares states, and which it leaves to the host (`second`: FSDP2, which alone has a
 /// policy for that). Ranks must be settled. verl/workers/config/engine.py: FSDPEngineConfig.
@@ -36,4 +36,4 @@ void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& 
 /// verl/utils/megatron_utils.py (make_megatron_module). `said`: fields of Megatron that it says.
 Tree verl_defaults(const Tree& said);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

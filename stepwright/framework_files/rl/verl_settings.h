@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/megatron_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Where verl has the fields of Megatron: volcengine/verl
 /// verl/trainer/config/_generated_ppo_megatron_trainer.yaml.
@@ -132,4 +132,4 @@ inline constexpr KnownSetting kVerlSettings[] = {
     {"hydra*", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

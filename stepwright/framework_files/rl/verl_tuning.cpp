@@ -13,7 +13,7 @@
 #include "stepwright/framework_files/rl/verl_engine.h"
 #include "stepwright/framework_files/rl/verl_tuning_settings.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::int64_t kTunedBatch = 256;
@@ -108,4 +108,4 @@ void read_verl_tuning(const Fields& root, const std::string& file, const std::st
   read_engine_trainer(root, file, engine, given, draft);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

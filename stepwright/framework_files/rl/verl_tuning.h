@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads the configuration of a trainer of verl that learns from documents:
 /// `verl.trainer.fsdp_sft_trainer` (0.2 to 0.6, trainer/config/sft_trainer.yaml), or
@@ -14,4 +14,4 @@ namespace stepwright {
 void read_verl_tuning(const Fields& root, const std::string& file, const std::string& engine,
                       const Given& given, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/import_report.h"
 #include "stepwright/framework_files/megatron_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Where verl's trainer over an engine has the fields of Megatron:
 /// verl/trainer/config/engine/megatron.yaml.
@@ -91,4 +91,4 @@ inline constexpr KnownSetting kVerlTuningSettings[] = {
     {"--config-path", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

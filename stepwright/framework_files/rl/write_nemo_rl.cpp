@@ -11,7 +11,7 @@
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/nemo_rl.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// All that examples/run_sft.py asks for beside the plan: NVIDIA-NeMo/RL examples/configs/sft.yaml.
@@ -142,7 +142,7 @@ void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) 
   section.set(field, value);
 }
 
-void add_megatron_config(Tree& config, const PlannedJob& planned) {
+void add_megatron_config(Tree& config, const plan::PlannedJob& planned) {
   const Tree fields = megatron_fields(planned, "");
   Tree sizes = Tree::mapping();
   add_model_fields(sizes, planned.job.model);
@@ -161,8 +161,8 @@ std::string_view nemo_rl_type(DType precision) {
 
 }  // namespace
 
-std::string write_nemo_rl(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Job& job = planned.job;
+std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
+  const plan::Job& job = planned.job;
   const Document start = Document::parse(kNemoRlStart, "nemo-rl");
   Tree file = start.root().placed_tree();
   Tree& policy = *file.find("policy");
@@ -186,4 +186,4 @@ std::string write_nemo_rl(const PlannedJob& planned, const std::vector<std::stri
          Document::from(file, "nemo-rl").to_yaml();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -18,7 +18,7 @@
 #include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// What ms-swift sets where nothing is said and Megatron-LM does not.
@@ -79,8 +79,8 @@ Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
 }
 
 /// Sizes follow from the model that is named, or from the folder of its weights.
-const Architecture& swift_model(const Fields& own, const Given& given, Draft& draft,
-                                const std::string& file) {
+const model::Architecture& swift_model(const Fields& own, const Given& given, Draft& draft,
+                                       const std::string& file) {
   if (given.known_model) return *given.known_model;
   std::string named;
   for (const std::string_view key : {"model", "load", "mcore_model"}) {
@@ -141,7 +141,7 @@ void read_swift_megatron(std::span<const ShellWord> command, const std::string& 
     if (said.find(key) == nullptr) add_swift_words(std::string(key), Tree(value), words);
   }
   add_swift_precision(own, said, words, draft);
-  const Architecture model = swift_model(own, given, draft, name);
+  const model::Architecture model = swift_model(own, given, draft, name);
   MegatronArguments arguments = read_flags(words, name, {}, true, draft.report);
   add_model_fields(arguments.fields, model);
   const Document document = Document::from(std::move(arguments.fields), name);
@@ -156,7 +156,7 @@ void read_swift_megatron(std::span<const ShellWord> command, const std::string& 
   if (draft.adapters) {
     // Which are its own: they keep and multiply their rank's rows.
     draft.framework.variant = "ms-swift";
-    draft.tensor_input = TensorInput::kRegather;
+    draft.tensor_input = plan::TensorInput::kRegather;
   }
   read_swift_packing(own, given, draft);
   list_settings(own, name, kSwiftMegatronSettings, draft.report);
@@ -167,4 +167,4 @@ void read_swift_megatron(std::span<const ShellWord> command, const std::string& 
   name_by_underscores(draft.report);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,11 +6,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads the arguments of `megatron sft`: Megatron-LM's with underscores, truths as words, and
 /// ms-swift's own. modelscope/ms-swift swift/megatron/arguments/megatron_args.py.
 void read_swift_megatron(std::span<const ShellWord> words, const std::string& name,
                          const Given& given, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of the arguments of `swift sft`: modelscope/ms-swift swift/arguments/sft_args.py,
 /// swift/arguments/base_args, swift/trainers/arguments.py, and the TrainingArguments of
@@ -226,4 +226,4 @@ inline constexpr KnownSetting kSwiftMegatronSettings[] = {
     {"swanlab_*", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

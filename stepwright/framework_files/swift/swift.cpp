@@ -20,7 +20,7 @@
 #include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// swift/cli/main.py and swift/cli/_megatron/main.py: the methods that train.
@@ -115,7 +115,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   if (sorted.programs.size() > 1) {
     fail_input(sorted.programs[1]->name + ": is a second file of the program");
   }
-  if (sorted.model) draft.model = read_config(*sorted.model, &draft.notes);
+  if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
   const SourceFile& file = *sorted.program;
   draft.source = file.name;
   if (!is_swift_script(file)) {
@@ -150,4 +150,4 @@ bool is_swift(const SourceFile& file) {
   return holds(file, "model:") && (holds(file, "tuner_type:") || holds(file, "train_type:"));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,11 +7,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Writes a script that starts `megatron sft` (Megatron-SWIFT) for a few steps on a public data
 /// set. Fails with `kUnsupported` on what its arguments cannot say, naming it.
-std::string write_swift(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads a shell script that starts `swift sft` or `megatron sft` of ms-swift, or the former's
 /// arguments as YAML, and a configuration of DeepSpeed and the config.json of a model beside it.
@@ -23,4 +23,4 @@ bool is_swift(const SourceFile& file);
 /// Whether a command starts ms-swift's training.
 bool starts_swift(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

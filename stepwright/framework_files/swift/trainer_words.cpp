@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/swift/settings.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// A configuration of DeepSpeed that ms-swift brings under a name: swift/config/zero*.json.
@@ -101,7 +101,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
     if (!word || word->is_null()) continue;
     kind = word->text();
     // lora_llm: adapters beside the language model, an encoder trained whole.
-    const std::optional<Architecture>& model = draft.model ? draft.model : given.known_model;
+    const std::optional<model::Architecture>& model = draft.model ? draft.model : given.known_model;
     const bool text = kind == "lora_llm" && model && !model->encoder;
     if (kind == "lora" || kind == "full" || text) static_cast<void>(fields.find(key));
   }
@@ -129,17 +129,18 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
 /// `max_length` is deleted. Neither packed sequences nor, with `padding_free`, documents of a
 /// micro-batch are filled up.
 void read_swift_packing(const Fields& fields, const Given& given, Draft& draft) {
-  static constexpr Named<TooLong> kTruncations[] = {{TooLong::kDrop, "delete"},
-                                                    {TooLong::kTruncate, "left"},
-                                                    {TooLong::kTruncate, "right"},
-                                                    {TooLong::kSplit, "split"}};
-  static constexpr Named<PackingKind> kPackers[] = {{PackingKind::kFirstFit, "binpack"},
-                                                    {PackingKind::kGreedy, "sequential"}};
-  PackingWords words = {.packing = {.pad_to = PadTo::kLongest}};
-  words.packing.too_long = fields.choice("truncation_strategy", kTruncations, TooLong::kDrop);
+  static constexpr Named<packing::TooLong> kTruncations[] = {{packing::TooLong::kDrop, "delete"},
+                                                             {packing::TooLong::kTruncate, "left"},
+                                                             {packing::TooLong::kTruncate, "right"},
+                                                             {packing::TooLong::kSplit, "split"}};
+  static constexpr Named<packing::PackingKind> kPackers[] = {
+      {packing::PackingKind::kFirstFit, "binpack"}, {packing::PackingKind::kGreedy, "sequential"}};
+  PackingWords words = {.packing = {.pad_to = packing::PadTo::kLongest}};
+  words.packing.too_long =
+      fields.choice("truncation_strategy", kTruncations, packing::TooLong::kDrop);
   take_packing(fields, "padding_free", words, given, draft);
   if (!packs_documents(fields, "packing", given)) return;
-  words.packing.kind = fields.choice("packing_strategy", kPackers, PackingKind::kFirstFit);
+  words.packing.kind = fields.choice("packing_strategy", kPackers, packing::PackingKind::kFirstFit);
   take_packing(fields, "packing", words, given, draft);
 }
 
@@ -153,18 +154,18 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
   if (const auto id = fields.find("model")) take_hub_model(*id, given, draft);
   draft.length = fields.size("max_length");
   const bool recomputes = fields.flag("gradient_checkpointing", true);
-  draft.plan.recompute.kind = recomputes ? RecomputeKind::kFull : RecomputeKind::kNone;
+  draft.plan.recompute.kind = recomputes ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
   take_own_configurations(fields, trainer);
   read_trainer_fields(fields, files, trainer, left_out, draft);
   fill_accumulation(fields, given, draft);
   read_weights_type(fields, trainer, draft);
   take_attention(fields, "attn_impl", left_out, draft);
   draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
-  draft.plan.context_kind = ContextKind::kUlysses;
+  draft.plan.context_kind = plan::ContextKind::kUlysses;
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
   read_tuner(fields, "lora", given, draft);
   read_swift_packing(fields, given, draft);
   settle_program(fields, files, trainer, left_out, given, draft, kSwiftSettings);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

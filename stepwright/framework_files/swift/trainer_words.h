@@ -3,7 +3,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads the arguments of `swift sft`. modelscope/ms-swift swift/arguments/sft_args.py,
 /// swift/arguments/base_args, swift/trainers/arguments.py, swift/config.
@@ -17,4 +17,4 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
 /// Takes how documents are packed, where a person says how long they are.
 void read_swift_packing(const Fields& fields, const Given& given, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/swift/swift.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// A field of Megatron and the argument of `megatron sft` that sets it.
@@ -93,7 +93,7 @@ std::string swift_value(const Tree& value) {
   return words;
 }
 
-std::string swift_lines(const Tree& fields, const Architecture& model) {
+std::string swift_lines(const Tree& fields, const model::Architecture& model) {
   Tree sizes = Tree::mapping();
   add_model_fields(sizes, model);
   std::string lines;
@@ -117,9 +117,9 @@ std::string swift_lines(const Tree& fields, const Architecture& model) {
 
 /// swift/arguments/tuner_args.py; swift/megatron/arguments/megatron_args.py: `full` is the usual
 /// tuner.
-std::string swift_adapters(const Architecture& model) {
+std::string swift_adapters(const model::Architecture& model) {
   if (!model.adapters) return "";
-  const Adapters& adapters = *model.adapters;
+  const model::Adapters& adapters = *model.adapters;
   return fmt::format(
       "  --tuner_type lora \\\n  --lora_rank {} \\\n  --lora_alpha {} \\\n  --lora_dropout {} "
       "\\\n  --target_modules {} \\\n",
@@ -128,14 +128,16 @@ std::string swift_adapters(const Architecture& model) {
 }
 
 /// swift/arguments/base_args: packing, packing_strategy, truncation_strategy.
-std::string swift_packing(const Job& job) {
+std::string swift_packing(const plan::Job& job) {
   if (!job.documents) return "";
-  const Packing& packing = job.documents->packing;
+  const packing::Packing& packing = job.documents->packing;
   std::string lines;
-  if (packing.kind != PackingKind::kNone) lines += "  --packing true \\\n";
-  if (packing.kind == PackingKind::kGreedy) lines += "  --packing_strategy sequential \\\n";
-  if (packing.too_long == TooLong::kTruncate) lines += "  --truncation_strategy right \\\n";
-  if (packing.too_long == TooLong::kSplit) lines += "  --truncation_strategy split \\\n";
+  if (packing.kind != packing::PackingKind::kNone) lines += "  --packing true \\\n";
+  if (packing.kind == packing::PackingKind::kGreedy)
+    lines += "  --packing_strategy sequential \\\n";
+  if (packing.too_long == packing::TooLong::kTruncate)
+    lines += "  --truncation_strategy right \\\n";
+  if (packing.too_long == packing::TooLong::kSplit) lines += "  --truncation_strategy split \\\n";
   return lines;
 }
 
@@ -146,7 +148,7 @@ std::string_view swift_type(DType precision) {
 
 /// MegatronArguments.__post_init__ sets CUDA_DEVICE_MAX_CONNECTIONS to 1 where it is not set, and
 /// _check_megatron_fsdp refuses that.
-std::vector<EnvironmentSetting> swift_settings(const PlannedJob& planned) {
+std::vector<EnvironmentSetting> swift_settings(const plan::PlannedJob& planned) {
   std::vector<EnvironmentSetting> settings = needed_settings(planned);
   for (EnvironmentSetting& setting : settings) {
     if (setting.name != "CUDA_DEVICE_MAX_CONNECTIONS" || !setting.value.empty()) continue;
@@ -158,7 +160,7 @@ std::vector<EnvironmentSetting> swift_settings(const PlannedJob& planned) {
 
 }  // namespace
 
-std::string write_swift(const PlannedJob& planned, const std::vector<std::string>& header) {
+std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   const Tree fields = megatron_fields(planned, "");
   std::string text = script_head(planned, header, shell_lines(swift_settings(planned)));
   text +=
@@ -173,4 +175,4 @@ std::string write_swift(const PlannedJob& planned, const std::vector<std::string
   return text + swift_lines(fields, planned.job.model) + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

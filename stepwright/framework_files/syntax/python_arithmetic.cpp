@@ -6,7 +6,7 @@
 
 #include "stepwright/core/scalar.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -202,4 +202,4 @@ std::optional<bool> python_comparison(std::string_view sign, const PythonObject&
   return left && right ? std::optional(ordered(sign, *left, *right)) : std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

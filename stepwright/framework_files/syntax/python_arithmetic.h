@@ -5,7 +5,7 @@
 
 #include "stepwright/framework_files/syntax/python_object.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The result of an operator ("+", "-", "*", "/", "//", "%", "**") on whole numbers, texts (also
 /// "/" of paths and "%" of values) and lists; unknown where nobody knows, beyond 2^63 and 10,000
@@ -20,4 +20,4 @@ PythonObject python_negative(PythonObject value);
 std::optional<bool> python_comparison(std::string_view sign, const PythonObject& a,
                                       const PythonObject& b);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

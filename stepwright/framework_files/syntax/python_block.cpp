@@ -9,7 +9,7 @@
 
 // Statements of a program, in their order.
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -324,4 +324,4 @@ void PythonProgram::note_passed(const PythonLine& line, const PythonLine& head) 
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

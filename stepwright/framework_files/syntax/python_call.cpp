@@ -10,7 +10,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/syntax/python_tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 void check_read(const Tree& tree, const std::string& name) {
@@ -87,4 +87,4 @@ Document read_python_call(std::string_view text, std::string_view function,
   return Document::from(given, name);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/framework_files/syntax/python_program.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Takes names of other modules for words, and calls of classes, which begin with a capital, for
 /// objects.
@@ -33,4 +33,4 @@ PythonObject first_python_call(std::string_view text, std::string_view type,
 Document read_python_call(std::string_view text, std::string_view function,
                           const std::string& name);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -11,7 +11,7 @@
 #include "stepwright/framework_files/syntax/python_call.h"
 #include "stepwright/framework_files/syntax/python_tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kMostUnread = 1000;
@@ -177,4 +177,4 @@ PythonConfig read_python_config(std::span<const PythonText> texts, const PythonW
   return config;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

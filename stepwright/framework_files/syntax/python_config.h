@@ -11,7 +11,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/syntax/python_program.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What a reader knows of a program whose configurations are Python functions.
 struct PythonWords {
@@ -60,4 +60,4 @@ struct PythonConfig {
 PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
                                 const std::string& function);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 
 // What functions and classes of a program give.
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -244,4 +244,4 @@ void PythonProgram::define_class(std::string_view text, Lines body) {
   file_here().classes[name] = {name, base, body.subspan(0, first), frames_[here_].file};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

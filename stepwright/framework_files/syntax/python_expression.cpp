@@ -15,7 +15,7 @@
 #include "stepwright/framework_files/syntax/python_source.h"
 #include "stepwright/framework_files/syntax/python_statement.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using PartKind = PythonNode::Kind;
@@ -424,4 +424,4 @@ void bind_python_targets(std::string_view targets, const PythonObject& value, Py
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/syntax/python_object.h"
 #include "stepwright/framework_files/syntax/python_parser.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What names mean where expressions of Python stand.
 class PythonNames {
@@ -45,4 +45,4 @@ PythonObject python_value(const PythonNode& expression, PythonNames& names);
 void bind_python_targets(std::string_view targets, const PythonObject& value, PythonNames& names,
                          int depth = 0);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

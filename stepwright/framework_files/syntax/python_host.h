@@ -7,7 +7,7 @@
 
 #include "stepwright/framework_files/syntax/python_object.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A call of what a program does not have itself.
 struct PythonCall {
@@ -49,4 +49,4 @@ class PythonHost {
                       std::uint32_t /*line*/) {}
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

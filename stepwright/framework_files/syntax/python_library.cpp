@@ -9,7 +9,7 @@
 
 #include "stepwright/framework_files/syntax/python_arithmetic.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -383,4 +383,4 @@ std::optional<PythonObject> python_library(std::string_view name, const PythonAr
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

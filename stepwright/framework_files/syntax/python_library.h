@@ -5,7 +5,7 @@
 
 #include "stepwright/framework_files/syntax/python_object.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What a method of a text, a list or a mapping gives, and does to it; nothing for others.
 std::optional<PythonObject> python_object_method(PythonObject& self, std::string_view method,
@@ -14,4 +14,4 @@ std::optional<PythonObject> python_object_method(PythonObject& self, std::string
 /// What a function of Python or its library gives: "str", "shlex.join", "os.path.join".
 std::optional<PythonObject> python_library(std::string_view name, const PythonArguments& given);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 
 #include "stepwright/framework_files/syntax/python_source.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using PartKind = PythonNode::Kind;
@@ -122,4 +122,4 @@ std::size_t add_python_string(std::string_view text, std::size_t at, const Pytho
   return pieces.take(raw, filled) ? end : text.size() + 1;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 
 #include "stepwright/framework_files/syntax/python_parser.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The number with which a text begins, or its "...", which is not read.
 PythonNode python_number(std::string_view text);
@@ -18,4 +18,4 @@ bool starts_python_string(std::string_view text);
 std::size_t add_python_string(std::string_view text, std::size_t at, const PythonPlace& place,
                               PythonNode& into);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

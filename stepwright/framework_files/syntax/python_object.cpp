@@ -8,7 +8,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -273,4 +273,4 @@ const PythonObject* PythonArguments::find(std::string_view name, std::size_t pla
   return place < unnamed.size() ? &unnamed[place] : nullptr;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

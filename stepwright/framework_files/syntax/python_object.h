@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A text of a Python program of which each character knows its line, and in which holes stand for
 /// what no literal says.
@@ -113,4 +113,4 @@ struct PythonArguments {
   [[nodiscard]] const PythonObject* find(std::string_view name, std::size_t place) const;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

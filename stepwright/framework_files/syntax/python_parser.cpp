@@ -11,7 +11,7 @@
 #include "stepwright/framework_files/syntax/python_literal.h"
 #include "stepwright/framework_files/syntax/python_source.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using PartKind = PythonNode::Kind;
@@ -456,4 +456,4 @@ PythonNode parse_python(std::string_view text, const PythonPlace& place) {
   return ExpressionParser(text, place).whole();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A part of an expression of Python, as a tree.
 struct PythonNode {
@@ -61,4 +61,4 @@ struct PythonPlace {
 /// 50 levels.
 PythonNode parse_python(std::string_view text, const PythonPlace& place);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/syntax/python_library.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -320,4 +320,4 @@ void PythonProgram::import_names(std::string_view statement) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

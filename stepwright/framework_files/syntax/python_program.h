@@ -17,7 +17,7 @@
 #include "stepwright/framework_files/syntax/python_state.h"
 #include "stepwright/framework_files/syntax/python_statement.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A text of Python, and the name of its file.
 struct PythonText {
@@ -155,4 +155,4 @@ std::vector<std::string_view> python_comma_parts(std::string_view text);
 /// Where the statements end that stand further in behind one.
 std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kMostStatements = 100'000;
@@ -189,4 +189,4 @@ std::vector<PythonFunction> python_functions(std::span<const PythonLine> lines) 
   return functions;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A statement of a Python text: one line, or several where brackets, texts or a backslash continue
 /// it.
@@ -55,4 +55,4 @@ bool is_python_name_char(char c);
 /// A text without blanks around it.
 std::string_view python_trimmed(std::string_view text);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

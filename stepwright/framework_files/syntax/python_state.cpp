@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -93,4 +93,4 @@ void PythonState::merge(std::vector<Frame>& frames, const std::string& name) con
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,7 +10,7 @@
 
 #include "stepwright/framework_files/syntax/python_object.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What the names of a program hold at one moment, so that branches of an open condition can each
 /// be followed from there.
@@ -42,4 +42,4 @@ class PythonState {
   std::size_t weight_ = 1;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 
 #include "stepwright/framework_files/syntax/python_source.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 bool holds_char(std::string_view characters, char c) {
@@ -75,4 +75,4 @@ std::vector<std::pair<std::string, std::string>> python_imports(std::string_view
   return names;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

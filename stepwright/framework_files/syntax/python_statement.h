@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The parts of "target: type = value"; without value when it is no plain assignment.
 struct PythonAssignment {
@@ -27,4 +27,4 @@ bool says_nothing_in_python(std::string_view text);
 /// there.
 std::vector<std::pair<std::string, std::string>> python_imports(std::string_view statement);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

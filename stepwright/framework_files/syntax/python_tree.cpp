@@ -10,7 +10,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/syntax/python_source.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using ObjectKind = PythonObject::Kind;
@@ -149,4 +149,4 @@ PythonObject python_object(const Tree& tree, std::uint32_t line) {
   return made;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

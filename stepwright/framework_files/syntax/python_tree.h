@@ -7,7 +7,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/syntax/python_object.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// An expression that is no literal: null with the text that was written.
 Tree unread_value(std::string_view text);
@@ -25,4 +25,4 @@ Tree python_tree(const PythonArguments& arguments, const std::string& file);
 /// A tree as a value that stands in a line.
 PythonObject python_object(const Tree& tree, std::uint32_t line);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

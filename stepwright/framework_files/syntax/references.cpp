@@ -10,7 +10,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr int kLongestChain = 8;
@@ -172,4 +172,4 @@ Document with_references(const Document& document, std::vector<std::string>& not
   return Document::from(std::move(resolved), document.name());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

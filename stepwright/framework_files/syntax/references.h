@@ -8,7 +8,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A scalar as YAML means it: a number, a truth value, null or text.
 Tree plain_scalar(std::string_view text);
@@ -30,4 +30,4 @@ void forget_lines(Tree& tree);
 Document with_references(const Document& document, std::vector<std::string>& notes,
                          const std::map<std::string, std::string>& environment = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kLongest = 255;
@@ -212,4 +212,4 @@ bool is_expression(std::string_view text) {
   return text.find_first_of("\\[](){}*+?|^$") != std::string_view::npos;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

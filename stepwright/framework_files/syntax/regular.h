@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Whether a regular expression of Python matches all of a text (`re.fullmatch`): literals, `.`,
 /// classes, groups, alternatives, `*`, `+`, `?`, `{2,3}`, `^`, `$`. Nothing where it has something
@@ -14,4 +14,4 @@ std::optional<bool> matches_whole(std::string_view expression, std::string_view 
 /// Whether a text has a character that is special in such expressions, other than a point.
 bool is_expression(std::string_view text);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using Number = std::optional<std::int64_t>;
@@ -282,4 +282,4 @@ std::optional<ArithmeticResult> arithmetic_value(std::string_view text,
   return Arithmetic(text, names, atoms).value();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The variables that an expression reads and sets.
 struct ArithmeticNames {
@@ -25,4 +25,4 @@ struct ArithmeticResult {
 std::optional<ArithmeticResult> arithmetic_value(std::string_view text,
                                                  const ArithmeticNames& names);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

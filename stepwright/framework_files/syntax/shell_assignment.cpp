@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// The values of an array, whose bracket stands here.
@@ -45,4 +45,4 @@ bool take_assignment(ShellWords& words, ShellNode& made) {
   return true;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 
 #include "stepwright/framework_files/syntax/shell_state.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 std::optional<std::int64_t> batch_number(std::string_view text) {
@@ -87,4 +87,4 @@ std::map<std::string, std::string> slurm_variables(std::span<const ShellWord> op
   return variables;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

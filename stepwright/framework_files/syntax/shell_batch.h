@@ -10,7 +10,7 @@
 
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The words of the `#SBATCH` lines of a script.
 std::vector<ShellWord> batch_options(std::string_view text, std::uint32_t file);
@@ -25,4 +25,4 @@ std::optional<std::int64_t> batch_option(std::span<const ShellWord> words, std::
 /// say them.
 std::map<std::string, std::string> slurm_variables(std::span<const ShellWord> options);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// A regular expression, which may hold any sign but blanks.
@@ -51,4 +51,4 @@ ShellNode take_test(ShellWords& words) {
   return made;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 
 #include "stepwright/framework_files/syntax/shell_pattern.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using PieceKind = ShellPiece::Kind;
@@ -397,4 +397,4 @@ std::string ShellExpansion::inner_pattern(std::string_view inner, std::uint32_t 
   return pattern(term);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Fills variables, arithmetic and what commands would print into words, as far as it is known.
 class ShellExpansion {
@@ -65,4 +65,4 @@ class ShellExpansion {
   int depth_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

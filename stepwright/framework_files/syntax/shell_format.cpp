@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Of what one format makes.
@@ -102,4 +102,4 @@ std::optional<std::string> shell_unescaped(std::string_view text) {
   return made;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What bash's `printf` makes of a format and its arguments: words, escapes (as `shell_unescaped`
 /// takes them), `%s`, `%b`, `%d`, `%0Nd` and `%%`, again and again until no argument is left;
@@ -16,4 +16,4 @@ std::optional<std::string> shell_formatted(std::string_view format,
 /// `\n`, `\t`, `\r`, `\\` and quotes as `echo -e` prints them; nothing where another escape stands.
 std::optional<std::string> shell_unescaped(std::string_view text);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

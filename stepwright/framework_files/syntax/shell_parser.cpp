@@ -11,7 +11,7 @@
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 #include "stepwright/framework_files/syntax/shell_words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using NodeKind = ShellNode::Kind;
@@ -396,4 +396,4 @@ ShellNode parse_shell(std::string_view text, const std::string& name, std::uint3
   return ShellParser(text, name, first_line).program();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

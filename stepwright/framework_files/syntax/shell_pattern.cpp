@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// One place of a pattern: which characters stand there.
@@ -145,4 +145,4 @@ std::string with_matches_replaced(std::string_view text, std::string_view patter
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Whether a whole text matches a pattern of the shell: `*`, `?`, `[a-z]`, `[!a-z]`, `@(a|b)`, and
 /// behind a backslash any character as it stands.
@@ -23,4 +23,4 @@ std::string without_match(std::string_view text, std::string_view pattern, Patte
 std::string with_matches_replaced(std::string_view text, std::string_view pattern,
                                   std::string_view by, bool all);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

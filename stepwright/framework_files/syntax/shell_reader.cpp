@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/syntax/shell_pattern.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using NodeKind = ShellNode::Kind;
@@ -317,4 +317,4 @@ ShellScript read_shell_scripts(std::span<const ShellSource> sources, const Shell
   return ShellReader(sources, given).read();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -16,7 +16,7 @@
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 #include "stepwright/framework_files/syntax/shell_test.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Goes through scripts in the order in which bash runs them. Nothing of them is executed.
 class ShellReader {
@@ -106,4 +106,4 @@ class ShellReader {
   int files_deep_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

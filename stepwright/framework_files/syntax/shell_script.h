@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A word of a command after quotes are gone and variables that the script sets are filled in. What
 /// it does not set stays as it was written (`$MASTER_ADDR`).
@@ -89,4 +89,4 @@ struct ShellGiven {
 /// 16 MiB of what variables hold.
 ShellScript read_shell_scripts(std::span<const ShellSource> sources, const ShellGiven& given = {});
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/syntax/shell_format.h"
 #include "stepwright/framework_files/syntax/shell_reader.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kMostIndexed = 10'000;
@@ -327,4 +327,4 @@ void ShellReader::write_file(const ShellNode& node, const Words& words) {
   made.text += *text;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

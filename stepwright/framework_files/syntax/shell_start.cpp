@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/syntax/shell_format.h"
 #include "stepwright/framework_files/syntax/shell_reader.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using NodeKind = ShellNode::Kind;
@@ -426,4 +426,4 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
   return std::nullopt;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::size_t kMostShellSteps = 100'000;
@@ -142,4 +142,4 @@ std::string base_name(std::string_view path) {
   return std::string(path.substr(path.find_last_of('/') + 1));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

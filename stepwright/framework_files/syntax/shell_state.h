@@ -9,7 +9,7 @@
 
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Where in the scripts something stands.
 struct ShellPlace {
@@ -89,4 +89,4 @@ std::string joined(const std::vector<ShellWord>& words);
 /// The last part of a path.
 std::string base_name(std::string_view path);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

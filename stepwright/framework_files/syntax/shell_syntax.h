@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A piece of a word of a shell script, before variables are filled in.
 struct ShellPiece {
@@ -109,4 +109,4 @@ ShellTerm parse_quoted(std::string_view text, const std::string& name, std::uint
 /// The first word of a text, as it stands in a command.
 ShellTerm parse_word(std::string_view text, const std::string& name, std::uint32_t line);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/syntax/shell_pattern.h"
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr int kDeepestTests = 50;
@@ -182,4 +182,4 @@ ShellStatus test_status(std::span<const TestWord> words,
   return Test(words, is_set).status();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Whether a command succeeds.
 struct ShellStatus {
@@ -30,4 +30,4 @@ ShellStatus opposite(ShellStatus status);
 ShellStatus test_status(std::span<const TestWord> words,
                         const std::function<bool(const std::string&)>& is_set);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

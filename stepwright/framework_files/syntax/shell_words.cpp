@@ -10,7 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 using PieceKind = ShellPiece::Kind;
@@ -408,4 +408,4 @@ ShellTerm ShellWords::heredoc() {
   return term;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,7 +6,7 @@
 
 #include "stepwright/framework_files/syntax/shell_syntax.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Parts the text of a shell script into words, from its first character to its last.
 class ShellWords {
@@ -74,4 +74,4 @@ class ShellWords {
   std::size_t behind_heredocs_ = 0;  ///< Where the line after the texts of this line begins.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 [[noreturn]] void fail_at(const toml::source_position& place, const std::string& name,
@@ -54,4 +54,4 @@ Document parse_toml(std::string_view text, const std::string& name) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

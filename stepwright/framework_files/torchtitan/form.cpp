@@ -9,7 +9,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/syntax/toml.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kRoot = "Trainer.Config";
@@ -237,4 +237,4 @@ TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given)
   return {with_present_places(with_settings(std::move(document), given)), true, {}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

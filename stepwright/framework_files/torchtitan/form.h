@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/python_config.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A configuration of torchtitan in one form: sections of the TOML file are the arguments of the
 /// newer function.
@@ -30,4 +30,4 @@ TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given)
 /// Reads such a configuration.
 void read_titan_config(const TitanFile& file, const Given& given, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

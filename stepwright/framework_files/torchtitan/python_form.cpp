@@ -11,7 +11,7 @@
 #include "stepwright/framework_files/torchtitan/words.h"
 #include "stepwright/huggingface/differences.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 std::string keywords_of(const TitanSection& section) {
@@ -42,8 +42,8 @@ class Imports {
   std::set<std::pair<std::string, std::string>> names_;
 };
 
-std::string_view attention_of(const Job& job) {
-  return job.kernels.attention == AttentionKernel::kFlash3 ? kTitanVarlen : kTitanFlex;
+std::string_view attention_of(const plan::Job& job) {
+  return job.kernels.attention == cluster::AttentionKernel::kFlash3 ? kTitanVarlen : kTitanFlex;
 }
 
 /// Of its norms where nothing is said: torchtitan/models/common/nn_modules.py, RMSNorm.Config.
@@ -51,8 +51,8 @@ constexpr double kTitanEpsilon = 1e-5;
 
 /// A Llama of other sizes than its flavors have; queries, keys and values may have biases
 /// (torchtitan/models/common/attention.py, FusedQKVLinear).
-std::string llama_of_sizes(const Job& job, Imports& imports) {
-  const Architecture& model = job.model;
+std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
+  const model::Architecture& model = job.model;
   imports.add("models", "llama3");
   imports.add("models.common", "ComplexRoPE");
   imports.add("protocols.model_spec", "ModelSpec");
@@ -92,7 +92,8 @@ std::string llama_of_sizes(const Job& job, Imports& imports) {
 }
 
 /// The call that makes the model, with what its dispatcher of experts is called.
-std::string call_of_model(const PlannedJob& planned, Imports& imports, std::string& functions) {
+std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
+                          std::string& functions) {
   const TitanFlavor* flavor = titan_flavor_of(planned.job.model_name);
   if (flavor == nullptr && titan_builds(planned.job.model)) {
     functions = llama_of_sizes(planned.job, imports);
@@ -101,7 +102,7 @@ std::string call_of_model(const PlannedJob& planned, Imports& imports, std::stri
   imports.add(fmt::format("models.{}", flavor != nullptr ? flavor->name : "llama3"),
               "model_registry");
   const bool experts = planned.job.model.experts.has_value();
-  const bool once = planned.job.dispatcher == Dispatcher::kOncePerNode;
+  const bool once = planned.job.dispatcher == plan::Dispatcher::kOncePerNode;
   return fmt::format("model_registry(\"{}\", attn_backend=\"{}\"{})",
                      flavor != nullptr ? flavor->flavor : std::string_view(planned.job.model_name),
                      attention_of(planned.job),
@@ -112,8 +113,8 @@ std::string call_of_model(const PlannedJob& planned, Imports& imports, std::stri
 
 }  // namespace
 
-bool titan_builds(const Architecture& model) {
-  Architecture llama;
+bool titan_builds(const model::Architecture& model) {
+  model::Architecture llama;
   llama.layers = model.layers;
   llama.hidden = model.hidden;
   llama.heads = model.heads;
@@ -126,7 +127,8 @@ bool titan_builds(const Architecture& model) {
   llama.tied = model.tied;
   llama.qkv_bias = model.qkv_bias;
   llama.norm_epsilon = model.norm_epsilon;
-  return llama.head_dim * llama.heads == llama.hidden && differences(llama, model).empty();
+  return llama.head_dim * llama.heads == llama.hidden &&
+         huggingface::differences(llama, model).empty();
 }
 
 std::string titan_value(const Tree& value, bool python) {
@@ -143,9 +145,9 @@ std::string titan_value(const Tree& value, bool python) {
   return part.root().get("value").is_number() ? value.text : fmt::format("\"{}\"", value.text);
 }
 
-std::string titan_module(const PlannedJob& planned, const TitanSection& training,
+std::string titan_module(const plan::PlannedJob& planned, const TitanSection& training,
                          const TitanSection& parallelism) {
-  const Plan& plan = planned.plan;
+  const plan::Plan& plan = planned.plan;
   Imports imports;
   std::string functions;
   const std::string model = call_of_model(planned, imports, functions);
@@ -162,10 +164,10 @@ std::string titan_module(const PlannedJob& planned, const TitanSection& training
     loss = fmt::format("ChunkedLossWrapper.Config(loss_fn={})", loss);
   }
   std::string more;
-  if (plan.recompute.kind == RecomputeKind::kFull) {
+  if (plan.recompute.kind == plan::RecomputeKind::kFull) {
     imports.add("distributed.activation_checkpoint", "FullAC");
     more += "        activation_checkpoint=FullAC.Config(),\n";
-  } else if (plan.recompute.modules == kPerOperator) {
+  } else if (plan.recompute.modules == plan::kPerOperator) {
     imports.add("distributed.activation_checkpoint", "SelectiveAC");
     more += "        activation_checkpoint=SelectiveAC.Config(),\n";
   } else {
@@ -188,4 +190,4 @@ std::string titan_module(const PlannedJob& planned, const TitanSection& training
       model, loss, keywords_of(training), keywords_of(parallelism), more);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,7 +7,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A section of torchtitan's configuration: keys and values in order.
 struct TitanSection {
@@ -21,7 +21,7 @@ std::string titan_value(const Tree& value, bool python);
 /// A module of torchtitan 0.3 whose function `stepwright_plan` returns a Trainer.Config: a flavor
 /// of torchtitan, or a Llama of the model's sizes (torchtitan/models/llama3/__init__.py), a few
 /// steps on its small data set, and the sections `training` and `parallelism`.
-std::string titan_module(const PlannedJob& planned, const TitanSection& training,
+std::string titan_module(const plan::PlannedJob& planned, const TitanSection& training,
                          const TitanSection& parallelism);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -21,7 +21,7 @@
 #include "stepwright/framework_files/torchtitan/words.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// Whether a text has a word between underscores: "qwen3" of "sft_qwen3_8b", not of "qwen35_2b".
@@ -59,7 +59,8 @@ std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
     const auto path = place.node().find(key);
     if (!path || !path->is_scalar()) continue;
     const std::string text = path->text();
-    const auto known = built_in_of_id(fmt::format("hub/{}", text.substr(text.rfind('/') + 1)));
+    const auto known =
+        model::built_in_of_id(fmt::format("hub/{}", text.substr(text.rfind('/') + 1)));
     if (known) return *known;
   }
   return "";
@@ -98,11 +99,11 @@ void read_model_name(const Fields& root, const TitanFile& file, Draft& draft, co
         "{}: --model is required: the flavor {}{} is none of the built-in models",
         file.document.name(), printable(flavor), family.empty() ? "" : " of " + printable(family)));
   }
-  draft.model = built_in_model(model);
+  draft.model = model::built_in_model(model);
   const bool sizes = !draft.model;
   if (sizes) {
     const Document mapping = Document::parse(fmt::format("model: {}", model), "flavor.yaml");
-    draft.model = read_inline_model(mapping.root().get("model"));
+    draft.model = model::read_inline_model(mapping.root().get("model"));
   }
   const std::int64_t ahead = root.section("model_spec").integer("num_mtp_layers", 0, 0);
   if (ahead > 0) draft.model->multi_token_layers = std::min(ahead, draft.model->layers);
@@ -114,7 +115,7 @@ void read_model_name(const Fields& root, const TitanFile& file, Draft& draft, co
 
 /// Counted in tokens since 2026.
 void read_batch_of_tokens(const Fields& fields, const Fields& parallelism, Draft& draft) {
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   draft.length = fields.size("max_context_length");
   const auto pass = fields.size("num_tokens_per_microbatch_per_dp_rank");
   if (!draft.length || !pass) {
@@ -139,7 +140,7 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
     read_batch_of_tokens(fields, parallelism, draft);
     return;
   }
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   const bool piped = plan.parallel.pipeline > 1;
   constexpr std::int64_t kUsualLocal = 8;
   constexpr std::int64_t kUsualLength = 2048;
@@ -178,8 +179,8 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
 }
 
 void read_states(const Fields& fields, Draft& draft, std::int64_t copies, bool routed) {
-  Plan& plan = draft.plan;
-  const Parallel& degrees = plan.parallel;
+  plan::Plan& plan = draft.plan;
+  const plan::Parallel& degrees = plan.parallel;
   const std::int64_t shared = degrees.data / copies * degrees.context;
   std::string_view word = "NNN";
   if (shared > 1 || (routed && degrees.expert_data() > 1)) {
@@ -192,18 +193,18 @@ void read_states(const Fields& fields, Draft& draft, std::int64_t copies, bool r
     const std::size_t which = (copies > 1 ? 2U : 0U) + (again ? 1U : 0U);
     word = degrees.pipeline > 1 ? kLastBackward[which] : kEachBackward[which];
   }
-  plan.sharding = sharding_of(word).value();
-  if (!plan.sharding.uses(Spread::kInner)) return;
+  plan.sharding = plan::sharding_of(word).value();
+  if (!plan.sharding.uses(plan::Spread::kInner)) return;
   plan.sharding.group = shared;
 }
 
-const Architecture* model_of(const Draft& draft, const Given& given) {
+const model::Architecture* model_of(const Draft& draft, const Given& given) {
   if (given.known_model) return &*given.known_model;
   return draft.model ? &*draft.model : nullptr;
 }
 
 bool has_experts(const Draft& draft, const Given& given) {
-  const Architecture* model = model_of(draft, given);
+  const model::Architecture* model = model_of(draft, given);
   return model != nullptr && model->experts;
 }
 
@@ -211,7 +212,7 @@ void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
                         const TitanFile& form) {
   const std::string& file = form.document.name();
   const bool routed = form.toml && has_experts(draft, given);
-  Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = draft.plan.parallel;
   degrees.tensor = fields.integer("tensor_parallel_degree", 1);
   degrees.context = fields.integer("context_parallel_degree", 1);
   degrees.pipeline = fields.integer("pipeline_parallel_degree", 1);
@@ -236,7 +237,7 @@ void read_titan_degrees(const Fields& fields, Draft& draft, const Given& given,
 /// Recomputation by operator. What a budget of memory keeps, no plan says.
 void take_by_operator(const Fields& fields, std::string_view name, const TitanFile& file,
                       Draft& draft) {
-  draft.plan.recompute = {.kind = RecomputeKind::kModules, .modules = kPerOperator};
+  draft.plan.recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
   if (name == "selective_ac_option") return;
   draft.report.not_read.push_back(
       {fmt::format("activation_checkpoint.{}", name), "op", file.document.name(),
@@ -255,8 +256,8 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draf
   if (std::ranges::find(kModes, mode) == kModes.end()) {
     fields.find("mode")->fail(fmt::format("must be one of {}", fmt::join(kModes, ", ")));
   }
-  Recompute& recompute = draft.plan.recompute;
-  if (mode == "full") recompute.kind = RecomputeKind::kFull;
+  plan::Recompute& recompute = draft.plan.recompute;
+  if (mode == "full") recompute.kind = plan::RecomputeKind::kFull;
   if (mode == "none" || mode == "full") return;
   const std::string option = fields.word("selective_ac_option", file.toml ? "2" : "op");
   if (mode == "memory_budget" || option == "op") {
@@ -267,7 +268,7 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draf
   if (every.status != IntegerReading::Status::kGood || every.value < 1) {
     fields.find("selective_ac_option")->fail("must be op, or so many layers as '2'");
   }
-  recompute = {.kind = RecomputeKind::kEvery, .every = every.value};
+  recompute = {.kind = plan::RecomputeKind::kEvery, .every = every.value};
 }
 
 /// The words of converters, wherever a release has them.
@@ -307,21 +308,21 @@ void read_converters(const Fields& root, Draft& draft) {
 /// Groups of parameters by the optimizer of each (torchtitan/components/optimizer/optimizer.py):
 /// Muon takes matrices where any group names it, AdamW the rest.
 void read_titan_optimizer(const Fields& fields, Draft& draft) {
-  static constexpr Named<Optimizer> kWords[] = {{Optimizer::kAdamW, "AdamW"},
-                                                {Optimizer::kAdam, "Adam"},
-                                                {Optimizer::kMuon, "Muon"},
-                                                {Optimizer::kMuon, "DistMuon"}};
-  draft.optimizer = fields.choice("name", kWords, Optimizer::kAdamW);
+  static constexpr Named<plan::Optimizer> kWords[] = {{plan::Optimizer::kAdamW, "AdamW"},
+                                                      {plan::Optimizer::kAdam, "Adam"},
+                                                      {plan::Optimizer::kMuon, "Muon"},
+                                                      {plan::Optimizer::kMuon, "DistMuon"}};
+  draft.optimizer = fields.choice("name", kWords, plan::Optimizer::kAdamW);
   const auto groups = fields.node().find("param_groups");
   if (!groups || !groups->is_sequence()) return;
   for (std::size_t i = 0; i < groups->size(); ++i) {
     const Node group = groups->at(i);
     const auto name = group.is_mapping() ? group.find("optimizer_name") : std::nullopt;
     if (!name || !name->is_scalar()) continue;
-    const auto* const word = std::ranges::find(kWords, name->text(), &Named<Optimizer>::name);
+    const auto* const word = std::ranges::find(kWords, name->text(), &Named<plan::Optimizer>::name);
     if (word == std::end(kWords)) {
       draft.leave_out(*name, "the states of this optimizer: those of AdamW are counted");
-    } else if (draft.optimizer != Optimizer::kMuon) {
+    } else if (draft.optimizer != plan::Optimizer::kMuon) {
       draft.optimizer = word->value;
     }
   }
@@ -347,8 +348,8 @@ void read_titan_compile(const Fields& root, Draft& draft) {
     return std::ranges::find(parts, part) != parts.end();
   };
   if (has("model")) {
-    draft.kernels.emplace_back(&Kernels::fused_norm, true);
-    draft.kernels.emplace_back(&Kernels::fused_activation, true);
+    draft.kernels.emplace_back(&plan::Kernels::fused_norm, true);
+    draft.kernels.emplace_back(&plan::Kernels::fused_activation, true);
   }
   if (has("loss")) draft.fused_cross_entropy = true;
 }
@@ -359,7 +360,7 @@ void read_titan_loss(const Fields& loss, Draft& draft) {
   constexpr std::int64_t kUsualChunks = 8;
   draft.fused_cross_entropy = true;
   const std::int64_t chunks = loss.integer("num_chunks", kUsualChunks);
-  draft.loss = LossWords{std::min(chunks, kMostLossChunks), LossKeeps::kGradients};
+  draft.loss = LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossKeeps::kGradients};
 }
 
 void read_titan_precision(const Fields& root, Draft& draft) {
@@ -368,7 +369,7 @@ void read_titan_precision(const Fields& root, Draft& draft) {
   draft.precision = fields.choice("mixed_precision_param", kTypes, DType::kBf16);
   const std::string type = fields.word("dtype", "float32");
   if (type == "bfloat16" && draft.precision == DType::kBf16) {
-    draft.masters = Masters::kNone;
+    draft.masters = plan::Masters::kNone;
   } else if (type != "float32") {
     draft.leave_out(*fields.find("dtype"),
                     "parameters of another type: they are predicted in fp32");
@@ -383,7 +384,7 @@ void read_titan_precision(const Fields& root, Draft& draft) {
 /// Forward and backward are one CUDA graph since 0.3, unless a file says otherwise or has what
 /// graphs do not go with; torchtitan/trainer.py: Config._validate_cuda_graphs.
 void read_titan_graphs(const Fields& training, Draft& draft) {
-  const Parallel& degrees = draft.plan.parallel;
+  const plan::Parallel& degrees = draft.plan.parallel;
   const bool off = training.flag("disable_cuda_graphs", false);
   draft.cuda_graphs.step = !off && degrees.pipeline == 1 && degrees.expert == 1;
   if (draft.cuda_graphs.step && !training.has("disable_cuda_graphs")) {
@@ -400,12 +401,13 @@ void read_titan_attention(const Fields& spec, Draft& draft) {
   // Its default is FlexAttention, but for gpt-oss.
   const bool any_length = spec.word(kTitanFamily, "") == "gpt_oss";
   const std::string word(backend ? backend->text() : any_length ? kTitanVarlen : kTitanFlex);
-  const Generation& generation = generation_of(draft.cluster.device);
-  const bool third = generation.has_kernel[static_cast<std::size_t>(AttentionKernel::kFlash3)];
+  const cluster::Generation& generation = cluster::generation_of(draft.cluster.device);
+  const bool third =
+      generation.has_kernel[static_cast<std::size_t>(cluster::AttentionKernel::kFlash3)];
   if (word == kTitanVarlen || word == kTitanFlexFlash) {
-    draft.attention = third                                 ? AttentionKernel::kFlash3
-                      : generation.compute_capability >= 10 ? AttentionKernel::kCudnn
-                                                            : AttentionKernel::kFlash2;
+    draft.attention = third                                 ? cluster::AttentionKernel::kFlash3
+                      : generation.compute_capability >= 10 ? cluster::AttentionKernel::kCudnn
+                                                            : cluster::AttentionKernel::kFlash2;
   } else if (word != kTitanFlex) {
     return;
   }
@@ -413,21 +415,23 @@ void read_titan_attention(const Fields& spec, Draft& draft) {
 }
 
 void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) {
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   plan.sequence_parallel =
       plan.parallel.tensor > 1 && fields.flag("enable_sequence_parallel", true);
-  plan.context_kind =
-      fields.choice("context_parallel_rotate_method", kRotateMethods, ContextKind::kAllGather);
+  plan.context_kind = fields.choice("context_parallel_rotate_method", kRotateMethods,
+                                    plan::ContextKind::kAllGather);
   draft.framework_overlap = true;
   if (fields.flag("disable_loss_parallel", false) && plan.parallel.tensor > 1) {
-    draft.kernels.emplace_back(&Kernels::gathered_logits, true);
+    draft.kernels.emplace_back(&plan::Kernels::gathered_logits, true);
   }
   plan.overlap.tensor = fields.flag("enable_async_tensor_parallel", false) ||
                         root.section("compile").flag("enable_async_tensor_parallel", false);
-  static constexpr Named<Dispatcher> kWords[] = {{Dispatcher::kAllToAll, "standard"},
-                                                 {Dispatcher::kOncePerNode, "deepep"},
-                                                 {Dispatcher::kOncePerNode, "hybridep"}};
-  draft.dispatcher = fields.choice("expert_parallel_comm_backend", kWords, Dispatcher::kAllToAll);
+  static constexpr Named<plan::Dispatcher> kWords[] = {
+      {plan::Dispatcher::kAllToAll, "standard"},
+      {plan::Dispatcher::kOncePerNode, "deepep"},
+      {plan::Dispatcher::kOncePerNode, "hybridep"}};
+  draft.dispatcher =
+      fields.choice("expert_parallel_comm_backend", kWords, plan::Dispatcher::kAllToAll);
   const Fields spec = root.section("model_spec");
   const auto backend = spec.node().find("moe_comm_backend");
   if (backend && backend->is_scalar() && backend->text() == "minimal_async_ep") {
@@ -446,7 +450,7 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
   const Fields parallelism = root.section("parallelism");
   if (!draft.model) read_model_name(root, file, draft, given);
   read_titan_degrees(parallelism, draft, given, file);
-  const Architecture* model = model_of(draft, given);
+  const model::Architecture* model = model_of(draft, given);
   read_titan_schedule(parallelism, model == nullptr ? 0 : model->layers, draft);
   read_titan_batch(root.section("training"), parallelism, draft);
   read_states(parallelism, draft, parallelism.integer("data_parallel_replicate_degree", 1),
@@ -478,4 +482,4 @@ bool is_torchtitan(const SourceFile& file) {
          holds(file, "Trainer.Config") || holds(file, "\"data_parallel_shard_degree\"");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -21,7 +21,7 @@
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/settings.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kRunTrain = "run_train.sh";
@@ -165,4 +165,4 @@ bool is_titan_script(const SourceFile& file) {
          (holds(file, kRunTrain) && (holds(file, "CONFIG_FILE") || holds(file, "CONFIG=")));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads a script that starts torchtitan up to 0.2.2 with a TOML file, which is given beside it or
 /// written by it; arguments of the command stand over the file. Of `run_train.sh` its own text is
@@ -18,4 +18,4 @@ bool starts_torchtitan(std::span<const ShellWord> words);
 /// Whether a script may.
 bool is_titan_script(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Optimizers of forks, beside that of matrices.
 inline constexpr std::string_view kBesideMatrices =
@@ -145,4 +145,4 @@ inline constexpr KnownSetting kTitanSettings[] = {
     {"compile.*", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

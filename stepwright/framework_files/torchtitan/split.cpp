@@ -6,7 +6,7 @@
 
 #include "stepwright/framework_files/torchtitan/words.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 std::int64_t layers_of_part(Node part, bool end) {
@@ -20,7 +20,7 @@ std::int64_t layers_of_part(Node part, bool end) {
   return layers;
 }
 
-void read_parts(Node parts, Plan& plan) {
+void read_parts(Node parts, plan::Plan& plan) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool end = i == 0 || i + 1 == parts.size();
     plan.layers.push_back(layers_of_part(parts.at(i), end));
@@ -34,7 +34,7 @@ void read_parts(Node parts, Plan& plan) {
 }
 
 /// Embedding and output count as layers of the first and the last part.
-void split_by_weight(const Fields& fields, std::int64_t layers, Plan& plan) {
+void split_by_weight(const Fields& fields, std::int64_t layers, plan::Plan& plan) {
   const std::int64_t first = fields.integer("pipeline_parallel_first_stage_less_layers", 1, 0);
   const std::int64_t last = fields.integer("pipeline_parallel_last_stage_less_layers", 1, 0);
   const std::int64_t weight = std::min(layers + first + last, kMostOfField);
@@ -63,7 +63,7 @@ void split_by_weight(const Fields& fields, std::int64_t layers, Plan& plan) {
 }  // namespace
 
 void read_titan_schedule(const Fields& fields, std::int64_t layers, Draft& draft) {
-  Plan& plan = draft.plan;
+  plan::Plan& plan = draft.plan;
   if (plan.parallel.pipeline == 1) return;
   const auto named = fields.find("pipeline_parallel_schedule");
   const auto foreign = [&](std::string_view word) { return named && named->text() == word; };
@@ -71,8 +71,8 @@ void read_titan_schedule(const Fields& fields, std::int64_t layers, Draft& draft
     named->fail_unsupported("no plan has this schedule");
   }
   plan.schedule.kind = fields.choice("pipeline_parallel_schedule", kTitanSchedules,
-                                     ScheduleKind::kOneForwardOneBackward);
-  plan.schedule.chunks = chunks_of(plan.schedule.kind, {2}).front();
+                                     schedule::ScheduleKind::kOneForwardOneBackward);
+  plan.schedule.chunks = schedule::chunks_of(plan.schedule.kind, {2}).front();
   const auto parts = fields.find("module_fqns_per_model_part");
   if (parts && parts->size() > 0) {
     read_parts(*parts, plan);
@@ -82,4 +82,4 @@ void read_titan_schedule(const Fields& fields, std::int64_t layers, Draft& draft
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/fields.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Reads the schedule of a pipeline and how its layers are split: parts that a file lists, or what
 /// torchtitan makes of their number, of layers that the embedding and the output count for, and of
@@ -14,4 +14,4 @@ namespace stepwright {
 /// split is taken. Fails with `kInput` on parts that leave a stage empty.
 void read_titan_schedule(const Fields& parallelism, std::int64_t layers, Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -6,11 +6,12 @@
 
 #include "stepwright/framework_files/draft.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A configuration of torchtitan: TOML up to 0.2.2, a Python function that returns a Trainer.Config
 /// after it.
-std::string write_torchtitan(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_torchtitan(const plan::PlannedJob& planned,
+                             const std::vector<std::string>& header);
 
 /// Reads such a TOML file, or of a Python file the arguments of its one call of Trainer.Config, as
 /// far as they are literals.
@@ -19,4 +20,4 @@ void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draf
 /// Whether a file is a configuration of torchtitan.
 bool is_torchtitan(const SourceFile& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,21 +5,21 @@
 #include "stepwright/core/named.h"
 #include "stepwright/plan/plan.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 // Words of torchtitan's configurations, as they are written and read.
 
-inline constexpr Named<ScheduleKind> kTitanSchedules[] = {
-    {ScheduleKind::kOneForwardOneBackward, "1F1B"},
-    {ScheduleKind::kGpipe, "GPipe"},
-    {ScheduleKind::kInterleaved, "Interleaved1F1B"},
-    {ScheduleKind::kZeroBubbleV, "ZBVZeroBubble"},
-    {ScheduleKind::kDualPipeV, "DualPipeV"}};
+inline constexpr Named<schedule::ScheduleKind> kTitanSchedules[] = {
+    {schedule::ScheduleKind::kOneForwardOneBackward, "1F1B"},
+    {schedule::ScheduleKind::kGpipe, "GPipe"},
+    {schedule::ScheduleKind::kInterleaved, "Interleaved1F1B"},
+    {schedule::ScheduleKind::kZeroBubbleV, "ZBVZeroBubble"},
+    {schedule::ScheduleKind::kDualPipeV, "DualPipeV"}};
 /// Schedules of it that no plan has: torch/distributed/pipelining/schedules.py, get_schedule_class.
 inline constexpr std::string_view kTitanOtherSchedules[] = {
     "InterleavedZeroBubble", "LoopedBFS", "PipelineScheduleSingle", "PipelineScheduleMulti"};
-inline constexpr Named<ContextKind> kRotateMethods[] = {{ContextKind::kAllGather, "allgather"},
-                                                        {ContextKind::kRing, "alltoall"}};
+inline constexpr Named<plan::ContextKind> kRotateMethods[] = {
+    {plan::ContextKind::kAllGather, "allgather"}, {plan::ContextKind::kRing, "alltoall"}};
 
 /// Models of torchtitan by its own names: torchtitan/models/NAME/__init__.py.
 struct TitanFlavor {
@@ -85,9 +85,9 @@ inline constexpr std::string_view kTitanVarlen = "varlen";
 inline constexpr std::string_view kTitanFlexFlash = "flex_flash";
 
 /// Whether a model is a Llama of torchtitan (torchtitan/models/llama3) of any sizes.
-bool titan_builds(const Architecture& model);
+bool titan_builds(const model::Architecture& model);
 
 /// The release from which on a configuration is a Python function.
 inline constexpr std::string_view kPythonForm = "0.3";
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -14,28 +14,28 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/frameworks/release.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
-bool is_toml(const PlannedJob& planned) {
+bool is_toml(const plan::PlannedJob& planned) {
   const std::string& release = planned.job.framework.version;
-  return comes_before(release, kPythonForm);
+  return plan::comes_before(release, kPythonForm);
 }
 
 /// Ranks over which parameters are copied; the others of data x context share them.
-std::int64_t replicas(const PlannedJob& planned) {
-  const Plan& plan = planned.plan;
+std::int64_t replicas(const plan::PlannedJob& planned) {
+  const plan::Plan& plan = planned.plan;
   const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
-  if (plan.sharding.uses(Spread::kInner)) {
+  if (plan.sharding.uses(plan::Spread::kInner)) {
     return ranks / plan.sharding.group;
   }
-  return plan.sharding.uses(Spread::kGlobal) ? 1 : plan.parallel.data;
+  return plan.sharding.uses(plan::Spread::kGlobal) ? 1 : plan.parallel.data;
 }
 
-std::vector<std::vector<std::string>> modules_of(const PlannedJob& planned, bool toml) {
+std::vector<std::vector<std::string>> modules_of(const plan::PlannedJob& planned, bool toml) {
   std::vector<std::vector<std::string>> parts;
   std::int64_t layer = 0;
-  for (const std::int64_t count : chunk_layers(planned.job, planned.plan)) {
+  for (const std::int64_t count : plan::chunk_layers(planned.job, planned.plan)) {
     std::vector<std::string>& part = parts.emplace_back();
     if (parts.size() == 1) part.emplace_back("tok_embeddings");
     for (std::int64_t i = 0; i < count; ++i) part.push_back(fmt::format("layers.{}", layer++));
@@ -44,8 +44,8 @@ std::vector<std::vector<std::string>> modules_of(const PlannedJob& planned, bool
   return parts;
 }
 
-void add_pipeline(Tree& values, const PlannedJob& planned, bool toml) {
-  const Plan& plan = planned.plan;
+void add_pipeline(Tree& values, const plan::PlannedJob& planned, bool toml) {
+  const plan::Plan& plan = planned.plan;
   if (plan.parallel.pipeline == 1) return;
   values.set("pipeline_parallel_degree", plan.parallel.pipeline);
   values.set("pipeline_parallel_schedule", name_of(kTitanSchedules, plan.schedule.kind));
@@ -55,16 +55,16 @@ void add_pipeline(Tree& values, const PlannedJob& planned, bool toml) {
   values.set("module_fqns_per_model_part", parts);
 }
 
-TitanSection parallelism(const PlannedJob& planned, bool toml) {
-  const Plan& plan = planned.plan;
-  const Parallel& degrees = plan.parallel;
+TitanSection parallelism(const plan::PlannedJob& planned, bool toml) {
+  const plan::Plan& plan = planned.plan;
+  const plan::Parallel& degrees = plan.parallel;
   TitanSection section{"parallelism"};
   const std::int64_t copies = replicas(planned);
   section.values.set("data_parallel_replicate_degree", copies);
   section.values.set("data_parallel_shard_degree", degrees.data / copies);
-  if (plan.sharding.optimizer != Spread::kNone) {
+  if (plan.sharding.optimizer != plan::Spread::kNone) {
     section.values.set("fsdp_reshard_after_forward",
-                       plan.sharding.parameters == Spread::kNone ? "never" : "always");
+                       plan.sharding.parameters == plan::Spread::kNone ? "never" : "always");
   }
   section.values.set("tensor_parallel_degree", degrees.tensor);
   if (!toml && degrees.tensor > 1) {
@@ -86,14 +86,15 @@ TitanSection parallelism(const PlannedJob& planned, bool toml) {
   section.values.set("expert_parallel_degree", degrees.expert);
   if (!toml) return section;
   section.values.set("expert_tensor_parallel_degree", degrees.expert_tensor);
-  section.values.set("expert_parallel_comm_backend",
-                     planned.job.dispatcher == Dispatcher::kOncePerNode ? "deepep" : "standard");
+  section.values.set(
+      "expert_parallel_comm_backend",
+      planned.job.dispatcher == plan::Dispatcher::kOncePerNode ? "deepep" : "standard");
   return section;
 }
 
-TitanSection training(const PlannedJob& planned, bool toml) {
-  const Job& job = planned.job;
-  const Plan& plan = planned.plan;
+TitanSection training(const plan::PlannedJob& planned, bool toml) {
+  const plan::Job& job = planned.job;
+  const plan::Plan& plan = planned.plan;
   TitanSection section{"training"};
   // With a pipeline the local batch is cut into micro-batches, without one gradients accumulate.
   const bool piped = plan.parallel.pipeline > 1;
@@ -104,7 +105,7 @@ TitanSection training(const PlannedJob& planned, bool toml) {
   if (!toml && !job.kernels.cuda_graphs.step) section.values.set("disable_cuda_graphs", true);
   const bool wide = job.precision == DType::kFp32;
   section.values.set("mixed_precision_param", wide ? "float32" : "bfloat16");
-  const bool in_place = job.kernels.masters == Masters::kNone;
+  const bool in_place = job.kernels.masters == plan::Masters::kNone;
   if (in_place) section.values.set("dtype", "bfloat16");
   const bool narrow = in_place && plan.accumulate == DType::kBf16;
   section.values.set("mixed_precision_reduce", narrow ? "bfloat16" : "float32");
@@ -124,7 +125,7 @@ std::string toml_text(const std::vector<TitanSection>& sections) {
   return text;
 }
 
-TitanSection model_section(const PlannedJob& planned) {
+TitanSection model_section(const plan::PlannedJob& planned) {
   TitanSection section{"model"};
   const TitanFlavor* flavor = titan_flavor_of(planned.job.model_name);
   section.values.set("name", flavor != nullptr ? flavor->name : "llama3");
@@ -138,13 +139,13 @@ TitanSection model_section(const PlannedJob& planned) {
   return section;
 }
 
-TitanSection checkpointing(const Plan& plan) {
+TitanSection checkpointing(const plan::Plan& plan) {
   TitanSection section{"activation_checkpoint"};
-  const bool every = plan.recompute.kind == RecomputeKind::kEvery;
-  const bool by_operator = plan.recompute.modules == kPerOperator;
-  section.values.set("mode", every || by_operator                          ? "selective"
-                             : plan.recompute.kind == RecomputeKind::kFull ? "full"
-                                                                           : "none");
+  const bool every = plan.recompute.kind == plan::RecomputeKind::kEvery;
+  const bool by_operator = plan.recompute.modules == plan::kPerOperator;
+  section.values.set("mode", every || by_operator                                ? "selective"
+                             : plan.recompute.kind == plan::RecomputeKind::kFull ? "full"
+                                                                                 : "none");
   if (every) {
     section.values.set("selective_ac_option",
                        Tree::scalar(std::to_string(plan.recompute.every), true));
@@ -155,14 +156,15 @@ TitanSection checkpointing(const Plan& plan) {
 
 }  // namespace
 
-std::string write_torchtitan(const PlannedJob& planned, const std::vector<std::string>& header) {
+std::string write_torchtitan(const plan::PlannedJob& planned,
+                             const std::vector<std::string>& header) {
   const bool toml = is_toml(planned);
   std::vector<std::string> lines = header;
   const bool known = titan_flavor_of(planned.job.model_name) != nullptr;
   if (!known && (toml || !titan_builds(planned.job.model)) && !header.empty()) {
     lines.push_back(
         fmt::format("note: torchtitan has no flavor {}: register one of these sizes: {}",
-                    planned.job.model_name, inline_model(planned.job.model).dump()));
+                    planned.job.model_name, model::inline_model(planned.job.model).dump()));
   }
   if (!toml) {
     return comment_lines(lines) +
@@ -171,7 +173,7 @@ std::string write_torchtitan(const PlannedJob& planned, const std::vector<std::s
   std::vector<TitanSection> sections = {model_section(planned), training(planned, true),
                                         parallelism(planned, true), checkpointing(planned.plan)};
   TitanSection optimizer{"optimizer"};
-  optimizer.values.set("name", planned.job.optimizer == Optimizer::kAdam ? "Adam" : "AdamW");
+  optimizer.values.set("name", planned.job.optimizer == plan::Optimizer::kAdam ? "Adam" : "AdamW");
   sections.push_back(optimizer);
   if (planned.plan.overlap.tensor && planned.plan.parallel.tensor > 1) {
     TitanSection compile{"compile"};
@@ -181,4 +183,4 @@ std::string write_torchtitan(const PlannedJob& planned, const std::vector<std::s
   return comment_lines(lines) + toml_text(sections);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

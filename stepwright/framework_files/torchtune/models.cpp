@@ -12,7 +12,7 @@
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 /// A general builder, which takes sizes, with the defaults of its other arguments:
@@ -167,7 +167,8 @@ std::int64_t usual_ffn(std::int64_t hidden) {
 }
 
 /// The model that a general builder makes of sizes.
-Architecture built_of(const TuneFamily& family, const Fields& sizes, const std::string& where) {
+model::Architecture built_of(const TuneFamily& family, const Fields& sizes,
+                             const std::string& where) {
   const std::int64_t hidden = needed_size(sizes, "embed_dim");
   Tree config = Tree::mapping();
   config.set("model_type", family.type);
@@ -192,11 +193,11 @@ Architecture built_of(const TuneFamily& family, const Fields& sizes, const std::
     scaling.set("original_max_position_embeddings", kOldLength);
     config.set("rope_scaling", scaling);
   }
-  return read_config(Document::from(config, where));
+  return model::read_config(Document::from(config, where));
 }
 
 /// The keyword arguments with which a general builder makes a model.
-Tree sizes_of(const TuneFamily& family, const Architecture& model) {
+Tree sizes_of(const TuneFamily& family, const model::Architecture& model) {
   Tree sizes = Tree::mapping();
   sizes.set("_component_", fmt::format("torchtune.models.{0}.{0}", family.name));
   sizes.set("vocab_size", model.vocabulary).set("num_layers", model.layers);
@@ -214,9 +215,10 @@ Tree sizes_of(const TuneFamily& family, const Architecture& model) {
 }
 
 /// Whether a general builder makes this very model of its sizes.
-bool builds(const TuneFamily& family, const Architecture& model) try {
+bool builds(const TuneFamily& family, const model::Architecture& model) try {
   const Document sizes = Document::from(sizes_of(family, model), "torchtune");
-  return differences(built_of(family, Fields(sizes.root()), "torchtune"), model).empty();
+  return huggingface::differences(built_of(family, Fields(sizes.root()), "torchtune"), model)
+      .empty();
 } catch (const Error&) {
   return false;
 }
@@ -261,7 +263,7 @@ void take_tune_model(const Fields& model, Draft& draft) {
     return;
   }
   if (!size->built_in.empty()) {
-    draft.model = built_in_model(size->built_in);
+    draft.model = model::built_in_model(size->built_in);
     return;
   }
   const Document sizes = Document::from(tune_words(size->sizes), place.file());
@@ -269,11 +271,13 @@ void take_tune_model(const Fields& model, Draft& draft) {
   draft.model->name = name;
 }
 
-TuneModel tune_model(const Job& job) {
-  const Architecture& model = job.model;
+TuneModel tune_model(const plan::Job& job) {
+  const model::Architecture& model = job.model;
   for (const TuneSize& size : kSizes) {
-    const auto known = built_in_model(size.built_in);
-    if (!known || size.built_in != job.model_name || !differences(*known, model).empty()) continue;
+    const auto known = model::built_in_model(size.built_in);
+    if (!known || size.built_in != job.model_name ||
+        !huggingface::differences(*known, model).empty())
+      continue;
     const TuneFamily* family = family_of(size.module);
     Tree section = Tree::mapping();
     section.set("_component_",
@@ -289,4 +293,4 @@ TuneModel tune_model(const Job& job) {
           kFamilies[0].checkpoints};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

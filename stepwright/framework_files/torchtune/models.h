@@ -9,7 +9,7 @@
 #include "stepwright/framework_files/fields.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// The function of torchtune that builds a model, as `_component_` names it
 /// (`torchtune.models.llama3_1.qlora_llama3_1_8b`), and what its name says of adapters.
@@ -32,6 +32,6 @@ struct TuneModel {
   std::string_view tokenizer;    ///< Its component.
   std::string_view checkpoints;  ///< `checkpointer.model_type`.
 };
-TuneModel tune_model(const Job& job);
+TuneModel tune_model(const plan::Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -9,7 +9,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kComponent = "_component_";
@@ -80,4 +80,4 @@ Document with_tune_words(Document document, const std::vector<std::string>& word
   return Document::from(std::move(tree), file);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// A configuration with the words of a command over it, as torchtune takes them
 /// (torchtune/config/_utils.py, _merge_yaml_and_cli_args): `NAME=VALUE`, where a section that names
@@ -14,4 +14,4 @@ namespace stepwright {
 /// where what stands around a name is no section.
 Document with_tune_words(Document document, const std::vector<std::string>& words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -27,7 +27,7 @@
 #include "stepwright/framework_files/torchtune/settings.h"
 #include "stepwright/framework_files/torchtune/torchtune.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kTuneComponents = "_component_: torchtune.";
@@ -151,10 +151,10 @@ void read_tune_adapters(const Fields& model, Draft& draft) {
 /// Recomputation of whole layers, or of every n-th: torchtune/training/activations.py. Only where
 /// the older switch is off does `ac_mode` count.
 void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Draft& draft) {
-  Recompute& recompute = draft.plan.recompute;
+  plan::Recompute& recompute = draft.plan.recompute;
   const std::string mode = root.word("ac_mode", "none");
   if (root.flag("enable_activation_checkpointing", false)) {
-    recompute.kind = mode == "none" ? RecomputeKind::kFull : RecomputeKind::kNone;
+    recompute.kind = mode == "none" ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
     if (root.flag("enable_activation_offloading", false)) draft.plan.offload.move_inputs();
     return;
   }
@@ -162,13 +162,13 @@ void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Dra
   if (std::ranges::find(kModes, mode) == std::end(kModes)) {
     root.find("ac_mode")->fail("must be none, full or selective");
   }
-  if (mode == "full") recompute.kind = RecomputeKind::kFull;
+  if (mode == "full") recompute.kind = plan::RecomputeKind::kFull;
   if (mode != "selective") return;
   const auto option = root.find("ac_option");
   if (!option)
     root.find("ac_mode")->fail("is selective without ac_option, a number of layers or op");
   if (option->text() == "op") {
-    recompute = {.kind = RecomputeKind::kModules, .modules = kPerOperator};
+    recompute = {.kind = plan::RecomputeKind::kModules, .modules = plan::kPerOperator};
     left_out.push_back({"ac_option", *option,
                         "recomputation by operator: it is taken as that of every second product"});
     return;
@@ -177,7 +177,7 @@ void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Dra
   if (every.status != IntegerReading::Status::kGood || every.value < 1) {
     option->fail("must be op, or so many layers as '2'");
   }
-  recompute = {.kind = RecomputeKind::kEvery, .every = every.value};
+  recompute = {.kind = plan::RecomputeKind::kEvery, .every = every.value};
 }
 
 /// torch.optim, bitsandbytes.optim and torchao.optim: by the last part of the component.
@@ -201,7 +201,7 @@ void read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out
       std::ranges::find(kComponents, text, [](const auto& one) { return one.first; });
   const OptimizerWord* word =
       known == std::end(kComponents) ? nullptr : optimizer_word(known->second);
-  draft.optimizer = word != nullptr ? word->optimizer : Optimizer::kAdamW;
+  draft.optimizer = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
     static_cast<void>(optimizer.find("_component_"));
     return;
@@ -214,13 +214,13 @@ void read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out
 
 /// Degrees of the recipes that train all weights; those of adapters have none.
 void read_tune_degrees(const Fields& root, Draft& draft) {
-  static constexpr Named<ContextKind> kRotations[] = {{ContextKind::kAllGather, "allgather"},
-                                                      {ContextKind::kRing, "alltoall"}};
+  static constexpr Named<plan::ContextKind> kRotations[] = {
+      {plan::ContextKind::kAllGather, "allgather"}, {plan::ContextKind::kRing, "alltoall"}};
   if (draft.adapters) return;
   draft.plan.parallel.tensor = root.integer("tensor_parallel_dim", 1);
   draft.plan.parallel.context = root.integer("context_parallel_dim", 1);
   draft.plan.context_kind =
-      root.choice("context_parallel_rotate_method", kRotations, ContextKind::kAllGather);
+      root.choice("context_parallel_rotate_method", kRotations, plan::ContextKind::kAllGather);
 }
 
 /// FSDP2 over all ranks that tensor parallelism leaves, in as many groups as are replicas:
@@ -251,7 +251,7 @@ void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& d
   const auto compile = root.find("compile");
   bool compiles = compile && compile->is_scalar() && compile->boolean();
   if (compile && compile->is_mapping()) compiles = root.section("compile").flag("model", true);
-  if (compiles) draft.kernels.emplace_back(&Kernels::fused_norm, true);
+  if (compiles) draft.kernels.emplace_back(&plan::Kernels::fused_norm, true);
   draft.fused_cross_entropy = compiles;
   constexpr std::int64_t kUsualChunks = 8;
   const Fields words = root.section("loss");
@@ -261,7 +261,7 @@ void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& d
   } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
     static_cast<void>(words.find("_component_"));
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
-    draft.loss = LossWords{std::min(chunks, kMostLossChunks), LossKeeps::kLogits};
+    draft.loss = LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossKeeps::kLogits};
   }
 }
 
@@ -289,10 +289,10 @@ void read_tune_batch(const Fields& root, const std::string& file, const Given& g
         file));
   }
   PackingWords words;
-  words.packing.too_long = TooLong::kTruncate;
+  words.packing.too_long = packing::TooLong::kTruncate;
   if (packed) {
-    words.packing.kind = PackingKind::kGreedy;
-    if (data.flag("split_across_pack", false)) words.packing.too_long = TooLong::kSplit;
+    words.packing.kind = packing::PackingKind::kGreedy;
+    if (data.flag("split_across_pack", false)) words.packing.too_long = packing::TooLong::kSplit;
   }
   take_packing(data, "packed", words, given, draft);
   draft.plan.micro_batch = root.integer("batch_size", 1);
@@ -371,4 +371,4 @@ bool is_torchtune(const SourceFile& file) {
                                : holds(file, kTuneComponents);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -2,7 +2,7 @@
 
 #include "stepwright/framework_files/import_report.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// What is known of a configuration of torchtune: what recipes/*.py of 0.6.1 read, and those of its
 /// main branch.
@@ -96,4 +96,4 @@ inline constexpr KnownSetting kTorchtuneSettings[] = {
     {"device", ""},
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -7,10 +7,11 @@
 #include "stepwright/framework_files/draft.h"
 #include "stepwright/framework_files/syntax/shell_script.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 
 /// Writes a configuration of torchtune that trains a few steps on a small public data set.
-std::string write_torchtune(const PlannedJob& planned, const std::vector<std::string>& header);
+std::string write_torchtune(const plan::PlannedJob& planned,
+                            const std::vector<std::string>& header);
 
 /// Reads a configuration of torchtune, or a script that starts it with one (`tune run`). Fails with
 /// `kInput` on what its recipes refuse, with `kUnsupported` where nothing is trained.
@@ -22,4 +23,4 @@ bool is_torchtune(const SourceFile& file);
 /// Whether a command starts a recipe of torchtune with a configuration.
 bool starts_torchtune(std::span<const ShellWord> words);
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -13,7 +13,7 @@
 #include "stepwright/framework_files/torchtune/models.h"
 #include "stepwright/framework_files/torchtune/torchtune.h"
 
-namespace stepwright {
+namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kPackage = "torchtune.";
@@ -22,31 +22,31 @@ std::string component(std::string_view name) { return fmt::format("{}{}", kPacka
 
 /// The builder of a model with adapters, and its words: torchtune/modules/peft/_utils.py,
 /// LORA_ATTN_MODULES.
-void add_tune_adapters(Tree& model, const Architecture& architecture) {
-  const Adapters& adapters = *architecture.adapters;
+void add_tune_adapters(Tree& model, const model::Architecture& architecture) {
+  const model::Adapters& adapters = *architecture.adapters;
   std::string builder = model.find("_component_")->text;
   builder.insert(builder.rfind('.') + 1, "lora_");
   model.set("_component_", builder);
   Tree modules = Tree::flow_sequence();
-  constexpr std::pair<AdapterTarget, std::string_view> kProducts[] = {
-      {AdapterTarget::kQuery, "q_proj"},
-      {AdapterTarget::kKey, "k_proj"},
-      {AdapterTarget::kValue, "v_proj"},
-      {AdapterTarget::kProjection, "output_proj"}};
+  constexpr std::pair<model::AdapterTarget, std::string_view> kProducts[] = {
+      {model::AdapterTarget::kQuery, "q_proj"},
+      {model::AdapterTarget::kKey, "k_proj"},
+      {model::AdapterTarget::kValue, "v_proj"},
+      {model::AdapterTarget::kProjection, "output_proj"}};
   for (const auto& [target, name] : kProducts) {
     if (adapters.has(target)) modules.add(name);
   }
   model.set("lora_attn_modules", modules);
-  model.set("apply_lora_to_mlp", adapters.has(AdapterTarget::kFc2));
+  model.set("apply_lora_to_mlp", adapters.has(model::AdapterTarget::kFc2));
   model.set("lora_rank", adapters.rank).set("lora_alpha", adapters.alpha);
   model.set("lora_dropout", adapters.dropout);
   if (adapters.base == DType::kNf4) model.set("quantize_base", true);
 }
 
 /// Data: documents of conversations, packed or each in a sequence of its own.
-void add_tune_data(Tree& file, const Job& job, std::string_view tokenizer) {
-  const Packing packing = job.documents ? job.documents->packing : Packing{};
-  const bool packs = !job.documents || packing.kind != PackingKind::kNone;
+void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer) {
+  const packing::Packing packing = job.documents ? job.documents->packing : packing::Packing{};
+  const bool packs = !job.documents || packing.kind != packing::PackingKind::kNone;
   Tree words = Tree::mapping();
   words.set("_component_", component(fmt::format("models.{}", tokenizer)));
   words.set("path", fmt::format("{}/tokenizer.model", model_folder(job)));
@@ -54,12 +54,12 @@ void add_tune_data(Tree& file, const Job& job, std::string_view tokenizer) {
   file.set("tokenizer", words);
   Tree data = Tree::mapping();
   data.set("_component_", component("datasets.alpaca_cleaned_dataset")).set("packed", packs);
-  if (packs && packing.too_long == TooLong::kSplit) data.set("split_across_pack", true);
+  if (packs && packing.too_long == packing::TooLong::kSplit) data.set("split_across_pack", true);
   file.set("dataset", data);
   file.set("seed", Tree()).set("shuffle", true);
 }
 
-void add_tune_checkpoints(Tree& file, const Job& job, std::string_view type) {
+void add_tune_checkpoints(Tree& file, const plan::Job& job, std::string_view type) {
   Tree section = Tree::mapping();
   section.set("_component_", component("training.FullModelHFCheckpointer"));
   section.set("checkpoint_dir", model_folder(job));
@@ -69,15 +69,15 @@ void add_tune_checkpoints(Tree& file, const Job& job, std::string_view type) {
   file.set("checkpointer", section).set("resume_from_checkpoint", false);
 }
 
-std::string_view tune_optimizer(Optimizer optimizer) {
+std::string_view tune_optimizer(plan::Optimizer optimizer) {
   switch (optimizer) {
-    case Optimizer::kSgd: return "torch.optim.SGD";
-    case Optimizer::kAdam8bit: return "torchao.optim.AdamW8bit";
+    case plan::Optimizer::kSgd: return "torch.optim.SGD";
+    case plan::Optimizer::kAdam8bit: return "torchao.optim.AdamW8bit";
     default: return "torch.optim.AdamW";
   }
 }
 
-void add_tune_loss(Tree& file, const Kernels& kernels) {
+void add_tune_loss(Tree& file, const plan::Kernels& kernels) {
   Tree loss = Tree::mapping();
   if (kernels.loss_chunks == 1) {
     loss.set("_component_", "torch.nn.CrossEntropyLoss");
@@ -89,11 +89,12 @@ void add_tune_loss(Tree& file, const Kernels& kernels) {
 }
 
 /// A rate with which it starts. Adam's fused kernel does not go with tensor parallelism.
-void add_tune_optimizer(Tree& file, const Job& job, const Plan& plan) {
+void add_tune_optimizer(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   Tree section = Tree::mapping();
   section.set("_component_", tune_optimizer(job.optimizer));
   section.set("lr", Tree::scalar("2.0e-5", false));
-  const bool adam = job.optimizer == Optimizer::kAdam || job.optimizer == Optimizer::kAdamW;
+  const bool adam =
+      job.optimizer == plan::Optimizer::kAdam || job.optimizer == plan::Optimizer::kAdamW;
   if (adam) section.set("fused", plan.parallel.tensor == 1);
   file.set("optimizer", section).set("optimizer_in_bwd", false).set("clip_grad_norm", Tree());
   if (!job.model.adapters) return;
@@ -104,41 +105,41 @@ void add_tune_optimizer(Tree& file, const Job& job, const Plan& plan) {
 }
 
 /// recipes/full_finetune_distributed.py; of its main branch context parallelism and replicas.
-void add_tune_mesh(Tree& file, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
+void add_tune_mesh(Tree& file, const plan::Plan& plan) {
+  const plan::Parallel& degrees = plan.parallel;
   if (degrees.tensor > 1) {
     Tree split = Tree::mapping();
     split.set("_component_", component("models.llama3.base_llama_tp_plan"));
     file.set("tensor_parallel_dim", degrees.tensor).set("tensor_parallel_plan", split);
   }
   if (degrees.context > 1) {
-    const bool ring = plan.context_kind == ContextKind::kRing;
+    const bool ring = plan.context_kind == plan::ContextKind::kRing;
     file.set("context_parallel_dim", degrees.context);
     file.set("context_parallel_rotate_method", ring ? "alltoall" : "allgather");
   }
   if (!shares_states(plan)) return;
-  if (plan.sharding.uses(Spread::kInner)) {
+  if (plan.sharding.uses(plan::Spread::kInner)) {
     const std::int64_t copies = degrees.data * degrees.context / plan.sharding.group;
     file.set("data_parallel_replicate_dim", copies);
     file.set("data_parallel_shard_dim", degrees.data / copies);
   }
-  file.set("fsdp_reshard_after_forward", plan.sharding.parameters != Spread::kNone);
+  file.set("fsdp_reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);
   file.set("fsdp_cpu_offload", leaves_to_host(plan));
 }
 
 /// Groups of their own for the embedding and the head, as plans gather them; a head that is tied
 /// reads the embedding outside of its module (torchtune/modules/tied_linear.py).
-void add_tune_sharded_layers(Tree& file, const Job& job, const Plan& plan) {
+void add_tune_sharded_layers(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   if (!shares_states(plan) || job.model.tied) return;
   file.set("custom_sharded_layers", Tree::flow_sequence().add("tok_embeddings").add("output"));
 }
 
 /// torchtune/training/activations.py: ac_mode counts where the older switch is off.
-void add_tune_recompute(Tree& file, const Plan& plan) {
-  const Recompute& recompute = plan.recompute;
-  file.set("enable_activation_checkpointing", recompute.kind == RecomputeKind::kFull);
+void add_tune_recompute(Tree& file, const plan::Plan& plan) {
+  const plan::Recompute& recompute = plan.recompute;
+  file.set("enable_activation_checkpointing", recompute.kind == plan::RecomputeKind::kFull);
   file.set("enable_activation_offloading", plan.offload.moves_inputs());
-  if (recompute.kind != RecomputeKind::kEvery) return;
+  if (recompute.kind != plan::RecomputeKind::kEvery) return;
   file.set("ac_mode", "selective").set("ac_option", recompute.every);
 }
 
@@ -150,8 +151,8 @@ void add_tune_log(Tree& file) {
 }
 
 /// "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config THIS_FILE".
-std::string tune_command(const PlannedJob& planned) {
-  const Cluster& cluster = planned.job.cluster;
+std::string tune_command(const plan::PlannedJob& planned) {
+  const cluster::Cluster& cluster = planned.job.cluster;
   const std::string_view what = planned.job.model.adapters ? "lora" : "full";
   if (cluster.devices() == 1) {
     return fmt::format("tune run {}_finetune_single_device --config THIS_FILE", what);
@@ -165,9 +166,10 @@ std::string tune_command(const PlannedJob& planned) {
 
 }  // namespace
 
-std::string write_torchtune(const PlannedJob& planned, const std::vector<std::string>& header) {
-  const Job& job = planned.job;
-  const Plan& plan = planned.plan;
+std::string write_torchtune(const plan::PlannedJob& planned,
+                            const std::vector<std::string>& header) {
+  const plan::Job& job = planned.job;
+  const plan::Plan& plan = planned.plan;
   constexpr int kSteps = 100;
   TuneModel model = tune_model(job);
   if (job.model.adapters) add_tune_adapters(model.section, job.model);
@@ -177,7 +179,7 @@ std::string write_torchtune(const PlannedJob& planned, const std::vector<std::st
   file.set("model", model.section);
   add_tune_checkpoints(file, job, model.checkpoints);
   file.set("batch_size", plan.micro_batch).set("epochs", 1).set("max_steps_per_epoch", kSteps);
-  file.set("gradient_accumulation_steps", micro_batches(job, plan));
+  file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
   add_tune_optimizer(file, job, plan);
   add_tune_loss(file, job.kernels);
   file.set("compile", job.kernels.fused_norm).set("device", "cuda");
@@ -191,4 +193,4 @@ std::string write_torchtune(const PlannedJob& planned, const std::vector<std::st
   return comment_lines(lines) + Document::from(file, "torchtune").to_yaml();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::framework_files

@@ -13,7 +13,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::size_t kPackedChunk = std::size_t{256} << 10;
@@ -146,4 +146,4 @@ std::size_t ByteSource::unpack(std::span<char> into) {
   return got;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

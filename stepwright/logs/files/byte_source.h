@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Bytes of a file from front to back, unpacked on the way when it is gzip (also of several
 /// members). Holds no more than a few hundred kilobytes, however large the file is.
@@ -48,4 +48,4 @@ class ByteSource {
   bool looked_ = false;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -6,7 +6,7 @@
 
 #include "stepwright/logs/record.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 struct TypeBytes {
@@ -93,4 +93,4 @@ std::int64_t buffer_bytes(std::int64_t elements, std::int64_t element_bytes) {
   return elements * element_bytes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

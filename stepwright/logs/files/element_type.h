@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Bytes of an element by the names of PyTorch's types, as profilers and recorders spell them
 /// ("Float", "float", "c10::BFloat16", "long int", ...); 0: unknown.
@@ -19,4 +19,4 @@ std::int64_t nccl_type_bytes(std::string_view name);
 /// buffer (more than 8 TiB).
 std::int64_t buffer_bytes(std::int64_t elements, std::int64_t element_bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -110,4 +110,4 @@ std::string_view glimpse(std::string_view json, std::string_view quoted_key) {
   return json.substr(at, json.find_first_of(",} \t\r\n", at) - at);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

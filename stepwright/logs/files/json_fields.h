@@ -11,7 +11,7 @@ class element;
 class parser;
 }  // namespace simdjson::dom
 
-namespace stepwright {
+namespace stepwright::logs {
 
 // What a reader asks of a JSON mapping that somebody else wrote: another type than the expected one
 // is as good as absent.
@@ -39,4 +39,4 @@ std::optional<std::int64_t> to_integer(std::string_view text);
 /// without its quotes or a number; empty when absent. For leaving out what nobody needs.
 std::string_view glimpse(std::string_view json, std::string_view quoted_key);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -9,7 +9,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::size_t kReadAhead = std::size_t{1} << 20;
@@ -261,4 +261,4 @@ JsonOutline json_outline(std::string_view beginning) {
   return outline;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

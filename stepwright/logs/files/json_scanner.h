@@ -10,7 +10,7 @@
 
 #include "stepwright/logs/files/byte_source.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// A value of a JSON document: a member of the document itself, or an element of one of its long
 /// lists.
@@ -44,4 +44,4 @@ struct JsonOutline {
 };
 JsonOutline json_outline(std::string_view beginning);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

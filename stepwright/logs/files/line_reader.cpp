@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 LineReader::LineReader(ByteSource& source) : source_(source), buffer_(2 * kLongest) {}
 
@@ -49,4 +49,4 @@ bool LineReader::next(std::string_view& line) {
   return true;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -7,7 +7,7 @@
 
 #include "stepwright/logs/files/byte_source.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Lines of a text from front to back, in bounded memory.
 class LineReader {
@@ -36,4 +36,4 @@ class LineReader {
   std::string beginning_;  ///< Of a line that is too long.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

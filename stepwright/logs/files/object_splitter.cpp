@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::size_t kLargestObject = std::size_t{1} << 20;
@@ -59,4 +59,4 @@ void split_objects(ByteSource& source, const std::function<void(const TextObject
   splitter.end();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

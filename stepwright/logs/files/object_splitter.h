@@ -6,7 +6,7 @@
 
 #include "stepwright/logs/files/byte_source.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// A mapping of a text, and the line on which it begins.
 struct TextObject {
@@ -19,4 +19,4 @@ struct TextObject {
 /// that is not quite JSON. Only braces and quotes are looked at.
 void split_objects(ByteSource& source, const std::function<void(const TextObject&)>& take);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

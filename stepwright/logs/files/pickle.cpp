@@ -15,7 +15,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 // Texts that a dump names again and again take ten to thirty times their references.
@@ -360,4 +360,4 @@ std::string pickle_to_json(std::span<const char> bytes, const std::string& file)
   return PickleReader(bytes, file).json();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

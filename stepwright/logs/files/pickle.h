@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// A pickle of plain values as JSON: mappings, lists, tuples (as lists), texts, numbers, booleans
 /// and None (as null). Nothing is ever executed: whatever names a class or a function (GLOBAL,
@@ -13,4 +13,4 @@ namespace stepwright {
 /// byte.
 std::string pickle_to_json(std::span<const char> bytes, const std::string& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

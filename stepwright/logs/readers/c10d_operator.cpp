@@ -7,7 +7,7 @@
 
 #include "stepwright/logs/record.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 // Schemas of torch/csrc/distributed/c10d/Ops.cpp: outputs come first.
@@ -49,4 +49,4 @@ std::int64_t elements_of_shape(const simdjson::dom::element& shape) {
   return nested ? sum : product;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -8,7 +8,7 @@ namespace simdjson::dom {
 class element;
 }
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Which arguments of an operator `c10d::*` are its output and its input; the same for calls in
 /// place.
@@ -22,4 +22,4 @@ C10dBuffers c10d_buffers(std::string_view operator_name);
 /// when they are no number of elements.
 std::int64_t elements_of_shape(const simdjson::dom::element& shape);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/logs/readers/log_writer.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::size_t kLargestMessage = std::size_t{64} << 20;
@@ -239,4 +239,4 @@ class ChakraReader {
 
 void read_chakra(ByteSource& bytes, Log& log) { ChakraReader(bytes, log).read(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

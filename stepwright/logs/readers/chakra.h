@@ -3,7 +3,7 @@
 #include "stepwright/logs/files/byte_source.h"
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Reads a Chakra execution trace (protobuf): nodes of collectives and messages with their
 /// `comm_type`, `comm_size` (of the inputs, as the converter of PyTorch writes it) and `pg_name`.
@@ -11,4 +11,4 @@ namespace stepwright {
 /// when a message is cut or no protobuf.
 void read_chakra(ByteSource& bytes, Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -15,7 +15,7 @@
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -308,4 +308,4 @@ void read_deepspeed_text(ByteSource& bytes, Log& log) { DeepSpeedTextReader(byte
 
 void read_deepspeed_raw(ByteSource& bytes, Log& log) { DeepSpeedRawReader(bytes, log).read(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

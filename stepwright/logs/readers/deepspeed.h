@@ -3,7 +3,7 @@
 #include "stepwright/logs/files/byte_source.h"
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Reads what DeepSpeed's communication logger prints: verbose lines, or, without them, the last
 /// summary table. Sizes are rounded to two digits by the logger, so payloads are about right; of
@@ -15,4 +15,4 @@ void read_deepspeed_text(ByteSource& bytes, Log& log);
 /// Fails with `kInput` when the document is damaged.
 void read_deepspeed_raw(ByteSource& bytes, Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

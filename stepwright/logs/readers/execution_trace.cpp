@@ -14,7 +14,7 @@
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -267,4 +267,4 @@ class ExecutionTraceReader {
 
 void read_execution_trace(ByteSource& bytes, Log& log) { ExecutionTraceReader(bytes, log).read(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

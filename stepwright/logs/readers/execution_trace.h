@@ -3,7 +3,7 @@
 #include "stepwright/logs/files/byte_source.h"
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Reads the calls of PyTorch's host execution trace (`ExecutionTraceObserver`, schemas 1.0.3 to
 /// 1.1.1): nodes `record_param_comms`, else (Gloo) operators `c10d::*` with the group that an
@@ -11,4 +11,4 @@ namespace stepwright {
 /// file. Fails with `kInput` when the document is damaged.
 void read_execution_trace(ByteSource& bytes, Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::logs {
 
 std::vector<TimeSpan> united(std::vector<TimeSpan> spans) {
   std::ranges::sort(spans, {}, &TimeSpan::begin_s);
@@ -46,4 +46,4 @@ void set_exposed(std::span<LogRecord> records, const std::vector<TimeSpan>& comp
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 
 #include "stepwright/logs/record.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// A piece of time by the clock of a file.
 struct TimeSpan {
@@ -23,4 +23,4 @@ std::vector<TimeSpan> difference(const std::vector<TimeSpan>& spans,
 /// Gives each call that has a duration the part of it in which none of `computing` (united) ran.
 void set_exposed(std::span<LogRecord> records, const std::vector<TimeSpan>& computing);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -12,7 +12,7 @@
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -226,4 +226,4 @@ void read_flight_recorder(ByteSource& bytes, Log& log) {
   FlightRecorderReader(json, log).read();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

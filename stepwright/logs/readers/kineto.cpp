@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/logs/readers/kineto_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 void check_has_events(bool has_events, const ByteSource& bytes) {
@@ -50,4 +50,4 @@ KinetoTrace read_host_trace(ByteSource& bytes, Log& log) {
   return trace;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -4,7 +4,7 @@
 #include "stepwright/logs/log.h"
 #include "stepwright/logs/readers/kineto_trace.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Reads the calls of a trace that the PyTorch profiler exported, in bounded memory: those that
 /// `record_param_comms` describes, with the times of their kernels; else kernels of NCCL that say
@@ -24,4 +24,4 @@ KinetoTrace read_kineto_trace(ByteSource& bytes);
 /// Reads both in one pass over a trace of the host, which need not have kernels.
 KinetoTrace read_host_trace(ByteSource& bytes, Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -19,7 +19,7 @@
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -379,4 +379,4 @@ std::unique_ptr<KinetoTaker> kineto_calls(const std::string& file, Log& log) {
   return std::make_unique<KinetoCalls>(file, log);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

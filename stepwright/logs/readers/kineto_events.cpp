@@ -9,7 +9,7 @@
 
 #include "stepwright/logs/files/json_fields.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 struct KinetoEvent::Parsed {
   simdjson::dom::parser parser;
@@ -53,4 +53,4 @@ bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTaker*> takers) 
   return has_events;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

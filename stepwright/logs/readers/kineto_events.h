@@ -11,7 +11,7 @@ namespace simdjson::dom {
 class element;
 }  // namespace simdjson::dom
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// An event of a trace of the PyTorch profiler, of which nothing is parsed until somebody asks.
 class KinetoEvent {
@@ -48,4 +48,4 @@ class KinetoTaker {
 /// does.
 bool scan_kineto(ByteSource& bytes, std::initializer_list<KinetoTaker*> takers);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

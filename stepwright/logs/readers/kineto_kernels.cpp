@@ -7,7 +7,7 @@
 
 #include "stepwright/logs/readers/torch_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 std::vector<TimeSpan> pair_kernels(const std::vector<TraceMessage>& described,
                                    std::vector<TraceMessage>& kernels) {
@@ -77,4 +77,4 @@ std::string_view kernel_word(LogOperation operation) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -6,7 +6,7 @@
 #include "stepwright/logs/readers/kineto_message.h"
 #include "stepwright/logs/record.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The times of described calls by their kernels: those of the operator that launched them by its
 /// id, else the n-th kernel of a key belongs to the n-th call of it; `kNoTime` without. Kernels
@@ -25,4 +25,4 @@ bool none_says_its_message(const std::vector<TraceMessage>& kernels);
 /// The word in the names of an operation's kernels.
 std::string_view kernel_word(LogOperation operation);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -7,7 +7,7 @@
 #include "stepwright/logs/readers/c10d_operator.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ArgumentList = simdjson::dom::element;
@@ -82,4 +82,4 @@ std::optional<TraceMessage> operator_message(const simdjson::dom::element& event
   return message;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

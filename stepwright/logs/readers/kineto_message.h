@@ -12,7 +12,7 @@ namespace simdjson::dom {
 class element;
 }  // namespace simdjson::dom
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Traces count in microseconds.
 inline constexpr double kTraceUnit_s = 1e-6;
@@ -50,4 +50,4 @@ TraceMessage described_message(const simdjson::dom::element& event, std::int64_t
 std::optional<TraceMessage> operator_message(const simdjson::dom::element& event,
                                              std::int64_t number);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -12,7 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/logs/files/json_fields.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -266,4 +266,4 @@ std::unique_ptr<KinetoTaker> kineto_operators(KinetoTrace& trace) {
   return std::make_unique<KinetoOperators>(trace);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -9,7 +9,7 @@
 #include "stepwright/logs/readers/kineto_events.h"
 #include "stepwright/logs/readers/kineto_message.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The fields that operators of a trace have in common: few of them, though each runs thousands of
 /// times.
@@ -73,4 +73,4 @@ struct KinetoTrace {
 /// operators nest by time on their thread. Fails with `kInput` where one of these is no JSON.
 std::unique_ptr<KinetoTaker> kineto_operators(KinetoTrace& trace);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

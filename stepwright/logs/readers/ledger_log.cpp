@@ -9,7 +9,7 @@
 #include "stepwright/logs/planned_step.h"
 #include "stepwright/logs/readers/log_writer.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::size_t kMostLedgerBytes = std::size_t{64} << 20;
@@ -51,7 +51,8 @@ class LedgerLogReader {
 
   void call(const Node& node, std::int64_t rank, std::int32_t communicator) {
     ++writer_.source().lines;
-    for (const LogOperation operation : logged_as(node.get("operation").choice(kOperatorNames))) {
+    for (const LogOperation operation :
+         logged_as(node.get("operation").choice(step::kOperatorNames))) {
       writer_.add({.line = writer_.source().lines,
                    .rank = rank,
                    .payload_bytes = node.get("payload_bytes").integer(0, kMost),
@@ -69,4 +70,4 @@ class LedgerLogReader {
 
 void read_ledger_log(ByteSource& bytes, Log& log) { LedgerLogReader(bytes, log).read(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -6,7 +6,7 @@
 
 #include "stepwright/logs/files/json_fields.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
@@ -77,4 +77,4 @@ std::int64_t rank_of_name(const std::string& file) {
   return number_at(name, begin);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

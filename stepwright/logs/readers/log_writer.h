@@ -9,7 +9,7 @@
 
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Larger communicators whose ranks a file does not list stay without.
 inline constexpr std::int64_t kMostRanks = 1'000'000;
@@ -54,4 +54,4 @@ class LogWriter {
 /// number of the name but for its ending ("nccl_trace_rank_3", "trace.3.json"); `kUnknown` without.
 std::int64_t rank_of_name(const std::string& file);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -5,7 +5,7 @@
 
 #include "stepwright/logs/files/element_type.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 struct NcclName {
@@ -51,4 +51,4 @@ std::int64_t nccl_payload(LogOperation operation, std::int64_t bytes, std::int64
   return group_size < 1 ? kUnknown : buffer_bytes(group_size, bytes);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -6,7 +6,7 @@
 
 #include "stepwright/logs/record.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The operation by NCCL's name for it.
 std::optional<LogOperation> nccl_operation(std::string_view name);
@@ -16,4 +16,4 @@ std::optional<LogOperation> nccl_operation(std::string_view name);
 /// the product is no size of a buffer.
 std::int64_t nccl_payload(LogOperation operation, std::int64_t bytes, std::int64_t group_size);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

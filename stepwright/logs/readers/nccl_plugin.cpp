@@ -15,7 +15,7 @@
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/nccl_operations.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::int64_t kMostPluginRanks = 10'000'000;
@@ -294,4 +294,4 @@ class NcclInspectorReader {
 
 void read_nccl_inspector(ByteSource& bytes, Log& log) { NcclInspectorReader(bytes, log).read(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

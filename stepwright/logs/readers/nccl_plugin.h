@@ -9,7 +9,7 @@
 #include "stepwright/logs/files/byte_source.h"
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Reads what NCCL's example profiler plugin writes (a list of Chrome events, not quite JSON):
 /// events COLL and P2P, which other categories describe again. A communicator is a hash; its size
@@ -37,4 +37,4 @@ class NcclProfilerReader {
 /// in the numbers of calls are said.
 void read_nccl_inspector(ByteSource& bytes, Log& log);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

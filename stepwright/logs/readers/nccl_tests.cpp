@@ -10,7 +10,7 @@
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/nccl_tests_text.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::size_t kMostTestBytes = std::size_t{64} << 20;
@@ -54,4 +54,4 @@ void read_nccl_tests(ByteSource& bytes, Log& log) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 /// Words of program names for the operations, the longest first.
@@ -134,4 +134,4 @@ CsvTable read_nccl_tests_text(std::string_view text, const std::string& name) {
   return table;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

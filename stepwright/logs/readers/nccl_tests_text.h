@@ -5,7 +5,7 @@
 
 #include "stepwright/core/csv.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Whether a text is what nccl-tests prints.
 bool is_nccl_tests_text(std::string_view text);
@@ -18,4 +18,4 @@ bool is_nccl_tests_text(std::string_view text);
 /// no ranks or no operation, when ranks differ between nodes, or when a row has too few columns.
 CsvTable read_nccl_tests_text(std::string_view text, const std::string& name);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -12,7 +12,7 @@
 #include "stepwright/logs/files/line_reader.h"
 #include "stepwright/logs/readers/nccl_operations.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 constexpr std::int64_t kMostNcclRanks = 10'000'000;
@@ -458,4 +458,4 @@ void NcclTextReader::resolve_calls() {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

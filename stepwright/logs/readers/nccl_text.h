@@ -10,7 +10,7 @@
 #include "stepwright/logs/files/byte_source.h"
 #include "stepwright/logs/log.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// Reads what NCCL prints with NCCL_DEBUG=INFO (subsystems INIT, COLL, TUNING), versions 2.4
 /// to 2.30, whatever stands before and between: several ranks in one file, prefixes of launchers,
@@ -84,4 +84,4 @@ class NcclTextReader {
   std::map<std::pair<std::size_t, std::string>, std::size_t> live_;  ///< By process and pointer.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

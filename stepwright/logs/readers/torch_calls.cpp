@@ -5,7 +5,7 @@
 
 #include "stepwright/logs/files/element_type.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 struct TorchName {
@@ -91,4 +91,4 @@ std::int64_t local_payload(LogOperation operation, std::int64_t in_elements,
   return buffer_bytes(input ? in_elements : std::max(in_elements, out_elements), element_bytes);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -6,7 +6,7 @@
 
 #include "stepwright/logs/record.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 
 /// The call that profilers, recorders and execution traces of PyTorch name so: "allreduce",
 /// "_allgather_base", "c10d::allreduce_", "nccl:all_reduce", "nccl:send 0->1", ... Nothing when it
@@ -22,4 +22,4 @@ bool is_no_torch_call(std::string_view name);
 std::int64_t local_payload(LogOperation operation, std::int64_t in_elements,
                            std::int64_t out_elements, std::int64_t element_bytes);
 
-}  // namespace stepwright
+}  // namespace stepwright::logs

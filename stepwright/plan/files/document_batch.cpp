@@ -9,7 +9,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/packing/length_file.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,30 +31,33 @@ void read_lengths(Node node, const std::filesystem::path& directory, DocumentBat
   if (node.size() != 1) node.fail("must be one of file, histogram and lognormal");
   if (const auto file = node.find("file")) {
     batch.file = read_path(*file, directory);
-    batch.lengths = load_lengths(batch.file);
+    batch.lengths = packing::load_lengths(batch.file);
   }
-  if (const auto histogram = node.find("histogram")) batch.lengths = read_histogram(*histogram);
+  if (const auto histogram = node.find("histogram"))
+    batch.lengths = packing::read_histogram(*histogram);
   if (const auto formula = node.find("lognormal")) {
     batch.lognormal = read_lognormal(*formula);
-    batch.lengths = lognormal_lengths(batch.lognormal->median, batch.lognormal->sigma);
+    batch.lengths = packing::lognormal_lengths(batch.lognormal->median, batch.lognormal->sigma);
   }
 }
 
 /// A word is the kind alone.
-Packing read_packing(Node node) {
-  Packing packing;
+packing::Packing read_packing(Node node) {
+  packing::Packing packing;
   if (!node.is_mapping()) {
-    packing.kind = node.choice(kPackingKindNames);
+    packing.kind = node.choice(packing::kPackingKindNames);
     return packing;
   }
   node.allow_only({"kind", "order", "group", "masks", "pad_to", "too_long", "balance", "seed"});
-  packing.kind = node.get("kind").choice(kPackingKindNames);
-  if (const auto given = node.find("order")) packing.order = given->choice(kPackingOrderNames);
+  packing.kind = node.get("kind").choice(packing::kPackingKindNames);
+  if (const auto given = node.find("order"))
+    packing.order = given->choice(packing::kPackingOrderNames);
   if (const auto given = node.find("group")) packing.group = given->integer(0);
   if (const auto given = node.find("masks")) packing.masks = given->boolean();
-  if (const auto given = node.find("pad_to")) packing.pad_to = given->choice(kPadToNames);
-  if (const auto given = node.find("too_long")) packing.too_long = given->choice(kTooLongNames);
-  if (const auto given = node.find("balance")) packing.balance = given->choice(kDealNames);
+  if (const auto given = node.find("pad_to")) packing.pad_to = given->choice(packing::kPadToNames);
+  if (const auto given = node.find("too_long"))
+    packing.too_long = given->choice(packing::kTooLongNames);
+  if (const auto given = node.find("balance")) packing.balance = given->choice(packing::kDealNames);
   if (const auto given = node.find("seed")) packing.seed = given->integer(0);
   return packing;
 }
@@ -81,7 +84,7 @@ std::string read_path(Node node, const std::filesystem::path& directory) {
 
 std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
                                                  const std::filesystem::path& directory,
-                                                 const Packing& unsaid) {
+                                                 const packing::Packing& unsaid) {
   const auto lengths = batch.find("lengths");
   const auto packing = batch.find("packing");
   if (!lengths && packing) packing->fail("needs batch.lengths: how long documents are");
@@ -90,7 +93,7 @@ std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length
   read_lengths(*lengths, directory, read);
   read.packing = packing ? read_packing(*packing) : unsaid;
   try {
-    read.packs = make_packs(read.lengths, read.packing, length);
+    read.packs = packing::make_packs(read.lengths, read.packing, length);
   } catch (const Error& error) {
     lengths->fail(error.what());
   }
@@ -99,17 +102,17 @@ std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length
 
 void write_document_batch(Json& batch, const DocumentBatch& documents) {
   batch["lengths"] = lengths_json(documents);
-  const Packing& packing = documents.packing;
-  Json written = {{"kind", name_of(kPackingKindNames, packing.kind)}};
-  if (packing.order != PackingOrder{})
-    written["order"] = name_of(kPackingOrderNames, packing.order);
+  const packing::Packing& packing = documents.packing;
+  Json written = {{"kind", name_of(packing::kPackingKindNames, packing.kind)}};
+  if (packing.order != packing::PackingOrder{})
+    written["order"] = name_of(packing::kPackingOrderNames, packing.order);
   if (packing.group > 0) written["group"] = packing.group;
   if (!packing.masks) written["masks"] = false;
-  written["pad_to"] = name_of(kPadToNames, packing.pad_to);
-  written["too_long"] = name_of(kTooLongNames, packing.too_long);
-  written["balance"] = name_of(kDealNames, packing.balance);
+  written["pad_to"] = name_of(packing::kPadToNames, packing.pad_to);
+  written["too_long"] = name_of(packing::kTooLongNames, packing.too_long);
+  written["balance"] = name_of(packing::kDealNames, packing.balance);
   written["seed"] = packing.seed;
   batch["packing"] = std::move(written);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -7,13 +7,13 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/document_batch.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Reads `lengths` and `packing` of a batch whose sequences have `length` tokens; nothing where it
 /// names no lengths; `unsaid` where it names no packing. Paths are relative to `directory`.
 std::optional<DocumentBatch> read_document_batch(Node batch, std::int64_t length,
                                                  const std::filesystem::path& directory,
-                                                 const Packing& unsaid = {});
+                                                 const packing::Packing& unsaid = {});
 
 /// Adds both keys to a batch.
 void write_document_batch(nlohmann::ordered_json& batch, const DocumentBatch& documents);
@@ -22,4 +22,4 @@ void write_document_batch(nlohmann::ordered_json& batch, const DocumentBatch& do
 /// Fails where there is none.
 std::string read_path(Node node, const std::filesystem::path& directory);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

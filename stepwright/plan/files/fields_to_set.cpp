@@ -14,7 +14,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 bool is_among(std::string_view key, std::span<const std::string_view> keys) {
@@ -158,4 +158,4 @@ bool undoes(std::string_view path, std::string_view earlier) {
   return is_at_or_below(place_of_value(earlier), replaced_by(path));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

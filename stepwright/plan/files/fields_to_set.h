@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The dotted path in a plan file of a field that `--set` names, whose `job.` may have been left
 /// out. Fails with `kInput`, opening with `name`: for a field that no plan file has, with the
@@ -17,4 +17,4 @@ std::string path_to_set(std::string_view field, const Job& job, const std::strin
 /// Whether an assignment to a path leaves nothing of an earlier one to another path (or the same).
 bool undoes(std::string_view path, std::string_view earlier);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -13,7 +13,7 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 template <class Enum, std::size_t kCount>
@@ -28,14 +28,14 @@ std::string key_line(std::string_view key, Tree value) {
   return Document::from(Tree::mapping().set(key, std::move(value)), "job").to_yaml();
 }
 
-std::string model_comment(const Architecture& model) {
+std::string model_comment(const model::Architecture& model) {
   return fmt::format(
       "# {} parameters in {}. A name of `stepwright list models`, or the path of a\n"
       "# Hugging Face config.json or of its folder.\n",
-      format_count(count_parameters(model)), counted(model.layers, "layer"));
+      format_count(model::count_parameters(model)), counted(model.layers, "layer"));
 }
 
-std::string cluster_comment(const Cluster& cluster) {
+std::string cluster_comment(const cluster::Cluster& cluster) {
   return fmt::format(
       "# {}: {} of {} {}. `stepwright list profiles` names others; docs/formats.md,\n"
       "# \"Cluster\", says how to describe your own.\n",
@@ -103,4 +103,4 @@ std::string new_job_text(const NewJob& job, const std::string& name) {
          other_keys(job);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -7,14 +7,14 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The facts that a job must state, and their words in its file.
 struct NewJob {
   std::string model;  ///< A built-in name or a path from the file's folder.
-  Architecture architecture;
+  model::Architecture architecture;
   Tree cluster;  ///< `{profile: NAME, nodes: N}`.
-  Cluster described;
+  cluster::Cluster described;
   std::int64_t sequences = 0;
   std::int64_t length = 0;  ///< Tokens of a sequence.
   std::string framework;    ///< Empty: none is said.
@@ -28,4 +28,4 @@ Tree new_job_mapping(const NewJob& job);
 /// is the file's.
 std::string new_job_text(const NewJob& job, const std::string& name);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -14,7 +14,7 @@
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -24,21 +24,21 @@ constexpr double kMostAlpha = 1e9;
 /// A word for several targets, and those.
 struct TargetGroup {
   std::string_view name;
-  AdapterTargets targets;
+  model::AdapterTargets targets;
 };
 
-AdapterTargets targets_of(std::initializer_list<AdapterTarget> list) {
-  AdapterTargets targets;
-  for (const AdapterTarget target : list) targets.set(place_of(target));
+model::AdapterTargets targets_of(std::initializer_list<model::AdapterTarget> list) {
+  model::AdapterTargets targets;
+  for (const model::AdapterTarget target : list) targets.set(model::place_of(target));
   return targets;
 }
 
 /// The words of targets, the widest first; `qkv` and `fc1` are products that a model fuses.
 std::vector<TargetGroup> target_words() {
-  using enum AdapterTarget;
+  using enum model::AdapterTarget;
   std::vector<TargetGroup> words = {{"qkv", targets_of({kQuery, kKey, kValue})},
                                     {"fc1", targets_of({kGate, kUp})}};
-  for (const auto& [target, name] : kAdapterTargetNames) {
+  for (const auto& [target, name] : model::kAdapterTargetNames) {
     words.push_back({name, targets_of({target})});
   }
   return words;
@@ -47,7 +47,7 @@ std::vector<TargetGroup> target_words() {
 /// The word that stands for all targets that the model has.
 constexpr std::string_view kAllTargets = "all";
 
-AdapterTargets read_target(Node node, const AdapterTargets& possible) {
+model::AdapterTargets read_target(Node node, const model::AdapterTargets& possible) {
   std::vector<std::string_view> known = {kAllTargets};
   const std::vector<TargetGroup> words = target_words();
   for (const TargetGroup& word : words) known.push_back(word.name);
@@ -55,24 +55,25 @@ AdapterTargets read_target(Node node, const AdapterTargets& possible) {
   if (text == kAllTargets) return possible;
   const auto found = std::ranges::find(words, text, &TargetGroup::name);
   if (found == words.end()) fail_unknown_word(node, known);
-  const AdapterTargets targets = found->targets & possible;
+  const model::AdapterTargets targets = found->targets & possible;
   if (targets.none()) node.fail(fmt::format("the model has no {} to adapt", text));
   return targets;
 }
 
-AdapterTargets read_targets(Node node, const AdapterTargets& possible) {
+model::AdapterTargets read_targets(Node node, const model::AdapterTargets& possible) {
   if (!node.is_sequence()) return read_target(node, possible);
   if (node.size() == 0) node.fail("must list targets: without one nothing would be trained");
-  AdapterTargets targets;
+  model::AdapterTargets targets;
   for (std::size_t i = 0; i < node.size(); ++i) targets |= read_target(node.at(i), possible);
   return targets;
 }
 
 /// A joined adapter stands beside all parts of a product, or beside none.
-void check_joined(Node node, const Adapters& adapters, const AdapterTargets& possible) {
+void check_joined(Node node, const model::Adapters& adapters,
+                  const model::AdapterTargets& possible) {
   if (!adapters.joined) return;
   for (const TargetGroup& word : target_words()) {
-    const AdapterTargets here = adapters.targets & word.targets;
+    const model::AdapterTargets here = adapters.targets & word.targets;
     if (here.none() || here == (word.targets & possible)) continue;
     node.fail(fmt::format(
         "a joined adapter is of all of {}: name it, or set adapters.joined: false", word.name));
@@ -95,7 +96,7 @@ void check_narrow(Node node, const Job& job, DType base) {
 }
 
 DType read_base(Node node, const Job& job) {
-  const DType base = node.choice(kAdapterBaseNames);
+  const DType base = node.choice(model::kAdapterBaseNames);
   if (base != DType::kBf16) check_narrow(node, job, base);
   const DType stored = storage_type(job.precision);
   if (stored == DType::kBf16) return base;
@@ -109,17 +110,17 @@ DType read_base(Node node, const Job& job) {
   return base;
 }
 
-Adapters read_adapters(Node node, const Job& job) {
+model::Adapters read_adapters(Node node, const Job& job) {
   node.allow_only({"rank", "alpha", "targets", "dropout", "base", "joined"});
-  const AdapterTargets possible = possible_targets(job.model);
+  const model::AdapterTargets possible = model::possible_targets(job.model);
   if (possible.none()) node.fail("the model has no product that an adapter could stand beside");
-  Adapters adapters;
+  model::Adapters adapters;
   adapters.joined = framework_defaults(job.framework).joined_adapters;
   if (const auto joined = node.find("joined")) adapters.joined = joined->boolean();
   const auto targets = node.find("targets");
   adapters.targets = targets ? read_targets(*targets, possible) : possible;
   if (targets) check_joined(*targets, adapters, possible);
-  adapters.rank = node.get("rank").integer(1, largest_rank(job.model, adapters.targets));
+  adapters.rank = node.get("rank").integer(1, model::largest_rank(job.model, adapters.targets));
   adapters.alpha = static_cast<double>(adapters.rank);
   if (const auto alpha = node.find("alpha")) {
     adapters.alpha = alpha->number(0, kMostAlpha);
@@ -136,7 +137,7 @@ Adapters read_adapters(Node node, const Job& job) {
 constexpr std::string_view kLayersWord = "layers ";
 
 /// "layers 0-11".
-void read_frozen_layers(Node node, const Architecture& model, Frozen& frozen) {
+void read_frozen_layers(Node node, const model::Architecture& model, model::Frozen& frozen) {
   const std::string text = node.text();
   const std::string_view range = std::string_view(text).substr(kLayersWord.size());
   const std::size_t dash = range.find('-');
@@ -156,10 +157,10 @@ void read_frozen_layers(Node node, const Architecture& model, Frozen& frozen) {
   frozen.layers = last.value - first.value + 1;
 }
 
-Frozen read_frozen(Node node, const Architecture& model) {
+model::Frozen read_frozen(Node node, const model::Architecture& model) {
   if (!node.is_sequence()) node.fail("must be a list, as in [embedding, layers 0-11]");
   static constexpr std::string_view kKnown[] = {"embedding", "encoder", "projector", "layers 0-11"};
-  Frozen frozen;
+  model::Frozen frozen;
   for (std::size_t i = 0; i < node.size(); ++i) {
     const std::string word = node.at(i).text();
     if (word == "embedding") {
@@ -176,9 +177,9 @@ Frozen read_frozen(Node node, const Architecture& model) {
   return frozen;
 }
 
-Json targets_json(const Adapters& adapters) {
+Json targets_json(const model::Adapters& adapters) {
   Json list = Json::array();
-  AdapterTargets left = adapters.targets;
+  model::AdapterTargets left = adapters.targets;
   for (const TargetGroup& word : target_words()) {
     if ((left & word.targets) != word.targets || left.none()) continue;
     list.push_back(word.name);
@@ -194,7 +195,7 @@ void read_training(Node file, Job& job) {
   const auto adapters = file.find("adapters");
   if (!adapters) return;
   job.model.adapters = read_adapters(*adapters, job);
-  const Frozen& frozen = job.model.frozen;
+  const model::Frozen& frozen = job.model.frozen;
   if (frozen.layers == job.model.layers) {
     adapters->fail("all layers are frozen: adapters have no place");
   }
@@ -202,18 +203,18 @@ void read_training(Node file, Job& job) {
 
 void write_training(Json& file, const Job& job) {
   if (job.model.adapters) {
-    const Adapters& adapters = *job.model.adapters;
+    const model::Adapters& adapters = *job.model.adapters;
     Json json = {{"rank", adapters.rank},
                  {"alpha", adapters.alpha},
                  {"targets", targets_json(adapters)},
                  {"dropout", adapters.dropout}};
     if (storage_type(job.precision) == DType::kBf16 || adapters.quantised()) {
-      json["base"] = name_of(kAdapterBaseNames, adapters.base);
+      json["base"] = name_of(model::kAdapterBaseNames, adapters.base);
     }
     json["joined"] = adapters.joined;
     file["adapters"] = std::move(json);
   }
-  const Frozen& frozen = job.model.frozen;
+  const model::Frozen& frozen = job.model.frozen;
   if (!frozen.any()) return;
   Json list = Json::array();
   if (frozen.embedding) list.push_back("embedding");
@@ -225,4 +226,4 @@ void write_training(Json& file, const Job& job) {
   file["frozen"] = std::move(list);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

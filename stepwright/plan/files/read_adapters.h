@@ -5,7 +5,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Reads `adapters` and `frozen` of a job, whose model, precision and framework are set, into its
 /// model. Fails with `kInput` on targets that the model lacks, on a rank below 1 or above the width
@@ -15,4 +15,4 @@ void read_training(Node file, Job& job);
 /// Writes what it reads; nothing where all is trained.
 void write_training(nlohmann::ordered_json& file, const Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -8,7 +8,7 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/scalar.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// A chunk of a micro-batch that takes an hour has no pipeline.
@@ -48,7 +48,7 @@ void fail_unknown_word(Node node, std::span<const std::string_view> known) {
                         hint_of(node.text(), known)));
 }
 
-std::int64_t read_degree(Node node) { return node.integer(1, kMaxDevices); }
+std::int64_t read_degree(Node node) { return node.integer(1, cluster::kMaxDevices); }
 
 std::int64_t read_bucket(Node node) { return node.integer(1, kMostElements); }
 
@@ -59,12 +59,12 @@ bool read_flag(Node node) { return node.boolean(); }
 std::int64_t read_group(Node node) {
   if (node.is_number()) return read_degree(node);
   if (node.is_scalar() && node.text() == "node") return kNodeGroup;
-  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", kMaxDevices));
+  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", cluster::kMaxDevices));
 }
 
-ScheduleKind read_schedule_kind(Node node) {
-  const ScheduleKind kind = node.choice(kScheduleNames);
-  if (!traits_of(kind).runs) {
+schedule::ScheduleKind read_schedule_kind(Node node) {
+  const schedule::ScheduleKind kind = node.choice(schedule::kScheduleNames);
+  if (!schedule::traits_of(kind).runs) {
     node.fail_unsupported(
         "every chunk would lie on two positions, which no plan covers yet; dualpipev is the same "
         "on half the positions");
@@ -119,7 +119,7 @@ std::vector<StageRecompute> read_stages(Node node) {
   for (const auto& [key, value] : node.members()) {
     const IntegerReading at = read_integer(key);
     const bool good = at.status == IntegerReading::Status::kGood;
-    if (!good || at.value < 0 || at.value >= kMaxDevices) {
+    if (!good || at.value < 0 || at.value >= cluster::kMaxDevices) {
       value.fail(fmt::format("stages are positions of the pipeline, from 0; it is '{}'", key));
     }
     if (std::ranges::find(stages, at.value, &StageRecompute::position) != stages.end()) {
@@ -192,15 +192,16 @@ Overlap read_overlap(Node node, const Overlap& usual) {
   return overlap;
 }
 
-Algorithm read_algorithm(Node node, const Reading& reading) {
-  const Algorithm algorithm = node.choice(kAlgorithmNames);
-  const bool least = reading.version == FileVersion::kOne && algorithm == Algorithm::kRing;
-  return least ? Algorithm::kLibrary : algorithm;
+collective::Algorithm read_algorithm(Node node, const Reading& reading) {
+  const collective::Algorithm algorithm = node.choice(collective::kAlgorithmNames);
+  const bool least =
+      reading.version == FileVersion::kOne && algorithm == collective::Algorithm::kRing;
+  return least ? collective::Algorithm::kLibrary : algorithm;
 }
 
 void read_pipeline_algorithm(Node collectives, const Reading& reading) {
   const auto word = collectives.find("pipeline");
-  if (!word || read_algorithm(*word, reading) == Algorithm::kLibrary) return;
+  if (!word || read_algorithm(*word, reading) == collective::Algorithm::kLibrary) return;
   word->fail(fmt::format("must be library: transfers of a pipeline are sent one by one; it is '{}'",
                          word->text()));
 }
@@ -221,7 +222,7 @@ std::vector<std::int64_t> read_layers(Node node) {
   }
   std::vector<std::int64_t> layers;
   for (std::size_t i = 0; i < node.size(); ++i) {
-    layers.push_back(node.at(i).integer(0, kLargestLayers));
+    layers.push_back(node.at(i).integer(0, model::kLargestLayers));
   }
   return layers;
 }
@@ -265,4 +266,4 @@ FileVersion read_version(Node root, std::string_view kind) {
   given.fail(fmt::format("must be {0}/2 or {0}/1; it is '{1}'", kind, given.text()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -12,7 +12,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 // Readers of single values of job and plan files. All fail with `kInput` naming the place, the
 // value and what is allowed, and with `kUnsupported` for what the schema knows and nothing covers.
@@ -41,7 +41,7 @@ bool read_flag(Node node);
 /// A sharding group; `kNodeGroup` for `node`.
 std::int64_t read_group(Node node);
 /// `gpipe`, `1f1b`, `interleaved`.
-ScheduleKind read_schedule_kind(Node node);
+schedule::ScheduleKind read_schedule_kind(Node node);
 std::int64_t read_nanoseconds(Node node);
 /// Fails unless strands are 1 or 2.
 std::int64_t read_strands(Node node);
@@ -55,7 +55,7 @@ Overlap read_overlap(Node node, const Overlap& usual);
 Overlap read_overlap_alone(Node node);
 /// A word of `kAlgorithmNames`; in files of version 1 `ring` stands for what the library would
 /// choose.
-Algorithm read_algorithm(Node node, const Reading& reading);
+collective::Algorithm read_algorithm(Node node, const Reading& reading);
 /// Fails unless the algorithm of the pipeline is the library's, or nothing is said of it.
 void read_pipeline_algorithm(Node collectives, const Reading& reading);
 /// "tp-cp-ep-dp-pp".
@@ -120,4 +120,4 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
 /// Reads the dimensions of a job: `search` and the keys of a plan, each a value or a list.
 Space read_space(Node job, FileVersion version, Notes& notes);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -13,7 +13,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/files/document_batch.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 constexpr double kMostTokens = 1e18;
@@ -118,4 +118,4 @@ void read_imbalance(Node node, const std::filesystem::path& directory, Job& job)
   check_tokens(node, job);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

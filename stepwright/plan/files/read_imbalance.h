@@ -5,7 +5,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Reads `imbalance` of a job whose model is known: a number of at least 1, the tokens of each
 /// expert of a layer, or `{file}` of them: a list in JSON or YAML, numbers apart by commas or
@@ -14,4 +14,4 @@ namespace stepwright {
 /// none above 0.
 void read_imbalance(Node node, const std::filesystem::path& directory, Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

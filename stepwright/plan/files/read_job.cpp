@@ -17,7 +17,7 @@
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 constexpr double kMostBytes = 1e18;
@@ -44,18 +44,18 @@ std::int64_t sequences_of(Node tokens, std::int64_t length) {
 
 /// How many a sequence has in the mean, and of how many patches.
 void read_images(Node node, Job& job) {
-  std::optional<Encoder>& encoder = job.model.encoder;
+  std::optional<model::Encoder>& encoder = job.model.encoder;
   if (!encoder) node.fail("the model has no encoder of images");
   const bool mapping = node.is_mapping();
   if (mapping) node.allow_only({"count", "patches"});
   const auto count = mapping ? node.find("count") : node;
-  if (count) encoder->images = count->number(0, kMostImages);
+  if (count) encoder->images = count->number(0, model::kMostImages);
   if (encoder->images > 0 && encoder->parameters == 0) {
     node.fail(fmt::format("nobody counted the model's encoder ({}): its images can be left out (0)",
                           printable(encoder->name)));
   }
   const auto patches = mapping ? node.find("patches") : std::nullopt;
-  if (patches) encoder = with_patches(*encoder, patches->integer(1, kMostPatches));
+  if (patches) encoder = model::with_patches(*encoder, patches->integer(1, model::kMostPatches));
   const double tokens = encoder->images * static_cast<double>(encoder->tokens);
   if (tokens > static_cast<double>(job.length)) {
     node.fail(fmt::format("images become {:.6g} tokens of a sequence of {}", tokens, job.length));
@@ -122,7 +122,7 @@ Kernels read_kernels(Node node, Kernels kernels) {
   for (const auto& [flag, name] : kKernelFlags) keys.push_back(name);
   node.allow_only(keys);
   if (const auto given = node.find("attention")) {
-    kernels.attention = given->choice(kAttentionKernelNames);
+    kernels.attention = given->choice(cluster::kAttentionKernelNames);
   }
   if (const auto given = node.find("cuda_graphs")) kernels.cuda_graphs = read_graphs(*given);
   if (const auto given = node.find("casts")) kernels.casts = given->choice(kCastNames);
@@ -220,7 +220,7 @@ void read_objectives(Node node, Job& job) {
 }
 
 void read_model_of(Node node, const std::filesystem::path& directory, Job& job) {
-  job.model = read_model(node.get("model"), directory, &job.notes);
+  job.model = model::read_model(node.get("model"), directory, &job.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
   if (const auto dropout = node.find("dropout")) {
     job.model.dropout = dropout->number(0, 1);
@@ -237,7 +237,7 @@ void read_experts(Node node, const std::filesystem::path& directory, Job& job) {
 /// No tensor of a step has more elements than an integer counts: the widest of the whole batch, and
 /// the scores of one sequence.
 void check_size(Node node, const Job& job) {
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   const auto widest = static_cast<double>(
       std::max({model.hidden, model.ffn, model.vocabulary, model.heads * model.head_dim}));
   const auto length = static_cast<double>(job.length);
@@ -258,7 +258,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
   Job job;
   read_model_of(node, directory, job);
-  job.cluster = read_cluster(node.get("cluster"), directory);
+  job.cluster = cluster::read_cluster(node.get("cluster"), directory);
   job.use_all = reads_use_all(node.get("cluster"));
   read_batch(node.get("batch"), directory, job);
   read_packed(node);
@@ -305,4 +305,4 @@ Job load_job(const std::filesystem::path& path) {
   return read_job(Document::load(path), path.parent_path());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

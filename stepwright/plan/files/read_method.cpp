@@ -9,7 +9,7 @@
 #include "stepwright/core/quantity.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -39,7 +39,8 @@ std::span<const std::string_view> keys_of(MethodKind kind) {
 SecondModel read_second_model(Node node) {
   if (!node.is_mapping()) return {.place = node.choice(kModelPlaceNames)};
   node.allow_only({"devices"});
-  return {.place = ModelPlace::kOther, .devices = node.get("devices").integer(1, kMaxDevices)};
+  return {.place = ModelPlace::kOther,
+          .devices = node.get("devices").integer(1, cluster::kMaxDevices)};
 }
 
 void read_speed(Node node, Rollout& rollout) {
@@ -72,9 +73,10 @@ Rollout read_rollout(Node node, const Job& job) {
       given->fail("must be below batch.length: it would leave nothing to generate");
     }
   }
-  if (const auto given = node.find("devices")) rollout.devices = given->integer(1, kMaxDevices);
+  if (const auto given = node.find("devices"))
+    rollout.devices = given->integer(1, cluster::kMaxDevices);
   if (const auto given = node.find("tensor")) {
-    rollout.tensor = given->integer(1, kMaxDevices);
+    rollout.tensor = given->integer(1, cluster::kMaxDevices);
     if (rollout.devices % rollout.tensor != 0) {
       given->fail(fmt::format("must divide the {} devices that generate", rollout.devices));
     }
@@ -203,4 +205,4 @@ void write_method(Json& objective, const TrainingMethod& method) {
                            {"token", method.dispatch->token_s}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -8,7 +8,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The method whose name stands as `objective` or `objective.kind` of a job; nothing where that is
 /// a goal of the tuner, or no word at all.
@@ -24,4 +24,4 @@ TrainingMethod read_method(Node objective, MethodKind kind, const Job& job);
 /// Writes the method into the mapping `objective`.
 void write_method(nlohmann::ordered_json& objective, const TrainingMethod& method);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

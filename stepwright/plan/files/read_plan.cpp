@@ -9,15 +9,15 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/plan/plan_table.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Bytes that a file may let a position keep: more than there are.
 constexpr std::int64_t kMostKeptBytes = std::int64_t{1} << 50;
 
 /// Chunks where a file says nothing: the only number of the kind, or 1.
-std::int64_t usual_chunks(ScheduleKind kind) {
-  return has_chunk_choice(kind) ? 1 : traits_of(kind).least_chunks;
+std::int64_t usual_chunks(schedule::ScheduleKind kind) {
+  return schedule::has_chunk_choice(kind) ? 1 : schedule::traits_of(kind).least_chunks;
 }
 
 /// The results of `read` for each entry of a list.
@@ -32,14 +32,14 @@ auto read_each(Node node, std::string_view what, Read read) {
 std::int64_t read_kept(Node node) { return node.integer(0, kMostKeptBytes); }
 
 /// Durations of each chunk, and what it keeps.
-std::vector<ChunkLoad> read_loads(Node durations, Node kept) {
-  std::vector<ChunkLoad> chunks = read_each(durations, "chunk", [](Node chunk) {
+std::vector<schedule::ChunkLoad> read_loads(Node durations, Node kept) {
+  std::vector<schedule::ChunkLoad> chunks = read_each(durations, "chunk", [](Node chunk) {
     if (!chunk.is_sequence() || chunk.size() != 4)
       chunk.fail("must be [forward, data gradients, weight gradients, whole backward]");
-    return ChunkLoad{.forward_ns = read_nanoseconds(chunk.at(0)),
-                     .data_ns = read_nanoseconds(chunk.at(1)),
-                     .weight_ns = read_nanoseconds(chunk.at(2)),
-                     .backward_ns = read_nanoseconds(chunk.at(3))};
+    return schedule::ChunkLoad{.forward_ns = read_nanoseconds(chunk.at(0)),
+                               .data_ns = read_nanoseconds(chunk.at(1)),
+                               .weight_ns = read_nanoseconds(chunk.at(2)),
+                               .backward_ns = read_nanoseconds(chunk.at(3))};
   });
   if (!kept.is_sequence() || kept.size() != chunks.size())
     kept.fail("must be a list with an entry for each of durations_ns");
@@ -57,38 +57,40 @@ constexpr std::string_view kScheduleKeys[] = {"group",      "placement", "durati
                                               "kept_bytes", "hop_ns",    "room_bytes"};
 
 /// Reads in which placement an order shall be found.
-void read_placement(Node node, Schedule& schedule) {
+void read_placement(Node node, schedule::Schedule& schedule) {
   const auto placement = node.is_mapping() ? node.find("placement") : std::nullopt;
   if (!placement) return;
-  if (!traits_of(schedule.kind).found) placement->fail("only the schedule auto has a placement");
+  if (!schedule::traits_of(schedule.kind).found)
+    placement->fail("only the schedule auto has a placement");
   if (schedule.chunks == 1) placement->fail("one chunk of a position lies one way: needs chunks 2");
-  schedule.placement = placement->choice(kFoundPlacements);
+  schedule.placement = placement->choice(schedule::kFoundPlacements);
 }
 
 /// Reads the parts of a schedule that no search chooses.
-void read_schedule_rest(Node node, Schedule& schedule) {
+void read_schedule_rest(Node node, schedule::Schedule& schedule) {
   if (!node.is_mapping() || !node.find("chunks")) schedule.chunks = usual_chunks(schedule.kind);
   if (const auto group = node.is_mapping() ? node.find("group") : std::nullopt) {
-    if (!traits_of(schedule.kind).groups) {
+    if (!schedule::traits_of(schedule.kind).groups) {
       group->fail("only the schedules interleaved and paired have groups of micro-batches");
     }
     schedule.group = read_degree(*group);
   }
   const auto durations = node.is_mapping() ? node.find("durations_ns") : std::nullopt;
   if (!durations) return read_placement(node, schedule);
-  if (!traits_of(schedule.kind).found) durations->fail("only the schedule auto has durations");
+  if (!schedule::traits_of(schedule.kind).found)
+    durations->fail("only the schedule auto has durations");
   schedule.basis = {.chunks = read_loads(*durations, node.get("kept_bytes")),
                     .hop_ns = read_nanoseconds(node.get("hop_ns")),
                     .room_bytes = read_each(node.get("room_bytes"), "position", read_kept)};
   if (const auto placement = node.find("placement")) {
-    schedule.basis.placement = placement->choice(kFoundPlacements);
+    schedule.basis.placement = placement->choice(schedule::kFoundPlacements);
   }
 }
 
 /// Fails unless an order is settled for the chunks and positions that there are.
 void check_basis(Node node, const Plan& plan) {
-  const OrderBasis& basis = plan.schedule.basis;
-  if (basis.chunks.empty() || fits(basis, placement_of(plan))) return;
+  const schedule::OrderBasis& basis = plan.schedule.basis;
+  if (basis.chunks.empty() || schedule::fits(basis, placement_of(plan))) return;
   node.fail(
       fmt::format("durations_ns has {} chunks and room_bytes {} positions, and the plan has {} and "
                   "{}; without durations_ns, kept_bytes, hop_ns and room_bytes an order is found "
@@ -166,9 +168,10 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
 
 /// Version 1 let the library carry out what its two algorithms could not, and refused nothing.
 void settle_collectives(PlannedJob& planned) {
-  Algorithm& data = planned.plan.collectives.data;
-  if (data != Algorithm::kTwoLevel && data != Algorithm::kHoRing) return;
-  if (broken_rule(planned.job, planned.plan) == Rule::kDataCollectives) data = Algorithm::kLibrary;
+  collective::Algorithm& data = planned.plan.collectives.data;
+  if (data != collective::Algorithm::kTwoLevel && data != collective::Algorithm::kHoRing) return;
+  if (broken_rule(planned.job, planned.plan) == Rule::kDataCollectives)
+    data = collective::Algorithm::kLibrary;
 }
 
 }  // namespace
@@ -191,4 +194,4 @@ PlannedJob load_plan(const std::filesystem::path& path) {
   return read_plan(Document::load(path), path.parent_path());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -3,7 +3,7 @@
 
 #include "stepwright/plan/plan_table.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Adds what is new to a list of keys: the first part of a place.
@@ -134,4 +134,4 @@ Space read_space(Node job, FileVersion version, Notes& notes) {
   return space;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/quantity.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 double read_run_number(Node node, const RunKey& key) {
   switch (key.unit) {
@@ -96,4 +96,4 @@ nlohmann::ordered_json run_json(const RunSettings& settings) {
   return json;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,7 +9,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/plan/run_settings.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// How the number of a key is written.
 enum class RunUnit : std::uint8_t {
@@ -81,4 +81,4 @@ RunSettings overridden(RunSettings settings, const RunSettings& over);
 /// The mapping as it stands in files; null where nothing is stated.
 nlohmann::ordered_json run_json(const RunSettings& settings);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -12,7 +12,7 @@
 #include "stepwright/plan/files/fields_to_set.h"
 #include "stepwright/plan/files/write_choices.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// The element of a list that a text counts, from 0; null pointer when there is none.
@@ -180,4 +180,4 @@ PlannedJob with_fields(PlannedJob planned, std::span<const std::string> assignme
   return planned;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

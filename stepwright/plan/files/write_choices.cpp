@@ -4,7 +4,7 @@
 
 #include "stepwright/plan/plan_table.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 using Json = nlohmann::ordered_json;
 
@@ -59,4 +59,4 @@ Json space_json(const Space& space) {
   return search;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -7,7 +7,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 // Writers of what read_choices.h reads.
 
@@ -37,4 +37,4 @@ nlohmann::ordered_json plan_file_json(const PlannedJob& planned, bool expanded);
 /// clusters have one for each member.
 Tree plan_file_tree(const PlannedJob& planned, bool expanded);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

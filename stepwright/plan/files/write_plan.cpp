@@ -13,39 +13,42 @@
 #include "stepwright/plan/files/write_choices.h"
 #include "stepwright/plan/plan_table.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 /// The built-in model that differs in nothing but what a job can state beside it.
-std::optional<Architecture> built_in_of(const Architecture& model) {
-  std::optional<Architecture> known = built_in_model(model.name);
+std::optional<model::Architecture> built_in_of(const model::Architecture& model) {
+  std::optional<model::Architecture> known = model::built_in_model(model.name);
   if (!known) return std::nullopt;
-  return trained_like(*known, model) == model ? known : std::nullopt;
+  return model::trained_like(*known, model) == model ? known : std::nullopt;
 }
 
 void write_model(Json& file, const Job& job, bool expanded) {
-  const std::optional<Architecture> known = expanded ? std::nullopt : built_in_of(job.model);
-  file["model"] = known ? Json(known->name) : inline_model(job.model);
+  const std::optional<model::Architecture> known = expanded ? std::nullopt : built_in_of(job.model);
+  file["model"] = known ? Json(known->name) : model::inline_model(job.model);
   if (known && known->dropout != job.model.dropout) file["dropout"] = job.model.dropout;
 }
 
 /// A profile, also with fewer devices in a node than it has; whole where it is neither.
-Json cluster_of_profile(const Cluster& cluster) {
+Json cluster_of_profile(const cluster::Cluster& cluster) {
   Json file = {{"profile", cluster.name}, {"nodes", cluster.nodes}};
-  const std::optional<Cluster> known = built_in_cluster(cluster.name, cluster.nodes);
-  if (!known) return inline_cluster(cluster);
+  const std::optional<cluster::Cluster> known =
+      cluster::built_in_cluster(cluster.name, cluster.nodes);
+  if (!known) return cluster::inline_cluster(cluster);
   if (*known == cluster) return file;
-  if (known->devices_per_node <= cluster.devices_per_node) return inline_cluster(cluster);
-  const Cluster cut = load_cluster(cluster.name, cluster.nodes, cluster.devices_per_node);
-  if (cut != cluster) return inline_cluster(cluster);
+  if (known->devices_per_node <= cluster.devices_per_node) return cluster::inline_cluster(cluster);
+  const cluster::Cluster cut =
+      cluster::load_cluster(cluster.name, cluster.nodes, cluster.devices_per_node);
+  if (cut != cluster) return cluster::inline_cluster(cluster);
   file["devices_per_node"] = cluster.devices_per_node;
   return file;
 }
 
 void write_cluster(Json& file, const Job& job, bool expanded) {
-  file["cluster"] = expanded ? inline_cluster(job.cluster) : cluster_of_profile(job.cluster);
+  file["cluster"] =
+      expanded ? cluster::inline_cluster(job.cluster) : cluster_of_profile(job.cluster);
 }
 
 Json framework_json(const Framework& framework, bool expanded) {
@@ -65,7 +68,7 @@ Json graphs_json(const CudaGraphs& graphs) {
 }
 
 Json kernels_json(const Kernels& kernels, DType precision) {
-  Json json = {{"attention", name_of(kAttentionKernelNames, kernels.attention)}};
+  Json json = {{"attention", name_of(cluster::kAttentionKernelNames, kernels.attention)}};
   for (const auto& [flag, name] : kKernelFlags) {
     json[std::string(name)] = kernels.*flag;
     if (flag == &Kernels::fused_accumulation)
@@ -99,12 +102,12 @@ Json objective_json(const Job& job, bool expanded) {
 }
 
 /// Writes the basis of an order that was found.
-void write_basis(Json& schedule, const OrderBasis& basis) {
+void write_basis(Json& schedule, const schedule::OrderBasis& basis) {
   if (basis.chunks.empty()) return;
-  schedule["placement"] = name_of(kFoundPlacements, basis.placement);
+  schedule["placement"] = name_of(schedule::kFoundPlacements, basis.placement);
   schedule["durations_ns"] = Json::array();
   schedule["kept_bytes"] = Json::array();
-  for (const ChunkLoad& chunk : basis.chunks) {
+  for (const schedule::ChunkLoad& chunk : basis.chunks) {
     schedule["durations_ns"].push_back(
         Json::array({chunk.forward_ns, chunk.data_ns, chunk.weight_ns, chunk.backward_ns}));
     schedule["kept_bytes"].push_back(Json::array({chunk.forward_bytes, chunk.weight_bytes}));
@@ -123,7 +126,7 @@ void write_plan(Json& file, const Plan& plan) {
   });
   if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;
   if (plan.schedule.placement) {
-    file["schedule"]["placement"] = name_of(kFoundPlacements, *plan.schedule.placement);
+    file["schedule"]["placement"] = name_of(schedule::kFoundPlacements, *plan.schedule.placement);
   }
   write_basis(file["schedule"], plan.schedule.basis);
 }
@@ -208,4 +211,4 @@ std::string plan_yaml(const PlannedJob& planned, bool expanded) {
 
 Json plan_json(const PlannedJob& planned) { return plan_file_json(planned, false); }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

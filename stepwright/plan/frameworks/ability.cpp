@@ -12,7 +12,7 @@
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/groups.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 constexpr Named<std::int64_t Parallel::*> kDegreeWords[] = {
@@ -71,7 +71,7 @@ std::vector<std::string> sharding_words() {
 /// there is no pipeline, and groups of more micro-batches than positions: as PyTorch has them, and
 /// others.
 std::vector<std::string> schedule_words() {
-  std::vector<std::string> words = words_of(kScheduleNames);
+  std::vector<std::string> words = words_of(schedule::kScheduleNames);
   words.insert(words.end(), {"two-strands", "one-position", "even-groups", "any-groups"});
   return words;
 }
@@ -102,7 +102,7 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kHostActivations: return words_of(kOffloadModuleNames);
     case Ability::kOverlap:
     case Ability::kExposed: return words_of(kOverlapNames);
-    case Ability::kAlgorithms: return words_of(kAlgorithmNames);
+    case Ability::kAlgorithms: return words_of(collective::kAlgorithmNames);
     case Ability::kAlgorithmScope: return {"run", "scheme"};
     case Ability::kRankOrder: return rank_order_words();
     case Ability::kDispatcher: return words_of(kDispatcherNames);
@@ -111,7 +111,7 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kModel: return words_of(model_words());
     case Ability::kTrained:
       return {"whole", "adapters", "narrow_base", "frozen", "fp8_base", "part_of_mlp"};
-    case Ability::kAttention: return words_of(kAttentionKernelNames);
+    case Ability::kAttention: return words_of(cluster::kAttentionKernelNames);
   }
   return {};
 }
@@ -135,16 +135,16 @@ bool replicates(const Job& job, const Parallel& degrees) {
 
 WordSet taken_schedule(const Job& job, const Plan& plan) {
   const bool alone = plan.parallel.pipeline == 1;
-  if (alone && plan.schedule.kind == ScheduleKind::kOneForwardOneBackward) return {};
-  constexpr std::size_t kKinds = std::size(kScheduleNames);
-  WordSet words = word(kScheduleNames, plan.schedule.kind)
+  if (alone && plan.schedule.kind == schedule::ScheduleKind::kOneForwardOneBackward) return {};
+  constexpr std::size_t kKinds = std::size(schedule::kScheduleNames);
+  WordSet words = word(schedule::kScheduleNames, plan.schedule.kind)
                       .set(kKinds, plan.schedule.strands > 1)
                       .set(kKinds + 1, alone);
-  if (!traits_of(plan.schedule.kind).groups) return words;
+  if (!schedule::traits_of(plan.schedule.kind).groups) return words;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t count = micro_batches(job, plan);
-  const std::int64_t group = group_of(plan.schedule, pipeline, count);
-  const bool even = is_even_group(group, pipeline, count);
+  const std::int64_t group = schedule::group_of(plan.schedule, pipeline, count);
+  const bool even = schedule::is_even_group(group, pipeline, count);
   return words.set(kKinds + 2, even && group != pipeline).set(kKinds + 3, !even);
 }
 
@@ -237,7 +237,7 @@ WordSet taken_accumulate(const Job& job, const Plan& plan) {
   return WordSet().set(plan.accumulate == own ? kOwn : kWide);
 }
 
-WordSet taken_model(const Architecture& model) {
+WordSet taken_model(const model::Architecture& model) {
   WordSet words;
   const std::span<const ModelWord> known = model_words();
   for (std::size_t i = 0; i < known.size(); ++i) words.set(i, known[i].has(model));
@@ -277,24 +277,24 @@ WordSet taken_activations(OffloadModules modules) {
 WordSet taken_collectives(const Plan& plan) {
   WordSet words;
   for (const auto& [choice, scheme] : kChoosingSchemes) {
-    words |= word(kAlgorithmNames, plan.collectives.*choice);
+    words |= word(collective::kAlgorithmNames, plan.collectives.*choice);
   }
   return words;
 }
 
-bool adapts_part_of_mlp(const Architecture& model) {
+bool adapts_part_of_mlp(const model::Architecture& model) {
   if (!model.adapters) return false;
-  AdapterTargets mlp;
-  for (const AdapterTarget target :
-       {AdapterTarget::kGate, AdapterTarget::kUp, AdapterTarget::kFc2}) {
-    mlp.set(place_of(target));
+  model::AdapterTargets mlp;
+  for (const model::AdapterTarget target :
+       {model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2}) {
+    mlp.set(model::place_of(target));
   }
-  mlp &= possible_targets(model);
-  const AdapterTargets here = model.adapters->targets & mlp;
+  mlp &= model::possible_targets(model);
+  const model::AdapterTargets here = model.adapters->targets & mlp;
   return here.any() && here != mlp;
 }
 
-WordSet taken_trained(const Architecture& model) {
+WordSet taken_trained(const model::Architecture& model) {
   return WordSet()
       .set(kWhole, !model.freezes())
       .set(kAdapters, model.adapters.has_value())
@@ -376,14 +376,14 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kOptimizer: return word(kOptimizerNames, job.optimizer);
     case Ability::kModel: return taken_model(job.model);
     case Ability::kTrained: return taken_trained(job.model);
-    case Ability::kAttention: return word(kAttentionKernelNames, job.kernels.attention);
+    case Ability::kAttention: return word(cluster::kAttentionKernelNames, job.kernels.attention);
   }
   return {};
 }
 
-std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan) {
+std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& plan) {
   const Parallel& degrees = plan.parallel;
-  std::vector<Algorithm Collectives::*> active;
+  std::vector<collective::Algorithm Collectives::*> active;
   if (degrees.tensor > 1) active.push_back(&Collectives::tensor);
   if (degrees.context > 1) active.push_back(&Collectives::context);
   if (degrees.expert * degrees.expert_tensor > 1) active.push_back(&Collectives::expert);
@@ -408,4 +408,4 @@ Overlap overlap_within(Overlap overlap, const WordSet& words) {
   return overlap;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -11,7 +11,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The things in which training frameworks differ: choices of a plan, then those of its job.
 enum class Ability : std::uint8_t {
@@ -101,7 +101,7 @@ DegreeSet degrees_above_one(const Parallel& parallel);
 WordSet taken_words(Ability ability, const Job& job, const Plan& plan);
 
 /// The schemes whose groups send collectives, by the plan's degrees.
-std::vector<Algorithm Collectives::*> active_schemes(const Plan& plan);
+std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& plan);
 
 /// Words of `kGroups` that depend on all degrees of a plan.
 WordSet words_of_degrees();
@@ -109,4 +109,4 @@ WordSet words_of_degrees();
 /// The overlap of which only these words of `kOverlap` stay on.
 Overlap overlap_within(Overlap overlap, const WordSet& words);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

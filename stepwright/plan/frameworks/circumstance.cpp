@@ -2,7 +2,7 @@
 
 #include "stepwright/cluster/generation.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 bool holds(Circumstance circumstance, const Job& job, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
@@ -21,9 +21,9 @@ bool holds(Circumstance circumstance, const Job& job, const Plan& plan) {
       return plan.parallel.tensor > 1 || plan.parallel.context > 1;
     case Circumstance::kExpertOverlap: return plan.overlap.expert && plan.parallel.expert > 1;
     case Circumstance::kBlackwell:
-      return generation_of(job.cluster.device).compute_capability >= 10;
+      return cluster::generation_of(job.cluster.device).compute_capability >= 10;
   }
   return false;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

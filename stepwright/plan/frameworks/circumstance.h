@@ -2,7 +2,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The facts of plans and jobs on which a framework's defaults depend.
 enum class Circumstance : std::uint8_t {
@@ -36,4 +36,4 @@ inline constexpr Named<Circumstance> kCircumstanceNames[] = {
 /// Whether it holds of a plan.
 bool holds(Circumstance circumstance, const Job& job, const Plan& plan);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

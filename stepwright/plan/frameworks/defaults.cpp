@@ -11,13 +11,13 @@
 #include "stepwright/plan/frameworks/filled_buckets.h"
 #include "stepwright/plan/frameworks/table.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Elements of the largest layer.
-std::int64_t layer_elements(const Architecture& model) {
+std::int64_t layer_elements(const model::Architecture& model) {
   std::int64_t elements = 0;
-  for (const Parameter& parameter : layer_parameters(model, model.layer_class(0))) {
+  for (const model::Parameter& parameter : model::layer_parameters(model, model.layer_class(0))) {
     elements += parameter.elements();
   }
   return elements;
@@ -77,12 +77,12 @@ std::vector<std::string_view> variant_names(std::string_view framework) {
   return names;
 }
 
-Kernels default_kernels(const Framework& framework, const Device& device) {
+Kernels default_kernels(const Framework& framework, const cluster::Device& device) {
   const FrameworkDefaults defaults = framework_defaults(framework);
   Kernels kernels = defaults.kernels;
   if (framework.name.empty()) return kernels;
   for (const auto& [generation, kernel] : defaults.attention) {
-    if (generation == &generation_of(device)) kernels.attention = kernel;
+    if (generation == &cluster::generation_of(device)) kernels.attention = kernel;
   }
   return kernels;
 }
@@ -137,7 +137,7 @@ std::int64_t host_passes(const Job& job, const Plan& plan) {
   return framework_defaults(job.framework).host_passes.value_or(plan.offload.parameters ? 3 : 0);
 }
 
-Optimizer default_optimizer(const Framework& framework, const Architecture& model) {
+Optimizer default_optimizer(const Framework& framework, const model::Architecture& model) {
   const FrameworkDefaults defaults = framework_defaults(framework);
   return model.latent ? defaults.latent_optimizer : Optimizer::kAdam;
 }
@@ -213,4 +213,4 @@ Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& pl
   return chosen;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -14,7 +14,7 @@
 #include "stepwright/plan/frameworks/stage_split.h"
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// Runs by which it is known how far the memory of a framework is from the account of it.
 enum class MemoryEvidence : std::uint8_t {
@@ -99,7 +99,7 @@ struct MessageHostOverhead {
 /// The behaviour of a framework where neither a job nor a plan says it (`defaults:` of its file).
 struct FrameworkDefaults {
   Kernels kernels;  ///< Its kernel of attention is that of generations that `attention` lacks.
-  std::vector<std::pair<const Generation*, AttentionKernel>> attention;
+  std::vector<std::pair<const cluster::Generation*, cluster::AttentionKernel>> attention;
   /// Kernels of attention that its files can ask for in place of that, of those that it runs.
   WordSet selects = WordSet().set();
   /// The losses that its files can ask for, by `LossKeeps`: with how many chunks, or any number of
@@ -155,7 +155,7 @@ std::optional<Framework> framework_of_variant(std::string_view word);
 std::vector<std::string> framework_words();
 
 /// The kernels of a framework on a device; those of `Kernels` without one.
-Kernels default_kernels(const Framework& framework, const Device& device);
+Kernels default_kernels(const Framework& framework, const cluster::Device& device);
 
 /// The kernels of attention that the files of a framework can ask for; all without one.
 WordSet selected_attention(const Framework& framework);
@@ -176,7 +176,7 @@ std::int64_t host_threads(const Job& job);
 std::int64_t host_passes(const Job& job, const Plan& plan);
 
 /// The optimizer of a framework for a model; Adam without one.
-Optimizer default_optimizer(const Framework& framework, const Architecture& model);
+Optimizer default_optimizer(const Framework& framework, const model::Architecture& model);
 
 /// Which communication of a plan runs beside computation where the plan does not say; `Overlap`
 /// without a framework. The rest of the plan must be settled.
@@ -210,4 +210,4 @@ Buckets default_buckets(const Job& job, const Plan& plan);
 /// plan has (`chosen`). The ranks of the plan are those of the cluster.
 Buckets fixed_buckets(const Framework& framework, const Job& job, const Plan& plan, Buckets chosen);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

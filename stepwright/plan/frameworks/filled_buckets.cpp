@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::plan {
 
-std::int64_t filled_bucket(const Architecture& model, std::int64_t tensor, std::int64_t least) {
+std::int64_t filled_bucket(const model::Architecture& model, std::int64_t tensor,
+                           std::int64_t least) {
   const std::int64_t attention = model.heads * model.head_dim;
   const std::int64_t joined = attention + 2 * model.kv_heads * model.head_dim;
   const std::int64_t widths[] = {model.ffn, (model.gated ? 2 : 1) * model.ffn, attention, joined};
@@ -23,4 +24,4 @@ std::int64_t filled_bucket(const Architecture& model, std::int64_t tensor, std::
   return buckets == 0 ? std::max(least, open) : sum / buckets;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

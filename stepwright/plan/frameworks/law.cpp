@@ -8,7 +8,7 @@
 #include "stepwright/plan/frameworks/table.h"
 #include "stepwright/plan/laws/repair.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Bits of `Joint` beyond these are algorithms.
@@ -142,12 +142,12 @@ FrameworkLaw::Joint FrameworkLaw::joint(std::span<const Ability> decided, const 
   return joint;
 }
 
-FrameworkLaw::Joint FrameworkLaw::joint(std::span<Algorithm Collectives::* const> schemes,
-                                        const Plan& plan) const {
+FrameworkLaw::Joint FrameworkLaw::joint(
+    std::span<collective::Algorithm Collectives::* const> schemes, const Plan& plan) const {
   Joint joint;
   if (allowed(Ability::kAlgorithmScope, 0).all()) return joint;
   const auto active = active_schemes(plan);
-  constexpr std::uint64_t kAll = (bit(std::size(kAlgorithmNames)) - 1) << kMostLines;
+  constexpr std::uint64_t kAll = (bit(std::size(collective::kAlgorithmNames)) - 1) << kMostLines;
   for (const auto scheme : schemes) {
     if (std::ranges::find(active, scheme) == active.end()) continue;
     const auto algorithm = static_cast<std::size_t>(plan.collectives.*scheme);
@@ -236,4 +236,4 @@ std::vector<std::string_view> runs_on(const Job& job, const Plan& plan) {
   return names;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

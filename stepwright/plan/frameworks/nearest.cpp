@@ -9,7 +9,7 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Changes of one plan towards what a framework runs.
@@ -93,19 +93,20 @@ class Towards {
   /// 1f1b before the others: it is between them.
   [[nodiscard]] std::vector<Plan> schedules() const {
     std::vector<Plan> plans;
-    const auto add = [&](ScheduleKind kind) {
+    const auto add = [&](schedule::ScheduleKind kind) {
       plans.push_back(plan_);
-      const std::int64_t least = traits_of(kind).least_chunks;
-      plans.back().schedule = {.kind = kind, .chunks = has_chunk_choice(kind) ? 2 : least};
+      const std::int64_t least = schedule::traits_of(kind).least_chunks;
+      plans.back().schedule = {.kind = kind,
+                               .chunks = schedule::has_chunk_choice(kind) ? 2 : least};
     };
-    add(ScheduleKind::kOneForwardOneBackward);
-    for (const auto& [kind, name] : kScheduleNames) {
-      const bool between = kind != ScheduleKind::kOneForwardOneBackward &&
-                           kind != ScheduleKind::kGpipe &&
-                           (is_named_order(kind) || traits_of(kind).found);
+    add(schedule::ScheduleKind::kOneForwardOneBackward);
+    for (const auto& [kind, name] : schedule::kScheduleNames) {
+      const bool between = kind != schedule::ScheduleKind::kOneForwardOneBackward &&
+                           kind != schedule::ScheduleKind::kGpipe &&
+                           (schedule::is_named_order(kind) || schedule::traits_of(kind).found);
       if (between) add(kind);
     }
-    add(ScheduleKind::kGpipe);
+    add(schedule::ScheduleKind::kGpipe);
     return plans;
   }
 
@@ -369,4 +370,4 @@ std::optional<Plan> nearest_run(const Framework& framework, const Job& job, cons
   return found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

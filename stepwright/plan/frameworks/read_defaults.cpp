@@ -6,19 +6,20 @@
 #include "stepwright/core/quantity.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 constexpr double kMostShare = 10;
 
 /// One kernel for all devices, or one for each of some generations and for other devices.
 DefaultSetting attention(Node node) {
-  const Node others = node.is_mapping() ? node.get(kOtherDevice) : node;
-  const AttentionKernel usual = others.choice(kAttentionKernelNames);
+  const Node others = node.is_mapping() ? node.get(cluster::kOtherDevice) : node;
+  const cluster::AttentionKernel usual = others.choice(cluster::kAttentionKernelNames);
   decltype(FrameworkDefaults::attention) kernels;
   for (const auto& [name, kernel] :
        node.is_mapping() ? node.members() : decltype(node.members()){}) {
-    kernels.emplace_back(&generation_named(name, kernel), kernel.choice(kAttentionKernelNames));
+    kernels.emplace_back(&cluster::generation_named(name, kernel),
+                         kernel.choice(cluster::kAttentionKernelNames));
   }
   return [usual, kernels](FrameworkDefaults& defaults) {
     defaults.kernels.attention = usual;
@@ -29,7 +30,7 @@ DefaultSetting attention(Node node) {
 DefaultSetting selects(Node node) {
   WordSet kernels;
   for (std::size_t i = 0; i < node.size(); ++i) {
-    kernels.set(static_cast<std::size_t>(node.at(i).choice(kAttentionKernelNames)));
+    kernels.set(static_cast<std::size_t>(node.at(i).choice(cluster::kAttentionKernelNames)));
   }
   return [kernels](FrameworkDefaults& defaults) { defaults.selects = kernels; };
 }
@@ -272,4 +273,4 @@ DefaultLine read_default_line(Node node) {
   return line;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,7 +9,7 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/release.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The change of one key of a line.
 using DefaultSetting = std::function<void(FrameworkDefaults& defaults)>;
@@ -33,4 +33,4 @@ std::string read_source(Node line);
 /// The releases of which a line speaks.
 Releases read_releases(Node line);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace stepwright {
+namespace stepwright::plan {
 
 std::vector<int> release_numbers(std::string_view release) {
   constexpr std::string_view kDigits = "0123456789";
@@ -30,4 +30,4 @@ bool speaks_of(const Releases& releases, std::string_view release) {
   return releases.before.empty() || comes_before(release, releases.before);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

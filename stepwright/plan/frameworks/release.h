@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The numbers of a release: 0, 12 and 1 of "core_v0.12.1"; none of a text without any.
 std::vector<int> release_numbers(std::string_view release);
@@ -21,4 +21,4 @@ struct Releases {
 /// Whether a release is one of them; one without numbers is the newest.
 bool speaks_of(const Releases& releases, std::string_view release);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// Parameters of products: attention as if it had as many key as query heads, a gated MLP
 /// (huggingface/nanotron src/nanotron/models/llama.py, get_block_compute_costs).
-ModuleCosts costs_of(const Architecture& model) {
+ModuleCosts costs_of(const model::Architecture& model) {
   const auto hidden = static_cast<double>(model.hidden);
   return {.layer = 4 * hidden * hidden + 3 * static_cast<double>(model.ffn) * hidden,
           .head = static_cast<double>(model.vocabulary) * hidden};
@@ -54,7 +54,7 @@ std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stag
   return shares;
 }
 
-std::vector<std::int64_t> split_layers(StageSplit split, const Architecture& model,
+std::vector<std::int64_t> split_layers(StageSplit split, const model::Architecture& model,
                                        std::int64_t stages) {
   if (stages == 1 || model.layers < stages) return {};
   switch (split) {
@@ -65,4 +65,4 @@ std::vector<std::int64_t> split_layers(StageSplit split, const Architecture& mod
   return {};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -6,7 +6,7 @@
 #include "stepwright/core/named.h"
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// How a framework deals layers to the stages of a pipeline: evenly, by equal numbers of modules
 /// (`layers_by_modules`), or by what they cost (`layers_by_costs`).
@@ -35,7 +35,7 @@ std::vector<std::int64_t> layers_by_costs(std::int64_t layers, std::int64_t stag
 
 /// Layers of each of `stages`; empty for the even split, and where there are fewer layers than
 /// stages.
-std::vector<std::int64_t> split_layers(StageSplit split, const Architecture& model,
+std::vector<std::int64_t> split_layers(StageSplit split, const model::Architecture& model,
                                        std::int64_t stages);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

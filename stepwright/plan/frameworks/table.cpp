@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "stepwright/cluster/embedded.h"
+#include "stepwright/core/embedded.h"
 #include "stepwright/plan/files/read_choices.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// The files of this folder, compiled in.
 std::span<const EmbeddedFile> embedded_frameworks();
@@ -195,4 +195,4 @@ const FrameworkEntry& framework_entry(std::string_view name) {
   return kEntries[static_cast<std::size_t>(found - std::begin(kFrameworkNames))]();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -9,7 +9,7 @@
 #include "stepwright/plan/frameworks/ability.h"
 #include "stepwright/plan/frameworks/read_defaults.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// A choice of a plan or a job among some words.
 struct AbilityCondition {
@@ -70,4 +70,4 @@ const FrameworkEntry& framework_entry(std::string_view name);
 /// `kInput` on a line without words or source, and on words that are not known.
 FrameworkEntry read_framework_entry(Node node);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -13,20 +13,20 @@
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 /// A kind of message: the operation and the group in which it runs.
 struct Message {
-  Collective operation{};
+  collective::Collective operation{};
   GroupKind group{};
 };
 
 /// The kinds of messages of a scheme, without allocation.
 class Messages {
  public:
-  void add(std::initializer_list<Collective> operations, GroupKind group) {
-    for (const Collective one : operations) list_[count_++] = {one, group};
+  void add(std::initializer_list<collective::Collective> operations, GroupKind group) {
+    for (const collective::Collective one : operations) list_[count_++] = {one, group};
   }
   [[nodiscard]] std::span<const Message> all() const { return std::span(list_).first(count_); }
 
@@ -35,12 +35,12 @@ class Messages {
   std::size_t count_ = 0;
 };
 
-constexpr std::initializer_list<Collective> kHalves = {Collective::kAllGather,
-                                                       Collective::kReduceScatter};
+constexpr std::initializer_list<collective::Collective> kHalves = {
+    collective::Collective::kAllGather, collective::Collective::kReduceScatter};
 
 Messages tensor_messages(const Job& /*job*/, const Plan& plan) {
   Messages found;
-  found.add({Collective::kAllReduce}, GroupKind::kTensor);
+  found.add({collective::Collective::kAllReduce}, GroupKind::kTensor);
   if (plan.sequence_parallel) found.add(kHalves, GroupKind::kTensor);
   return found;
 }
@@ -48,9 +48,13 @@ Messages tensor_messages(const Job& /*job*/, const Plan& plan) {
 Messages context_messages(const Job& /*job*/, const Plan& plan) {
   Messages found;
   switch (plan.context_kind) {
-    case ContextKind::kRing: found.add({Collective::kPointToPoint}, GroupKind::kContext); break;
+    case ContextKind::kRing:
+      found.add({collective::Collective::kPointToPoint}, GroupKind::kContext);
+      break;
     case ContextKind::kAllGather: found.add(kHalves, GroupKind::kContext); break;
-    case ContextKind::kUlysses: found.add({Collective::kAllToAll}, GroupKind::kContext); break;
+    case ContextKind::kUlysses:
+      found.add({collective::Collective::kAllToAll}, GroupKind::kContext);
+      break;
   }
   return found;
 }
@@ -61,7 +65,8 @@ Messages expert_messages(const Job& job, const Plan& /*plan*/) {
     found.add(kHalves, GroupKind::kExpertModel);
     return found;
   }
-  found.add({Collective::kAllToAll, Collective::kAllGather}, GroupKind::kExpert);
+  found.add({collective::Collective::kAllToAll, collective::Collective::kAllGather},
+            GroupKind::kExpert);
   found.add(kHalves, GroupKind::kExpertTensor);
   return found;
 }
@@ -75,10 +80,10 @@ struct ShardGroups {
 /// them, what is split over all ranks at once over all of them.
 void add_state_messages(Messages& found, const Sharding& states, const ShardGroups& groups) {
   switch (states.optimizer) {
-    case Spread::kNone: return found.add({Collective::kAllReduce}, groups.world);
+    case Spread::kNone: return found.add({collective::Collective::kAllReduce}, groups.world);
     case Spread::kInner:
       found.add(kHalves, groups.inner);
-      return found.add({Collective::kAllReduce}, groups.outer);
+      return found.add({collective::Collective::kAllReduce}, groups.outer);
     case Spread::kGlobal: break;
   }
   const bool by_groups = states.parameters == Spread::kInner || states.gradients == Spread::kInner;
@@ -102,7 +107,7 @@ Messages data_messages(const Job& job, const Plan& plan) {
 /// A scheme, and what it sends. Groups of messages inside blocks lie as degrees and order say,
 /// whatever the sharding, which no law has looked at yet.
 struct Scheme {
-  Algorithm Collectives::* choice;
+  collective::Algorithm Collectives::* choice;
   std::string_view name;
   Messages (*messages)(const Job& job, const Plan& plan);
   bool sharded = false;
@@ -122,37 +127,37 @@ Grid grid_of(const Scheme& scheme, const Plan& plan) {
 
 /// Whether the algorithm has a message to carry out, or the scheme none at all.
 bool carries(const Job& job, const Plan& plan, const Scheme& scheme) {
-  const Algorithm algorithm = plan.collectives.*scheme.choice;
-  if (algorithm == Algorithm::kLibrary) return true;
+  const collective::Algorithm algorithm = plan.collectives.*scheme.choice;
+  if (algorithm == collective::Algorithm::kLibrary) return true;
   const Messages messages = scheme.messages(job, plan);
   const Grid grid = grid_of(scheme, plan);
   bool any = false;
   for (const auto& [operation, group] : messages.all()) {
     if (grid.size(group) < 2) continue;
     any = true;
-    const GroupLayout layout = group_layout(job.cluster, grid.shape(group));
-    const GroupForm form = group_form(layout, job.cluster);
-    if (settled(algorithm, operation, form) == algorithm) return true;
+    const cluster::GroupLayout layout = group_layout(job.cluster, grid.shape(group));
+    const collective::GroupForm form = collective::group_form(layout, job.cluster);
+    if (collective::settled(algorithm, operation, form) == algorithm) return true;
   }
   return !any;
 }
 
 /// "tensor has 8 ranks on 1 node".
 std::string lying(const Job& job, const Grid& grid, GroupKind kind) {
-  const GroupLayout layout = group_layout(job.cluster, grid.shape(kind));
-  const std::int64_t nodes = group_form(layout, job.cluster).nodes;
+  const cluster::GroupLayout layout = group_layout(job.cluster, grid.shape(kind));
+  const std::int64_t nodes = collective::group_form(layout, job.cluster).nodes;
   return fmt::format("{} has {} ranks on {} {}", name_of(kGroupNames, kind), layout.size, nodes,
                      nodes == 1 ? "node" : "nodes");
 }
 
 std::string values_of(const Job& job, const Plan& plan, const Scheme& scheme) {
-  const Algorithm algorithm = plan.collectives.*scheme.choice;
-  const std::string_view word = name_of(kAlgorithmNames, algorithm);
+  const collective::Algorithm algorithm = plan.collectives.*scheme.choice;
+  const std::string_view word = name_of(collective::kAlgorithmNames, algorithm);
   const Messages messages = scheme.messages(job, plan);
   const Grid grid = grid_of(scheme, plan);
   std::vector<std::string> groups;
   for (const auto& [operation, group] : messages.all()) {
-    if (grid.size(group) < 2 || !covers(algorithm, operation)) continue;
+    if (grid.size(group) < 2 || !collective::covers(algorithm, operation)) continue;
     std::string text = lying(job, grid, group);
     if (std::ranges::find(groups, text) == groups.end()) groups.push_back(std::move(text));
   }
@@ -160,14 +165,16 @@ std::string values_of(const Job& job, const Plan& plan, const Scheme& scheme) {
     return fmt::format("{} carries out none of the collectives that {} parallelism has here", word,
                        scheme.name);
   }
-  const bool lacks = algorithm == Algorithm::kNvls && !adds_inside(adding_switches(job.cluster));
-  return fmt::format("{} needs {}; {}{}", word, needs(algorithm), fmt::join(groups, ", "),
+  const bool lacks = algorithm == collective::Algorithm::kNvls &&
+                     !cluster::adds_inside(cluster::adding_switches(job.cluster));
+  return fmt::format("{} needs {}; {}{}", word, collective::needs(algorithm),
+                     fmt::join(groups, ", "),
                      lacks ? fmt::format(", and no switch of {} adds", job.cluster.name) : "");
 }
 
 void repair_to(Repairs& repairs, const Scheme& scheme) {
   Plan plan = repairs.plan();
-  plan.collectives.*scheme.choice = Algorithm::kLibrary;
+  plan.collectives.*scheme.choice = collective::Algorithm::kLibrary;
   repairs.plans({plan});
 }
 
@@ -189,4 +196,4 @@ std::span<const Law> block_collective_laws() { return kBlockLaws; }
 
 std::span<const Law> data_collective_laws() { return kDataLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -3,11 +3,11 @@
 
 // What the words of a plan can say and no builder writes yet. Each law goes when a builder comes.
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 bool unfused_context(const Job& job, const Plan& plan) {
-  return job.kernels.attention == AttentionKernel::kUnfused && plan.parallel.context > 1 &&
+  return job.kernels.attention == cluster::AttentionKernel::kUnfused && plan.parallel.context > 1 &&
          plan.context_kind != ContextKind::kUlysses;
 }
 
@@ -27,7 +27,7 @@ void repair_unfused_context(Repairs& repairs) {
 /// A whole layer has no backward: a position of such layers alone would wait for no gradient.
 bool cuts_resting_layers(const Job& job, const Plan& plan) {
   return plan.parallel.pipeline > 1 && job.model.freezes() &&
-         job.model.layer_class(0).gradients == GradientPath::kAbove;
+         job.model.layer_class(0).gradients == model::GradientPath::kAbove;
 }
 
 std::string frozen_step_values(const Job& /*job*/, const Plan& plan) {
@@ -39,14 +39,15 @@ void repair_frozen_step(Repairs& repairs) { repairs.values(kPipelineKnob, {1}); 
 
 /// Multi-token layers embed tokens without what stands beside the look-up of the first embedding.
 bool uncovered_multi_token(const Job& job, const Plan& /*plan*/) {
-  const bool plain = job.model.position == Position::kRope || job.model.position == Position::kNone;
+  const bool plain =
+      job.model.position == model::Position::kRope || job.model.position == model::Position::kNone;
   return job.model.predicted_ahead() > 0 &&
          (!plain || job.model.embedding_norm || job.model.freezes());
 }
 
 std::string multi_token_values(const Job& job, const Plan& /*plan*/) {
   return "model.count_multi_token with position " +
-         std::string(name_of(kPositionNames, job.model.position)) +
+         std::string(name_of(model::kPositionNames, job.model.position)) +
          (job.model.embedding_norm ? " and a norm of the embedding" : "") +
          ": nothing covers multi-token layers that add more to embedded tokens yet";
 }
@@ -65,4 +66,4 @@ constexpr Law kCoverageLaws[] = {
 
 std::span<const Law> coverage_laws() { return kCoverageLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -6,7 +6,7 @@
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 // --- Tensor parallelism. ---
@@ -17,7 +17,7 @@ bool heads_cut(const Job& job, const Plan& plan) {
 
 /// The count that tensor parallelism does not divide.
 std::string heads_values(const Job& job, const Plan& plan) {
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
   std::int64_t count = model.heads;
   std::string_view name = "heads";
@@ -31,15 +31,15 @@ void repair_tensor(Repairs& repairs) {
   repairs.values(kTensorKnob, legal_tensor_sizes(repairs.job()));
 }
 
-bool dense_ffn_cut(const Architecture& model, std::int64_t tensor) {
-  if (model.ffn % tensor != 0 && has_shared_width(model)) return true;
-  return std::ranges::any_of(model.pattern, [&](const LayerClass& layer) {
+bool dense_ffn_cut(const model::Architecture& model, std::int64_t tensor) {
+  if (model.ffn % tensor != 0 && model::has_shared_width(model)) return true;
+  return std::ranges::any_of(model.pattern, [&](const model::LayerClass& layer) {
     return layer.ffn != 0 && layer.ffn % tensor != 0;
   });
 }
 
 bool ffn_cut(const Job& job, const Plan& plan) {
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   const std::int64_t tensor = plan.parallel.tensor;
   return dense_ffn_cut(model, tensor) || (model.experts && model.experts->shared_ffn % tensor != 0);
 }
@@ -87,7 +87,7 @@ void repair_context(Repairs& repairs) {
 
 bool ulysses_heads_cut(const Job& job, const Plan& plan) {
   const auto& [tensor, pipeline, context, expert, expert_tensor, data] = plan.parallel;
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   if (context == 1) return false;
   if (model.state_mixer && model.state_mixer->heads / tensor % context != 0) return true;
   if (plan.context_kind != ContextKind::kUlysses) return false;
@@ -96,7 +96,7 @@ bool ulysses_heads_cut(const Job& job, const Plan& plan) {
 }
 
 std::string ulysses_values(const Job& job, const Plan& plan) {
-  const std::optional<StateMixer>& mixer = job.model.state_mixer;
+  const std::optional<model::StateMixer>& mixer = job.model.state_mixer;
   if (mixer && mixer->heads / plan.parallel.tensor % plan.parallel.context != 0) {
     return fmt::format("{} state_mixer.heads / tensor {} are not a multiple of context {}",
                        mixer->heads, plan.parallel.tensor, plan.parallel.context);
@@ -136,7 +136,7 @@ std::int64_t positions_of(const Job& job) {
 }
 
 bool beyond_positions(const Job& job, const Plan& /*plan*/) {
-  return job.model.position == Position::kLearned && positions_of(job) > job.model.longest();
+  return job.model.position == model::Position::kLearned && positions_of(job) > job.model.longest();
 }
 
 std::string beyond_positions_values(const Job& job, const Plan& /*plan*/) {
@@ -165,4 +165,4 @@ constexpr Law kCutLaws[] = {
 
 std::span<const Law> cut_laws() { return kCutLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

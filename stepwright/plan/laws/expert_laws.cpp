@@ -3,7 +3,7 @@
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 bool routed(const Parallel& degrees) { return degrees.expert > 1 || degrees.expert_tensor > 1; }
@@ -94,4 +94,4 @@ constexpr Law kExpertLaws[] = {
 
 std::span<const Law> expert_laws() { return kExpertLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

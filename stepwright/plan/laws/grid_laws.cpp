@@ -7,7 +7,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/laws.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 constexpr std::size_t kPipelineIndex = static_cast<std::size_t>(Axis::kPipeline);
@@ -126,4 +126,4 @@ constexpr Law kGridLaws[] = {
 
 std::span<const Law> grid_laws() { return kGridLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

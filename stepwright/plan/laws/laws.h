@@ -7,7 +7,7 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// One rule of legality in full. `broken` may rely on all laws before it and does not allocate.
 struct Law {
@@ -35,6 +35,6 @@ std::span<const Law> offload_laws();           ///< What lies on the host.
 
 /// The heads that tensor and Ulysses parallelism deal out evenly: the common divisor of heads and
 /// key-value heads (with latent attention of heads), and of those of mixers that carry a state.
-std::int64_t dealt_heads(const Architecture& model);
+std::int64_t dealt_heads(const model::Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

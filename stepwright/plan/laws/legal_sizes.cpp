@@ -6,7 +6,7 @@
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 std::vector<std::int64_t> cuts_of(const Extents& group) {
@@ -17,16 +17,16 @@ std::vector<std::int64_t> cuts_of(const Extents& group) {
 
 /// The width of the MLPs that tensor parallelism cuts: the common divisor of their widths; 0
 /// without any.
-std::int64_t dealt_ffn(const Architecture& model) {
-  std::int64_t width = has_shared_width(model) ? model.ffn : 0;
-  for (const LayerClass& layer : model.pattern) width = std::gcd(width, layer.ffn);
+std::int64_t dealt_ffn(const model::Architecture& model) {
+  std::int64_t width = model::has_shared_width(model) ? model.ffn : 0;
+  for (const model::LayerClass& layer : model.pattern) width = std::gcd(width, layer.ffn);
   if (model.experts) width = std::gcd(width, model.experts->shared_ffn);
   return width;
 }
 
 }  // namespace
 
-std::int64_t dealt_heads(const Architecture& model) {
+std::int64_t dealt_heads(const model::Architecture& model) {
   const std::int64_t attention = model.latent ? model.heads : std::gcd(model.heads, model.kv_heads);
   if (!model.state_mixer) return attention;
   return std::gcd(attention, std::gcd(model.state_mixer->heads, model.state_mixer->dealt_groups()));
@@ -85,4 +85,4 @@ std::vector<std::int64_t> legal_expert_groups(const Plan& plan) {
   return cuts_of(expert_data_extents(grid_axes(plan.parallel, plan.rank_order)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

@@ -11,7 +11,7 @@
 #include "stepwright/plan/laws/repair.h"
 #include "stepwright/plan/optimizer_traits.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 bool offloads(const Plan& plan) { return plan.offload.optimizer != 0; }
@@ -109,14 +109,14 @@ void repair_parameters(Repairs& repairs) {
 }
 
 bool unknown_host(const Job& job, const Plan& plan) {
-  const Host& host = job.cluster.host;
+  const cluster::Host& host = job.cluster.host;
   const bool known = host.memory_bytes > 0 && host.memory_bandwidth_bytes_per_s > 0 &&
                      job.cluster.device.host_link_bytes_per_s > 0;
   return asks_host(plan) && !known;
 }
 
 std::string host_values(const Job& job, const Plan& /*plan*/) {
-  const Host& host = job.cluster.host;
+  const cluster::Host& host = job.cluster.host;
   std::string missing;
   const auto add = [&](double value, std::string_view key) {
     if (value <= 0) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", key);
@@ -160,4 +160,4 @@ constexpr Law kOffloadLaws[] = {
 
 std::span<const Law> offload_laws() { return kOffloadLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

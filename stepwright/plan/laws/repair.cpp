@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace stepwright {
+namespace stepwright::plan {
 
 namespace {
 
@@ -97,4 +97,4 @@ std::string Repairs::advice() const {
   return "no plan near it is legal; this rule alone would allow " + listed(partial_);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

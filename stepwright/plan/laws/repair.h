@@ -7,7 +7,7 @@
 
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 
 /// A whole number of a plan that a repair may change.
 using Knob = std::int64_t& (*)(Plan& plan);
@@ -70,4 +70,4 @@ void follow(const Job& job, Plan& plan);
 /// The differences of two plans, as "tensor 8 with data 16": the values of `to`.
 std::string changes(const Plan& from, const Plan& to);
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

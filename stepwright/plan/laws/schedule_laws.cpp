@@ -10,20 +10,24 @@
 #include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
-const ScheduleTraits& traits(const Plan& plan) { return traits_of(plan.schedule.kind); }
+const schedule::ScheduleTraits& traits(const Plan& plan) {
+  return schedule::traits_of(plan.schedule.kind);
+}
 
-std::string_view kind_of(const Plan& plan) { return name_of(kScheduleNames, plan.schedule.kind); }
+std::string_view kind_of(const Plan& plan) {
+  return name_of(schedule::kScheduleNames, plan.schedule.kind);
+}
 
-ChunkRange range_of(const Plan& plan) {
-  return chunk_range(plan.schedule.kind, plan.parallel.pipeline);
+schedule::ChunkRange range_of(const Plan& plan) {
+  return schedule::chunk_range(plan.schedule.kind, plan.parallel.pipeline);
 }
 
 /// The plan without virtual stages.
 Plan plain(Plan plan) {
-  plan.schedule = {.kind = ScheduleKind::kOneForwardOneBackward, .chunks = 1};
+  plan.schedule = {.kind = schedule::ScheduleKind::kOneForwardOneBackward, .chunks = 1};
   return plan;
 }
 
@@ -54,7 +58,7 @@ void repair_stages(Repairs& repairs) {
 
 /// Whether a position of the pipeline would hold no part of the model.
 bool idle_position(const Plan& plan) {
-  const Placement placement = placement_of(plan);
+  const schedule::Placement placement = placement_of(plan);
   for (std::int64_t position = 0; position < placement.positions(); ++position) {
     bool holds = placement.holds_embedding(position) || placement.holds_head(position);
     for (std::int64_t i = 0; i < placement.chunks(); ++i) {
@@ -70,7 +74,7 @@ bool idle_position(const Plan& plan) {
 /// as those of interleaved schedules do (Megatron-Core's
 /// megatron/core/transformer/pipeline_parallel_layer_layout.py, "(empty stage)").
 bool may_be_hollow(const Plan& plan) {
-  return traits(plan).placement == PlacementKind::kCyclic && !traits(plan).found &&
+  return traits(plan).placement == schedule::PlacementKind::kCyclic && !traits(plan).found &&
          plan.schedule.strands == 1;
 }
 
@@ -123,7 +127,7 @@ void repair_many_chunks(Repairs& repairs) {
   Plan fewer = repairs.plan();
   fewer.schedule.chunks = range_of(fewer).most;
   Plan more = repairs.plan();
-  more.schedule.kind = ScheduleKind::kInterleaved;
+  more.schedule.kind = schedule::ScheduleKind::kInterleaved;
   repairs.plans({fewer, more});
 }
 
@@ -179,7 +183,7 @@ bool strands_without_pairs(const Job& /*job*/, const Plan& plan) {
 
 std::string strands_values(const Job& /*job*/, const Plan& plan) {
   std::vector<std::string_view> pairing;
-  for (const auto& [kind, name, definition] : kScheduleRows) {
+  for (const auto& [kind, name, definition] : schedule::kScheduleRows) {
     if (definition->traits.pairs && definition->traits.runs) pairing.push_back(name);
   }
   return fmt::format(
@@ -192,13 +196,13 @@ void repair_strands(Repairs& repairs) {
   Plan one = repairs.plan();
   one.schedule.strands = 1;
   Plan folded = repairs.plan();
-  folded.schedule = {.kind = ScheduleKind::kFolded, .chunks = 2, .strands = 2};
+  folded.schedule = {.kind = schedule::ScheduleKind::kFolded, .chunks = 2, .strands = 2};
   repairs.plans({one, folded});
 }
 
 /// What no builder writes of an embedding and a head that all positions share; empty: it does.
 std::string_view beside_shared_vocabulary(const Job& job) {
-  const Architecture& model = job.model;
+  const model::Architecture& model = job.model;
   if (job.kernels.gathered_logits) return "kernels.gathered_logits";
   if (job.kernels.plain_loss) return "kernels.plain_loss";
   if (model.sees_images()) return "an encoder of images";
@@ -271,12 +275,12 @@ void repair_batch(Repairs& repairs) {
 
 /// The micro-batches of a group.
 std::int64_t group_size(const Job& job, const Plan& plan) {
-  return group_of(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan));
+  return schedule::group_of(plan.schedule, plan.parallel.pipeline, micro_batches(job, plan));
 }
 
 bool groups_cut(const Job& job, const Plan& plan) {
-  return traits(plan).groups &&
-         !is_group(group_size(job, plan), plan.parallel.pipeline, micro_batches(job, plan));
+  return traits(plan).groups && !schedule::is_group(group_size(job, plan), plan.parallel.pipeline,
+                                                    micro_batches(job, plan));
 }
 
 std::string groups_values(const Job& job, const Plan& plan) {
@@ -288,7 +292,8 @@ std::string groups_values(const Job& job, const Plan& plan) {
 
 void repair_groups(Repairs& repairs) {
   Plan least = repairs.plan();
-  least.schedule.group = least_group(least.parallel.pipeline, micro_batches(repairs.job(), least));
+  least.schedule.group =
+      schedule::least_group(least.parallel.pipeline, micro_batches(repairs.job(), least));
   repairs.plans({least});
   repair_rounds(repairs);
 }
@@ -325,4 +330,4 @@ constexpr Law kScheduleLaws[] = {
 
 std::span<const Law> schedule_laws() { return kScheduleLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

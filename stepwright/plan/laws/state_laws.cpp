@@ -7,7 +7,7 @@
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
 
-namespace stepwright {
+namespace stepwright::plan {
 namespace {
 
 // --- Sharding. ---
@@ -219,4 +219,4 @@ std::span<const Law> state_laws() { return kStateLaws; }
 
 std::span<const Law> type_laws() { return kTypeLaws; }
 
-}  // namespace stepwright
+}  // namespace stepwright::plan

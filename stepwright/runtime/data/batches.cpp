@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ranks,
                                             std::int64_t rank) {
@@ -18,8 +18,8 @@ std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ra
   return positions;
 }
 
-Batches::Batches(const TokenFile& tokens, Samples samples, const Job& job, const Plan& plan,
-                 const Coordinates& place)
+Batches::Batches(const TokenFile& tokens, Samples samples, const plan::Job& job,
+                 const plan::Plan& plan, const plan::Coordinates& place)
     : tokens_(tokens),
       samples_(std::move(samples)),
       sequences_(job.sequences),
@@ -91,4 +91,4 @@ void Batches::cut_documents(MicroBatch& batch, std::int64_t first) const {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

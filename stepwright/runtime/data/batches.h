@@ -4,7 +4,7 @@
 #include "stepwright/runtime/data/tokens.h"
 #include "stepwright/runtime/execute/rank_state.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Cuts the global batch of each step into the micro-batches of a rank. Context ranks hold two
 /// chunks of a sequence each, the c-th from its begin and the c-th from its end, which balances
@@ -12,8 +12,8 @@ namespace stepwright {
 class Batches {
  public:
   /// The batches of the ranks at `place`; `tokens` outlives this.
-  Batches(const TokenFile& tokens, Samples samples, const Job& job, const Plan& plan,
-          const Coordinates& place);
+  Batches(const TokenFile& tokens, Samples samples, const plan::Job& job, const plan::Plan& plan,
+          const plan::Coordinates& place);
   /// The tokens of a step (from 0) that this rank takes as its `micro_batch`-th, on the CPU.
   [[nodiscard]] MicroBatch of(std::int64_t step, std::int64_t micro_batch);
 
@@ -36,4 +36,4 @@ class Batches {
 std::vector<std::int64_t> context_positions(std::int64_t length, std::int64_t ranks,
                                             std::int64_t rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapped_file.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
@@ -60,4 +60,4 @@ MegatronIndex read_megatron_index(const std::filesystem::path& data) {
   return index;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

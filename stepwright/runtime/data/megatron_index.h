@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The content of the `.idx` file of a Megatron data set about its `.bin` file.
 struct MegatronIndex {
@@ -16,4 +16,4 @@ struct MegatronIndex {
 /// `kInput`: no index, another format or version, tokens that are no integers, a truncated file.
 MegatronIndex read_megatron_index(const std::filesystem::path& data);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -2,15 +2,15 @@
 
 #include <numeric>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
-SequenceDocuments::SequenceDocuments(const Job& job)
+SequenceDocuments::SequenceDocuments(const plan::Job& job)
     : sequences_(job.sequences), length_(job.length) {
   if (!job.documents) return;
-  packs_ = packed_sequences(job.documents->lengths, job.documents->packing, job.length);
+  packs_ = packing::packed_sequences(job.documents->lengths, job.documents->packing, job.length);
 }
 
-const Documents& SequenceDocuments::of(std::int64_t sequence) const {
+const packing::Documents& SequenceDocuments::of(std::int64_t sequence) const {
   return packs_[static_cast<std::size_t>(sequence) % packs_.size()];
 }
 
@@ -18,14 +18,14 @@ std::int64_t SequenceDocuments::targets(std::int64_t step) const {
   if (!any()) return sequences_ * length_;
   std::int64_t targets = 0;
   for (std::int64_t i = 0; i < sequences_; ++i) {
-    const Documents& documents = of(step * sequences_ + i);
+    const packing::Documents& documents = of(step * sequences_ + i);
     targets += std::accumulate(documents.begin(), documents.end(), std::int64_t{0}) -
                std::ssize(documents);
   }
   return targets;
 }
 
-DocumentPlaces document_places(const Documents& documents, std::int64_t length) {
+DocumentPlaces document_places(const packing::Documents& documents, std::int64_t length) {
   DocumentPlaces places;
   std::int64_t number = 0;
   for (const std::int64_t tokens : documents) {
@@ -44,4 +44,4 @@ DocumentPlaces document_places(const Documents& documents, std::int64_t length) 
   return places;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

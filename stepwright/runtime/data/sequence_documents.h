@@ -6,7 +6,7 @@
 
 #include "stepwright/plan/job.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The documents of the sequences of a run: those that the job's lengths are packed into, over and
 /// over. A document's tokens predict each the next of the same document, so that its last one
@@ -15,18 +15,18 @@ class SequenceDocuments {
  public:
   /// Of a job with documents or without, whose sequences are one document each and of which every
   /// token predicts one.
-  explicit SequenceDocuments(const Job& job);
+  explicit SequenceDocuments(const plan::Job& job);
 
   [[nodiscard]] bool any() const { return !packs_.empty(); }
   /// The documents of a sequence, counted over all steps. There are some.
-  [[nodiscard]] const Documents& of(std::int64_t sequence) const;
+  [[nodiscard]] const packing::Documents& of(std::int64_t sequence) const;
   /// Tokens of a step (from 0) that predict one, over all ranks.
   [[nodiscard]] std::int64_t targets(std::int64_t step) const;
 
  private:
   std::int64_t sequences_;  ///< Of a step.
   std::int64_t length_;
-  std::vector<Documents> packs_;
+  std::vector<packing::Documents> packs_;
 };
 
 /// Where each token of a sequence stands.
@@ -35,6 +35,6 @@ struct DocumentPlaces {
   std::vector<std::int64_t> position;  ///< In its document.
   std::vector<bool> predicts;          ///< Whether the next token is of the same document.
 };
-DocumentPlaces document_places(const Documents& documents, std::int64_t length);
+DocumentPlaces document_places(const packing::Documents& documents, std::int64_t length);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

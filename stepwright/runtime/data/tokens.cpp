@@ -9,7 +9,7 @@
 #include "stepwright/runtime/data/megatron_index.h"
 #include "stepwright/runtime/states/initial_values.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 template <class Integer>
@@ -109,4 +109,4 @@ std::int64_t Samples::begin(std::int64_t number) {
   return order_[static_cast<std::size_t>(number % windows)] * length_;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

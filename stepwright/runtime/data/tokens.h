@@ -8,7 +8,7 @@
 #include "stepwright/core/mapped_file.h"
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// How the tokens of a data file are stored.
 enum class TokenFormat : std::uint8_t { kText, kUint16, kUint32, kMegatron };
@@ -58,4 +58,4 @@ class Samples {
   std::vector<std::int64_t> order_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

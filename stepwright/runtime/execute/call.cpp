@@ -4,14 +4,14 @@
 
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// The rows that the program gives a result.
 std::int64_t rows_of_result(const Call& call, std::size_t place) {
-  for (const TensorId id : call.piece.writes(call.op)) {
-    const Tensor& tensor = call.piece.tensors[static_cast<std::size_t>(id)];
-    if (tensor.kind != TensorKind::kGathered && place-- == 0) return tensor.extents[0];
+  for (const step::TensorId id : call.piece.writes(call.op)) {
+    const step::Tensor& tensor = call.piece.tensors[static_cast<std::size_t>(id)];
+    if (tensor.kind != step::TensorKind::kGathered && place-- == 0) return tensor.extents[0];
   }
   return 0;
 }
@@ -22,7 +22,7 @@ Cell::~Cell() {
   if (held_ != nullptr) held_->remove(counted_, kind_);
 }
 
-void Cell::count(HeldTensors& held, TensorKind kind) {
+void Cell::count(HeldTensors& held, step::TensorKind kind) {
   if (held_ != nullptr || !value.defined()) return;
   held_ = &held;
   counted_ = value;
@@ -31,7 +31,7 @@ void Cell::count(HeldTensors& held, TensorKind kind) {
 }
 
 at::Tensor Call::own_rows(const at::Tensor& all) const {
-  const Slice& rows = op.rows;
+  const step::Slice& rows = op.rows;
   const bool more = rows.count > 0 && all.dim() > 0 && all.size(0) > rows.count;
   return more ? all.narrow(0, rows.first, rows.count) : all;
 }
@@ -57,8 +57,8 @@ at::Tensor Call::weight(std::string_view name) const {
   return parameter->shaped(parameter->holder().value);
 }
 
-LayerClass Call::layer_class() const {
-  const Architecture& model = *rank.setting.model;
+model::LayerClass Call::layer_class() const {
+  const model::Architecture& model = *rank.setting.model;
   return unit >= 0 ? model.layer_class(unit) : model.usual_layer();
 }
 
@@ -66,14 +66,14 @@ std::int64_t Call::ahead() const {
   return std::max<std::int64_t>(0, unit - rank.setting.model->layers + 1);
 }
 
-const LocalParameter& Call::parameter() const {
+const step::LocalParameter& Call::parameter() const {
   return piece.parameters.at(static_cast<std::size_t>(op.parameter));
 }
 
 at::Tensor Call::weight() const { return weight(parameter().name); }
-at::Tensor Call::bias() const { return weight(bias_name(parameter().name)); }
+at::Tensor Call::bias() const { return weight(model::bias_name(parameter().name)); }
 at::Tensor Call::gradient() const { return gradient(parameter().name); }
-at::Tensor Call::bias_gradient() const { return gradient(bias_name(parameter().name)); }
+at::Tensor Call::bias_gradient() const { return gradient(model::bias_name(parameter().name)); }
 
 at::Tensor Call::gradient(std::string_view name) const {
   StoredUnit& block = rank.store.unit(unit);
@@ -92,7 +92,7 @@ at::Tensor Call::gradient(std::string_view name) const {
 namespace {
 
 /// The rows that a rank holds of the residual stream, out of those of all tokens.
-at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const Coordinates& place) {
+at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const plan::Coordinates& place) {
   return rows == all.numel() ? all : all.narrow(0, place.tensor * rows, rows);
 }
 
@@ -110,4 +110,4 @@ void accumulate(const at::Tensor& into, const at::Tensor& value) {
   into.add_(value.view(into.sizes()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

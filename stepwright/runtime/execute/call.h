@@ -7,7 +7,7 @@
 #include "stepwright/runtime/execute/performer.h"
 #include "stepwright/runtime/execute/rank_state.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// One operator about to run on its operands.
 struct Call : PlacedOperator {
@@ -25,7 +25,7 @@ struct Call : PlacedOperator {
   [[nodiscard]] at::Tensor own_rows(const at::Tensor& all) const;
 
   /// The class of the layer that it is of; that of all layers where it is of none.
-  [[nodiscard]] LayerClass layer_class() const;
+  [[nodiscard]] model::LayerClass layer_class() const;
   /// How many tokens further than those of the first embedding and the head it embeds and predicts:
   /// of a multi-token layer its number, from 1.
   [[nodiscard]] std::int64_t ahead() const;
@@ -34,7 +34,7 @@ struct Call : PlacedOperator {
   [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
 
   /// The operator's parameter.
-  [[nodiscard]] const LocalParameter& parameter() const;
+  [[nodiscard]] const step::LocalParameter& parameter() const;
   /// Its weight, as a matrix, vector or stack of matrices.
   [[nodiscard]] at::Tensor weight() const;
   /// Another parameter of the block; undefined when the block has none of this name.
@@ -60,6 +60,6 @@ void accumulate(const at::Tensor& into, const at::Tensor& value);
 using Kernel = void (*)(Call& call);
 
 /// The kernel of an operator; null when there is none.
-Kernel find_kernel(const Operator& op);
+Kernel find_kernel(const step::Operator& op);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 double since(Moment begin) {
@@ -21,7 +21,7 @@ void ClockedPerformer::begin_step() {
 }
 
 Work ClockedPerformer::issue(PlacedOperator placed) {
-  const Operator& op = placed.op;
+  const step::Operator& op = placed.op;
   const auto index = static_cast<std::size_t>(&op - placed.piece.operators.data());
   const double predicted_s = times_.at(static_cast<std::size_t>(placed.item.which)).at(index);
   Work work = inner_.issue(std::move(placed));
@@ -32,12 +32,12 @@ Work ClockedPerformer::issue(PlacedOperator placed) {
   };
 }
 
-void ClockedPerformer::add(const Operator& op, double predicted_s, double measured_s) {
+void ClockedPerformer::add(const step::Operator& op, double predicted_s, double measured_s) {
   const std::scoped_lock lock(mutex_);
   StepSummary::Times& times = total_.times[summary_key(op)];
   times.predicted_s += predicted_s;
   times.measured_s += measured_s;
-  if (op.stream == Stream::kCompute) total_.between_s -= measured_s;
+  if (op.stream == step::Stream::kCompute) total_.between_s -= measured_s;
 }
 
 void ClockedPerformer::end_step() {
@@ -62,4 +62,4 @@ StepSummary ClockedPerformer::summary() const {
   return mean;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

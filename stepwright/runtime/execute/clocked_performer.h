@@ -6,7 +6,7 @@
 #include "stepwright/runtime/measure/operator_times.h"
 #include "stepwright/runtime/measure/step_summary.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Measures what another performer does, on a device that has done an operator when it returns.
 class ClockedPerformer : public Performer {
@@ -22,7 +22,7 @@ class ClockedPerformer : public Performer {
   [[nodiscard]] StepSummary summary() const;
 
  private:
-  void add(const Operator& op, double predicted_s, double measured_s);
+  void add(const step::Operator& op, double predicted_s, double measured_s);
 
   Performer& inner_;
   const OperatorTimes& times_;
@@ -32,4 +32,4 @@ class ClockedPerformer : public Performer {
   int steps_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

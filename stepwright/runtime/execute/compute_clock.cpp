@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 Moment ComputeClock::spend(Moment earliest, double seconds) {
   done_ = std::max(done_, earliest) +
@@ -19,4 +19,4 @@ void ComputeClock::catch_up() { done_ = Moment::clock::now(); }
 
 void sleep_exactly() { ::prctl(PR_SET_TIMERSLACK, 1UL); }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

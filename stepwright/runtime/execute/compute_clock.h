@@ -2,7 +2,7 @@
 
 #include "stepwright/runtime/execute/lanes.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Makes the work of a compute stream last as long as it is said to, by sleeping. The end of a
 /// piece of work does not move when a sleep was too long or a processor came late, so that what
@@ -23,4 +23,4 @@ class ComputeClock {
 /// microsecond, where the system else adds 50 of them.
 void sleep_exactly();
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/memory/lifetimes.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
@@ -17,51 +17,51 @@ void append(std::vector<Ticket>& to, const std::vector<Ticket>& from) {
 }
 
 /// The strand of what an item takes up again: of a pair its backward's.
-std::size_t last_strand(const Item& item) { return item.beside_layer >= 0 ? 1 : item.strand; }
+std::size_t last_strand(const step::Item& item) { return item.beside_layer >= 0 ? 1 : item.strand; }
 
-std::vector<std::vector<TensorId>> dying_after(const Template& piece) {
-  const std::vector<Life> lives = lives_of(piece);
-  std::vector<std::vector<TensorId>> dying(piece.operators.size());
+std::vector<std::vector<step::TensorId>> dying_after(const step::Template& piece) {
+  const std::vector<memory::Life> lives = memory::lives_of(piece);
+  std::vector<std::vector<step::TensorId>> dying(piece.operators.size());
   for (std::size_t id = 0; id < lives.size(); ++id) {
     if (lives[id].kept || lives[id].last < 0) continue;
-    dying[static_cast<std::size_t>(lives[id].last)].push_back(static_cast<TensorId>(id));
+    dying[static_cast<std::size_t>(lives[id].last)].push_back(static_cast<step::TensorId>(id));
   }
   return dying;
 }
 
 }  // namespace
 
-Executor::Executor(const StepProgram& program, const Stage& stage, Performer& performer,
+Executor::Executor(const step::StepProgram& program, const step::Stage& stage, Performer& performer,
                    Lanes::Compute compute, RankDevice& device)
     : program_(program), stage_(stage), performer_(performer), lanes_(compute, device) {
-  for (const Template& piece : program.templates) {
-    const bool computes =
-        piece.operators.empty() || std::ranges::any_of(piece.operators, [](const Operator& op) {
-          return op.stream == Stream::kCompute;
-        });
+  for (const step::Template& piece : program.templates) {
+    const bool computes = piece.operators.empty() ||
+                          std::ranges::any_of(piece.operators, [](const step::Operator& op) {
+                            return op.stream == step::Stream::kCompute;
+                          });
     lives_.push_back({dying_after(piece), computes});
   }
 }
 
-const Template& Executor::piece_of(const Item& item) const {
+const step::Template& Executor::piece_of(const step::Item& item) const {
   return program_.templates[static_cast<std::size_t>(item.which)];
 }
 
 void Executor::run_step() {
   performer_.begin_step();
-  for (const Slot& slot : stage_.schedule) run_slot(slot);
-  if (lanes_.queues(Stream::kCompute)) lanes_.wait(lanes_.last(Stream::kCompute));
+  for (const step::Slot& slot : stage_.schedule) run_slot(slot);
+  if (lanes_.queues(step::Stream::kCompute)) lanes_.wait(lanes_.last(step::Stream::kCompute));
   performer_.end_step();
   saved_.clear();
 }
 
-void Executor::run_slot(const Slot& slot) {
-  const Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
-  if (sequence.direction == Direction::kUpdate) lanes_.wait_all();
+void Executor::run_slot(const step::Slot& slot) {
+  const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+  if (sequence.direction == schedule::Direction::kUpdate) lanes_.wait_all();
   Run run{.sequence = sequence,
           .slot = slot,
           .frames = std::vector<Frame>(sequence.items.size()),
-          .begin = lanes_.last(Stream::kCompute)};
+          .begin = lanes_.last(step::Stream::kCompute)};
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
     issue_ahead(run, i);
     if (!run.frames[i].issued) issue(run, i);
@@ -69,25 +69,25 @@ void Executor::run_slot(const Slot& slot) {
 }
 
 void Executor::issue_ahead(Run& run, std::size_t from) {
-  std::array<bool, kStreams> blocked{};
-  const std::vector<Item>& items = run.sequence.items;
+  std::array<bool, step::kStreams> blocked{};
+  const std::vector<step::Item>& items = run.sequence.items;
   for (std::size_t i = from; i < items.size(); ++i) {
     if (run.frames[i].issued) continue;
     const auto issued = [&](std::int32_t earlier) {
       return run.frames[static_cast<std::size_t>(earlier)].issued;
     };
     const bool computes = lives_[static_cast<std::size_t>(items[i].which)].computes;
-    bool ready = !computes && piece_of(items[i]).operators.front().kind != OperatorKind::kReceive &&
-                 std::ranges::all_of(items[i].after, issued) &&
-                 std::ranges::all_of(items[i].inputs, [&](const Source& from_item) {
-                   return issued(from_item.item);
-                 });
-    for (const Operator& op : piece_of(items[i]).operators) {
+    bool ready =
+        !computes && piece_of(items[i]).operators.front().kind != step::OperatorKind::kReceive &&
+        std::ranges::all_of(items[i].after, issued) &&
+        std::ranges::all_of(items[i].inputs,
+                            [&](const step::Source& from_item) { return issued(from_item.item); });
+    for (const step::Operator& op : piece_of(items[i]).operators) {
       ready = ready && !blocked[static_cast<std::size_t>(op.stream)];
     }
     if (ready) issue(run, i);
     if (ready) continue;
-    for (const Operator& op : piece_of(items[i]).operators) {
+    for (const step::Operator& op : piece_of(items[i]).operators) {
       blocked[static_cast<std::size_t>(op.stream)] = true;
     }
   }
@@ -96,18 +96,18 @@ void Executor::issue_ahead(Run& run, std::size_t from) {
 /// Buffers of states stay at most until the next message of their stream comes, as the memory model
 /// has it (`memory/sequences.h`): a slow network must not pile them up. A walk that runs ahead of
 /// its computations must not wait.
-void Executor::bound_buffers(const Template& piece) {
-  if (piece.operators.empty() || lanes_.queues(Stream::kCompute)) return;
-  const Stream stream = piece.operators.front().stream;
-  if (stream != Stream::kGather && stream != Stream::kReduce) return;
+void Executor::bound_buffers(const step::Template& piece) {
+  if (piece.operators.empty() || lanes_.queues(step::Stream::kCompute)) return;
+  const step::Stream stream = piece.operators.front().stream;
+  if (stream != step::Stream::kGather && stream != step::Stream::kReduce) return;
   lanes_.wait(last_[static_cast<std::size_t>(stream)]);
 }
 
-void Executor::place_cells(Run& run, const Item& item, Frame& frame) {
-  const Template& piece = piece_of(item);
+void Executor::place_cells(Run& run, const step::Item& item, Frame& frame) {
+  const step::Template& piece = piece_of(item);
   frame.cells.resize(piece.tensors.size());
   for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
-    const Source& source = item.inputs[i];
+    const step::Source& source = item.inputs[i];
     frame.cells[static_cast<std::size_t>(piece.inputs[i])] =
         std::move(run.frames[static_cast<std::size_t>(source.item)]
                       .outputs[static_cast<std::size_t>(source.output)]);
@@ -118,8 +118,8 @@ void Executor::place_cells(Run& run, const Item& item, Frame& frame) {
   }
 }
 
-void Executor::restore(const Run& run, const Item& item, Frame& frame) {
-  const Template& piece = piece_of(item);
+void Executor::restore(const Run& run, const step::Item& item, Frame& frame) {
+  const step::Template& piece = piece_of(item);
   const SavedKey key{item.units.back(), run.slot.micro_batch_of(last_strand(item))};
   const auto found = saved_.find(key);
   const std::size_t count = found == saved_.end() ? 0 : found->second.size();
@@ -135,8 +135,8 @@ void Executor::restore(const Run& run, const Item& item, Frame& frame) {
 }
 
 void Executor::issue(Run& run, std::size_t index) {
-  const Item& item = run.sequence.items[index];
-  const Template& piece = piece_of(item);
+  const step::Item& item = run.sequence.items[index];
+  const step::Template& piece = piece_of(item);
   Frame& frame = run.frames[index];
   frame.issued = true;
   bound_buffers(piece);
@@ -150,22 +150,24 @@ void Executor::issue(Run& run, std::size_t index) {
   const Lives& lives = lives_[static_cast<std::size_t>(item.which)];
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
     issue_operator(run, item, frame, i, before);
-    for (const TensorId id : lives.dies_after[i]) frame.cells[static_cast<std::size_t>(id)].reset();
+    for (const step::TensorId id : lives.dies_after[i])
+      frame.cells[static_cast<std::size_t>(id)].reset();
   }
   keep_outputs(run, item, frame);
 }
 
-void Executor::keep_outputs(const Run& run, const Item& item, Frame& frame) {
-  const Template& piece = piece_of(item);
-  for (const TensorId id : piece.outputs) {
+void Executor::keep_outputs(const Run& run, const step::Item& item, Frame& frame) {
+  const step::Template& piece = piece_of(item);
+  for (const step::TensorId id : piece.outputs) {
     frame.outputs.push_back(frame.cells[static_cast<std::size_t>(id)]);
   }
-  const auto keep = [&](std::span<const TensorId> ids, std::int32_t unit, std::size_t strand) {
+  const auto keep = [&](std::span<const step::TensorId> ids, std::int32_t unit,
+                        std::size_t strand) {
     if (ids.empty()) return;
     std::vector<CellPtr>& saved = saved_[{unit, run.slot.micro_batch_of(strand)}];
-    for (const TensorId id : ids) saved.push_back(frame.cells[static_cast<std::size_t>(id)]);
+    for (const step::TensorId id : ids) saved.push_back(frame.cells[static_cast<std::size_t>(id)]);
   };
-  const std::span<const TensorId> saved(piece.saved);
+  const std::span<const step::TensorId> saved(piece.saved);
   const std::size_t own = saved.size() - static_cast<std::size_t>(piece.saved_beside);
   if (!item.units.empty()) {
     keep(saved.first(own), item.units.front(), item.strand);
@@ -174,10 +176,10 @@ void Executor::keep_outputs(const Run& run, const Item& item, Frame& frame) {
   frame.cells.clear();
 }
 
-void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, std::size_t index,
-                              const std::vector<Ticket>& before) {
-  const Template& piece = piece_of(item);
-  const Operator& op = piece.operators[index];
+void Executor::issue_operator(const Run& run, const step::Item& item, Frame& frame,
+                              std::size_t index, const std::vector<Ticket>& before) {
+  const step::Template& piece = piece_of(item);
+  const step::Operator& op = piece.operators[index];
   const std::size_t strand = item.strand_of(op);
   PlacedOperator placed{.op = op,
                         .piece = piece,
@@ -190,15 +192,17 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
   for (const std::int32_t earlier : piece.after(op)) {
     waits.push_back(frame.tickets[static_cast<std::size_t>(earlier)]);
   }
-  const auto add = [&](TensorId id, std::vector<CellPtr>& plain, std::vector<CellPtr>& gathered) {
+  const auto add = [&](step::TensorId id, std::vector<CellPtr>& plain,
+                       std::vector<CellPtr>& gathered) {
     const CellPtr& cell = frame.cells[static_cast<std::size_t>(id)];
-    const bool states = piece.tensors[static_cast<std::size_t>(id)].kind == TensorKind::kGathered;
+    const bool states =
+        piece.tensors[static_cast<std::size_t>(id)].kind == step::TensorKind::kGathered;
     (states ? gathered : plain).push_back(cell);
     waits.push_back(cell->written);
     return cell;
   };
-  for (const TensorId id : piece.reads(op)) add(id, placed.reads, placed.gathered_reads);
-  for (const TensorId id : piece.writes(op)) {
+  for (const step::TensorId id : piece.reads(op)) add(id, placed.reads, placed.gathered_reads);
+  for (const step::TensorId id : piece.writes(op)) {
     append(waits, add(id, placed.writes, placed.gathered_writes)->read);
   }
   Work work = performer_.issue(placed);
@@ -217,7 +221,7 @@ void Executor::issue_operator(const Run& run, const Item& item, Frame& frame, st
 }
 
 /// Waits for other streams; its own is in order.
-Moment Executor::wait_for(const std::vector<Ticket>& before, Stream own) {
+Moment Executor::wait_for(const std::vector<Ticket>& before, step::Stream own) {
   Moment ready = Moment::min();
   for (const Ticket& ticket : before) {
     if (ticket.number > 0 && ticket.stream != own) ready = std::max(ready, lanes_.wait(ticket));
@@ -225,4 +229,4 @@ Moment Executor::wait_for(const std::vector<Ticket>& before, Stream own) {
   return ready;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

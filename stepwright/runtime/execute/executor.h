@@ -6,7 +6,7 @@
 
 #include "stepwright/runtime/execute/performer.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Walks the schedule of a rank's stage: slots, their sequences' items, their templates' operators,
 /// and gives each operator to the performer on the thread of its stream, after what it waits for.
@@ -16,7 +16,7 @@ class Executor {
  public:
   /// `compute`: on a thread of its own the compute stream lets the walk run ahead, as a device
   /// does; where it is issued a tensor is freed as early as the program says.
-  Executor(const StepProgram& program, const Stage& stage, Performer& performer,
+  Executor(const step::StepProgram& program, const step::Stage& stage, Performer& performer,
            Lanes::Compute compute, RankDevice& device);
 
   /// Runs the whole schedule and waits for its end. Fails with `kRuntime` when a template restores
@@ -26,7 +26,7 @@ class Executor {
  private:
   /// The facts of a template's tensors that hold for all placements.
   struct Lives {
-    std::vector<std::vector<TensorId>> dies_after;  ///< Per operator.
+    std::vector<std::vector<step::TensorId>> dies_after;  ///< Per operator.
     bool computes = false;  ///< Something stands on the compute stream, or on none.
   };
   /// A template while it runs.
@@ -37,8 +37,8 @@ class Executor {
     bool issued = false;
   };
   struct Run {
-    const Sequence& sequence;
-    const Slot& slot;
+    const step::Sequence& sequence;
+    const step::Slot& slot;
     std::vector<Frame> frames;
     Ticket begin;  ///< When the compute stream has reached the slot.
   };
@@ -49,25 +49,25 @@ class Executor {
     auto operator<=>(const SavedKey&) const = default;
   };
 
-  void run_slot(const Slot& slot);
+  void run_slot(const step::Slot& slot);
   void issue(Run& run, std::size_t item);
   void issue_ahead(Run& run, std::size_t from);
-  void bound_buffers(const Template& piece);
-  void place_cells(Run& run, const Item& item, Frame& frame);
-  void restore(const Run& run, const Item& item, Frame& frame);
-  void issue_operator(const Run& run, const Item& item, Frame& frame, std::size_t index,
+  void bound_buffers(const step::Template& piece);
+  void place_cells(Run& run, const step::Item& item, Frame& frame);
+  void restore(const Run& run, const step::Item& item, Frame& frame);
+  void issue_operator(const Run& run, const step::Item& item, Frame& frame, std::size_t index,
                       const std::vector<Ticket>& before);
-  Moment wait_for(const std::vector<Ticket>& before, Stream own);
-  void keep_outputs(const Run& run, const Item& item, Frame& frame);
-  [[nodiscard]] const Template& piece_of(const Item& item) const;
+  Moment wait_for(const std::vector<Ticket>& before, step::Stream own);
+  void keep_outputs(const Run& run, const step::Item& item, Frame& frame);
+  [[nodiscard]] const step::Template& piece_of(const step::Item& item) const;
 
-  const StepProgram& program_;
-  const Stage& stage_;
+  const step::StepProgram& program_;
+  const step::Stage& stage_;
   Performer& performer_;
   std::vector<Lives> lives_;
   std::map<SavedKey, std::vector<CellPtr>> saved_;
-  std::array<Ticket, kStreams> last_{};  ///< Of each stream's work.
+  std::array<Ticket, step::kStreams> last_{};  ///< Of each stream's work.
   Lanes lanes_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

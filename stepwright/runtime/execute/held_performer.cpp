@@ -6,17 +6,17 @@
 #include "stepwright/runtime/messages/held_message.h"
 #include "stepwright/runtime/messages/neighbour.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 HeldPerformer::HeldPerformer(const HeldProgram& held, Groups& groups)
     : held_(held), groups_(groups) {}
 
 Work HeldPerformer::issue(PlacedOperator placed) {
-  if (!is_communication(placed.op.kind)) return held_computation(placed);
-  if (placed.op.stream != Stream::kCompute) return message(std::move(placed));
+  if (!step::is_communication(placed.op.kind)) return held_computation(placed);
+  if (placed.op.stream != step::Stream::kCompute) return message(std::move(placed));
   return [this, send = message(std::move(placed))](Moment ready) {
     send(ready);
-    clocks_[static_cast<std::size_t>(Stream::kCompute)].catch_up();
+    clocks_[static_cast<std::size_t>(step::Stream::kCompute)].catch_up();
   };
 }
 
@@ -24,8 +24,8 @@ Work HeldPerformer::message(PlacedOperator placed) {
   if (held_.program.group_sizes[static_cast<std::size_t>(placed.op.group)] < 2) {
     return [](Moment /*ready*/) {};
   }
-  if (placed.op.kind == OperatorKind::kReceive) return held_receive(placed);
-  if (placed.op.kind == OperatorKind::kSend) {
+  if (placed.op.kind == step::OperatorKind::kReceive) return held_receive(placed);
+  if (placed.op.kind == step::OperatorKind::kSend) {
     return [this, placed = std::move(placed)](Moment /*ready*/) { send(placed); };
   }
   return [this, &op = placed.op](Moment /*ready*/) {
@@ -59,8 +59,8 @@ void HeldPerformer::send(const PlacedOperator& placed) {
                              to.tag);
 }
 
-double HeldPerformer::scaled_bytes(const Operator& op) const {
+double HeldPerformer::scaled_bytes(const step::Operator& op) const {
   return static_cast<double>(op.payload_bytes()) / held_.scale;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

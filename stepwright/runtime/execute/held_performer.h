@@ -9,15 +9,15 @@
 #include "stepwright/runtime/measure/operator_times.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The program that a held run plays on one rank.
 struct HeldProgram {
-  const StepProgram& program;
-  const Plan& plan;
+  const step::StepProgram& program;
+  const plan::Plan& plan;
   const OperatorTimes& times;
   double scale = 1;  ///< Divides the times of computations and the bytes of messages.
-  Coordinates place;
+  plan::Coordinates place;
 };
 
 /// Waits the time of each computation instead of computing, and sends messages of the operators'
@@ -36,12 +36,12 @@ class HeldPerformer : public Performer {
   [[nodiscard]] Work message(PlacedOperator placed);
   [[nodiscard]] Work held_computation(const PlacedOperator& placed);
   [[nodiscard]] Work held_receive(const PlacedOperator& placed);
-  [[nodiscard]] double scaled_bytes(const Operator& op) const;
+  [[nodiscard]] double scaled_bytes(const step::Operator& op) const;
   void send(const PlacedOperator& placed);
 
   HeldProgram held_;
   Groups& groups_;
-  std::array<ComputeClock, kStreams> clocks_;  ///< Of each stream that computes.
+  std::array<ComputeClock, step::kStreams> clocks_;  ///< Of each stream that computes.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 struct Lanes::Lane {
   std::mutex mutex;
@@ -54,7 +54,8 @@ struct Lanes::Lane {
 
 Lanes::Lanes(Compute compute, RankDevice& device) : device_(device) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const bool thread = static_cast<Stream>(i) != Stream::kCompute || compute == Compute::kThread;
+    const bool thread =
+        static_cast<step::Stream>(i) != step::Stream::kCompute || compute == Compute::kThread;
     if (thread) lanes_[i] = std::make_unique<Lane>();
   }
 }
@@ -71,11 +72,11 @@ Lanes::~Lanes() {
   }
 }
 
-bool Lanes::queues(Stream stream) const {
+bool Lanes::queues(step::Stream stream) const {
   return lanes_.at(static_cast<std::size_t>(stream)) != nullptr;
 }
 
-Ticket Lanes::submit(Stream stream, std::function<void()> work) {
+Ticket Lanes::submit(step::Stream stream, std::function<void()> work) {
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
   if (!lane.thread.joinable()) lane.thread = std::thread([&lane, this] { lane.work(device_); });
@@ -84,7 +85,7 @@ Ticket Lanes::submit(Stream stream, std::function<void()> work) {
   return {stream, ++lane.submitted};
 }
 
-Ticket Lanes::last(Stream stream) const {
+Ticket Lanes::last(step::Stream stream) const {
   if (!queues(stream)) return {};
   Lane& lane = *lanes_.at(static_cast<std::size_t>(stream));
   const std::scoped_lock lock(lane.mutex);
@@ -106,11 +107,11 @@ Moment Lanes::wait(Ticket ticket) {
 void Lanes::wait_all() {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if (!lanes_[i]) continue;
-    wait(last(static_cast<Stream>(i)));
+    wait(last(static_cast<step::Stream>(i)));
     const std::scoped_lock lock(lanes_[i]->mutex);
     lanes_[i]->ended.clear();
     lanes_[i]->forgotten = lanes_[i]->done;
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

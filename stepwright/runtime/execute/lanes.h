@@ -9,13 +9,13 @@
 #include "stepwright/runtime/execute/rank_device.h"
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 using Moment = std::chrono::steady_clock::time_point;
 
 /// A moment on a lane: after its first `number` pieces of work; 0: at once.
 struct Ticket {
-  Stream stream = Stream::kCompute;
+  step::Stream stream = step::Stream::kCompute;
   std::int64_t number = 0;
 };
 
@@ -32,11 +32,11 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
 
   /// Whether a stream is a thread.
-  [[nodiscard]] bool queues(Stream stream) const;
+  [[nodiscard]] bool queues(step::Stream stream) const;
   /// Queues work on such a stream.
-  Ticket submit(Stream stream, std::function<void()> work);
+  Ticket submit(step::Stream stream, std::function<void()> work);
   /// After what was queued on a stream so far; at once when it is no thread.
-  [[nodiscard]] Ticket last(Stream stream) const;
+  [[nodiscard]] Ticket last(step::Stream stream) const;
   /// Waits for a moment (on a device that runs behind: until the work is issued, and what this
   /// thread issues then comes after it) and says when it was; for one before the last `wait_all`,
   /// and for "at once", the beginning of time. Rethrows what the lane's work threw.
@@ -47,7 +47,7 @@ class Lanes {
  private:
   struct Lane;
   RankDevice& device_;
-  std::array<std::unique_ptr<Lane>, kStreams> lanes_;
+  std::array<std::unique_ptr<Lane>, step::kStreams> lanes_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Seconds that the calling thread has had a processor.
@@ -29,8 +29,8 @@ void PacedPerformer::begin_step() {
 }
 
 Work PacedPerformer::issue(PlacedOperator placed) {
-  const bool sends = is_communication(placed.op.kind);
-  const bool computes = placed.op.stream == Stream::kCompute;
+  const bool sends = step::is_communication(placed.op.kind);
+  const bool computes = placed.op.stream == step::Stream::kCompute;
   Work work = inner_.issue(std::move(placed));
   if (pace_ == 1 || !computes) return work;
   if (!sends) return [this, work = std::move(work)](Moment ready) { compute(work, ready); };
@@ -46,4 +46,4 @@ void PacedPerformer::compute(const Work& work, Moment ready) {
   clock_.spend(ready, pace_ * (processor_s() - before));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,7 +3,7 @@
 #include "stepwright/runtime/execute/compute_clock.h"
 #include "stepwright/runtime/execute/performer.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Gives each rank a device of its own speed where ranks share processors: a computation of another
 /// performer lasts `pace` times the processor time that it takes, and its stream sleeps for the
@@ -28,4 +28,4 @@ class PacedPerformer : public Performer {
   ComputeClock clock_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

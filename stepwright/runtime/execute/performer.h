@@ -10,7 +10,7 @@
 #include "stepwright/runtime/measure/held_tensors.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// A tensor of a placed template, and when it is there.
 struct Cell {
@@ -20,7 +20,7 @@ struct Cell {
   Cell& operator=(const Cell&) = delete;
 
   /// Counts the value from now until the cell goes; once.
-  void count(HeldTensors& held, TensorKind kind);
+  void count(HeldTensors& held, step::TensorKind kind);
 
   at::Tensor value;
   Ticket written;
@@ -29,16 +29,16 @@ struct Cell {
  private:
   HeldTensors* held_ = nullptr;
   at::Tensor counted_;
-  TensorKind kind_{};
+  step::TensorKind kind_{};
 };
 using CellPtr = std::shared_ptr<Cell>;
 
 /// One operator of a placed template with its operands. Gathered parameters and leaving gradients
 /// stand apart, so that operands have the same places with and without sharding.
 struct PlacedOperator {
-  const Operator& op;
-  const Template& piece;
-  const Item& item;
+  const step::Operator& op;
+  const step::Template& piece;
+  const step::Item& item;
   std::int32_t layer = -1;  ///< Of the model, as `Item::layer`.
   std::int32_t unit = -1;   ///< Of its block, as `Item::units`.
   std::int32_t chunk = 0;
@@ -69,4 +69,4 @@ class Performer {
   virtual void end_step() = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -9,7 +9,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The facts of its place that one process group of a rank needs.
 struct GroupPlace {
@@ -55,4 +55,4 @@ std::unique_ptr<RankDevice> cuda_device(std::int64_t local_rank);
 /// Whether this build and this machine have one.
 bool has_cuda_device();
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

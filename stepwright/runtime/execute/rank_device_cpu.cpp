@@ -3,7 +3,7 @@
 
 #include "stepwright/runtime/execute/rank_device.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Gloo's sockets are those of the interface that GLOO_SOCKET_IFNAME names, as in Python; else of
@@ -40,4 +40,4 @@ class Cpu final : public RankDevice {
 
 std::unique_ptr<RankDevice> cpu_device() { return std::make_unique<Cpu>(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -10,7 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/execute/rank_device.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// One CUDA device: a queue is a stream of each thread, a mark an event.
@@ -68,4 +68,4 @@ std::unique_ptr<RankDevice> cuda_device(std::int64_t local_rank) {
   return std::make_unique<Cuda>(static_cast<c10::DeviceIndex>(local_rank));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

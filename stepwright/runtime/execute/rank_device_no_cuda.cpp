@@ -2,7 +2,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/execute/rank_device.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 bool has_cuda_device() { return false; }
 
@@ -11,4 +11,4 @@ std::unique_ptr<RankDevice> cuda_device(std::int64_t /*local_rank*/) {
       "--device: cuda, but this build's PyTorch has no CUDA; install one that has and build again");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -11,7 +11,7 @@
 #include "stepwright/runtime/launch/train_options.h"
 #include "stepwright/runtime/states/parameter_store.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 class Groups;
 
@@ -78,11 +78,11 @@ struct OrthogonalStep {
 
 /// Everything that the operators of one rank work with.
 struct RankState {
-  const Job& job;
-  const Plan& plan;
+  const plan::Job& job;
+  const plan::Plan& plan;
   const TrainOptions& options;
-  Setting setting;
-  Coordinates place;
+  step::Setting setting;
+  plan::Coordinates place;
   ParameterStore& store;
   Groups& groups;
   RankDevice& device;
@@ -103,4 +103,4 @@ struct RankState {
   }
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

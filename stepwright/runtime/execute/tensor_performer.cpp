@@ -10,15 +10,15 @@
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/messages.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Results have the sizes that the program gave them, but for routed ones, whose rows are data.
-void check_results(const Call& call, std::span<const TensorId> ids) {
+void check_results(const Call& call, std::span<const step::TensorId> ids) {
   std::size_t next = 0;
-  for (const TensorId id : ids) {
-    const Tensor& expected = call.piece.tensors[static_cast<std::size_t>(id)];
-    if (expected.kind == TensorKind::kGathered) continue;
+  for (const step::TensorId id : ids) {
+    const step::Tensor& expected = call.piece.tensors[static_cast<std::size_t>(id)];
+    if (expected.kind == step::TensorKind::kGathered) continue;
     const at::Tensor& value = call.writes[next++]->value;
     if (expected.routed) continue;
     if (!value.defined() || value.numel() != expected.elements()) {
@@ -45,9 +45,9 @@ void note_use(const Call& call) {
 void count_results(const Call& call, HeldTensors& held) {
   std::size_t plain = 0;
   std::size_t gathered = 0;
-  for (const TensorId id : call.piece.writes(call.op)) {
-    const TensorKind kind = call.piece.tensors[static_cast<std::size_t>(id)].kind;
-    const bool states = kind == TensorKind::kGathered;
+  for (const step::TensorId id : call.piece.writes(call.op)) {
+    const step::TensorKind kind = call.piece.tensors[static_cast<std::size_t>(id)].kind;
+    const bool states = kind == step::TensorKind::kGathered;
     (states ? call.gathered_writes[gathered++] : call.writes[plain++])->count(held, kind);
   }
   held.note_peak();
@@ -65,13 +65,14 @@ void move_to(at::Device device, MicroBatch& made) {
 
 void perform(Call& call, HeldTensors& held) {
   note_use(call);
-  if (is_communication(call.op.kind)) {
+  if (step::is_communication(call.op.kind)) {
     run_message(call);
   } else {
     const Kernel kernel = find_kernel(call.op);
     if (kernel == nullptr) {
-      throw Error(ErrorKind::kUnsupported, fmt::format("{}: no kernel for {} yet", call.op.name,
-                                                       name_of(kOperatorNames, call.op.kind)));
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}: no kernel for {} yet", call.op.name,
+                              name_of(step::kOperatorNames, call.op.kind)));
     }
     kernel(call);
   }
@@ -111,4 +112,4 @@ void TensorPerformer::end_step() {
   batches_.clear();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,7 +7,7 @@
 #include "stepwright/runtime/execute/performer.h"
 #include "stepwright/runtime/execute/rank_state.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Runs operators on tensors: computations by the table of kernels, messages by the rank's groups.
 class TensorPerformer : public Performer {
@@ -34,4 +34,4 @@ class TensorPerformer : public Performer {
 /// The sums of a step before its first operator.
 StepSums no_sums(const RankState& rank);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -1,7 +1,7 @@
 // Activation functions; gated ones read gates, then ups.
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr double kQuickGeluSlope = 1.702;
@@ -9,33 +9,33 @@ constexpr double kQuickGeluSlope = 1.702;
 /// GptOssExperts).
 constexpr double kClampedLimit = 7;
 
-at::Tensor apply(Activation kind, const at::Tensor& x) {
+at::Tensor apply(model::Activation kind, const at::Tensor& x) {
   switch (kind) {
-    case Activation::kSilu: return at::silu(x);
-    case Activation::kGelu: return at::gelu(x);
-    case Activation::kGeluTanh: return at::gelu(x, "tanh");
-    case Activation::kRelu: return at::relu(x);
-    case Activation::kSquaredRelu: return at::relu(x).square();
-    case Activation::kQuickGelu:
-    case Activation::kClampedSwiglu: return x * at::sigmoid(kQuickGeluSlope * x);
-    case Activation::kXielu: break;  // refused before a run
+    case model::Activation::kSilu: return at::silu(x);
+    case model::Activation::kGelu: return at::gelu(x);
+    case model::Activation::kGeluTanh: return at::gelu(x, "tanh");
+    case model::Activation::kRelu: return at::relu(x);
+    case model::Activation::kSquaredRelu: return at::relu(x).square();
+    case model::Activation::kQuickGelu:
+    case model::Activation::kClampedSwiglu: return x * at::sigmoid(kQuickGeluSlope * x);
+    case model::Activation::kXielu: break;  // refused before a run
   }
   return {};
 }
 
-at::Tensor gradient_of(Activation kind, const at::Tensor& dy, const at::Tensor& x) {
+at::Tensor gradient_of(model::Activation kind, const at::Tensor& dy, const at::Tensor& x) {
   switch (kind) {
-    case Activation::kSilu: return at::silu_backward(dy, x);
-    case Activation::kGelu: return at::gelu_backward(dy, x);
-    case Activation::kGeluTanh: return at::gelu_backward(dy, x, "tanh");
-    case Activation::kRelu: return at::threshold_backward(dy, x, 0);
-    case Activation::kSquaredRelu: return dy * at::relu(x) * 2;
-    case Activation::kQuickGelu:
-    case Activation::kClampedSwiglu: {
+    case model::Activation::kSilu: return at::silu_backward(dy, x);
+    case model::Activation::kGelu: return at::gelu_backward(dy, x);
+    case model::Activation::kGeluTanh: return at::gelu_backward(dy, x, "tanh");
+    case model::Activation::kRelu: return at::threshold_backward(dy, x, 0);
+    case model::Activation::kSquaredRelu: return dy * at::relu(x) * 2;
+    case model::Activation::kQuickGelu:
+    case model::Activation::kClampedSwiglu: {
       const at::Tensor share = at::sigmoid(kQuickGeluSlope * x);
       return dy * share * (1 + kQuickGeluSlope * x * (1 - share));
     }
-    case Activation::kXielu: break;
+    case model::Activation::kXielu: break;
   }
   return {};
 }
@@ -48,11 +48,11 @@ struct Gated {
   at::Tensor open_ups;
 };
 
-Gated gated(Activation kind, const at::Tensor& rows) {
+Gated gated(model::Activation kind, const at::Tensor& rows) {
   const std::int64_t width = rows.size(1) / 2;
   const at::Tensor gates = rows.narrow(1, 0, width);
   const at::Tensor ups = rows.narrow(1, width, width);
-  if (kind != Activation::kClampedSwiglu) return {gates, ups, {}, {}};
+  if (kind != model::Activation::kClampedSwiglu) return {gates, ups, {}, {}};
   return {gates.clamp_max(kClampedLimit), ups.clamp(-kClampedLimit, kClampedLimit) + 1,
           gates.le(kClampedLimit), ups.abs().le(kClampedLimit)};
 }
@@ -64,10 +64,10 @@ at::Tensor where_open(const at::Tensor& gradient, const at::Tensor& open) {
 }  // namespace
 
 void activation_forward(Call& call) {
-  if (call.op.purpose == Purpose::kSharedGate) return shared_gate_forward(call);
-  if (call.op.purpose == Purpose::kAttentionGate) return attention_gate_forward(call);
-  if (call.op.purpose == Purpose::kMixerGate) return mixer_gate_forward(call);
-  const Activation kind = call.rank.setting.model->activation;
+  if (call.op.purpose == step::Purpose::kSharedGate) return shared_gate_forward(call);
+  if (call.op.purpose == step::Purpose::kAttentionGate) return attention_gate_forward(call);
+  if (call.op.purpose == step::Purpose::kMixerGate) return mixer_gate_forward(call);
+  const model::Activation kind = call.rank.setting.model->activation;
   const at::Tensor& x = call.read(0);
   if (!call.op.gated) return call.write(0, apply(kind, x));
   const Gated in = gated(kind, x);
@@ -77,10 +77,10 @@ void activation_forward(Call& call) {
 }
 
 void activation_backward(Call& call) {
-  if (call.op.purpose == Purpose::kSharedGate) return shared_gate_backward(call);
-  if (call.op.purpose == Purpose::kAttentionGate) return attention_gate_backward(call);
-  if (call.op.purpose == Purpose::kMixerGate) return mixer_gate_backward(call);
-  const Activation kind = call.rank.setting.model->activation;
+  if (call.op.purpose == step::Purpose::kSharedGate) return shared_gate_backward(call);
+  if (call.op.purpose == step::Purpose::kAttentionGate) return attention_gate_backward(call);
+  if (call.op.purpose == step::Purpose::kMixerGate) return mixer_gate_backward(call);
+  const model::Activation kind = call.rank.setting.model->activation;
   const at::Tensor& dy = call.read(0);
   const at::Tensor& x = call.read(1);
   if (!call.op.gated) return call.write(0, gradient_of(kind, dy, x));
@@ -90,4 +90,4 @@ void activation_backward(Call& call) {
   call.write(0, at::cat({where_open(d_gates, in.open_gates), where_open(d_ups, in.open_ups)}, 1));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

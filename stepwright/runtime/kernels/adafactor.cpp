@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// What is added to squares, and the power of the step by which moments forget.
@@ -46,7 +46,7 @@ at::Tensor spread_out(const StoredParameter& p, const at::Tensor& held) {
 at::Tensor held_of(const StoredParameter& p, const at::Tensor& whole) {
   const at::Tensor all = at::zeros({p.padded}, whole.options());
   all.narrow(0, 0, p.slice.local_elements()).copy_(whole.reshape({-1}));
-  const Spread spread = p.layout->sharding.optimizer;
+  const plan::Spread spread = p.layout->sharding.optimizer;
   return all.narrow(0, p.first_element(spread), p.held_elements(spread));
 }
 
@@ -69,7 +69,7 @@ at::Tensor inverse_roots(const StoredParameter& p, const at::Tensor& moments) {
   const std::int64_t columns = slice.local_columns;
   const at::Tensor edges = moments.narrow(0, 0, p.sums->slice.local_elements())
                                .view({slice.local_copies, p.sums->slice.local_rows});
-  const bool whole_rows = slice.cut == Split::kReplicated || slice.cut == Split::kRow;
+  const bool whole_rows = slice.cut == model::Split::kReplicated || slice.cut == model::Split::kRow;
   std::vector<at::Tensor> parts;
   std::int64_t column = slice.local_rows;
   for (const MatrixRows& rows : matrices_in(slice)) {
@@ -177,4 +177,4 @@ void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& r
   parameter.master.sub_(update, rates.learning);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,7 +4,7 @@
 
 #include "stepwright/runtime/kernels/update_rates.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 // Adafactor without a first moment and with the learning rate of the run, each matrix by itself:
 // transformers/optimization.py, Adafactor(scale_parameter=False, relative_step=False, beta1=None)
@@ -29,4 +29,4 @@ FactoredStep& with_squares(RankState& rank, bool expert);
 /// The update of a parameter.
 void adafactor(StoredParameter& parameter, RankState& rank, const UpdateRates& rates);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,7 +4,7 @@
 #include "stepwright/runtime/kernels/dropout_mask.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// A run of columns of a product's result.
@@ -13,23 +13,25 @@ struct AdaptedColumns {
   std::int64_t count = 0;
 };
 
-const Adapters& adapters(const Call& call) { return *call.rank.setting.model->adapters; }
+const model::Adapters& adapters(const Call& call) { return *call.rank.setting.model->adapters; }
 
 /// The columns of this rank that each A has a B for; all of them where one adapter is of all parts.
 std::vector<AdaptedColumns> adapted_columns(const Call& call) {
-  const Architecture& model = *call.rank.setting.model;
-  const AdaptedWeight& entry = *adapted_weight(name_of(call.op.part));
+  const model::Architecture& model = *call.rank.setting.model;
+  const model::AdaptedWeight& entry = *model::adapted_weight(step::name_of(call.op.part));
   std::vector<AdaptedColumns> found;
-  for (const Parameter& weight : layer_parameters(model, model.layer_class(call.layer))) {
+  for (const model::Parameter& weight :
+       model::layer_parameters(model, model.layer_class(call.layer))) {
     if (weight.name != entry.weight) continue;
     const std::int64_t cut =
         weight.expert ? call.rank.setting.expert_tensor : call.rank.setting.tensor;
-    const std::int64_t ranks = weight.split == Split::kColumn ? cut : 1;
+    const std::int64_t ranks = weight.split == model::Split::kColumn ? cut : 1;
     if (adapters(call).joined || weight.fused[0] == 0) return {{0, weight.rows / ranks}};
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < weight.fused.size(); ++i) {
       const std::int64_t count = weight.fused[i] / ranks;
-      const auto target = i < entry.parts.size() ? target_of(entry, weight, i) : std::nullopt;
+      const auto target =
+          i < entry.parts.size() ? model::target_of(entry, weight, i) : std::nullopt;
       if (target && adapters(call).has(*target)) found.push_back({begin, count});
       begin += count;
     }
@@ -54,18 +56,18 @@ void each_part(const Call& call, Take take) {
   }
 }
 
-DropoutPlace adapter_place(LayerPart part) {
+DropoutPlace adapter_place(step::LayerPart part) {
   switch (part) {
-    case LayerPart::kQkv:
-    case LayerPart::kQuery: return DropoutPlace::kQkvAdapter;
-    case LayerPart::kQueryDown: return DropoutPlace::kQueryDownAdapter;
-    case LayerPart::kQueryUp: return DropoutPlace::kQueryUpAdapter;
-    case LayerPart::kKeyValueDown: return DropoutPlace::kKeyValueDownAdapter;
-    case LayerPart::kKeyValueUp: return DropoutPlace::kKeyValueUpAdapter;
-    case LayerPart::kSharedFc1: return DropoutPlace::kSharedFc1Adapter;
-    case LayerPart::kSharedFc2: return DropoutPlace::kSharedFc2Adapter;
-    case LayerPart::kAttentionOutput: return DropoutPlace::kProjectionAdapter;
-    case LayerPart::kFc1: return DropoutPlace::kFc1Adapter;
+    case step::LayerPart::kQkv:
+    case step::LayerPart::kQuery: return DropoutPlace::kQkvAdapter;
+    case step::LayerPart::kQueryDown: return DropoutPlace::kQueryDownAdapter;
+    case step::LayerPart::kQueryUp: return DropoutPlace::kQueryUpAdapter;
+    case step::LayerPart::kKeyValueDown: return DropoutPlace::kKeyValueDownAdapter;
+    case step::LayerPart::kKeyValueUp: return DropoutPlace::kKeyValueUpAdapter;
+    case step::LayerPart::kSharedFc1: return DropoutPlace::kSharedFc1Adapter;
+    case step::LayerPart::kSharedFc2: return DropoutPlace::kSharedFc2Adapter;
+    case step::LayerPart::kAttentionOutput: return DropoutPlace::kProjectionAdapter;
+    case step::LayerPart::kFc1: return DropoutPlace::kFc1Adapter;
     default: return DropoutPlace::kFc2Adapter;
   }
 }
@@ -108,7 +110,7 @@ void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
 /// the columns that it adds to.
 void adapter_scale(Call& call) {
   const double scale = adapters(call).scale();
-  if (!is_backward(call.op.phase)) return call.write(0, call.read(0) * scale);
+  if (!step::is_backward(call.op.phase)) return call.write(0, call.read(0) * scale);
   std::vector<at::Tensor> parts;
   for (const AdaptedColumns& part : adapted_columns(call)) {
     parts.push_back(call.read(0).narrow(1, part.begin, part.count));
@@ -119,7 +121,7 @@ void adapter_scale(Call& call) {
 /// Forward into the columns of the product's result; backward into the gradient of its input.
 void adapter_add(Call& call) {
   at::Tensor sum = call.read(0);
-  if (is_backward(call.op.phase)) {
+  if (step::is_backward(call.op.phase)) {
     sum.add_(call.read(1));
     return call.write(0, std::move(sum));
   }
@@ -134,9 +136,9 @@ void adapter_add(Call& call) {
 void adapter_dropout(Call& call) {
   const at::Tensor& x = call.read(0);
   const std::int64_t own = x.size(1);
-  const LayerPart part = call.op.part;
-  const bool cut = part == LayerPart::kAttentionOutput || part == LayerPart::kFc2 ||
-                   part == LayerPart::kSharedFc2;
+  const step::LayerPart part = call.op.part;
+  const bool cut = part == step::LayerPart::kAttentionOutput || part == step::LayerPart::kFc2 ||
+                   part == step::LayerPart::kSharedFc2;
   const std::int64_t ranks = cut ? call.rank.setting.tensor : 1;
   const std::int64_t first = cut ? call.rank.place.tensor * own : 0;
   DropoutDraw draw = draw_of(call, adapter_place(call.op.part));
@@ -153,4 +155,4 @@ void adapter_dropout_backward(Call& call) {
   call.write(0, (call.read(0) * call.read(1)).mul_(adapter_kept_scale(call)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

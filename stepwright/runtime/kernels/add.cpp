@@ -1,26 +1,26 @@
 // Sums of rows, and learned positions added to them.
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// The scale of what a branch adds to the residual stream; 1 in other sums.
 double scale_of(const Call& call) {
-  const bool residual =
-      call.op.part == LayerPart::kAttentionResidual || call.op.part == LayerPart::kMlpResidual;
+  const bool residual = call.op.part == step::LayerPart::kAttentionResidual ||
+                        call.op.part == step::LayerPart::kMlpResidual;
   return residual ? call.rank.setting.model->residual_scale : 1;
 }
 
 /// What Mamba selects: step sizes of low rank stand first in what it gives, and the convolution's
 /// result is all of it.
-bool is_of_selection(LayerPart part) {
-  return part == LayerPart::kMixerStep || part == LayerPart::kMixerSelect;
+bool is_of_selection(step::LayerPart part) {
+  return part == step::LayerPart::kMixerStep || part == step::LayerPart::kMixerSelect;
 }
 
 /// The first column of rows of queries, keys, values and gates that an addition concerns.
 std::int64_t first_column(const Call& call, const at::Tensor& added, const at::Tensor& rows) {
   if (is_of_selection(call.op.part)) return 0;
-  if (call.op.part == LayerPart::kAttentionGate) return rows.size(1) - added.size(1);
+  if (call.op.part == step::LayerPart::kAttentionGate) return rows.size(1) - added.size(1);
   return call.rank.setting.heads() * call.rank.setting.model->head_dim;
 }
 
@@ -33,12 +33,12 @@ at::Tensor rows_of_table(const Call& call, std::int64_t rows) {
 }  // namespace
 
 void add_forward(Call& call) {
-  if (call.op.part == LayerPart::kMultiTokenJoin) {
+  if (call.op.part == step::LayerPart::kMultiTokenJoin) {
     return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
   }
-  if (call.op.purpose == Purpose::kPartGradient) return part_row_gradient(call);
-  if (call.op.purpose == Purpose::kAdapterScale) return adapter_scale(call);
-  if (call.op.purpose == Purpose::kAdapterAdd) return adapter_add(call);
+  if (call.op.purpose == step::Purpose::kPartGradient) return part_row_gradient(call);
+  if (call.op.purpose == step::Purpose::kAdapterScale) return adapter_scale(call);
+  if (call.op.purpose == step::Purpose::kAdapterAdd) return adapter_add(call);
   if (call.op.parameter < 0) {
     return call.write(0, at::add(call.read(0), call.read(1), scale_of(call)));
   }
@@ -50,18 +50,18 @@ void add_forward(Call& call) {
 /// The gradient of what a branch added; that of latent rows with what stands behind them; those of
 /// joined rows; this rank's columns of what tensor ranks gathered.
 void add_backward(Call& call) {
-  if (call.op.part == LayerPart::kMultiTokenJoin) {
+  if (call.op.part == step::LayerPart::kMultiTokenJoin) {
     const std::int64_t half = call.read(0).size(1) / 2;
     call.write(0, call.read(0).narrow(1, 0, half));
     return call.write(1, call.read(0).narrow(1, half, half));
   }
-  if (call.op.part == LayerPart::kMultiTokenProjection) {
+  if (call.op.part == step::LayerPart::kMultiTokenProjection) {
     const std::int64_t columns = call.op.shape.columns;
     return call.write(0, call.read(0).narrow(1, call.rank.place.tensor * columns, columns));
   }
-  if (call.op.purpose == Purpose::kAdapterScale) return adapter_scale(call);
-  if (call.op.purpose == Purpose::kAdapterAdd) return adapter_add(call);
-  if (call.op.part == LayerPart::kKeyPositions) {
+  if (call.op.purpose == step::Purpose::kAdapterScale) return adapter_scale(call);
+  if (call.op.purpose == step::Purpose::kAdapterAdd) return adapter_add(call);
+  if (call.op.part == step::LayerPart::kKeyPositions) {
     return call.write(0, at::cat({call.read(0), call.read(1)}, 1));
   }
   if (call.has(1)) return add_forward(call);
@@ -78,10 +78,11 @@ void accumulate_forward(Call& call) {
 }
 
 void accumulate_weight_gradient(Call& call) {
-  if (call.op.purpose == Purpose::kHeldGradient) return accumulate(call.gradient(), call.read(0));
+  if (call.op.purpose == step::Purpose::kHeldGradient)
+    return accumulate(call.gradient(), call.read(0));
   at::Tensor gradient = call.gradient();
   const at::Tensor& dx = call.read(0);
   gradient.index_add_(0, rows_of_table(call, dx.size(0)), dx.to(gradient.scalar_type()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

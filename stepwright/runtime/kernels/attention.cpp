@@ -10,16 +10,16 @@
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/kernels/rotary_frequencies.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr std::string_view kSinks = "attention.sinks";
 
-std::int64_t query_width(const Shape& s) { return s.heads * s.head_dim; }
+std::int64_t query_width(const step::Shape& s) { return s.heads * s.head_dim; }
 
 /// Positions of the rows of one sequence on a context rank.
 at::Tensor positions_of(const Call& call, std::int64_t context_rank) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   return at::tensor(context_positions(s.length, s.context, context_rank),
                     call.rank.index_options());
 }
@@ -33,8 +33,8 @@ struct Visitors {
 
 /// The numbers of a call's heads among those of the model.
 at::Tensor heads_of_call(const Call& call) {
-  const Setting& s = call.rank.setting;
-  const bool exchanged = s.context > 1 && s.context_kind == ContextKind::kUlysses;
+  const step::Setting& s = call.rank.setting;
+  const bool exchanged = s.context > 1 && s.context_kind == plan::ContextKind::kUlysses;
   const std::int64_t first = call.rank.place.tensor * s.heads() +
                              (exchanged ? call.rank.place.context * call.op.shape.heads : 0);
   return at::arange(first, first + call.op.shape.heads, call.rank.index_options());
@@ -56,7 +56,7 @@ at::Tensor slopes_of(const Call& call) {
 /// Rows of the probabilities of all heads of the global batch, by sequence, head and query:
 /// [batch * heads * queries].
 at::Tensor probability_rows(const Call& call, const at::Tensor& queries) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const at::Tensor sequences =
       call.batch->places.view({s.batch, -1}).select(1, 0).div(s.length, "floor");
   const at::Tensor matrices = sequences.unsqueeze(1) * s.model->heads + heads_of_call(call);
@@ -70,7 +70,7 @@ AttentionDropout dropout_of(const Call& call, const AttentionMask& mask) {
                                         {.rows = probability_rows(call, mask.queries),
                                          .columns = mask.keys,
                                          .width = call.rank.setting.length});
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   return {.kept = kept.view({s.batch, s.heads, mask.queries.numel(), mask.keys.numel()}),
           .probability = probability};
 }
@@ -83,7 +83,7 @@ at::Tensor chosen_keys(const Call& call) {
 }
 
 AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& visitors) {
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   const std::int64_t k = s.kv_heads * s.head_dim;
   const std::int64_t v = s.kv_heads * s.value_dim;
   AttentionInputs in{.queries = heads_of(qkv.narrow(1, 0, query_width(s)), s.batch, s.heads),
@@ -97,27 +97,27 @@ AttentionInputs inputs(const Call& call, const at::Tensor& qkv, const Visitors& 
     in.mask.query_documents = documents.index_select(1, in.mask.queries);
     in.mask.key_documents = documents.index_select(1, in.mask.keys);
   }
-  const LayerClass layer = call.layer_class();
+  const model::LayerClass layer = call.layer_class();
   in.mask.window = layer.window;
   in.mask.chunked = layer.chunked;
   in.mask.chosen = chosen_keys(call);
-  const Architecture& model = *call.rank.setting.model;
+  const model::Architecture& model = *call.rank.setting.model;
   in.scale = score_scale(model);
   in.cap = model.attention_cap;
-  if (model.position == Position::kAlibi) in.slopes = slopes_of(call);
+  if (model.position == model::Position::kAlibi) in.slopes = slopes_of(call);
   in.dropout = dropout_of(call, in.mask);
   return in;
 }
 
 /// The keys and values within rows of queries, keys and values.
 at::Tensor own_rows(const Call& call, const at::Tensor& qkv) {
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   return qkv.narrow(1, query_width(s), s.kv_heads * (s.head_dim + s.value_dim));
 }
 
 Visitors own(const Call& call, const at::Tensor& qkv) {
-  const Setting& s = call.rank.setting;
-  const bool whole = s.context == 1 || s.context_kind == ContextKind::kUlysses;
+  const step::Setting& s = call.rank.setting;
+  const bool whole = s.context == 1 || s.context_kind == plan::ContextKind::kUlysses;
   return {.rows = own_rows(call, qkv),
           .positions = whole ? at::arange(s.length, call.rank.index_options())
                              : positions_of(call, call.rank.place.context),
@@ -127,7 +127,7 @@ Visitors own(const Call& call, const at::Tensor& qkv) {
 /// The keys and values of all ranks, as an all-gather leaves them: rank by rank, in each sequence
 /// by sequence.
 Visitors of_all(const Call& call, const at::Tensor& rows) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   std::vector<at::Tensor> positions;
   for (std::int64_t r = 0; r < s.context; ++r) positions.push_back(positions_of(call, r));
   return {.rows = rows.view({s.context, s.batch, s.local_length(), -1})
@@ -140,9 +140,9 @@ Visitors of_all(const Call& call, const at::Tensor& rows) {
 /// from the operators of the template: the ring's attentions stand in it in order.
 Visitors of_ring(const Call& call, const at::Tensor& rows) {
   std::int64_t step = 0;
-  for (const Operator& op : call.piece.operators) {
+  for (const step::Operator& op : call.piece.operators) {
     if (&op == &call.op) break;
-    if (op.kind == OperatorKind::kAttention && op.phase == call.op.phase) ++step;
+    if (op.kind == step::OperatorKind::kAttention && op.phase == call.op.phase) ++step;
   }
   const std::int64_t ranks = call.rank.setting.context;
   return {.rows = rows,
@@ -150,11 +150,12 @@ Visitors of_ring(const Call& call, const at::Tensor& rows) {
 }
 
 bool gathers_keys(const Call& call) {
-  return call.rank.setting.context > 1 && call.rank.setting.context_kind == ContextKind::kAllGather;
+  return call.rank.setting.context > 1 &&
+         call.rank.setting.context_kind == plan::ContextKind::kAllGather;
 }
 
 AttentionResult result_of(const Call& call, const at::Tensor& out, const at::Tensor& lse) {
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   return {.out = heads_of(out, s.batch, s.heads),
           .log_sum_exp = heads_of(lse, s.batch, s.heads).squeeze(-1)};
 }
@@ -175,7 +176,7 @@ at::Tensor own_sinks(const Call& call, const at::Tensor& all) {
 
 void add_sinks_gradient(const Call& call, std::size_t out) {
   if (!call.rank.setting.model->sinks) return;
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   accumulate(own_sinks(call, call.gradient(kSinks)),
              sinks_gradient(result_of(call, call.read(out), call.read(out + 1)),
                             own_sinks(call, call.weight(kSinks)),
@@ -191,14 +192,14 @@ at::Tensor of_rows(const AttentionGradients& g, const at::Tensor& rows) {
 
 /// The gradients of a call; their keys' are in the order of the visitors.
 AttentionGradients gradients(const Call& call, const Visitors& visitors, std::size_t out) {
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   return attend_backward(inputs(call, call.read(1), visitors),
                          result_of(call, call.read(out), call.read(out + 1)),
                          heads_of(call.read(0), s.batch, s.heads));
 }
 
 void gathered_backward(Call& call) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const at::Tensor& qkv = call.read(1);
   const AttentionGradients g = gradients(call, of_all(call, call.read(2)), 3);
   add_sinks_gradient(call, 3);
@@ -226,7 +227,7 @@ void visiting_backward(Call& call) {
 }  // namespace
 
 void attention_forward(Call& call) {
-  if (call.op.part == LayerPart::kIndexScores) return choose_keys(call);
+  if (call.op.part == step::LayerPart::kIndexScores) return choose_keys(call);
   const at::Tensor& qkv = call.read(0);
   const bool of_others = call.has(1) && !call.rank.setting.model->has_indexer();
   Visitors visitors = of_others ? Visitors{} : own(call, qkv);
@@ -244,7 +245,7 @@ void attention_forward(Call& call) {
 }
 
 void attention_backward(Call& call) {
-  if (call.op.part == LayerPart::kIndexScores) return choose_keys_backward(call);
+  if (call.op.part == step::LayerPart::kIndexScores) return choose_keys_backward(call);
   if (gathers_keys(call)) return gathered_backward(call);
   const bool of_others = call.reads.size() > 4 && !call.rank.setting.model->has_indexer();
   if (of_others) return visiting_backward(call);
@@ -253,4 +254,4 @@ void attention_backward(Call& call) {
   call.write(0, of_rows(g, call.read(1)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -2,7 +2,7 @@
 // queries, keys and values stand in.
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 at::Tensor open_gates(const at::Tensor& out, const at::Tensor& rows) {
@@ -23,4 +23,4 @@ void attention_gate_backward(Call& call) {
   call.write(1, dy * out * open * (1 - open));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

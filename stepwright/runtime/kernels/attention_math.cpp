@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Keys or values with as many heads as the queries.
@@ -165,4 +165,4 @@ at::Tensor rows_of(const at::Tensor& heads) {
   return rows.reshape({heads.size(0) * heads.size(2), heads.size(1) * heads.size(3)});
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

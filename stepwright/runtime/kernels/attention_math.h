@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Which keys a query sees: those at its position or before, within the window, of its document.
 struct AttentionMask {
@@ -73,4 +73,4 @@ AttentionGradients attend_backward(const AttentionInputs& in, const AttentionRes
 at::Tensor heads_of(const at::Tensor& rows, std::int64_t batch, std::int64_t heads);
 at::Tensor rows_of(const at::Tensor& heads);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

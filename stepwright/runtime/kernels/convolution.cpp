@@ -3,7 +3,7 @@
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/kernels/mixer_parts.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr std::string_view kTaps = "mixer.convolution";
@@ -21,7 +21,7 @@ struct Convolution {
   at::Tensor weight;  ///< [channels, tokens].
   at::Tensor bias;
 
-  [[nodiscard]] bool activates() const { return parts.kind != Mixer::kShortConvolution; }
+  [[nodiscard]] bool activates() const { return parts.kind != model::Mixer::kShortConvolution; }
   [[nodiscard]] std::int64_t taps() const { return weight.size(1); }
   /// How many tokens back a weight reaches.
   [[nodiscard]] std::int64_t back(std::int64_t tap) const { return taps() - 1 - tap; }
@@ -77,4 +77,4 @@ void convolution_backward(Call& call) {
   call.write(0, std::move(all));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

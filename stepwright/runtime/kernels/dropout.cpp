@@ -2,13 +2,13 @@
 #include "stepwright/runtime/kernels/dropout_mask.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
-DropoutPlace place_of(LayerPart part) {
+DropoutPlace place_of(step::LayerPart part) {
   switch (part) {
-    case LayerPart::kAttentionDropout: return DropoutPlace::kAfterAttention;
-    case LayerPart::kMlpDropout: return DropoutPlace::kAfterMlp;
+    case step::LayerPart::kAttentionDropout: return DropoutPlace::kAfterAttention;
+    case step::LayerPart::kMlpDropout: return DropoutPlace::kAfterMlp;
     default: return DropoutPlace::kEmbedding;
   }
 }
@@ -18,7 +18,7 @@ double kept_scale(const Call& call) { return 1 / (1 - call.rank.setting.model->d
 }  // namespace
 
 void dropout_forward(Call& call) {
-  if (call.op.purpose == Purpose::kAdapterDown) return adapter_dropout(call);
+  if (call.op.purpose == step::Purpose::kAdapterDown) return adapter_dropout(call);
   at::Tensor x = call.read(0);
   const std::int64_t width = x.size(1);
   at::Tensor kept = kept_elements(draw_of(call, place_of(call.op.part)),
@@ -31,10 +31,10 @@ void dropout_forward(Call& call) {
 }
 
 void dropout_backward(Call& call) {
-  if (call.op.purpose == Purpose::kAdapterDown) return adapter_dropout_backward(call);
+  if (call.op.purpose == step::Purpose::kAdapterDown) return adapter_dropout_backward(call);
   const bool embedded = place_of(call.op.part) == DropoutPlace::kEmbedding;
   const double of_branch = embedded ? 1 : call.rank.setting.model->residual_scale;
   call.write(0, (call.read(0) * call.read(1)).mul_(kept_scale(call) * of_branch));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

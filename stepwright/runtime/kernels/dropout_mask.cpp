@@ -9,7 +9,7 @@
 
 #include "stepwright/runtime/execute/call.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr std::int64_t kLanes = 4;  // numbers of one counter
@@ -124,4 +124,4 @@ DropoutDraw draw_of(const Call& call, DropoutPlace place) {
           .probability = call.rank.setting.model->dropout};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 struct Call;
 
@@ -55,4 +55,4 @@ at::Tensor kept_by_tensors(const DropoutDraw& draw, const DropoutSheet& sheet);
 /// The draw of an operator's dropout.
 DropoutDraw draw_of(const Call& call, DropoutPlace place);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

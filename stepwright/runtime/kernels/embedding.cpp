@@ -2,7 +2,7 @@
 // of other parts zero.
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 const at::Tensor& tokens(const Call& call) {
@@ -13,7 +13,8 @@ const at::Tensor& tokens(const Call& call) {
 
 /// Token numbers counted from the first that this rank holds.
 at::Tensor local_tokens(const Call& call) {
-  return tokens(call) - vocabulary_part(call.rank.setting, call.rank.place) * call.op.shape.inner;
+  return tokens(call) -
+         step::vocabulary_part(call.rank.setting, call.rank.place) * call.op.shape.inner;
 }
 
 at::Tensor held(const Call& call, const at::Tensor& local) {
@@ -27,9 +28,9 @@ at::Tensor scaled(const Call& call, const at::Tensor& rows) {
 
 /// Sines and cosines of the positions of tokens, which the first of the ranks adds that share them.
 at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
-  const Architecture& model = *call.rank.setting.model;
-  const bool first = vocabulary_part(call.rank.setting, call.rank.place) == 0;
-  if (model.position != Position::kSinusoidal || !first) return rows;
+  const model::Architecture& model = *call.rank.setting.model;
+  const bool first = step::vocabulary_part(call.rank.setting, call.rank.place) == 0;
+  if (model.position != model::Position::kSinusoidal || !first) return rows;
   const auto exact = call.rank.options_of(call.rank.setting.exact);
   const std::int64_t pairs = model.hidden / 2;
   const at::Tensor series =
@@ -43,9 +44,9 @@ at::Tensor with_waves(const Call& call, const at::Tensor& rows) {
 }  // namespace
 
 void embedding_forward(Call& call) {
-  if (call.op.purpose == Purpose::kTargetRows) return target_rows(call);
+  if (call.op.purpose == step::Purpose::kTargetRows) return target_rows(call);
   const at::Tensor table = call.weight();
-  if (!shares_vocabulary(call.rank.setting)) {
+  if (!step::shares_vocabulary(call.rank.setting)) {
     call.write(0, with_waves(call, scaled(call, table.index_select(0, tokens(call)))));
     return;
   }
@@ -60,11 +61,11 @@ void embedding_weight_gradient(Call& call) {
   at::Tensor gradient = call.gradient();
   at::Tensor rows = scaled(call, call.read(0).to(gradient.scalar_type()));
   at::Tensor local = local_tokens(call);
-  if (shares_vocabulary(call.rank.setting)) {
+  if (step::shares_vocabulary(call.rank.setting)) {
     rows = rows * held(call, local).unsqueeze(1);
     local = local.clamp(0, call.op.shape.inner - 1);
   }
   gradient.index_add_(0, local, rows);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

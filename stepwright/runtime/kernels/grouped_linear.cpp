@@ -2,7 +2,7 @@
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/messages/expert_rows.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Calls `act` with the number of each expert of this rank that has rows, its first row and how
@@ -20,7 +20,7 @@ void each_expert(const Call& call, const at::Tensor& counts, Act act) {
 
 /// Tensor ranks without sequence parallelism work on the same rows, and their gradients are summed
 /// with those of the other ranks: each adds its share.
-double share(const Setting& s) {
+double share(const step::Setting& s) {
   return s.sequence_parallel ? 1 : 1 / static_cast<double>(s.tensor);
 }
 
@@ -35,7 +35,7 @@ void grouped_linear_forward(Call& call) {
   const at::Tensor& x = call.read(0);
   const at::Tensor weight = call.weight();
   const at::Tensor bias = adds_expert_bias(call) ? call.bias() : at::Tensor();
-  const bool up = call.op.purpose == Purpose::kAdapterUp;
+  const bool up = call.op.purpose == step::Purpose::kAdapterUp;
   at::Tensor y = at::empty({x.size(0), weight.size(1)}, x.options());
   each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor own = y.narrow(0, first, rows);
@@ -49,7 +49,7 @@ void grouped_linear_forward(Call& call) {
 void grouped_linear_data_gradient(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor weight = call.weight();
-  const bool up = call.op.purpose == Purpose::kAdapterUp;
+  const bool up = call.op.purpose == step::Purpose::kAdapterUp;
   at::Tensor dx = at::empty({dy.size(0), up ? adapter_width(call) : weight.size(2)}, dy.options());
   each_expert(call, call.read(1), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     const at::Tensor own = dy.narrow(0, first, rows);
@@ -68,7 +68,7 @@ void grouped_linear_weight_gradient(Call& call) {
   const double part = share(call.rank.setting);
   each_expert(call, call.read(2), [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor own = gradient[expert];
-    if (call.op.purpose == Purpose::kAdapterUp) {
+    if (call.op.purpose == step::Purpose::kAdapterUp) {
       return adapter_up_weight_gradient(call, {dy.narrow(0, first, rows), x.narrow(0, first, rows)},
                                         own, part);
     }
@@ -80,4 +80,4 @@ void grouped_linear_weight_gradient(Call& call) {
   });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,7 +7,7 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Queries, or keys: their columns, and what is normed at once.
@@ -25,9 +25,9 @@ struct HeadRun {
 };
 
 std::array<HeadRun, 2> head_runs(const Call& call) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const std::int64_t dim = s.model->head_dim;
-  const bool whole = s.model->qk_norm == QkNorm::kWhole;
+  const bool whole = s.model->qk_norm == model::QkNorm::kWhole;
   const auto run = [&](std::string_view name, std::int64_t index, std::int64_t heads,
                        std::int64_t all_heads) {
     return HeadRun{.name = name,
@@ -41,12 +41,12 @@ std::array<HeadRun, 2> head_runs(const Call& call) {
           run("attention.k_norm", 1, s.kv_heads(), s.model->kv_heads)};
 }
 
-bool is_layered(const Call& call) { return call.rank.setting.model->norm == Norm::kLayer; }
+bool is_layered(const Call& call) { return call.rank.setting.model->norm == model::Norm::kLayer; }
 
 /// Numbers of each run that tensor ranks share, and that describe it afterwards: one of squares,
 /// behind one of values in a LayerNorm over all heads.
 std::int64_t shared_numbers(const Call& call) {
-  return call.rank.setting.model->qk_norm == QkNorm::kWhole && is_layered(call) ? 2 : 1;
+  return call.rank.setting.model->qk_norm == model::QkNorm::kWhole && is_layered(call) ? 2 : 1;
 }
 
 at::Tensor values(const Call& call, const HeadRun& run, const at::Tensor& rows) {
@@ -89,7 +89,7 @@ void add_gradient(const Call& call, std::string_view name, const at::Tensor& eac
 /// The sums of values and of their products with what is normed; backward values are gradients.
 void head_sums(Call& call) {
   std::vector<at::Tensor> sums;
-  const bool backward = call.op.phase == Phase::kDataGradient;
+  const bool backward = call.op.phase == step::Phase::kDataGradient;
   for (const HeadRun& run : head_runs(call)) {
     const at::Tensor x = values(call, run, call.read(backward ? 1 : 0));
     const at::Tensor other = backward ? weighted(call, run, values(call, run, call.read(0))) : x;
@@ -114,7 +114,7 @@ void head_norm_forward(Call& call) {
     if (call.has(1) && centre.defined()) square = square - centre.square();
     const at::Tensor scale = at::rsqrt(square + call.rank.setting.model->norm_epsilon);
     at::Tensor y = weighted(call, run, x * scale);
-    const at::Tensor bias = call.weight(bias_name(run.name));
+    const at::Tensor bias = call.weight(model::bias_name(run.name));
     if (bias.defined()) y = y + shaped(call, run, bias);
     run.of(out).copy_(y);
     if (shared_numbers(call) == 2) statistics.push_back(centre.squeeze(-1));
@@ -146,10 +146,10 @@ void head_norm_backward(Call& call) {
       d = d_unit - d_mean;
     }
     add_gradient(call, run.name, dy * x * scale);
-    add_gradient(call, bias_name(run.name), dy);
+    add_gradient(call, model::bias_name(run.name), dy);
     run.of(d_rows).copy_((d - x * along * scale.square()) * scale);
   }
   call.write(0, d_rows);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

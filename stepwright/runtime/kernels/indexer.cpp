@@ -8,7 +8,7 @@
 #include "stepwright/runtime/kernels/rotary.h"
 #include "stepwright/runtime/kernels/top_k.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Rows of heads whose first dimensions are turned: [batch, heads, length, dim].
@@ -22,7 +22,7 @@ at::Tensor turned(const Call& call, const at::Tensor& rows, std::int64_t heads) 
 at::Tensor hidden(const Call& call) {
   const at::Tensor positions = at::arange(call.op.shape.queries, call.rank.index_options());
   const at::Tensor& documents = call.batch->documents;
-  const LayerClass layer = call.layer_class();
+  const model::LayerClass layer = call.layer_class();
   return hidden_keys({.queries = positions,
                       .keys = positions,
                       .window = layer.window,
@@ -35,7 +35,7 @@ at::Tensor hidden(const Call& call) {
 
 /// Operands: queries of all heads, keys, weights of the heads.
 void choose_keys(Call& call) {
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   const auto exact = call.exact_type();
   const at::Tensor queries = turned(call, call.read(0), s.heads).to(exact);
   const at::Tensor keys = turned(call, call.read(1), 1).to(exact);
@@ -55,4 +55,4 @@ void choose_keys_backward(Call& call) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

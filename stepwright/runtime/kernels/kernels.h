@@ -2,7 +2,7 @@
 
 #include "stepwright/runtime/execute/call.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The functions of operators, a file for each kind (`find_kernel` has the table): the operands and
 /// results of `call` are those that the builders in `step/` gave the operator, in their order.
@@ -84,4 +84,4 @@ void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
 /// The columns of what A gives.
 std::int64_t adapter_width(const Call& call);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

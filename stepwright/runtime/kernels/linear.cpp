@@ -1,7 +1,7 @@
 // Matrix products with a weight stored [columns, inner], and the bias beside it.
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Whether this rank adds the bias: the first does where products of ranks are summed.
@@ -18,7 +18,7 @@ at::Tensor result_gradient(const Call& call) {
 /// What a product uses of its weight or the gradient of it [columns, inner], or of its bias
 /// [columns]: all, or where context ranks share a tensor rank's channels what this one has.
 at::Tensor used(const Call& call, const at::Tensor& all) {
-  const Shape& s = call.op.shape;
+  const step::Shape& s = call.op.shape;
   const std::int64_t rank = call.rank.place.context;
   const at::Tensor rows =
       s.columns < all.size(0) ? all.narrow(0, rank * s.columns, s.columns) : all;
@@ -38,7 +38,7 @@ at::Tensor input(const Call& call, std::size_t place) {
 /// The rows that a rank takes where the gradient of a row-parallel product's bias is summed over
 /// tensor ranks.
 at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   if (!call.parameter().row_parallel || !s.sequence_parallel) return dy;
   return dy.narrow(0, call.rank.place.tensor * s.rows, s.rows);
 }
@@ -46,10 +46,10 @@ at::Tensor bias_rows(const Call& call, const at::Tensor& dy) {
 }  // namespace
 
 void linear_forward(Call& call) {
-  if (call.op.purpose == Purpose::kOnChip) {
-    return call.op.phase == Phase::kRecompute ? on_chip_again(call) : on_chip_loss(call);
+  if (call.op.purpose == step::Purpose::kOnChip) {
+    return call.op.phase == step::Phase::kRecompute ? on_chip_again(call) : on_chip_loss(call);
   }
-  if (call.op.purpose == Purpose::kAdapterUp) {
+  if (call.op.purpose == step::Purpose::kAdapterUp) {
     return call.write(0, adapter_up(call, call.read(0), call.weight()));
   }
   const at::Tensor bias = call.bias();
@@ -63,21 +63,21 @@ void linear_forward(Call& call) {
 }
 
 void linear_data_gradient_kernel(Call& call) {
-  if (call.op.purpose == Purpose::kOnChip) return on_chip_data_gradient(call);
-  if (call.op.purpose == Purpose::kAdapterUp) {
+  if (call.op.purpose == step::Purpose::kOnChip) return on_chip_data_gradient(call);
+  if (call.op.purpose == step::Purpose::kAdapterUp) {
     return call.write(0, adapter_up_data_gradient(call, call.read(0), call.weight()));
   }
   call.write(0, at::mm(result_gradient(call), matrix(call, call.weight())));
 }
 
 void linear_weight_gradient_kernel(Call& call) {
-  if (call.op.purpose == Purpose::kOnChip) return on_chip_weight_gradient(call);
-  if (call.op.purpose == Purpose::kAdapterUp) {
+  if (call.op.purpose == step::Purpose::kOnChip) return on_chip_weight_gradient(call);
+  if (call.op.purpose == step::Purpose::kAdapterUp) {
     return adapter_up_weight_gradient(call, {call.read(0), call.read(1)}, call.gradient(), 1);
   }
   const at::Tensor dy = result_gradient(call);
   const at::Tensor x = input(call, 1);
-  if (call.op.purpose == Purpose::kHeldGradient) {
+  if (call.op.purpose == step::Purpose::kHeldGradient) {
     at::Tensor& held = call.writes.front()->value;
     held = held.defined() ? held.addmm_(dy.t(), x) : at::mm(dy.t(), x);
     return;
@@ -95,4 +95,4 @@ void linear_weight_gradient_kernel(Call& call) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,21 +7,21 @@
 
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Entries of the vocabulary that this rank holds, and the first of them.
 std::int64_t entries(const Call& call) {
-  const bool looks_up = call.op.kind == OperatorKind::kEmbedding;
+  const bool looks_up = call.op.kind == step::OperatorKind::kEmbedding;
   return looks_up ? call.op.shape.inner : call.op.shape.columns;
 }
 std::int64_t first_entry(const Call& call) {
-  return vocabulary_part(call.rank.setting, call.rank.place) * entries(call);
+  return step::vocabulary_part(call.rank.setting, call.rank.place) * entries(call);
 }
 
 /// The model's logits in the exact type: those of the head scaled and capped.
 at::Tensor model_logits(const Call& call, const at::Tensor& logits) {
-  const Architecture& model = *call.rank.setting.model;
+  const model::Architecture& model = *call.rank.setting.model;
   at::Tensor exact = logits.to(scalar_type(call.rank.setting.exact), false, true);
   if (model.logit_scale != 1) exact.mul_(model.logit_scale);
   if (model.logit_cap > 0) exact.div_(model.logit_cap).tanh_().mul_(model.logit_cap);
@@ -30,7 +30,7 @@ at::Tensor model_logits(const Call& call, const at::Tensor& logits) {
 
 /// What the gradient of the head's logits has as a factor before that of the model's.
 at::Tensor slope(const Call& call, const at::Tensor& logits) {
-  const Architecture& model = *call.rank.setting.model;
+  const model::Architecture& model = *call.rank.setting.model;
   return (1 - (model_logits(call, logits) / model.logit_cap).square()) * model.logit_scale;
 }
 
@@ -54,7 +54,7 @@ struct Task {
 
 /// Multi-token layers weigh the mean of their losses, each over the tokens that have a target.
 Task task_of(const Call& call) {
-  const Job& job = call.rank.job;
+  const plan::Job& job = call.rank.job;
   const std::int64_t ahead = call.ahead();
   if (ahead == 0) {
     const at::Tensor targets = call.own_rows(call.batch->targets);
@@ -84,7 +84,7 @@ Targets targets_here(const Call& call, const at::Tensor& targets) {
 /// Adds the logits of a forward, whose rows begin at `first`, to those that a run writes.
 void keep_logits(const Call& call, const at::Tensor& logits, std::int64_t first) {
   auto* kept = call.rank.logits;
-  if (kept == nullptr || call.ahead() != 0 || call.op.phase != Phase::kForward) return;
+  if (kept == nullptr || call.ahead() != 0 || call.op.phase != step::Phase::kForward) return;
   const at::Tensor rows = model_logits(call, logits).to(at::kDouble);
   at::Tensor& all = (*kept)[call.micro_batch];
   all = first > 0 ? at::cat({all, rows}) : rows;
@@ -109,8 +109,8 @@ void part_sums(Call& call) {
   call.write(0, target_logits(call, exact, task_of(call).targets));
   const at::Tensor exponentials = (exact - call.read(1)).exp();
   call.write(1, exponentials.sum(1, true));
-  const TensorId id = call.piece.writes(call.op)[2];
-  const Tensor& kept = call.piece.tensors[static_cast<std::size_t>(id)];
+  const step::TensorId id = call.piece.writes(call.op)[2];
+  const step::Tensor& kept = call.piece.tensors[static_cast<std::size_t>(id)];
   call.write(2, exponentials.to(scalar_type(kept.dtype)));
 }
 
@@ -156,7 +156,7 @@ void add_losses(const Call& call, const Task& task, const at::Tensor& losses) {
 /// read where the model caps them.
 at::Tensor logit_gradient(const Call& call, at::Tensor gradient, const Task& task,
                           const std::function<at::Tensor()>& logits) {
-  const Architecture& model = *call.rank.setting.model;
+  const model::Architecture& model = *call.rank.setting.model;
   const Targets t = targets_here(call, task.targets);
   gradient.scatter_add_(1, t.local, -t.here.to(gradient.scalar_type()));
   gradient.mul_(task.weight);
@@ -176,10 +176,10 @@ void rescale(Call& call) { call.write(0, (call.read(0) - call.read(1)).exp()); }
 
 void loss_forward(Call& call) {
   switch (call.op.purpose) {
-    case Purpose::kLargestLogit: return maximum(call);
-    case Purpose::kOnChip: return rescale(call);
-    case Purpose::kPartSoftmax: return part_softmax(call);
-    case Purpose::kPartSum: return part_sum(call);
+    case step::Purpose::kLargestLogit: return maximum(call);
+    case step::Purpose::kOnChip: return rescale(call);
+    case step::Purpose::kPartSoftmax: return part_softmax(call);
+    case step::Purpose::kPartSum: return part_sum(call);
     default: return call.rank.setting.barriers > 0 ? part_sums(call) : sums(call);
   }
 }
@@ -220,7 +220,7 @@ void target_rows(Call& call) {
 /// Operands: products of the part's softmax, rows of targets, the part's sum and its largest logit,
 /// the largest and the sum of all. Rows may be those of this tensor rank alone.
 void part_row_gradient(Call& call) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const at::Tensor total = call.read(5);
   const Task task = task_of(call);
   at::Tensor measure = call.read(2) * (call.read(3) - call.read(4)).exp() / total;
@@ -309,4 +309,4 @@ void on_chip_weight_gradient(Call& call) {
   });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,28 +4,29 @@
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/kernels/mixer_parts.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr std::string_view kMixerNorm = "mixer.norm";
 
-bool is_short(const MixerParts& parts) { return parts.kind == Mixer::kShortConvolution; }
+bool is_short(const MixerParts& parts) { return parts.kind == model::Mixer::kShortConvolution; }
 
 /// What is normed at once, so often in a row: heads, or groups of them.
 std::int64_t normed_groups(const MixerParts& parts) {
-  return parts.kind == Mixer::kDeltaNet ? parts.heads : parts.groups;
+  return parts.kind == model::Mixer::kDeltaNet ? parts.heads : parts.groups;
 }
 
 /// The weight of the norm as a factor of [batch, length, groups, width].
 at::Tensor norm_weight(const Call& call, const MixerParts& parts) {
-  if (parts.kind == Mixer::kDeltaNet)
+  if (parts.kind == model::Mixer::kDeltaNet)
     return call.weight(kMixerNorm).to(call.exact_type()).flatten();
   return own_part(call, parts, kMixerNorm, {parts.values()}).view({normed_groups(parts), -1});
 }
 
 void add_norm_gradient(const Call& call, const MixerParts& parts, const at::Tensor& each) {
   const at::Tensor sum = each.sum(at::IntArrayRef{0, 1});
-  if (parts.kind == Mixer::kDeltaNet) return accumulate(call.gradient(kMixerNorm), sum.sum(0));
+  if (parts.kind == model::Mixer::kDeltaNet)
+    return accumulate(call.gradient(kMixerNorm), sum.sum(0));
   add_to_part(call, parts, kMixerNorm, {parts.values()}, sum.flatten());
 }
 
@@ -42,9 +43,9 @@ struct Levelled {
 };
 
 Levelled levelled(const Call& call, const at::Tensor& x) {
-  const Architecture& model = *call.rank.setting.model;
+  const model::Architecture& model = *call.rank.setting.model;
   const bool inner =
-      model.inner_norm_epsilon > 0 && call.layer_class().carrier() == Mixer::kDeltaNet;
+      model.inner_norm_epsilon > 0 && call.layer_class().carrier() == model::Mixer::kDeltaNet;
   const double epsilon = inner ? model.inner_norm_epsilon : model.norm_epsilon;
   const at::Tensor scale = at::rsqrt(x.square().mean(-1, true) + epsilon);
   return {x * scale, scale};
@@ -97,7 +98,7 @@ void mixer_gate_forward(Call& call) {
   if (!call.rank.setting.model->state_mixer->normed) {
     return call.write(0, as_rows(values * gates, call.read(0)));
   }
-  const bool first = parts.kind == Mixer::kDeltaNet;
+  const bool first = parts.kind == model::Mixer::kDeltaNet;
   const Levelled made = levelled(call, first ? values : values * gates);
   const at::Tensor out = made.rows * norm_weight(call, parts);
   call.write(0, as_rows(first ? out * gates : out, call.read(0)));
@@ -118,7 +119,7 @@ void mixer_gate_backward(Call& call) {
   if (!call.rank.setting.model->state_mixer->normed) {
     d_values = dy * gates;
     d_gates = dy * values;
-  } else if (parts.kind == Mixer::kDeltaNet) {
+  } else if (parts.kind == model::Mixer::kDeltaNet) {
     const Levelled made = levelled(call, values);
     const at::Tensor weight = norm_weight(call, parts);
     add_norm_gradient(call, parts, dy * gates * made.rows);
@@ -138,4 +139,4 @@ void mixer_gate_backward(Call& call) {
   call.write(1, std::move(d_in));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,40 +3,42 @@
 #include <algorithm>
 #include <numeric>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 PartSizes MixerParts::in() const {
   switch (kind) {
-    case Mixer::kDeltaNet: return {keys(), keys(), values(), values(), heads, heads};
-    case Mixer::kMamba2: return {values(), values(), keys(), keys(), heads};
-    case Mixer::kMamba: return {values(), values()};
+    case model::Mixer::kDeltaNet: return {keys(), keys(), values(), values(), heads, heads};
+    case model::Mixer::kMamba2: return {values(), values(), keys(), keys(), heads};
+    case model::Mixer::kMamba: return {values(), values()};
     default: return {values(), values(), values()};
   }
 }
 
 PartSizes MixerParts::convolution() const {
   switch (kind) {
-    case Mixer::kDeltaNet: return {keys(), keys(), values()};
-    case Mixer::kMamba2: return {values(), keys(), keys()};
+    case model::Mixer::kDeltaNet: return {keys(), keys(), values()};
+    case model::Mixer::kMamba2: return {values(), keys(), keys()};
     default: return {values()};
   }
 }
 
-std::int64_t MixerParts::convolved_at() const { return kind == Mixer::kMamba2 ? values() : 0; }
+std::int64_t MixerParts::convolved_at() const {
+  return kind == model::Mixer::kMamba2 ? values() : 0;
+}
 
 std::int64_t MixerParts::gates_at() const {
   switch (kind) {
-    case Mixer::kDeltaNet: return 2 * keys() + values();
-    case Mixer::kMamba: return values();
+    case model::Mixer::kDeltaNet: return 2 * keys() + values();
+    case model::Mixer::kMamba: return values();
     default: return 0;
   }
 }
 
 std::int64_t MixerParts::scalars_at() const { return 2 * keys() + 2 * values(); }
 
-MixerParts mixer_parts(const RankState& rank, Mixer kind) {
-  const Setting& s = rank.setting;
-  const StateMixer& m = *s.model->state_mixer;
+MixerParts mixer_parts(const RankState& rank, model::Mixer kind) {
+  const step::Setting& s = rank.setting;
+  const model::StateMixer& m = *s.model->state_mixer;
   const std::int64_t ranks = s.tensor * s.context;
   return {.kind = kind,
           .ranks = s.context,
@@ -92,4 +94,4 @@ at::Tensor as_rows(const at::Tensor& heads, const at::Tensor& like) {
   return heads.reshape({heads.size(0) * heads.size(1), -1}).to(like.scalar_type());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 
 #include "stepwright/runtime/execute/call.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Sizes of matrices that stand side by side in rows, or one below the other in a parameter.
 using PartSizes = std::vector<std::int64_t>;
@@ -13,7 +13,7 @@ using PartSizes = std::vector<std::int64_t>;
 /// A mixer with a state where its sequences are whole: the heads that tensor and context
 /// parallelism leave this rank.
 struct MixerParts {
-  Mixer kind{};
+  model::Mixer kind{};
   std::int64_t ranks = 1;  ///< Context ranks, which share what a tensor rank has.
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
@@ -32,7 +32,7 @@ struct MixerParts {
   [[nodiscard]] std::int64_t gates_at() const;
   [[nodiscard]] std::int64_t scalars_at() const;
 };
-MixerParts mixer_parts(const RankState& rank, Mixer kind);
+MixerParts mixer_parts(const RankState& rank, model::Mixer kind);
 
 /// The columns (or rows) of all parts on a tensor rank that context rank `rank` has: of each part,
 /// given by its size on one context rank, a run. On one rank all in their order.
@@ -52,4 +52,4 @@ at::Tensor by_head(const Call& call, const at::Tensor& rows, std::int64_t first,
                    std::int64_t heads);
 at::Tensor as_rows(const at::Tensor& heads, const at::Tensor& like);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -10,7 +10,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr double kMomentum = 0.95;
@@ -32,7 +32,7 @@ void add_matrices(const StoredParameter& p, std::vector<LayerMatrix>& list) {
 
 /// Deals the matrices of each shape out to the ranks that share states, one after the other.
 void deal_out(std::vector<LayerMatrix>& list, std::int64_t ranks) {
-  std::map<std::tuple<std::int64_t, std::int64_t, Split>, std::int64_t> dealt;
+  std::map<std::tuple<std::int64_t, std::int64_t, model::Split>, std::int64_t> dealt;
   const auto shape = [](const LayerMatrix& m) {
     return std::tuple(m.rows, m.columns(), m.parameter->slice.cut);
   };
@@ -71,7 +71,7 @@ OrthogonalStep& with_momentum(RankState& rank, bool expert) {
     add_matrices(*p, step.matrices);
   }
   const StateLayout& layout = rank.store.layout(expert);
-  const bool owned = layout.sharding.gradients == Spread::kNone;
+  const bool owned = layout.sharding.gradients == plan::Spread::kNone;
   if (!owned) deal_out(step.matrices, layout.shares(layout.sharding.optimizer));
   step.values.resize(step.matrices.size());
   step.updates.resize(step.matrices.size());
@@ -110,7 +110,7 @@ OrthogonalStep& with_updates(RankState& rank, bool expert) {
 at::Tensor orthogonal(const at::Tensor& matrix) {
   const bool tall = matrix.size(0) > matrix.size(1);
   at::Tensor x = matrix / (matrix.norm() + kLeastNorm);
-  for (std::int64_t step = 0; step < kOrthogonalSteps; ++step) {
+  for (std::int64_t step = 0; step < step::kOrthogonalSteps; ++step) {
     x = next_part(x, product_of_part(x, tall), tall);
   }
   return x;
@@ -143,4 +143,4 @@ void muon(StoredParameter& parameter, RankState& rank, const UpdateRates& rates)
   parameter.master.sub_(update, rates.learning);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

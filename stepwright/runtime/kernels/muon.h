@@ -4,7 +4,7 @@
 
 #include "stepwright/runtime/kernels/update_rates.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 // Muon: coefficients of five steps, momentum and scale, with Nesterov's momentum
 // (https://kellerjordan.github.io/posts/muon, https://github.com/KellerJordan/Muon muon.py), each
@@ -41,4 +41,4 @@ at::Tensor next_part(const at::Tensor& part, const at::Tensor& product, bool row
 /// The update of a parameter.
 void muon(StoredParameter& parameter, RankState& rank, const UpdateRates& rates);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 struct Normed {
@@ -65,17 +65,17 @@ at::Tensor weight_of(const Call& call, std::string_view name, std::int64_t colum
 }
 
 at::Tensor bias_of(const Call& call, std::string_view name) {
-  const at::Tensor bias = call.weight(bias_name(name));
+  const at::Tensor bias = call.weight(model::bias_name(name));
   return bias.defined() ? bias.to(call.exact_type()) : bias;
 }
 
 /// Those of latent rows may have an epsilon of their own.
 double epsilon_of(const Call& call) {
-  const Architecture& model = *call.rank.setting.model;
+  const model::Architecture& model = *call.rank.setting.model;
   constexpr double kOfIndexer = 1e-6;  // huggingface/transformers models/deepseek_v32, `k_norm`
-  if (call.op.part == LayerPart::kIndexNorm) return kOfIndexer;
+  if (call.op.part == step::LayerPart::kIndexNorm) return kOfIndexer;
   const bool inner =
-      call.op.part == LayerPart::kQueryNorm || call.op.part == LayerPart::kKeyValueNorm;
+      call.op.part == step::LayerPart::kQueryNorm || call.op.part == step::LayerPart::kKeyValueNorm;
   return model.latent && inner && model.inner_norm_epsilon > 0 ? model.inner_norm_epsilon
                                                                : model.norm_epsilon;
 }
@@ -87,14 +87,14 @@ void accumulate_named(const Call& call, std::string_view name, const at::Tensor&
 
 /// Widths of what is normed by itself in a row of Mamba: step sizes, B and C (Jamba).
 std::array<std::int64_t, 3> selected_widths(const Call& call) {
-  const StateMixer& m = *call.rank.setting.model->state_mixer;
+  const model::StateMixer& m = *call.rank.setting.model->state_mixer;
   return {m.step_rank, m.state, m.state};
 }
 
 void select_norm_forward(Call& call) {
   const auto type = call.exact_type();
   const at::Tensor x = call.read(0).to(type);
-  const at::Tensor weight = call.weight(name_of(call.op.part)).to(type);
+  const at::Tensor weight = call.weight(step::name_of(call.op.part)).to(type);
   std::vector<at::Tensor> out;
   std::vector<at::Tensor> scales;
   std::int64_t begin = 0;
@@ -111,7 +111,7 @@ void select_norm_forward(Call& call) {
 
 void select_norm_backward(Call& call) {
   const auto type = call.exact_type();
-  const std::string_view name = name_of(call.op.part);
+  const std::string_view name = step::name_of(call.op.part);
   const at::Tensor dy = call.read(0).to(type);
   const at::Tensor x = call.read(1).to(type);
   const at::Tensor weight = call.weight(name).to(type);
@@ -134,14 +134,14 @@ void select_norm_backward(Call& call) {
 }  // namespace
 
 void norm_forward(Call& call) {
-  if (call.op.part == LayerPart::kMixerSelectNorm) return select_norm_forward(call);
-  if (call.op.purpose == Purpose::kHeadSums) return head_sums(call);
-  if (call.op.purpose == Purpose::kHeadNorm) return head_norm_forward(call);
+  if (call.op.part == step::LayerPart::kMixerSelectNorm) return select_norm_forward(call);
+  if (call.op.purpose == step::Purpose::kHeadSums) return head_sums(call);
+  if (call.op.purpose == step::Purpose::kHeadNorm) return head_norm_forward(call);
   const at::Tensor x = normed(call, call.read(0));
   const auto type = call.exact_type();
-  const std::string_view name = name_of(call.op.part);
+  const std::string_view name = step::name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
-  const Normed y = call.rank.setting.norm_of(call.op.part) == Norm::kLayer
+  const Normed y = call.rank.setting.norm_of(call.op.part) == model::Norm::kLayer
                        ? layer(x.to(type), weight, bias_of(call, name), epsilon_of(call))
                        : rms(x.to(type), weight, epsilon_of(call));
   call.write(0, y.out.to(x.scalar_type()));
@@ -149,21 +149,21 @@ void norm_forward(Call& call) {
 }
 
 void norm_backward_kernel(Call& call) {
-  if (call.op.part == LayerPart::kMixerSelectNorm) return select_norm_backward(call);
-  if (call.op.purpose == Purpose::kHeadSums) return head_sums(call);
-  if (call.op.purpose == Purpose::kHeadNorm) return head_norm_backward(call);
+  if (call.op.part == step::LayerPart::kMixerSelectNorm) return select_norm_backward(call);
+  if (call.op.purpose == step::Purpose::kHeadSums) return head_sums(call);
+  if (call.op.purpose == step::Purpose::kHeadNorm) return head_norm_backward(call);
   const at::Tensor& dy = call.read(0);
   const auto type = call.exact_type();
   const at::Tensor x = normed(call, call.read(1)).to(type);
-  const bool layered = call.rank.setting.norm_of(call.op.part) == Norm::kLayer;
-  const std::string_view name = name_of(call.op.part);
+  const bool layered = call.rank.setting.norm_of(call.op.part) == model::Norm::kLayer;
+  const std::string_view name = step::name_of(call.op.part);
   const at::Tensor weight = weight_of(call, name, x.size(-1));
   const Gradients g = layered ? layer_backward(dy.to(type), x, call.read(2), weight)
                               : rms_backward(dy.to(type), x, call.read(2), weight);
   const at::Tensor dx = g.input.to(dy.scalar_type());
   call.write(0, call.has(3) ? dx + call.read(3) : dx);
   accumulate_named(call, name, g.weight);
-  if (layered) accumulate_named(call, bias_name(name), g.bias);
+  if (layered) accumulate_named(call, model::bias_name(name), g.bias);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

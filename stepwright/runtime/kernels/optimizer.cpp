@@ -9,14 +9,14 @@
 #include "stepwright/runtime/kernels/update_rates.h"
 #include "stepwright/step/matrices.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Adam in one pass over the states; weights decay apart from the gradient (adamw) or not at all.
 void adam(StoredParameter& parameter, const RankState& rank, const UpdateRates& r) {
   const TrainOptions& options = rank.options;
-  const bool decays =
-      rank.job.optimizer != Optimizer::kAdam && rank.job.optimizer != Optimizer::kAdamNarrow;
+  const bool decays = rank.job.optimizer != plan::Optimizer::kAdam &&
+                      rank.job.optimizer != plan::Optimizer::kAdamNarrow;
   const double decay = decays ? options.weight_decay : 0;
   const at::Tensor step = at::scalar_tensor(static_cast<double>(rank.step + 1),
                                             parameter.master.options().dtype(at::kFloat));
@@ -39,14 +39,14 @@ void adam(StoredParameter& parameter, const RankState& rank, const UpdateRates& 
 }
 
 bool is_orthogonal(const StoredParameter& parameter, const RankState& rank) {
-  return rank.job.optimizer == Optimizer::kMuon && parameter.is_layer_matrix();
+  return rank.job.optimizer == plan::Optimizer::kMuon && parameter.is_layer_matrix();
 }
 
 void update(StoredParameter& parameter, RankState& rank, const UpdateRates& r) {
   if (parameter.master.numel() == 0) return;
-  if (rank.job.optimizer == Optimizer::kAdafactor) {
+  if (rank.job.optimizer == plan::Optimizer::kAdafactor) {
     adafactor(parameter, rank, r);
-  } else if (rank.job.optimizer == Optimizer::kSgd) {
+  } else if (rank.job.optimizer == plan::Optimizer::kSgd) {
     parameter.master.sub_(clipped_gradient(parameter, r), r.learning);
   } else if (is_orthogonal(parameter, rank)) {
     muon(parameter, rank, r);
@@ -115,7 +115,9 @@ void optimizer_update(Call& call) {
   }
 }
 
-void orthogonal_update(Call& call) { with_updates(call.rank, call.op.name == kExpertMatrices); }
+void orthogonal_update(Call& call) {
+  with_updates(call.rank, call.op.name == step::kExpertMatrices);
+}
 
 void host_update(Call& call) {
   const UpdateRates r = update_rates(call.rank);
@@ -128,4 +130,4 @@ void host_copy(Call& call) {
   if (call.has(0)) call.write(0, call.read(0));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

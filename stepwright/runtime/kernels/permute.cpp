@@ -4,7 +4,7 @@
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/messages/expert_rows.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// The order in which copies come: rows, and numbers that stand beside them.
@@ -15,13 +15,13 @@ struct Order {
 
 Order order_of(const Call& call) {
   const at::Tensor& where = call.read(1);
-  const bool own = call.op.purpose == Purpose::kOwnCopies;
+  const bool own = call.op.purpose == step::Purpose::kOwnCopies;
   if (own || gathers_rows(call.rank.setting)) {
     const at::Tensor copies = own ? copies_by_expert(where) : copies_for(call.rank, where);
     return {at::floor_divide(copies, where.size(1)), copies};
   }
   const at::Tensor sorted = ExpertRows(call.rank, where).order().to(where.device());
-  if (call.op.purpose == Purpose::kSortArrived) return {sorted, {}};
+  if (call.op.purpose == step::Purpose::kSortArrived) return {sorted, {}};
   at::Tensor back = at::empty_like(sorted);
   back.index_copy_(0, sorted, at::arange(sorted.size(0), sorted.options().dtype(at::kLong)));
   return {back, {}};
@@ -43,4 +43,4 @@ void permute_rows(Call& call) {
   call.write(1, numbers);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// The inputs at one token: [batch, heads, ...], with the dimensions of a state behind.
@@ -90,4 +90,4 @@ Recurrence recur_backward(const Recurrence& in, const at::Tensor& d_out) {
   return d;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// A state of each head that is carried along a sequence, [state, dimension] a head:
 ///
@@ -28,4 +28,4 @@ at::Tensor recur(const Recurrence& in);
 /// The gradients of all its inputs, in their shapes.
 Recurrence recur_backward(const Recurrence& in, const at::Tensor& d_out);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

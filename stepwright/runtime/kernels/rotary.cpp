@@ -8,7 +8,7 @@
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/kernels/rotary_frequencies.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// By how much the rows of a call turn.
@@ -43,7 +43,7 @@ void turn(const at::Tensor& heads, const Angles& angles) {
 
 /// Turns queries and keys in rows of queries, keys and values; `sign` -1 turns back.
 void turn_rows(Call& call, double sign) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const at::Tensor& rows = call.read(0);
   const std::int64_t heads = s.heads() + s.kv_heads();
   const std::int64_t dim = s.model->head_dim;
@@ -60,7 +60,7 @@ at::Tensor of_heads(const at::Tensor& rows, std::int64_t heads, std::int64_t fir
 /// Queries, latent keys and values, and the part of keys for all heads, to queries, keys and values
 /// side by side.
 void assemble(Call& call) {
-  const LatentAttention& latent = *call.rank.setting.model->latent;
+  const model::LatentAttention& latent = *call.rank.setting.model->latent;
   const std::int64_t heads = call.rank.setting.heads();
   const std::int64_t nope = latent.nope_head_dim;
   const std::int64_t rope = latent.rope_head_dim;
@@ -80,8 +80,8 @@ void assemble(Call& call) {
 }
 
 void take_apart(Call& call) {
-  const Setting& s = call.rank.setting;
-  const LatentAttention& latent = *s.model->latent;
+  const step::Setting& s = call.rank.setting;
+  const model::LatentAttention& latent = *s.model->latent;
   const std::int64_t heads = s.heads();
   const std::int64_t nope = latent.nope_head_dim;
   const std::int64_t rope = latent.rope_head_dim;
@@ -107,7 +107,7 @@ void take_apart(Call& call) {
 }  // namespace
 
 bool rotates(const Call& call) {
-  return call.rank.setting.model->position == Position::kRope && call.layer_class().rotated;
+  return call.rank.setting.model->position == model::Position::kRope && call.layer_class().rotated;
 }
 
 void turn(const Call& call, const at::Tensor& heads, double sign) {
@@ -122,4 +122,4 @@ void rotary_backward(Call& call) {
   call.rank.setting.model->latent ? take_apart(call) : turn_rows(call, -1);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -2,7 +2,7 @@
 
 #include "stepwright/runtime/execute/call.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Whether positions turn queries and keys of the layer that an operator is of.
 bool rotates(const Call& call);
@@ -10,4 +10,4 @@ bool rotates(const Call& call);
 /// rows; `sign` -1 turns back.
 void turn(const Call& call, const at::Tensor& heads, double sign);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numbers>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Of what shares of the frequencies are kept, by how often each turns in the first training.
-double llama3_kept(double frequency, const RotaryScaling& scaling) {
+double llama3_kept(double frequency, const model::RotaryScaling& scaling) {
   const double turns =
       static_cast<double>(scaling.original_positions) * frequency / (2 * std::numbers::pi);
   return std::clamp(
@@ -16,7 +16,7 @@ double llama3_kept(double frequency, const RotaryScaling& scaling) {
 }
 
 /// The number of the pair that turns so often in the first training, no whole one.
-double pair_of(double turns, const Architecture& model) {
+double pair_of(double turns, const model::Architecture& model) {
   const auto original = static_cast<double>(model.rotary_scaling->original_positions);
   return static_cast<double>(model.rotary_pairs()) *
          std::log(original / (turns * 2 * std::numbers::pi)) / std::log(model.rotary_base);
@@ -24,8 +24,8 @@ double pair_of(double turns, const Architecture& model) {
 
 /// `find_correction_range` and `linear_ramp_factor` of huggingface/transformers
 /// modeling_rope_utils.py.
-double yarn_kept(std::int64_t pair, const Architecture& model) {
-  const RotaryScaling& scaling = *model.rotary_scaling;
+double yarn_kept(std::int64_t pair, const model::Architecture& model) {
+  const model::RotaryScaling& scaling = *model.rotary_scaling;
   double low = pair_of(scaling.high_frequency, model);
   double high = pair_of(scaling.low_frequency, model);
   if (scaling.rounded) {
@@ -38,19 +38,20 @@ double yarn_kept(std::int64_t pair, const Architecture& model) {
   return 1 - std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
 }
 
-double scaled(double frequency, std::int64_t pair, const Architecture& model, std::int64_t length) {
-  const RotaryScaling& scaling = *model.rotary_scaling;
+double scaled(double frequency, std::int64_t pair, const model::Architecture& model,
+              std::int64_t length) {
+  const model::RotaryScaling& scaling = *model.rotary_scaling;
   switch (scaling.kind) {
-    case RotaryScalingKind::kLinear: return frequency / scaling.factor;
-    case RotaryScalingKind::kLlama3: {
+    case model::RotaryScalingKind::kLinear: return frequency / scaling.factor;
+    case model::RotaryScalingKind::kLlama3: {
       const double kept = llama3_kept(frequency, scaling);
       return frequency * ((1 - kept) / scaling.factor + kept);
     }
-    case RotaryScalingKind::kYarn: {
+    case model::RotaryScalingKind::kYarn: {
       const double kept = yarn_kept(pair, model);
       return frequency * ((1 - kept) / scaling.factor + kept);
     }
-    case RotaryScalingKind::kLongRope: {
+    case model::RotaryScalingKind::kLongRope: {
       const auto& factors =
           length > scaling.original_positions ? scaling.long_factors : scaling.short_factors;
       return frequency / factors.at(static_cast<std::size_t>(pair));
@@ -66,9 +67,9 @@ double mscale_of(double factor, double weight) {
 
 /// The base of sequences longer than those that the model states, which grows with them
 /// (huggingface/transformers modeling_rope_utils.py, `_compute_dynamic_ntk_parameters`).
-double base_of(const Architecture& model, std::int64_t length) {
+double base_of(const model::Architecture& model, std::int64_t length) {
   const auto& scaling = model.rotary_scaling;
-  const bool grows = scaling && scaling->kind == RotaryScalingKind::kDynamic &&
+  const bool grows = scaling && scaling->kind == model::RotaryScalingKind::kDynamic &&
                      model.positions > 0 && length > model.positions;
   const auto turned = static_cast<double>(2 * model.rotary_pairs());
   if (!grows || turned <= 2) return model.rotary_base;
@@ -79,8 +80,8 @@ double base_of(const Architecture& model, std::int64_t length) {
 
 }  // namespace
 
-std::vector<double> rotary_frequencies(const Architecture& model, const LayerClass& layer,
-                                       std::int64_t length) {
+std::vector<double> rotary_frequencies(const model::Architecture& model,
+                                       const model::LayerClass& layer, std::int64_t length) {
   const bool own_base = layer.window > 0 && model.window_rotary_base > 0;
   const double base = own_base ? model.window_rotary_base : base_of(model, length);
   const std::int64_t pairs = model.rotary_pairs();
@@ -94,29 +95,29 @@ std::vector<double> rotary_frequencies(const Architecture& model, const LayerCla
   return frequencies;
 }
 
-double rotary_amplitude(const Architecture& model, const LayerClass& layer) {
+double rotary_amplitude(const model::Architecture& model, const model::LayerClass& layer) {
   const bool own_base = layer.window > 0 && model.window_rotary_base > 0;
   if (!model.rotary_scaling || own_base) return 1;
-  const RotaryScaling& scaling = *model.rotary_scaling;
-  if (scaling.kind == RotaryScalingKind::kYarn) {
+  const model::RotaryScaling& scaling = *model.rotary_scaling;
+  if (scaling.kind == model::RotaryScalingKind::kYarn) {
     if (scaling.attention_factor > 0) return scaling.attention_factor;
     return mscale_of(scaling.factor, scaling.mscale) /
            mscale_of(scaling.factor, scaling.mscale_all_dim);
   }
-  if (scaling.kind != RotaryScalingKind::kLongRope) return 1;
+  if (scaling.kind != model::RotaryScalingKind::kLongRope) return 1;
   if (scaling.attention_factor > 0) return scaling.attention_factor;
   const auto original = static_cast<double>(scaling.original_positions);
   return scaling.factor <= 1 ? 1 : std::sqrt(1 + std::log(scaling.factor) / std::log(original));
 }
 
-double score_scale(const Architecture& model) {
+double score_scale(const model::Architecture& model) {
   if (model.attention_scale > 0) return model.attention_scale;
   double stretch = 1;
-  if (model.latent && model.position == Position::kRope && model.rotary_scaling) {
-    const RotaryScaling& scaling = *model.rotary_scaling;
+  if (model.latent && model.position == model::Position::kRope && model.rotary_scaling) {
+    const model::RotaryScaling& scaling = *model.rotary_scaling;
     stretch = mscale_of(scaling.factor, scaling.mscale_all_dim);
   }
   return stretch * stretch / std::sqrt(static_cast<double>(model.head_dim));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,18 +5,18 @@
 
 #include "stepwright/model/architecture.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Radians by which the pairs of a head's rotated elements turn from one position to the next:
 /// `rotary_base` to the power of -i / pairs, scaled as `rotary_scaling` says for sequences of so
 /// many tokens, as transformers computes it (`other` counts as none and is not executed). Layers
 /// with a window may have a base of their own (`window_rotary_base`), which is not scaled.
-std::vector<double> rotary_frequencies(const Architecture& model, const LayerClass& layer,
-                                       std::int64_t length);
+std::vector<double> rotary_frequencies(const model::Architecture& model,
+                                       const model::LayerClass& layer, std::int64_t length);
 /// What sines and cosines of a layer are multiplied by.
-double rotary_amplitude(const Architecture& model, const LayerClass& layer);
+double rotary_amplitude(const model::Architecture& model, const model::LayerClass& layer);
 /// What scores are multiplied by: of latent attention more where positions are stretched
 /// (`yarn_apply_mscale` of transformers' DeepSeek-V3).
-double score_scale(const Architecture& model);
+double score_scale(const model::Architecture& model);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

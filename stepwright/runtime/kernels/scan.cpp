@@ -7,7 +7,7 @@
 #include "stepwright/runtime/kernels/mixer_parts.h"
 #include "stepwright/runtime/kernels/recurrence.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr std::string_view kStepBias = "mixer.step_bias";
@@ -129,7 +129,7 @@ class DeltaScan {
 class MambaScan {
  public:
   MambaScan(const Call& call, const MixerParts& parts, const Rows& rows)
-      : call_(call), parts_(parts), rows_(rows), selects_(parts.kind == Mixer::kMamba) {
+      : call_(call), parts_(parts), rows_(rows), selects_(parts.kind == model::Mixer::kMamba) {
     const std::int64_t n = parts.keys();
     const at::Tensor& from = selects_ ? rows.selected : rows.convolved;
     keys_at_ = selects_ ? from.size(1) - 2 * n : parts.values();
@@ -186,7 +186,7 @@ class MambaScan {
 };
 
 Rows rows_of(const Call& call, std::size_t first) {
-  const bool selects = call.op.purpose == Purpose::kMambaScan;
+  const bool selects = call.op.purpose == step::Purpose::kMambaScan;
   return {.convolved = call.read(first),
           .in = call.read(first + 1),
           .steps = selects ? call.read(first + 2) : at::Tensor(),
@@ -198,8 +198,8 @@ Rows rows_of(const Call& call, std::size_t first) {
 void scan_forward(Call& call) {
   const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
   const Rows rows = rows_of(call, 0);
-  const at::Tensor out = parts.kind == Mixer::kDeltaNet ? DeltaScan(call, parts, rows).out()
-                                                        : MambaScan(call, parts, rows).out();
+  const at::Tensor out = parts.kind == model::Mixer::kDeltaNet ? DeltaScan(call, parts, rows).out()
+                                                               : MambaScan(call, parts, rows).out();
   call.write(0, as_rows(out, rows.convolved));
 }
 
@@ -209,8 +209,9 @@ void scan_backward(Call& call) {
   const MixerParts parts = mixer_parts(call.rank, call.layer_class().carrier());
   const Rows rows = rows_of(call, 1);
   const at::Tensor dy = by_head(call, call.read(0), 0, parts.values(), parts.heads);
-  RowGradients d = parts.kind == Mixer::kDeltaNet ? DeltaScan(call, parts, rows).backward(dy)
-                                                  : MambaScan(call, parts, rows).backward(dy);
+  RowGradients d = parts.kind == model::Mixer::kDeltaNet
+                       ? DeltaScan(call, parts, rows).backward(dy)
+                       : MambaScan(call, parts, rows).backward(dy);
   at::Tensor d_in = call.read(call.reads.size() - 1);
   if (d.scalars.defined()) {
     d_in.narrow(1, parts.scalars_at(), d.scalars.size(1)).copy_(d.scalars);
@@ -222,4 +223,4 @@ void scan_backward(Call& call) {
   call.write(3, std::move(d.selected));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -1,7 +1,7 @@
 // The gate of shared experts: their output times the sigmoid of one logit a row.
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 void shared_gate_forward(Call& call) {
   const at::Tensor& shared = call.read(0);
@@ -18,4 +18,4 @@ void shared_gate_backward(Call& call) {
   call.write(1, (along * open * (1 - open)).to(dy.scalar_type()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -8,18 +8,18 @@
 
 #include "stepwright/runtime/kernels/kernels.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Consecutive experts for consecutive tokens, whatever rank they are on.
-at::Tensor dealt_out(const Call& call, std::int64_t rows, const Experts& experts) {
+at::Tensor dealt_out(const Call& call, std::int64_t rows, const model::Experts& experts) {
   const at::Tensor first = call.places(rows).unsqueeze(1) * experts.top_k;
   return (first + at::arange(experts.top_k, first.options())).remainder(experts.count);
 }
 
 /// Routers that correct their choice by biases are those of DeepSeek-V3.
-bool is_sigmoid(const Experts& experts) {
-  return experts.scoring == Scoring::kSigmoid || experts.correction_bias;
+bool is_sigmoid(const model::Experts& experts) {
+  return experts.scoring == model::Scoring::kSigmoid || experts.correction_bias;
 }
 
 /// What experts of other groups than a row's best ones count in its choice.
@@ -28,7 +28,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 /// Without the experts of all groups but `top_groups`. A group counts as its best expert, or with
 /// correction biases as the sum of its best two (huggingface/transformers models/deepseek_v2 and
 /// deepseek_v3, `route_tokens_to_experts`).
-at::Tensor of_best_groups(const at::Tensor& scores, const Experts& experts) {
+at::Tensor of_best_groups(const at::Tensor& scores, const model::Experts& experts) {
   if (experts.groups <= 1 || experts.top_groups == experts.groups) return scores;
   const at::Tensor grouped = scores.view({scores.size(0), experts.groups, -1});
   const std::int64_t best = experts.correction_bias ? 2 : 1;
@@ -46,12 +46,12 @@ at::Tensor largest_of_rows(const at::Tensor& values, std::int64_t count) {
 }
 
 void top_k_forward(Call& call) {
-  const Experts& experts = *call.rank.setting.model->experts;
+  const model::Experts& experts = *call.rank.setting.model->experts;
   const at::Tensor exact = call.read(0).to(scalar_type(call.rank.setting.exact));
   const at::Tensor probabilities = is_sigmoid(experts) ? exact.sigmoid() : exact.softmax(1);
   const at::Tensor bias = call.weight(kCorrectionBias);
   const at::Tensor scores = bias.defined() ? probabilities + bias : probabilities;
-  const at::Tensor chosen = call.rank.job.routing == Routing::kBalanced
+  const at::Tensor chosen = call.rank.job.routing == plan::Routing::kBalanced
                                 ? dealt_out(call, exact.size(0), experts)
                                 : largest_of_rows(of_best_groups(scores, experts), experts.top_k);
   at::Tensor weights = probabilities.gather(1, chosen);
@@ -61,12 +61,12 @@ void top_k_forward(Call& call) {
   call.write(2, chosen.to(at::kInt));
   const at::Tensor counts = at::bincount(chosen.reshape({-1}), {}, experts.count);
   const at::Tensor loads = call.gradient(kCorrectionBias);  // Undefined of a router at rest.
-  if (loads.defined() && call.op.phase == Phase::kForward) accumulate(loads, counts);
+  if (loads.defined() && call.op.phase == step::Phase::kForward) accumulate(loads, counts);
   call.write(3, counts.unsqueeze(0));
 }
 
 void top_k_backward(Call& call) {
-  const Experts& experts = *call.rank.setting.model->experts;
+  const model::Experts& experts = *call.rank.setting.model->experts;
   const at::Tensor& probabilities = call.read(1);
   const at::Tensor chosen = call.read(2).to(at::kLong);
   at::Tensor d_chosen = call.read(0) * experts.scale;
@@ -82,4 +82,4 @@ void top_k_backward(Call& call) {
   call.write(0, d_logits.to(scalar_type(call.rank.setting.storage)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,7 +3,7 @@
 #include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/messages/expert_rows.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Gradients of weights that are applied on the token's rank: [rows, k].
@@ -38,11 +38,11 @@ void gradient_there(Call& call) {
 }  // namespace
 
 void unpermute_rows(Call& call) {
-  if (call.op.purpose == Purpose::kGateGradient) {
+  if (call.op.purpose == step::Purpose::kGateGradient) {
     return call.writes.size() == 1 ? gradient_here(call) : gradient_there(call);
   }
   const at::Tensor& indices = call.read(1);
-  const bool gathered = call.op.purpose == Purpose::kUnsortArrived;
+  const bool gathered = call.op.purpose == step::Purpose::kUnsortArrived;
   const at::Tensor copies = gathered ? copies_for(call.rank, indices) : copies_by_expert(indices);
   const auto exact = scalar_type(call.rank.setting.exact);
   at::Tensor rows = call.read(0).to(exact);
@@ -60,4 +60,4 @@ void unpermute_rows(Call& call) {
   call.write(1, back.view(indices.sizes()));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

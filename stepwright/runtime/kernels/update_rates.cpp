@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 UpdateRates update_rates(const RankState& rank) {
   const TrainOptions& options = rank.options;
@@ -19,4 +19,4 @@ at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates&
   return rates.scale < 1 ? gradient * rates.scale : gradient;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

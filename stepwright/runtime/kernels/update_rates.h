@@ -2,7 +2,7 @@
 
 #include "stepwright/runtime/execute/rank_state.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// What all updates of a step share.
 struct UpdateRates {
@@ -15,4 +15,4 @@ UpdateRates update_rates(const RankState& rank);
 /// The gradient that an update takes, in the type of the weights that it updates.
 at::Tensor clipped_gradient(const StoredParameter& parameter, const UpdateRates& rates);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

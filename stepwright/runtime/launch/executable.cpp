@@ -10,7 +10,7 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 void refuse(bool asked, std::string_view field, std::string_view value, std::string_view instead) {
@@ -20,23 +20,24 @@ void refuse(bool asked, std::string_view field, std::string_view value, std::str
 }
 
 /// What a decoder may have beyond the blocks that are executed.
-void check_variants(const Architecture& model) {
-  refuse(model.activation == Activation::kXielu, "model.activation", "xielu",
+void check_variants(const model::Architecture& model) {
+  refuse(model.activation == model::Activation::kXielu, "model.activation", "xielu",
          "executed are the others");
   refuse(!model.beyond.empty(), "model.beyond", printable(model.beyond),
          "leave it out to train without it");
   refuse(model.gate_bias, "model.gate_bias", "true", "executed are gates without biases");
-  refuse(model.state_mixer && model.state_mixer->selection_normed && model.norm != Norm::kRms,
-         "model.state_mixer.selection_normed", "layernorm", "executed is rmsnorm");
+  refuse(
+      model.state_mixer && model.state_mixer->selection_normed && model.norm != model::Norm::kRms,
+      "model.state_mixer.selection_normed", "layernorm", "executed is rmsnorm");
 }
 
-void check_model(const Architecture& model) {
+void check_model(const model::Architecture& model) {
   if (model.rotary_scaling) {
-    const RotaryScaling& scaling = *model.rotary_scaling;
-    refuse(scaling.kind == RotaryScalingKind::kOther, "model.rotary_scaling",
-           name_of(kRotaryScalingNames, scaling.kind), "executed are the others");
+    const model::RotaryScaling& scaling = *model.rotary_scaling;
+    refuse(scaling.kind == model::RotaryScalingKind::kOther, "model.rotary_scaling",
+           name_of(model::kRotaryScalingNames, scaling.kind), "executed are the others");
     const bool listed = !scaling.short_factors.empty() && !scaling.long_factors.empty();
-    refuse(scaling.kind == RotaryScalingKind::kLongRope && !listed, "model.rotary_scaling",
+    refuse(scaling.kind == model::RotaryScalingKind::kLongRope && !listed, "model.rotary_scaling",
            "longrope without factors", "give short_factors and long_factors");
   }
   refuse(model.sees_images(), "model.encoder", "an encoder of images",
@@ -45,19 +46,19 @@ void check_model(const Architecture& model) {
 }
 
 /// What is frozen, and what stands beside it.
-void check_trained(const Architecture& model) {
+void check_trained(const model::Architecture& model) {
   if (!model.adapters) return;
   refuse(model.adapters->quantised(), "adapters.base",
-         name_of(kAdapterBaseNames, model.adapters->base), "leave it out");
-  const bool of_mlp = model.adapters->has(AdapterTarget::kGate) ||
-                      model.adapters->has(AdapterTarget::kUp) ||
-                      model.adapters->has(AdapterTarget::kFc2);
+         name_of(model::kAdapterBaseNames, model.adapters->base), "leave it out");
+  const bool of_mlp = model.adapters->has(model::AdapterTarget::kGate) ||
+                      model.adapters->has(model::AdapterTarget::kUp) ||
+                      model.adapters->has(model::AdapterTarget::kFc2);
   refuse(of_mlp && model.experts && model.adapters->dropout > 0, "adapters.dropout",
          "of adapters beside experts", "leave it out");
 }
 
-void check_kernels(const Kernels& kernels) {
-  refuse(kernels.attention == AttentionKernel::kUnfused, "kernels.attention", "unfused",
+void check_kernels(const plan::Kernels& kernels) {
+  refuse(kernels.attention == cluster::AttentionKernel::kUnfused, "kernels.attention", "unfused",
          "name a fused kernel");
   refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
   refuse(!kernels.fused_accumulation, "kernels.fused_accumulation", "false", "leave it true");
@@ -68,35 +69,36 @@ void check_kernels(const Kernels& kernels) {
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
   refuse(kernels.refresh_by_tensor, "kernels.refresh_by_tensor", "true", "leave it false");
   refuse(kernels.wide_gradients, "kernels.wide_gradients", "true", "leave it false");
-  refuse(kernels.masters != Masters::kBeside, "kernels.masters",
-         name_of(kMasterNames, kernels.masters), "leave it beside");
+  refuse(kernels.masters != plan::Masters::kBeside, "kernels.masters",
+         name_of(plan::kMasterNames, kernels.masters), "leave it beside");
   refuse(!kernels.fused_gate, "kernels.fused_gate", "false", "leave it true");
   refuse(!kernels.fused_qkv, "kernels.fused_qkv", "false", "leave it true");
   refuse(kernels.narrow_attention, "kernels.narrow_attention", "true", "leave it false");
   refuse(kernels.scattered_pipeline, "kernels.scattered_pipeline", "true", "leave it false");
 }
 
-void check_loss(const Job& job) {
-  const bool held = job.kernels.loss_keeps == LossKeeps::kGradients;
+void check_loss(const plan::Job& job) {
+  const bool held = job.kernels.loss_keeps == plan::LossKeeps::kGradients;
   refuse(held && job.model.head_bias, "kernels.loss_keeps", "gradients beside a bias of the head",
          "say logits or rows");
 }
 
-void check_recompute(const Recompute& recompute) {
-  each_setting(recompute, [](const Recompute& setting) {
-    refuse(setting.modules.has(Module::kPerOperator), "recompute", "per-operator",
+void check_recompute(const plan::Recompute& recompute) {
+  plan::each_setting(recompute, [](const plan::Recompute& setting) {
+    refuse(setting.modules.has(plan::Module::kPerOperator), "recompute", "per-operator",
            "executed are none, selective, full, every and the other modules");
   });
 }
 
 /// Optimizers, and what of a step they share.
-void check_optimizer(const Job& job, const Plan& plan) {
-  const bool spread = traits_of(plan.schedule.kind).spreads_vocabulary;
-  refuse(job.optimizer == Optimizer::kAdafactor && spread, "optimizer",
+void check_optimizer(const plan::Job& job, const plan::Plan& plan) {
+  const bool spread = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
+  refuse(job.optimizer == plan::Optimizer::kAdafactor && spread, "optimizer",
          "adafactor of tables that pipeline positions share", "take another schedule");
-  if (job.optimizer != Optimizer::kMuon) return;
-  const Sharding sharding = canonical_sharding(job, plan);
-  const bool owned = sharding.optimizer != Spread::kNone && sharding.gradients == Spread::kNone;
+  if (job.optimizer != plan::Optimizer::kMuon) return;
+  const plan::Sharding sharding = plan::canonical_sharding(job, plan);
+  const bool owned =
+      sharding.optimizer != plan::Spread::kNone && sharding.gradients == plan::Spread::kNone;
   const bool in_blocks = plan.overlap.gradients || plan.overlap.parameters;
   refuse(owned && in_blocks, "optimizer",
          "muon by owner with gradients or parameters that travel block by block",
@@ -105,33 +107,33 @@ void check_optimizer(const Job& job, const Plan& plan) {
 
 }  // namespace
 
-void check_executable(const PlannedJob& planned) {
-  const Job& job = planned.job;
+void check_executable(const plan::PlannedJob& planned) {
+  const plan::Job& job = planned.job;
   check_recompute(planned.plan.recompute);
   check_model(job.model);
   check_trained(job.model);
   check_kernels(job.kernels);
   check_loss(job);
   check_optimizer(job, planned.plan);
-  const bool runs_on = carries_state(job.model) || job.model.predicted_ahead() > 0;
+  const bool runs_on = model::carries_state(job.model) || job.model.predicted_ahead() > 0;
   refuse(job.documents && runs_on, "batch.lengths", "documents",
          "executed are layers that attend, of models without multi-token layers");
-  refuse(job.dispatcher == Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
+  refuse(job.dispatcher == plan::Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
   const auto chunks = [](const auto& each) { return each.first.chunked; };
-  refuse(job.documents && carries_state(job.model), "batch.lengths",
+  refuse(job.documents && model::carries_state(job.model), "batch.lengths",
          "documents with a mixer that carries a state", "leave out one of them");
   const auto& scaling = job.model.rotary_scaling;
-  const bool by_length = scaling && (scaling->kind == RotaryScalingKind::kDynamic ||
-                                     scaling->kind == RotaryScalingKind::kLongRope);
+  const bool by_length = scaling && (scaling->kind == model::RotaryScalingKind::kDynamic ||
+                                     scaling->kind == model::RotaryScalingKind::kLongRope);
   refuse(job.documents && by_length, "batch.lengths",
          "documents with rotary scaling by the length of a sequence", "leave out one of them");
   refuse(job.documents && std::ranges::any_of(job.model.layer_classes(), chunks), "batch.lengths",
          "documents in attention by chunks", "leave out one of them");
   const bool wide = job.precision == DType::kFp64 || job.precision == DType::kFp32 ||
                     job.precision == DType::kBf16;
-  refuse(!wide, "precision", name_of(kPrecisionNames, job.precision),
+  refuse(!wide, "precision", name_of(plan::kPrecisionNames, job.precision),
          "executed are fp64, fp32 and bf16");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// The text after "Model:" of what the driver says of one GPU.
@@ -34,4 +34,4 @@ std::vector<std::string> nvidia_gpus(const std::filesystem::path& driver) {
   return models;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

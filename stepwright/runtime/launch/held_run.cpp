@@ -10,7 +10,7 @@
 #include "stepwright/runtime/measure/operator_times.h"
 #include "stepwright/step/program_json.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Waits until all ranks are here, so that no step begins while some still connect.
@@ -29,15 +29,15 @@ void hold_steps(Executor& executor, const HeldProgram& held, const TrainOptions&
   }
 }
 
-void hold_rank(const PlannedJob& planned, const TrainOptions& options, const std::string& file,
-               const Groups::World& world, const Reporter& report) {
+void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
+               const std::string& file, const Groups::World& world, const Reporter& report) {
   const auto& [job, plan] = planned;
-  const StepProgram program = build_program(job, plan);
-  check_same_run(world, options, checksum(program_json(program).dump()));
+  const step::StepProgram program = step::build_program(job, plan);
+  check_same_run(world, options, checkpoint::checksum(step::program_json(program).dump()));
   const OperatorTimes times = load_operator_times(file, program);
-  const Grid grid(plan);
-  const Coordinates place = grid.coordinates(world.rank);
-  const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
+  const plan::Grid grid(plan);
+  const plan::Coordinates place = grid.coordinates(world.rank);
+  const step::Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
   Groups::World scaled = world;
   scaled.payload = Communicator::Payload::kOfOperator;
   const std::unique_ptr<RankDevice> device = cpu_device();
@@ -57,10 +57,10 @@ void hold_rank(const PlannedJob& planned, const TrainOptions& options, const std
 
 }  // namespace
 
-void hold(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+void hold(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
           const Groups::World& world, const Reporter& report) {
   sleep_exactly();
   tell_failure(world.watch, [&] { hold_rank(planned, options, times, world, report); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

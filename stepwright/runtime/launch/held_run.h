@@ -7,12 +7,12 @@
 #include "stepwright/runtime/launch/train_options.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Plays a plan as one rank of a world: every message is sent, every computation is held for its
 /// time in the file `times` (docs/emulation.md). `report` as in `train`. Fails with `kRuntime` when
 /// a rank is lost.
-void hold(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+void hold(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
           const Groups::World& world, const Reporter& report);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

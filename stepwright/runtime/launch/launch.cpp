@@ -21,7 +21,7 @@
 
 extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 struct Launcher {
@@ -199,4 +199,4 @@ void become(const std::filesystem::path& program, const std::vector<std::string>
   fail_running(program, errno);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

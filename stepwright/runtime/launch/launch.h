@@ -9,7 +9,7 @@
 
 #include "stepwright/core/lack.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The place of a process among those that a launcher started.
 struct LaunchedRank {
@@ -43,4 +43,4 @@ int run_ranks(const std::filesystem::path& program, const std::vector<std::strin
 [[noreturn]] void become(const std::filesystem::path& program,
                          const std::vector<std::string>& arguments);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

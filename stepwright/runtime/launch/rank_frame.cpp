@@ -10,7 +10,7 @@
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Collects what all ranks sent at rank 0, which writes the file.
@@ -47,8 +47,8 @@ std::string common_options(TrainOptions options) {
 
 }  // namespace
 
-bool reports(const Plan& plan, const Coordinates& place) {
-  return place.pipeline == placement_of(plan).head_position() && place.tensor == 0 &&
+bool reports(const plan::Plan& plan, const plan::Coordinates& place) {
+  return place.pipeline == plan::placement_of(plan).head_position() && place.tensor == 0 &&
          place.context == 0 && place.data == 0;
 }
 
@@ -63,7 +63,7 @@ void check_same_run(const Groups::World& world, const TrainOptions& options,
     }
   };
   compare("program of its plan", program);
-  compare("set of training options", checksum(common_options(options)));
+  compare("set of training options", checkpoint::checksum(common_options(options)));
 }
 
 void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options) {
@@ -71,4 +71,4 @@ void finish_together(Groups& groups, const Groups::World& world, const TrainOpti
   leave(world);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

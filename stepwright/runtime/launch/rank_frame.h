@@ -12,7 +12,7 @@
 #include "stepwright/runtime/launch/watch.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The measures that a step has taught; sums over all ranks.
 struct Learned {
@@ -32,7 +32,7 @@ struct StepReport {
 using Reporter = std::function<void(const StepReport&)>;
 
 /// Whether a rank is the one that reports: the first of the position with the head.
-bool reports(const Plan& plan, const Coordinates& place);
+bool reports(const plan::Plan& plan, const plan::Coordinates& place);
 
 /// Fails with `kInput` unless all ranks were given the same program (as a checksum) and options:
 /// they would wait for messages that never come, or learn nonsense.
@@ -61,4 +61,4 @@ void tell_failure(Watch* watch, Act act) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

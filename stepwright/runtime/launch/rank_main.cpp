@@ -19,7 +19,7 @@
 #include "stepwright/runtime/launch/trainer.h"
 #include "stepwright/runtime/measure/held_tensors.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Steps as they end, and at the end how long they took beside what was predicted.
@@ -93,7 +93,7 @@ void tell_summary(const StepSummary& summary, const std::string& path) {
 void run(const TrainOptions& options, const Handed& handed) {
   check(options);
   if (options.hold && handed.times.empty()) fail_input("--hold: needs --times");
-  const PlannedJob planned = load_plan(options.plan);
+  const plan::PlannedJob planned = plan::load_plan(options.plan);
   if (!options.hold) check_executable(planned);
   const LaunchedRank place = launched_rank().value_or(LaunchedRank{});
   if (place.size != planned.plan.parallel.ranks()) {
@@ -126,4 +126,4 @@ int run_rank(int argc, char** argv) {
   return as_rank([&] { run(options, handed); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

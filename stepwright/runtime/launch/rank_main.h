@@ -1,8 +1,8 @@
 #pragma once
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The command `stepwright-rank`: one rank of a training run. Returns its exit code.
 int run_rank(int argc, char** argv);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

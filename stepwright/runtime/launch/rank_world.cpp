@@ -19,7 +19,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 std::int64_t number(const char* text, std::string_view variable) {
@@ -124,4 +124,4 @@ int as_rank(const std::function<void()>& act) {
   return 1;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,7 +7,7 @@
 #include "stepwright/runtime/launch/watch.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The world of this process, joined through MASTER_ADDR and MASTER_PORT. Each rank of this machine
 /// takes its part of the cores, unless OMP_NUM_THREADS says otherwise; when another one fails, this
@@ -28,4 +28,4 @@ class JoinedWorld {
 /// rank's name, and returns the exit code.
 int as_rank(const std::function<void()>& act);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

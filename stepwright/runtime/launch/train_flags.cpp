@@ -12,7 +12,7 @@
 #include "stepwright/huggingface/weights.h"
 #include "stepwright/runtime/launch/whole_number.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// An option of a training run. Numbers and flags that are on are handed to ranks as they are, text
@@ -159,14 +159,14 @@ void check(const TrainOptions& o) {
   need(known, "--decay", fmt::format("'{}' is none of constant, linear, cosine", o.decay));
 }
 
-void check_for_plan(const TrainOptions& o, const PlannedJob& planned) {
+void check_for_plan(const TrainOptions& o, const plan::PlannedJob& planned) {
   const std::int64_t ranks = planned.plan.parallel.ranks();
   if (!o.logits.empty() && ranks > 1) {
     fail_input(fmt::format("--logits: goes with a plan of one rank; this one has {}", ranks));
   }
-  if (!o.weights_from.empty()) HuggingFaceWeights(o.weights_from, planned.job.model);
+  if (!o.weights_from.empty()) huggingface::HuggingFaceWeights(o.weights_from, planned.job.model);
   if (!o.adapters_from.empty()) {
-    HuggingFaceWeights::adapters(o.adapters_from, o.weights_from, planned.job.model);
+    huggingface::HuggingFaceWeights::adapters(o.adapters_from, o.weights_from, planned.job.model);
   }
 }
 
@@ -186,4 +186,4 @@ std::vector<std::string> train_arguments(const TrainOptions& o) {
   return words;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -10,7 +10,7 @@ namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 g
 class App;
 }
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Adds the options of `train` to a command; `stepwright` and `stepwright-rank` take the same.
 void add_train_flags(CLI::App& app, TrainOptions& options);
@@ -20,7 +20,7 @@ void check(const TrainOptions& options);
 
 /// Fails with `kInput`, naming the option, for values that no training of this plan can have; opens
 /// --weights-from (`HuggingFaceWeights`).
-void check_for_plan(const TrainOptions& options, const PlannedJob& planned);
+void check_for_plan(const TrainOptions& options, const plan::PlannedJob& planned);
 
 /// The files that a training writes besides its checkpoints.
 std::vector<std::string> files_to_write(const TrainOptions& options);
@@ -28,4 +28,4 @@ std::vector<std::string> files_to_write(const TrainOptions& options);
 /// The arguments that give a rank these options.
 std::vector<std::string> train_arguments(const TrainOptions& options);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 double learning_rate(const TrainOptions& options, std::int64_t step) {
   if (step < options.warmup_steps) {
@@ -20,4 +20,4 @@ double learning_rate(const TrainOptions& options, std::int64_t step) {
   return options.least_learning_rate + left * (options.learning_rate - options.least_learning_rate);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 
 #include "stepwright/runtime/data/tokens.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The options of a training run beyond its plan.
 struct TrainOptions {
@@ -49,4 +49,4 @@ struct TrainOptions {
 /// at the last step as `decay` says.
 double learning_rate(const TrainOptions& options, std::int64_t step);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -27,7 +27,7 @@
 #include "stepwright/runtime/states/whole_model.h"
 #include "stepwright/step/program_json.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// The device that the options ask for, of the ranks on this machine this one's.
@@ -138,47 +138,48 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
 }
 
 /// Where the weights come from that a checkpoint does not hold.
-std::string frozen_base(const TrainOptions& options, const Job& job) {
+std::string frozen_base(const TrainOptions& options, const plan::Job& job) {
   if (!job.model.freezes() || options.weights_from.empty()) return {};
   return std::filesystem::absolute(options.weights_from).lexically_normal().string();
 }
 
-void train_rank(const PlannedJob& given, const TrainOptions& options, const std::string& file,
+void train_rank(const plan::PlannedJob& given, const TrainOptions& options, const std::string& file,
                 const Groups::World& world, const TrainReports& told) {
-  PlannedJob planned = given;
-  planned.plan = with_canonical_sharding(given.job, given.plan);
+  plan::PlannedJob planned = given;
+  planned.plan = plan::with_canonical_sharding(given.job, given.plan);
   const auto& [job, plan] = planned;
   const TokenFile tokens(options.data, token_format(options.data, options.data_format),
                          job.model.vocabulary);
   Samples samples(tokens, job.length, options.seed, options.data);
-  const StepProgram program = build_program(job, plan);
-  const std::string hash = checksum(program_json(program).dump());
+  const step::StepProgram program = step::build_program(job, plan);
+  const std::string hash = checkpoint::checksum(step::program_json(program).dump());
   check_same_run(world, options, hash);
-  const Grid grid(plan);
-  const Coordinates place = grid.coordinates(world.rank);
-  const Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
-  const Setting setting = make_setting(job, plan);
+  const plan::Grid grid(plan);
+  const plan::Coordinates place = grid.coordinates(world.rank);
+  const step::Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
+  const step::Setting setting = step::make_setting(job, plan);
   const std::unique_ptr<RankDevice> device = open_device(options);
   ParameterStore store({setting, plan, job.optimizer, grid, world.rank, device->place()}, program,
                        stage, options.seed);
   if (!options.weights_from.empty()) {
-    load_weights(store, HuggingFaceWeights(options.weights_from, job.model));
+    load_weights(store, huggingface::HuggingFaceWeights(options.weights_from, job.model));
   }
   if (!options.adapters_from.empty()) {
-    load_adapters(store, HuggingFaceWeights::adapters(options.adapters_from, options.weights_from,
-                                                      job.model));
+    load_adapters(store, huggingface::HuggingFaceWeights::adapters(
+                             options.adapters_from, options.weights_from, job.model));
   }
   Groups groups(world, planned, program, stage, *device);
   RankState rank{job, plan, options, setting, place, store, groups, *device};
   std::unique_ptr<Checkpointer> checkpointer;
   if (!options.checkpoint.empty()) {
-    checkpointer = std::make_unique<Checkpointer>(rank, world,
-                                                  CheckpointRun{.seed = options.seed,
-                                                                .length = job.length,
-                                                                .tokens = tokens.size(),
-                                                                .plan = plan_yaml(planned),
-                                                                .program = hash,
-                                                                .base = frozen_base(options, job)});
+    checkpointer = std::make_unique<Checkpointer>(
+        rank, world,
+        checkpoint::CheckpointRun{.seed = options.seed,
+                                  .length = job.length,
+                                  .tokens = tokens.size(),
+                                  .plan = plan::plan_yaml(planned),
+                                  .program = hash,
+                                  .base = frozen_base(options, job)});
     if (options.resume) checkpointer->resume();
   }
   Batches batches(tokens, std::move(samples), job, plan, place);
@@ -195,8 +196,9 @@ void train_rank(const PlannedJob& given, const TrainOptions& options, const std:
         run_steps(rank, world, {executor, performer, batches, checkpointer.get(), told.step});
     if (timed && reports(plan, place)) told.end(clocked.summary());
     if (!options.memory.empty()) {
-      memory.predicted =
-          memory_report(job, program).stages[static_cast<std::size_t>(place.pipeline)].kinds;
+      memory.predicted = memory::memory_report(job, program)
+                             .stages[static_cast<std::size_t>(place.pipeline)]
+                             .kinds;
       write_memory(world, memory, options.memory);
     }
     finish(rank, world);
@@ -205,9 +207,9 @@ void train_rank(const PlannedJob& given, const TrainOptions& options, const std:
 
 }  // namespace
 
-void train(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
            const Groups::World& world, const TrainReports& reports) {
   tell_failure(world.watch, [&] { train_rank(planned, options, times, world, reports); });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

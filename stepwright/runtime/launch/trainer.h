@@ -8,7 +8,7 @@
 #include "stepwright/runtime/measure/step_summary.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Who hears of a run, on the rank that knows the loss (the first of the position with the head).
 struct TrainReports {
@@ -19,7 +19,7 @@ struct TrainReports {
 /// Trains a plan as one rank of a world. `times`: the file of its operators' predicted times;
 /// empty: they are not timed, nor on a device that runs behind. Fails with `kRuntime` when a rank
 /// is lost.
-void train(const PlannedJob& planned, const TrainOptions& options, const std::string& times,
+void train(const plan::PlannedJob& planned, const TrainOptions& options, const std::string& times,
            const Groups::World& world, const TrainReports& reports);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

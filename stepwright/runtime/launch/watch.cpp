@@ -8,7 +8,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -198,4 +198,4 @@ void leave(const Groups::World& world) {
   for (std::int64_t r = 1; r < world.size; ++r) await(world, key_of(r), r, "the end of the run");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

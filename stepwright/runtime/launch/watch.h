@@ -13,7 +13,7 @@
 
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The words that ranks leave each other when one of them cannot go on, through the store beside
 /// the communicators. A rank that fails posts why; the others, whatever they wait for, see it
@@ -80,4 +80,4 @@ std::vector<std::string> exchange(const Groups::World& world, const std::string&
 /// stays until the others have ended theirs. Fails with `kRuntime`, naming a rank that never does.
 void leave(const Groups::World& world);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -9,7 +9,7 @@
 
 #include "stepwright/core/utf8.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 CLI::Validator whole_number() {
   const auto fault = [](const std::string& given) -> std::string {
@@ -23,4 +23,4 @@ CLI::Validator whole_number() {
   return {fault, ""};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

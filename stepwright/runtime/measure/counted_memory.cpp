@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 nlohmann::ordered_json kinds_json(const CountedMemory::Kinds& kinds) {
   auto result = nlohmann::ordered_json::object();
-  for (const auto& [kind, name] : kMemoryKindNames) {
-    if (kind == MemoryKind::kReserve) continue;
+  for (const auto& [kind, name] : memory::kMemoryKindNames) {
+    if (kind == memory::MemoryKind::kReserve) continue;
     result[std::string(name)] = static_cast<std::int64_t>(kinds[static_cast<std::size_t>(kind)]);
   }
   return result;
@@ -39,4 +39,4 @@ nlohmann::ordered_json counted_memory_file(const std::vector<std::string>& ranks
   return {{"stepwright", "counted-memory/1"}, {"ranks", std::move(list)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,12 +7,13 @@
 
 #include "stepwright/memory/memory.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The memory of a rank at the largest moment of its last step, beside what was predicted of its
 /// stage.
 struct CountedMemory {
-  using Kinds = std::array<double, kMemoryKinds>;  ///< By `MemoryKind`; the reserve stays 0.
+  using Kinds =
+      std::array<double, memory::kMemoryKinds>;  ///< By `MemoryKind`; the reserve stays 0.
   Kinds predicted{};
   Kinds counted{};          ///< Each tensor of the program in full.
   double shared_bytes = 0;  ///< Less, because results share their operands' buffers.
@@ -30,4 +31,4 @@ nlohmann::ordered_json counted_memory_json(const CountedMemory& memory);
 /// The file of a run (docs/formats.md, "Counted memory"): `ranks` holds each rank's JSON as text.
 nlohmann::ordered_json counted_memory_file(const std::vector<std::string>& ranks);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 std::atomic<std::int64_t> allocated_now{0};
@@ -67,7 +67,7 @@ AllocatedBytes allocated_bytes() { return {allocated_now, allocated_peak}; }
 
 void reset_allocated_peak() { allocated_peak = allocated_now.load(); }
 
-void HeldTensors::add(const at::Tensor& value, TensorKind kind) {
+void HeldTensors::add(const at::Tensor& value, step::TensorKind kind) {
   const std::scoped_lock lock(mutex_);
   now_.kinds[static_cast<std::size_t>(kind)] += static_cast<double>(value.nbytes());
   const auto& buffer = value.storage();
@@ -76,7 +76,7 @@ void HeldTensors::add(const at::Tensor& value, TensorKind kind) {
   }
 }
 
-void HeldTensors::remove(const at::Tensor& value, TensorKind kind) {
+void HeldTensors::remove(const at::Tensor& value, step::TensorKind kind) {
   const std::scoped_lock lock(mutex_);
   now_.kinds[static_cast<std::size_t>(kind)] -= static_cast<double>(value.nbytes());
   const auto& buffer = value.storage();
@@ -88,7 +88,7 @@ void HeldTensors::remove(const at::Tensor& value, TensorKind kind) {
 
 void HeldTensors::note_peak() {
   const std::scoped_lock lock(mutex_);
-  if (total_bytes(now_.kinds) > total_bytes(peak_.kinds)) peak_ = now_;
+  if (memory::total_bytes(now_.kinds) > memory::total_bytes(peak_.kinds)) peak_ = now_;
 }
 
 void HeldTensors::begin_step() {
@@ -101,4 +101,4 @@ HeldBytes HeldTensors::at_peak() const {
   return peak_;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

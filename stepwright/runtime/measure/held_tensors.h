@@ -7,11 +7,11 @@
 
 #include "stepwright/memory/lifetimes.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Bytes of the tensors that the executor holds at one moment.
 struct HeldBytes {
-  KindBytes kinds{};   ///< Each tensor of the program in full.
+  memory::KindBytes kinds{};  ///< Each tensor of the program in full.
   double buffers = 0;  ///< The buffers behind them, each once: less where a result is its operand,
                        ///< more where it is a part of one.
 };
@@ -21,8 +21,8 @@ struct HeldBytes {
 class HeldTensors {
  public:
   /// A result is held from here on, and no longer.
-  void add(const at::Tensor& value, TensorKind kind);
-  void remove(const at::Tensor& value, TensorKind kind);
+  void add(const at::Tensor& value, step::TensorKind kind);
+  void remove(const at::Tensor& value, step::TensorKind kind);
   /// Compares what is held now with the largest moment.
   void note_peak();
   /// Forgets the largest moment.
@@ -50,4 +50,4 @@ AllocatedBytes allocated_bytes();
 /// The largest moment is now.
 void reset_allocated_peak();
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

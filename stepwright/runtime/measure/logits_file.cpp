@@ -2,10 +2,10 @@
 
 #include "stepwright/checkpoint/shards.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
-ShardTensor named(const char* name, const char* dtype, const at::Tensor& tensor) {
+checkpoint::ShardTensor named(const char* name, const char* dtype, const at::Tensor& tensor) {
   return {.name = name,
           .dtype = dtype,
           .shape = tensor.sizes().vec(),
@@ -29,8 +29,9 @@ void write_logits(const std::map<std::int32_t, at::Tensor>& logits,
   const at::Tensor values = all.view({-1, length, all.size(1)});
   const at::Tensor in = at::cat(tokens).view({-1, length});
   const at::Tensor out = at::cat(targets).view({-1, length});
-  replace_safetensors_file(path, {named("logits", "F64", values), named("tokens", "I64", in),
-                                  named("targets", "I64", out)});
+  checkpoint::replace_safetensors_file(
+      path,
+      {named("logits", "F64", values), named("tokens", "I64", in), named("targets", "I64", out)});
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -6,7 +6,7 @@
 
 #include "stepwright/runtime/execute/rank_state.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Writes the logits of a step's micro-batches as safetensors: `logits` [sequences, length,
 /// vocabulary] in F64, `tokens` and `targets` [sequences, length] in I64, sequences in the order of
@@ -15,4 +15,4 @@ void write_logits(const std::map<std::int32_t, at::Tensor>& logits,
                   std::span<const MicroBatch> batches, std::int64_t length,
                   const std::filesystem::path& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

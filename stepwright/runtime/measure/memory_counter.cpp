@@ -6,29 +6,29 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/launch/watch.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Bytes of the states that this rank holds all the time, each buffer once.
 CountedMemory::Kinds count_states(const RankState& rank) {
   CountedMemory::Kinds kinds{};
-  const auto add = [&](MemoryKind kind, const at::Tensor& state) {
+  const auto add = [&](memory::MemoryKind kind, const at::Tensor& state) {
     if (!state.defined()) return;
     kinds[static_cast<std::size_t>(kind)] += static_cast<double>(state.nbytes());
   };
   for (const StoredParameter* parameter : rank.store.held()) {
-    add(MemoryKind::kParameters, parameter->value);
-    add(MemoryKind::kGradients, parameter->gradient);
+    add(memory::MemoryKind::kParameters, parameter->value);
+    add(memory::MemoryKind::kGradients, parameter->gradient);
     if (parameter->master.defined() && !parameter->master.is_alias_of(parameter->value)) {
-      add(MemoryKind::kOptimizer, parameter->master);
+      add(memory::MemoryKind::kOptimizer, parameter->master);
     }
-    add(MemoryKind::kOptimizer, parameter->first_moment);
-    add(MemoryKind::kOptimizer, parameter->second_moment);
-    if (parameter->sums) add(MemoryKind::kOptimizer, parameter->sums->held);
+    add(memory::MemoryKind::kOptimizer, parameter->first_moment);
+    add(memory::MemoryKind::kOptimizer, parameter->second_moment);
+    if (parameter->sums) add(memory::MemoryKind::kOptimizer, parameter->sums->held);
     for (const auto& moment : {parameter->first_bytes, parameter->second_bytes}) {
       if (!moment) continue;
-      add(MemoryKind::kOptimizer, moment->bytes);
-      add(MemoryKind::kOptimizer, moment->scales);
+      add(memory::MemoryKind::kOptimizer, moment->bytes);
+      add(memory::MemoryKind::kOptimizer, moment->scales);
     }
   }
   return kinds;
@@ -43,13 +43,14 @@ std::int64_t begin_memory_count() {
 
 CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::int64_t before) {
   CountedMemory memory{.counted = count_states(rank)};
-  constexpr MemoryKind kKinds[] = {MemoryKind::kActivations, MemoryKind::kLogits,
-                                   MemoryKind::kGathered, MemoryKind::kCommunication};
-  static_assert(std::size(kKinds) == kTensorKinds);
+  constexpr memory::MemoryKind kKinds[] = {
+      memory::MemoryKind::kActivations, memory::MemoryKind::kLogits, memory::MemoryKind::kGathered,
+      memory::MemoryKind::kCommunication};
+  static_assert(std::size(kKinds) == step::kTensorKinds);
   for (std::size_t i = 0; i < std::size(kKinds); ++i) {
     memory.counted[static_cast<std::size_t>(kKinds[i])] = held.kinds[i];
   }
-  memory.shared_bytes = total_bytes(held.kinds) - held.buffers;
+  memory.shared_bytes = memory::total_bytes(held.kinds) - held.buffers;
   memory.kernel_bytes = static_cast<double>(allocated_bytes().peak - before) - held.buffers;
   return memory;
 }
@@ -64,4 +65,4 @@ void write_memory(const Groups::World& world, const CountedMemory& memory,
   if (!out.flush()) throw Error(ErrorKind::kRuntime, path + ": cannot be written");
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 #include "stepwright/runtime/measure/held_tensors.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Before a step: forgets the largest moment of allocation; returns the bytes allocated now.
 std::int64_t begin_memory_count();
@@ -18,4 +18,4 @@ CountedMemory count_memory(const RankState& rank, const HeldBytes& held, std::in
 /// `kRuntime`.
 void write_memory(const Groups::World& world, const CountedMemory& memory, const std::string& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -6,12 +6,12 @@
 
 #include "stepwright/core/document.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr double kLongest = 1e9;
 
-std::vector<double> read_template(Node node, const Template& piece) {
+std::vector<double> read_template(Node node, const step::Template& piece) {
   node.allow_only({"name", "seconds"});
   const Node name = node.get("name");
   const Node list = node.get("seconds");
@@ -28,7 +28,7 @@ std::vector<double> read_template(Node node, const Template& piece) {
 
 }  // namespace
 
-std::string operator_times_json(const StepProgram& program, const OperatorTimes& times) {
+std::string operator_times_json(const step::StepProgram& program, const OperatorTimes& times) {
   auto templates = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < times.size(); ++i) {
     templates.push_back({{"name", program.templates[i].name}, {"seconds", times[i]}});
@@ -37,7 +37,8 @@ std::string operator_times_json(const StepProgram& program, const OperatorTimes&
       .dump();
 }
 
-OperatorTimes load_operator_times(const std::filesystem::path& path, const StepProgram& program) {
+OperatorTimes load_operator_times(const std::filesystem::path& path,
+                                  const step::StepProgram& program) {
   const Document document = Document::load(path);
   const Node root = document.root();
   const Node version = root.get("stepwright");
@@ -55,4 +56,4 @@ OperatorTimes load_operator_times(const std::filesystem::path& path, const StepP
   return times;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Below that a ratio says nothing.
@@ -20,10 +20,10 @@ std::string line(std::string_view name, const StepSummary::Times& times) {
 
 }  // namespace
 
-StepSummary::Key summary_key(const Operator& op) {
-  const bool message = is_communication(op.kind);
-  return {message, std::string(message ? name_of(kSchemeNames, op.scheme)
-                                       : name_of(kOperatorNames, op.kind))};
+StepSummary::Key summary_key(const step::Operator& op) {
+  const bool message = step::is_communication(op.kind);
+  return {message, std::string(message ? name_of(step::kSchemeNames, op.scheme)
+                                       : name_of(step::kOperatorNames, op.kind))};
 }
 
 std::string summary_text(const StepSummary& summary) {
@@ -49,4 +49,4 @@ nlohmann::ordered_json summary_json(const StepSummary& summary) {
           {"messages", std::move(messages)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

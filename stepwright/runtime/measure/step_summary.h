@@ -7,7 +7,7 @@
 
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The split of the time of a rank's step, beside what was predicted: seconds of a step, by kind of
 /// computation and by scheme of messages. Messages that run beside computations count in full.
@@ -25,7 +25,7 @@ struct StepSummary {
 };
 
 /// The key of an operator.
-StepSummary::Key summary_key(const Operator& op);
+StepSummary::Key summary_key(const step::Operator& op);
 
 /// A line for each key, computations first, and one for what is between operators.
 std::string summary_text(const StepSummary& summary);
@@ -33,4 +33,4 @@ std::string summary_text(const StepSummary& summary);
 /// The file that `--summary` asks for (docs/formats.md, "Summary").
 nlohmann::ordered_json summary_json(const StepSummary& summary);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -8,7 +8,7 @@
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/messages.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 at::Tensor context_buffer(const Call& call, at::IntArrayRef extents) {
@@ -56,7 +56,7 @@ void scatter_gradient_of_keys(Call& call) {
 
 /// The place in a whole sequence of the rows of each context rank, rank by rank.
 at::Tensor order_of_rows(const RankState& rank) {
-  const Setting& s = rank.setting;
+  const step::Setting& s = rank.setting;
   std::vector<at::Tensor> all;
   for (std::int64_t r = 0; r < s.context; ++r) {
     all.push_back(at::tensor(context_positions(s.length, s.context, r), rank.index_options()));
@@ -71,20 +71,20 @@ struct Columns {
 };
 
 Columns columns_of(const Call& call) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const std::int64_t q = s.heads() * s.model->head_dim;
   const std::int64_t k = s.kv_heads() * s.model->head_dim;
   switch (call.op.purpose) {
-    case Purpose::kKeys: return {q, k};
-    case Purpose::kValues: return {q + k, s.kv_heads() * s.model->value_dim()};
-    case Purpose::kAttentionOut: return {0, s.heads() * s.model->value_dim()};
+    case step::Purpose::kKeys: return {q, k};
+    case step::Purpose::kValues: return {q + k, s.kv_heads() * s.model->value_dim()};
+    case step::Purpose::kAttentionOut: return {0, s.heads() * s.model->value_dim()};
     default: return {0, q};
   }
 }
 
 /// Own tokens with all heads to all tokens with own heads, in the order of the sequence.
 at::Tensor to_heads(Call& call, const at::Tensor& rows) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const at::Tensor sent = rows.view({rows.size(0), s.context, -1}).transpose(0, 1).contiguous();
   at::Tensor received = at::empty_like(sent);
   call.rank.groups.of(call.op).all_to_all(call.op, received, sent);
@@ -98,7 +98,7 @@ at::Tensor to_heads(Call& call, const at::Tensor& rows) {
 
 /// The reverse.
 at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   const at::Tensor by_rank =
       rows.reshape({s.batch, s.length, -1}).index_select(1, order_of_rows(call.rank));
   const at::Tensor sent =
@@ -109,9 +109,9 @@ at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
 }
 
 void exchange_heads(Call& call) {
-  const Setting& s = call.rank.setting;
-  const bool out = call.op.purpose == Purpose::kAttentionOut;
-  const bool outwards = (call.op.phase != Phase::kDataGradient) != out;
+  const step::Setting& s = call.rank.setting;
+  const bool out = call.op.purpose == step::Purpose::kAttentionOut;
+  const bool outwards = (call.op.phase != step::Phase::kDataGradient) != out;
   const Columns whole = columns_of(call);
   const Columns part{whole.first / s.context, whole.count / s.context};
   const Columns from = outwards ? whole : part;
@@ -121,7 +121,7 @@ void exchange_heads(Call& call) {
   const at::Tensor moved = outwards ? to_heads(call, rows.contiguous()) : to_tokens(call, rows);
   if (out) return call.write(0, moved);
   at::Tensor& all = call.writes.front()->value;
-  if (!all.defined() || call.op.purpose == Purpose::kQueries) {
+  if (!all.defined() || call.op.purpose == step::Purpose::kQueries) {
     const std::int64_t kv = s.kv_heads() * (s.model->head_dim + s.model->value_dim());
     const std::int64_t width = s.heads() * s.model->head_dim + kv;
     const std::int64_t gates = s.model->attention_gate ? s.heads() * s.model->value_dim() : 0;
@@ -144,8 +144,8 @@ at::Tensor columns_by_rank(const Call& call) {
 void exchange_mixer(Call& call) {
   const at::Tensor& rows = call.read(0);
   check_payload(call.op, rows.numel());
-  const bool in = call.op.part == LayerPart::kContextMixerIn;
-  const bool outwards = (call.op.phase != Phase::kDataGradient) == in;
+  const bool in = call.op.part == step::LayerPart::kContextMixerIn;
+  const bool outwards = (call.op.phase != step::Phase::kDataGradient) == in;
   if (!in) return call.write(0, outwards ? to_heads(call, rows) : to_tokens(call, rows));
   const at::Tensor order = columns_by_rank(call);
   if (outwards) return call.write(0, to_heads(call, rows.index_select(1, order)));
@@ -162,25 +162,25 @@ void sum_over_context(Call& call) {
   call.write(0, std::move(buffer));
 }
 
-bool is_of_mixer(LayerPart part) {
-  return part == LayerPart::kContextMixerIn || part == LayerPart::kContextMixerOut;
+bool is_of_mixer(step::LayerPart part) {
+  return part == step::LayerPart::kContextMixerIn || part == step::LayerPart::kContextMixerOut;
 }
 
 }  // namespace
 
 void run_context_message(Call& call) {
   switch (call.op.kind) {
-    case OperatorKind::kShift: return shift_rows(call);
-    case OperatorKind::kAllGather: return gather_rows_of_keys(call);
-    case OperatorKind::kReduceScatter: return scatter_gradient_of_keys(call);
-    case OperatorKind::kAllReduce: return sum_over_context(call);
-    case OperatorKind::kAllToAll:
+    case step::OperatorKind::kShift: return shift_rows(call);
+    case step::OperatorKind::kAllGather: return gather_rows_of_keys(call);
+    case step::OperatorKind::kReduceScatter: return scatter_gradient_of_keys(call);
+    case step::OperatorKind::kAllReduce: return sum_over_context(call);
+    case step::OperatorKind::kAllToAll:
       return is_of_mixer(call.op.part) ? exchange_mixer(call) : exchange_heads(call);
     default: break;
   }
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: no message of this kind between context ranks",
-                          name_of(kOperatorNames, call.op.kind)));
+                          name_of(step::kOperatorNames, call.op.kind)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

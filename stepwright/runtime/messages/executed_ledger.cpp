@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 nlohmann::ordered_json call_json(const ExecutedCall& call) {
-  return {{"operation", name_of(kOperatorNames, call.operation)},
-          {"scheme", name_of(kSchemeNames, call.scheme)},
-          {"phase", name_of(kPhaseNames, call.phase)},
+  return {{"operation", name_of(step::kOperatorNames, call.operation)},
+          {"scheme", name_of(step::kSchemeNames, call.scheme)},
+          {"phase", name_of(step::kPhaseNames, call.phase)},
           {"name", call.name},
           {"payload_bytes", call.payload_bytes},
           {"count", 1}};
@@ -28,7 +28,7 @@ nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator
       }
     }
     list.push_back({{"rank", one.rank},
-                    {"group", name_of(kGroupNames, one.group)},
+                    {"group", name_of(plan::kGroupNames, one.group)},
                     {"channel", one.channel},
                     {"members", one.members},
                     {"scheduled", one.scheduled},
@@ -45,4 +45,4 @@ nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicat
           {"communicators", communicators_json(communicators)}};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,13 +7,13 @@
 
 #include "stepwright/step/operator.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// One call of a process group, as it was made.
 struct ExecutedCall {
-  OperatorKind operation{};
-  Scheme scheme{};
-  Phase phase{};
+  step::OperatorKind operation{};
+  step::Scheme scheme{};
+  step::Phase phase{};
   std::string name;
   std::int64_t payload_bytes = 0;
   bool operator==(const ExecutedCall&) const = default;
@@ -22,7 +22,7 @@ struct ExecutedCall {
 /// The calls of one rank on one communicator, in order.
 struct ExecutedCommunicator {
   std::int64_t rank = 0;
-  GroupKind group{};
+  plan::GroupKind group{};
   std::string channel;  ///< As `channel_of` says.
   std::vector<std::int64_t> members;
   std::vector<ExecutedCall> calls;
@@ -37,4 +37,4 @@ nlohmann::ordered_json executed_ledger_json(const std::vector<ExecutedCommunicat
 /// The communicators of one rank as JSON, and a file's list put together from those of all ranks.
 nlohmann::ordered_json communicators_json(const std::vector<ExecutedCommunicator>& communicators);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -10,7 +10,7 @@
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/messages.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 std::int64_t sum(const std::vector<std::int64_t>& rows) {
@@ -22,7 +22,7 @@ at::Tensor rows_like(const at::Tensor& rows, std::int64_t count) {
 }
 
 /// Rows at hand that are not those that the counts announced would go astray.
-void check_rows(const Operator& op, const at::Tensor& rows, std::int64_t expected) {
+void check_rows(const step::Operator& op, const at::Tensor& rows, std::int64_t expected) {
   if (rows.size(0) == expected) return;
   throw Error(ErrorKind::kRuntime, fmt::format("{}: {} rows at hand, {} were announced", op.name,
                                                rows.size(0), expected));
@@ -31,7 +31,7 @@ void check_rows(const Operator& op, const at::Tensor& rows, std::int64_t expecte
 void exchange_rows(Call& call, const ExpertRows& where) {
   const at::Tensor sent = call.read(0).contiguous();
   Communicator::Splits splits{where.sent(), where.received()};
-  if (call.op.purpose == Purpose::kFromExperts) std::swap(splits.sent, splits.received);
+  if (call.op.purpose == step::Purpose::kFromExperts) std::swap(splits.sent, splits.received);
   check_rows(call.op, sent, sum(splits.sent));
   at::Tensor received = rows_like(sent, sum(splits.received));
   call.rank.groups.of(call.op).all_to_all(call.op, received, sent, std::move(splits));
@@ -80,14 +80,14 @@ void scatter_taken(Call& call, const ExpertRows& where) {
 void run_expert_message(Call& call) {
   const ExpertRows where(call.rank, call.read(1));
   switch (call.op.kind) {
-    case OperatorKind::kAllToAll: return exchange_rows(call, where);
-    case OperatorKind::kAllGather: return gather_taken(call, where);
-    case OperatorKind::kReduceScatter: return scatter_taken(call, where);
+    case step::OperatorKind::kAllToAll: return exchange_rows(call, where);
+    case step::OperatorKind::kAllGather: return gather_taken(call, where);
+    case step::OperatorKind::kReduceScatter: return scatter_taken(call, where);
     default: break;
   }
   throw Error(ErrorKind::kUnsupported,
               fmt::format("{}: no {} of routed rows is executed yet", call.op.name,
-                          name_of(kOperatorNames, call.op.kind)));
+                          name_of(step::kOperatorNames, call.op.kind)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

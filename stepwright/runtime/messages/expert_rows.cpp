@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 ExpertRows::ExpertRows(const RankState& rank, const at::Tensor& counts)
     : ranks_(rank.setting.expert),
@@ -13,14 +13,14 @@ ExpertRows::ExpertRows(const RankState& rank, const at::Tensor& counts)
       own_tensor_(rank.place.expert_tensor) {
   const std::int64_t all = experts_ * ranks_;
   counts_.resize(static_cast<std::size_t>(tensor_ranks_ * ranks_ * all));
-  const Grid grid(rank.plan);
-  const Coordinates& at = rank.place;
+  const plan::Grid grid(rank.plan);
+  const plan::Coordinates& at = rank.place;
   const std::vector<std::int64_t> members = grid.members(
-      GroupKind::kExpertModel, grid.rank_at(at.tensor, at.context, at.data, at.pipeline));
+      plan::GroupKind::kExpertModel, grid.rank_at(at.tensor, at.context, at.data, at.pipeline));
   const at::Tensor here = counts.cpu();
   const auto* from = here.data_ptr<std::int64_t>();
   for (std::size_t m = 0; m < members.size(); ++m) {
-    const Coordinates there = grid.coordinates(members[m]);
+    const plan::Coordinates there = grid.coordinates(members[m]);
     const std::int64_t row = there.expert_tensor * ranks_ + there.expert;
     std::copy_n(from + static_cast<std::int64_t>(m) * all, all, counts_.begin() + row * all);
   }
@@ -107,8 +107,8 @@ at::Tensor copies_for(const RankState& rank, const at::Tensor& indices) {
   return order.masked_select(own);
 }
 
-bool gathers_rows(const Setting& s) {
-  return s.dispatcher == Dispatcher::kAllGather && s.expert * s.expert_tensor > 1;
+bool gathers_rows(const step::Setting& s) {
+  return s.dispatcher == plan::Dispatcher::kAllGather && s.expert * s.expert_tensor > 1;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,7 +7,7 @@
 
 #include "stepwright/runtime/execute/rank_state.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The place on a rank of the rows of the routed path, from the counts that its expert groups
 /// shared. A rank sends rows in the order of the experts. They arrive in runs: by the expert-tensor
@@ -46,6 +46,6 @@ at::Tensor copies_by_expert(const at::Tensor& indices);
 at::Tensor copies_for(const RankState& rank, const at::Tensor& indices);
 
 /// Whether all ranks' rows are gathered, and each rank picks those of its experts.
-bool gathers_rows(const Setting& s);
+bool gathers_rows(const step::Setting& s);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,24 +4,24 @@
 #include "stepwright/runtime/messages/messages.h"
 #include "stepwright/runtime/messages/shard_rows.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
-bool of_tensor_ranks(GroupKind group) {
-  return group == GroupKind::kTensor || group == GroupKind::kExpertTensor;
+bool of_tensor_ranks(plan::GroupKind group) {
+  return group == plan::GroupKind::kTensor || group == plan::GroupKind::kExpertTensor;
 }
 
 /// Those of the dimension that tensor ranks do not cut, of which each has seen a part.
 void share_uncut_sums(Call& call) {
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   const FactoredStep& step = with_sums(call.rank, expert);
   std::vector<at::Tensor> shared;
   for (const StoredParameter* p : matrices_of_kind(call.rank, expert)) {
     const at::Tensor& sums = step.sums.at(p);
-    if (p->slice.cut == Split::kReplicated) continue;
+    if (p->slice.cut == model::Split::kReplicated) continue;
     const std::int64_t edges = p->sums->slice.local_rows;
     const std::int64_t rows = p->slice.local_rows;
-    const bool of_rows = p->slice.cut == Split::kRow;
+    const bool of_rows = p->slice.cut == model::Split::kRow;
     for (std::int64_t copy = 0; copy < p->slice.local_copies; ++copy) {
       const std::int64_t first = copy * edges + (of_rows ? 0 : rows);
       shared.push_back(sums.narrow(0, first, of_rows ? rows : edges - rows));
@@ -31,7 +31,7 @@ void share_uncut_sums(Call& call) {
 }
 
 void scatter_sums(Call& call) {
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   FactoredStep& step = with_sums(call.rank, expert);
   const std::int64_t ranks = call.rank.groups.of(call.op).size();
   const auto matrices = matrices_of_kind(call.rank, expert);
@@ -49,7 +49,7 @@ void scatter_sums(Call& call) {
 }
 
 void gather_moments(Call& call) {
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   FactoredStep& step = with_moments(call.rank, expert);
   const auto matrices = matrices_of_kind(call.rank, expert);
   std::vector<at::Tensor> own;
@@ -66,11 +66,11 @@ void gather_moments(Call& call) {
 }
 
 void share_squares(Call& call) {
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   const FactoredStep& step = with_squares(call.rank, expert);
   std::vector<at::Tensor> shared;
   for (const StoredParameter* p : own_of_kind(call.rank, expert)) {
-    const bool whole = of_tensor_ranks(call.op.group) && p->slice.cut == Split::kReplicated;
+    const bool whole = of_tensor_ranks(call.op.group) && p->slice.cut == model::Split::kReplicated;
     if (!whole) shared.push_back(step.squares.at(p));
   }
   all_reduce_flat(call, shared);
@@ -80,10 +80,10 @@ void share_squares(Call& call) {
 
 void run_factored_message(Call& call) {
   switch (call.op.purpose) {
-    case Purpose::kGatherMoments: return gather_moments(call);
-    case Purpose::kShareSquares: return share_squares(call);
+    case step::Purpose::kGatherMoments: return gather_moments(call);
+    case step::Purpose::kShareSquares: return share_squares(call);
     default: return of_tensor_ranks(call.op.group) ? share_uncut_sums(call) : scatter_sums(call);
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

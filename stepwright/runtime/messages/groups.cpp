@@ -11,20 +11,20 @@
 #include "stepwright/runtime/launch/watch.h"
 #include "stepwright/runtime/messages/scheduled_backend.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Group kinds and channels, and the algorithm that the plan names for the schemes that send there:
 /// one of them at most has a choice.
-using Channels = std::map<std::pair<GroupKind, std::string>, Algorithm>;
+using Channels = std::map<std::pair<plan::GroupKind, std::string>, collective::Algorithm>;
 
-void add_channels(const Template& piece, const Grid& grid, const Collectives& collectives,
-                  Channels& channels) {
-  for (const Operator& op : piece.operators) {
-    if (!is_communication(op.kind) || grid.size(op.group) < 2) continue;
-    Algorithm& named = channels[{op.group, std::string(channel_of(op))}];
-    const Algorithm algorithm = algorithm_of(collectives, op.scheme);
-    if (algorithm != Algorithm::kLibrary) named = algorithm;
+void add_channels(const step::Template& piece, const plan::Grid& grid,
+                  const plan::Collectives& collectives, Channels& channels) {
+  for (const step::Operator& op : piece.operators) {
+    if (!step::is_communication(op.kind) || grid.size(op.group) < 2) continue;
+    collective::Algorithm& named = channels[{op.group, std::string(step::channel_of(op))}];
+    const collective::Algorithm algorithm = step::algorithm_of(collectives, op.scheme);
+    if (algorithm != collective::Algorithm::kLibrary) named = algorithm;
   }
 }
 
@@ -63,15 +63,15 @@ ExecutedCommunicator Communicator::log() const {
   return log;
 }
 
-void Communicator::record(const Operator& op, const at::Tensor& payload) {
+void Communicator::record(const step::Operator& op, const at::Tensor& payload) {
   const std::int64_t bytes =
       payload_ == Payload::kSent ? static_cast<std::int64_t>(payload.nbytes()) : op.payload_bytes();
   log_.calls.push_back({op.kind, op.scheme, op.phase, std::string(op.name), bytes});
 }
 
-std::string Communicator::describe(const Operator& op) const {
-  return fmt::format("{} of {} ({} group, ranks {})", name_of(kOperatorNames, op.kind), op.name,
-                     name_of(kGroupNames, log_.group), fmt::join(log_.members, " "));
+std::string Communicator::describe(const step::Operator& op) const {
+  return fmt::format("{} of {} ({} group, ranks {})", name_of(step::kOperatorNames, op.kind),
+                     op.name, name_of(plan::kGroupNames, log_.group), fmt::join(log_.members, " "));
 }
 
 void Communicator::wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work) {
@@ -86,7 +86,7 @@ void Communicator::wait(const std::string& what, const c10::intrusive_ptr<c10d::
   }
 }
 
-void Communicator::all_reduce(const Operator& op, at::Tensor& buffer) {
+void Communicator::all_reduce(const step::Operator& op, at::Tensor& buffer) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
   c10d::AllreduceOptions options;
@@ -94,7 +94,7 @@ void Communicator::all_reduce(const Operator& op, at::Tensor& buffer) {
   wait(describe(op), backend_->allreduce(buffers, options));
 }
 
-void Communicator::broadcast(const Operator& op, at::Tensor& buffer, std::int64_t from) {
+void Communicator::broadcast(const step::Operator& op, at::Tensor& buffer, std::int64_t from) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
   c10d::BroadcastOptions options;
@@ -102,27 +102,28 @@ void Communicator::broadcast(const Operator& op, at::Tensor& buffer, std::int64_
   wait(describe(op), backend_->broadcast(buffers, options));
 }
 
-void Communicator::all_gather(const Operator& op, at::Tensor& whole, at::Tensor part) {
+void Communicator::all_gather(const step::Operator& op, at::Tensor& whole, at::Tensor part) {
   record(op, whole);
   wait(describe(op), backend_->_allgather_base(whole, part));
 }
 
-void Communicator::reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole) {
+void Communicator::reduce_scatter(const step::Operator& op, at::Tensor& part, at::Tensor whole) {
   record(op, whole);
   wait(describe(op), backend_->_reduce_scatter_base(part, whole));
 }
 
-void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent) {
+void Communicator::all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent) {
   all_to_all(op, received, std::move(sent), {});
 }
 
-void Communicator::all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent,
+void Communicator::all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent,
                               Splits splits) {
   record(op, sent);
   wait(describe(op), backend_->alltoall_base(received, sent, splits.received, splits.sent));
 }
 
-void Communicator::send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag) {
+void Communicator::send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to,
+                        int tag) {
   record(op, buffer);
   std::vector<at::Tensor> buffers{buffer};
   sending_.push_back({backend_->send(buffers, static_cast<int>(to), tag), buffer, describe(op)});
@@ -133,16 +134,17 @@ Communicator::Expected Communicator::expect(const at::Tensor& buffer, std::int64
   return {backend_->recv(buffers, static_cast<int>(from), tag), buffer};
 }
 
-void Communicator::receive(const Operator& op, const Expected& expected) {
+void Communicator::receive(const step::Operator& op, const Expected& expected) {
   record(op, expected.buffer);
   wait(describe(op), expected.work);
 }
 
-void Communicator::receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag) {
+void Communicator::receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from,
+                           int tag) {
   receive(op, expect(buffer, from, tag));
 }
 
-void Communicator::shift(const Operator& op, const at::Tensor& sent, at::Tensor& received) {
+void Communicator::shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received) {
   record(op, sent);
   const int tag = next_tag_++;
   std::vector<at::Tensor> out{sent};
@@ -162,13 +164,13 @@ void Communicator::finish() {
   sending_.clear();
 }
 
-Groups::Groups(const World& world, const PlannedJob& planned, const StepProgram& program,
-               const Stage& stage, RankDevice& device) {
+Groups::Groups(const World& world, const plan::PlannedJob& planned,
+               const step::StepProgram& program, const step::Stage& stage, RankDevice& device) {
   if (world.size == 1) return;
-  const Grid grid(planned.plan);
+  const plan::Grid grid(planned.plan);
   Channels channels;
-  for (const Sequence& sequence : stage.sequences) {
-    for (const Item& item : sequence.items) {
+  for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::Item& item : sequence.items) {
       add_channels(program.templates[static_cast<std::size_t>(item.which)], grid,
                    planned.plan.collectives, channels);
     }
@@ -178,11 +180,11 @@ Groups::Groups(const World& world, const PlannedJob& planned, const StepProgram&
     const auto& [kind, channel] = key;
     const std::vector<std::int64_t> members = grid.members(kind, world.rank);
     const std::string name =
-        fmt::format("{}/{}/{}", name_of(kGroupNames, kind), channel, members.front());
+        fmt::format("{}/{}/{}", name_of(plan::kGroupNames, kind), channel, members.front());
     const std::vector<std::int32_t> tiers = scheduled_tiers(named, members, planned.job.cluster);
     if (!tiers.empty() && !device.place().is_cpu()) {
       fail_unsupported(fmt::format("collectives: {} runs on tensors in host memory only",
-                                   name_of(kAlgorithmNames, named)));
+                                   name_of(collective::kAlgorithmNames, named)));
     }
     communicators_[key] = std::make_unique<Communicator>(
         tiers.empty() ? backend_of(device, world, name, members)
@@ -193,8 +195,8 @@ Groups::Groups(const World& world, const PlannedJob& planned, const StepProgram&
   }
 }
 
-Communicator& Groups::of(const Operator& op) {
-  return *communicators_.at({op.group, std::string(channel_of(op))});
+Communicator& Groups::of(const step::Operator& op) {
+  return *communicators_.at({op.group, std::string(step::channel_of(op))});
 }
 
 std::vector<ExecutedCommunicator> Groups::logs() const {
@@ -207,4 +209,4 @@ void Groups::finish() {
   for (const auto& [key, communicator] : communicators_) communicator->finish();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

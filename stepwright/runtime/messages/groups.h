@@ -15,7 +15,7 @@
 #include "stepwright/runtime/messages/executed_ledger.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 class Watch;
 
@@ -38,26 +38,26 @@ class Communicator {
   [[nodiscard]] ExecutedCommunicator log() const;
 
   /// Sums the buffer over the group in place.
-  void all_reduce(const Operator& op, at::Tensor& buffer);
+  void all_reduce(const step::Operator& op, at::Tensor& buffer);
   /// The buffer of one member, by its place, to all others.
-  void broadcast(const Operator& op, at::Tensor& buffer, std::int64_t from);
+  void broadcast(const step::Operator& op, at::Tensor& buffer, std::int64_t from);
   /// `whole` holds the parts of all ranks in order.
-  void all_gather(const Operator& op, at::Tensor& whole, at::Tensor part);
+  void all_gather(const step::Operator& op, at::Tensor& whole, at::Tensor part);
   /// `whole` holds what each rank gets, in order; `part` becomes the sum of this rank's.
-  void reduce_scatter(const Operator& op, at::Tensor& part, at::Tensor whole);
+  void reduce_scatter(const step::Operator& op, at::Tensor& part, at::Tensor whole);
   /// Equal parts to and from every rank.
-  void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent);
+  void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent);
   /// Rows that stand in the order of the ranks, so many to and from each.
   struct Splits {
     std::vector<std::int64_t> sent;
     std::vector<std::int64_t> received;
   };
   /// Both tensors hold rows by rank, as many as `splits` says.
-  void all_to_all(const Operator& op, at::Tensor& received, at::Tensor sent, Splits splits);
+  void all_to_all(const step::Operator& op, at::Tensor& received, at::Tensor sent, Splits splits);
   /// Waits for it only in `finish`.
-  void send(const Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
+  void send(const step::Operator& op, const at::Tensor& buffer, std::int64_t to, int tag);
   /// Returns when it is there. Tags match sends and receives of two ranks, whatever their order.
-  void receive(const Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
+  void receive(const step::Operator& op, at::Tensor& buffer, std::int64_t from, int tag);
   /// A receive in two parts, so that the message may come before its turn.
   struct Expected {
     c10::intrusive_ptr<c10d::Work> work;
@@ -66,17 +66,17 @@ class Communicator {
   /// Posts the receive; nothing is recorded yet.
   Expected expect(const at::Tensor& buffer, std::int64_t from, int tag);
   /// Waits for it.
-  void receive(const Operator& op, const Expected& expected);
+  void receive(const step::Operator& op, const Expected& expected);
   /// One step of a ring, to the next rank of the group and from the one before.
-  void shift(const Operator& op, const at::Tensor& sent, at::Tensor& received);
+  void shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received);
   /// Waits for sends under way.
   void finish();
 
  private:
-  void record(const Operator& op, const at::Tensor& payload);
+  void record(const step::Operator& op, const at::Tensor& payload);
   /// Waits for a call. Another rank's end, or the time that it took, ends this rank by the watch.
   void wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work);
-  [[nodiscard]] std::string describe(const Operator& op) const;
+  [[nodiscard]] std::string describe(const step::Operator& op) const;
   struct Sending {
     c10::intrusive_ptr<c10d::Work> work;
     at::Tensor buffer;
@@ -106,11 +106,11 @@ class Groups {
   };
   /// `device`: what the messages of the step are on. Those of data parallelism run as the plan's
   /// algorithm says; fails with `kUnsupported` when that is none of the device's library.
-  Groups(const World& world, const PlannedJob& planned, const StepProgram& program,
-         const Stage& stage, RankDevice& device);
+  Groups(const World& world, const plan::PlannedJob& planned, const step::StepProgram& program,
+         const step::Stage& stage, RankDevice& device);
 
   /// The one that carries an operator's messages; throws when the stage has no such operator.
-  [[nodiscard]] Communicator& of(const Operator& op);
+  [[nodiscard]] Communicator& of(const step::Operator& op);
   /// All ranks, for what is no part of the step; not recorded. Null for one rank.
   [[nodiscard]] c10d::Backend* control() { return control_.get(); }
   /// The calls so far, communicator by communicator.
@@ -119,7 +119,7 @@ class Groups {
   void finish();
 
  private:
-  using Key = std::pair<GroupKind, std::string>;
+  using Key = std::pair<plan::GroupKind, std::string>;
   std::map<Key, std::unique_ptr<Communicator>> communicators_;
   c10::intrusive_ptr<c10d::Backend> control_;
 };
@@ -128,4 +128,4 @@ class Groups {
 c10::intrusive_ptr<c10d::Backend> gloo_backend(const Groups::World& world, const std::string& name,
                                                const std::vector<std::int64_t>& members);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 at::Tensor held_buffer(double bytes, std::int64_t parts) {
   const double each = bytes / static_cast<double>(parts) / sizeof(float);
@@ -11,21 +11,22 @@ at::Tensor held_buffer(double bytes, std::int64_t parts) {
   return at::zeros({elements}, at::TensorOptions(at::kFloat));
 }
 
-HeldMessage::HeldMessage(const Operator& op, double bytes, std::int64_t ranks)
+HeldMessage::HeldMessage(const step::Operator& op, double bytes, std::int64_t ranks)
     : op_(op), whole_(held_buffer(bytes, ranks)) {
-  const bool cuts = op.kind == OperatorKind::kAllGather || op.kind == OperatorKind::kReduceScatter;
+  const bool cuts =
+      op.kind == step::OperatorKind::kAllGather || op.kind == step::OperatorKind::kReduceScatter;
   other_ = at::zeros({cuts ? whole_.numel() / ranks : whole_.numel()}, whole_.options());
 }
 
 void HeldMessage::send(Communicator& group) {
   switch (op_.kind) {
-    case OperatorKind::kAllReduce: return group.all_reduce(op_, whole_);
-    case OperatorKind::kAllGather: return group.all_gather(op_, whole_, other_);
-    case OperatorKind::kReduceScatter: return group.reduce_scatter(op_, other_, whole_);
-    case OperatorKind::kAllToAll: return group.all_to_all(op_, other_, whole_);
-    case OperatorKind::kBroadcast: return group.broadcast(op_, whole_, 0);
+    case step::OperatorKind::kAllReduce: return group.all_reduce(op_, whole_);
+    case step::OperatorKind::kAllGather: return group.all_gather(op_, whole_, other_);
+    case step::OperatorKind::kReduceScatter: return group.reduce_scatter(op_, other_, whole_);
+    case step::OperatorKind::kAllToAll: return group.all_to_all(op_, other_, whole_);
+    case step::OperatorKind::kBroadcast: return group.broadcast(op_, whole_, 0);
     default: return group.shift(op_, whole_, other_);
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

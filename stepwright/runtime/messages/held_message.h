@@ -4,13 +4,13 @@
 
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// A message of a collective operator, or a step of a ring, whose buffers have no values.
 class HeldMessage {
  public:
   /// A full buffer of about `bytes` in a group of `ranks`; parts are equal and not empty.
-  HeldMessage(const Operator& op, double bytes, std::int64_t ranks);
+  HeldMessage(const step::Operator& op, double bytes, std::int64_t ranks);
 
   /// Once, as the operator says.
   void send(Communicator& group);
@@ -18,7 +18,7 @@ class HeldMessage {
   [[nodiscard]] double bytes() const { return static_cast<double>(whole_.nbytes()); }
 
  private:
-  const Operator& op_;
+  const step::Operator& op_;
   at::Tensor whole_;
   at::Tensor other_;  ///< A part, or what comes in.
 };
@@ -26,4 +26,4 @@ class HeldMessage {
 /// A buffer of about so many bytes without values, which so many equal parts make up.
 at::Tensor held_buffer(double bytes, std::int64_t parts);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -9,7 +9,7 @@
 #include "stepwright/runtime/messages/messages.h"
 #include "stepwright/runtime/messages/shard_rows.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// What goes between the owner of a matrix and a rank that holds a part of it.
@@ -101,7 +101,7 @@ at::Tensor of_matrix(const OrthogonalStep& step, const std::vector<at::Tensor>& 
 }
 
 void bring_to_owners(Call& call) {
-  OrthogonalStep& step = with_momentum(call.rank, is_of_experts(call.op.group));
+  OrthogonalStep& step = with_momentum(call.rank, plan::is_of_experts(call.op.group));
   const std::int64_t own = call.rank.groups.of(call.op).index();
   step.made = OrthogonalStep::Made::kMatrices;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
@@ -117,7 +117,7 @@ void bring_to_owners(Call& call) {
 }
 
 void bring_back(Call& call) {
-  OrthogonalStep& step = with_updates(call.rank, is_of_experts(call.op.group));
+  OrthogonalStep& step = with_updates(call.rank, plan::is_of_experts(call.op.group));
   for (at::Tensor& update : step.updates) {
     if (update.defined()) update = update.contiguous();
   }
@@ -133,19 +133,19 @@ void bring_back(Call& call) {
 std::vector<std::size_t> cut_matrices(const OrthogonalStep& step) {
   std::vector<std::size_t> list;
   for (std::size_t i = 0; i < step.matrices.size(); ++i) {
-    const bool cut = step.matrices[i].parameter->slice.cut != Split::kReplicated;
+    const bool cut = step.matrices[i].parameter->slice.cut != model::Split::kReplicated;
     if (cut && step.values[i].defined()) list.push_back(i);
   }
   return list;
 }
 
 bool rows_are_cut(const LayerMatrix& matrix) {
-  return matrix.parameter->slice.cut == Split::kColumn;
+  return matrix.parameter->slice.cut == model::Split::kColumn;
 }
 
 /// Each tensor rank makes the whole matrices orthogonal, and keeps its part.
 void gather_whole(Call& call) {
-  OrthogonalStep& step = with_matrices(call.rank, is_of_experts(call.op.group));
+  OrthogonalStep& step = with_matrices(call.rank, plan::is_of_experts(call.op.group));
   const Communicator& group = call.rank.groups.of(call.op);
   std::vector<at::Tensor> own;
   const std::vector<std::size_t> cut = cut_matrices(step);
@@ -171,7 +171,7 @@ void gather_whole(Call& call) {
 /// Of each step the products that tensor ranks sum. The first says the norms, too, by which all is
 /// divided.
 void share_products(Call& call) {
-  OrthogonalStep& step = with_matrices(call.rank, is_of_experts(call.op.group));
+  OrthogonalStep& step = with_matrices(call.rank, plan::is_of_experts(call.op.group));
   const std::vector<std::size_t> cut = cut_matrices(step);
   const bool first = !cut.empty() && !step.updates[cut.front()].defined();
   std::vector<at::Tensor> products;
@@ -198,9 +198,9 @@ void share_products(Call& call) {
 }  // namespace
 
 void run_matrix_message(Call& call) {
-  if (call.op.purpose == Purpose::kReturnMatrices) return bring_back(call);
-  if (call.op.purpose == Purpose::kShareProducts) return share_products(call);
-  return call.op.kind == OperatorKind::kAllToAll ? bring_to_owners(call) : gather_whole(call);
+  if (call.op.purpose == step::Purpose::kReturnMatrices) return bring_back(call);
+  if (call.op.purpose == step::Purpose::kShareProducts) return share_products(call);
+  return call.op.kind == step::OperatorKind::kAllToAll ? bring_to_owners(call) : gather_whole(call);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

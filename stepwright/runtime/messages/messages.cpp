@@ -6,7 +6,7 @@
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/neighbour.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 at::Tensor empty(const Call& call, std::int64_t rows, std::int64_t columns) {
@@ -37,7 +37,7 @@ void all_gather(Call& call) {
 
 /// The columns of all tensor ranks side by side, of the rows that this rank goes on with.
 void gather_columns(Call& call) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   Communicator& group = call.rank.groups.of(call.op);
   const at::Tensor own = call.read(0).contiguous();
   at::Tensor all = empty(call, own.size(0) * group.size(), own.size(1));
@@ -62,10 +62,10 @@ void reduce_scatter(Call& call) {
 
 /// Rows between the embedding or the head and the positions that have a part of its table.
 void broadcast(Call& call) {
-  const Setting& s = call.rank.setting;
-  const Placement placement = placement_of(call.rank.plan);
-  const std::int64_t from =
-      call.op.part == LayerPart::kHead ? placement.head_position() : placement.embedding_position();
+  const step::Setting& s = call.rank.setting;
+  const schedule::Placement placement = plan::placement_of(call.rank.plan);
+  const std::int64_t from = call.op.part == step::LayerPart::kHead ? placement.head_position()
+                                                                   : placement.embedding_position();
   at::Tensor buffer =
       call.reads.empty() ? empty(call, s.rows, s.model->hidden) : call.read(0).contiguous();
   check_payload(call.op, buffer.numel());
@@ -81,7 +81,7 @@ void send(Call& call) {
 }
 
 void receive(Call& call) {
-  const Setting& s = call.rank.setting;
+  const step::Setting& s = call.rank.setting;
   at::Tensor buffer = empty(call, s.rows, s.model->hidden);
   check_payload(call.op, buffer.numel());
   const Neighbour from = neighbour_of(call, call.rank.plan, call.rank.place);
@@ -91,29 +91,29 @@ void receive(Call& call) {
 
 }  // namespace
 
-void check_payload(const Operator& op, std::int64_t elements) {
+void check_payload(const step::Operator& op, std::int64_t elements) {
   if (op.routed || elements == op.payload_elements) return;
   throw Error(ErrorKind::kRuntime, fmt::format("{} of {}: {} elements at hand, the program says {}",
-                                               name_of(kOperatorNames, op.kind), op.name, elements,
-                                               op.payload_elements));
+                                               name_of(step::kOperatorNames, op.kind), op.name,
+                                               elements, op.payload_elements));
 }
 
 void run_message(Call& call) {
-  if (is_of_states(call.op.purpose)) return run_state_message(call);
-  if (call.op.scheme == Scheme::kContext) return run_context_message(call);
-  if (call.op.scheme == Scheme::kExpert && call.op.routed) return run_expert_message(call);
+  if (step::is_of_states(call.op.purpose)) return run_state_message(call);
+  if (call.op.scheme == step::Scheme::kContext) return run_context_message(call);
+  if (call.op.scheme == step::Scheme::kExpert && call.op.routed) return run_expert_message(call);
   switch (call.op.kind) {
-    case OperatorKind::kAllReduce: return all_reduce(call);
-    case OperatorKind::kAllGather:
-      return call.op.purpose == Purpose::kColumns ? gather_columns(call) : all_gather(call);
-    case OperatorKind::kReduceScatter: return reduce_scatter(call);
-    case OperatorKind::kBroadcast: return broadcast(call);
-    case OperatorKind::kSend: return send(call);
-    case OperatorKind::kReceive: return receive(call);
+    case step::OperatorKind::kAllReduce: return all_reduce(call);
+    case step::OperatorKind::kAllGather:
+      return call.op.purpose == step::Purpose::kColumns ? gather_columns(call) : all_gather(call);
+    case step::OperatorKind::kReduceScatter: return reduce_scatter(call);
+    case step::OperatorKind::kBroadcast: return broadcast(call);
+    case step::OperatorKind::kSend: return send(call);
+    case step::OperatorKind::kReceive: return receive(call);
     default: break;
   }
   throw Error(ErrorKind::kUnsupported, fmt::format("{}: no message of this kind is executed yet",
-                                                   name_of(kOperatorNames, call.op.kind)));
+                                                   name_of(step::kOperatorNames, call.op.kind)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

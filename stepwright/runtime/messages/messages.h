@@ -2,7 +2,7 @@
 
 #include "stepwright/runtime/execute/call.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Performs a communication operator: what is sent, to whom and in which order is the operator's.
 /// Fails with `kRuntime` when the tensor at hand is not the payload that the operator names.
@@ -24,6 +24,6 @@ void run_factored_message(Call& call);
 void run_matrix_message(Call& call);
 
 /// Fails with `kRuntime` unless a payload has the operator's number of elements.
-void check_payload(const Operator& op, std::int64_t elements);
+void check_payload(const step::Operator& op, std::int64_t elements);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,7 +3,7 @@
 #include "stepwright/plan/plan.h"
 #include "stepwright/runtime/execute/performer.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The neighbour to or from which a chunk's message goes: the pipeline position of its neighbour,
 /// and a tag that both sides derive from the micro-batch and the chunk of the model that sends.
@@ -13,6 +13,7 @@ struct Neighbour {
 };
 
 /// The neighbour of a send or a receive on a rank at `place`.
-Neighbour neighbour_of(const PlacedOperator& placed, const Plan& plan, const Coordinates& place);
+Neighbour neighbour_of(const PlacedOperator& placed, const plan::Plan& plan,
+                       const plan::Coordinates& place);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

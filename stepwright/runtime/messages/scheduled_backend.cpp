@@ -10,38 +10,41 @@
 #include "stepwright/core/error.h"
 #include "stepwright/process_group/backend.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 namespace {
 
 /// Whether any operation of a communicator runs as a schedule of the algorithm.
-bool runs_any(Algorithm algorithm) {
-  constexpr Collective kRun[] = {Collective::kAllReduce, Collective::kAllGather,
-                                 Collective::kReduceScatter, Collective::kAllToAll};
-  return std::ranges::any_of(kRun,
-                             [=](Collective one) { return in_process_group(algorithm, one); });
+bool runs_any(collective::Algorithm algorithm) {
+  constexpr collective::Collective kRun[] = {
+      collective::Collective::kAllReduce, collective::Collective::kAllGather,
+      collective::Collective::kReduceScatter, collective::Collective::kAllToAll};
+  return std::ranges::any_of(kRun, [=](collective::Collective one) {
+    return collective::in_process_group(algorithm, one);
+  });
 }
 
 }  // namespace
 
-std::vector<std::int32_t> scheduled_tiers(Algorithm algorithm,
+std::vector<std::int32_t> scheduled_tiers(collective::Algorithm algorithm,
                                           const std::vector<std::int64_t>& members,
-                                          const Cluster& cluster) {
-  if (algorithm == Algorithm::kLibrary || members.size() < 2) return {};
+                                          const cluster::Cluster& cluster) {
+  if (algorithm == collective::Algorithm::kLibrary || members.size() < 2) return {};
   const auto node = [&](std::size_t i) { return members[i] / cluster.devices_per_node; };
   std::vector<std::int32_t> sizes;  // of runs of ranks on the same node
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (i == 0 || node(i) != node(i - 1)) sizes.push_back(0);
     ++sizes.back();
   }
-  const GroupForm form{.ranks = std::ssize(members),
-                       .members = std::ranges::max(sizes),
-                       .nodes = std::ssize(sizes),
-                       .inside_adds = adds_inside(adding_switches(cluster))};
-  if (!suits(algorithm, form)) return {};
+  const collective::GroupForm form{
+      .ranks = std::ssize(members),
+      .members = std::ranges::max(sizes),
+      .nodes = std::ssize(sizes),
+      .inside_adds = cluster::adds_inside(cluster::adding_switches(cluster))};
+  if (!collective::suits(algorithm, form)) return {};
   if (!runs_any(algorithm)) {
-    fail_unsupported(
-        fmt::format("collectives: {} has no executor here", name_of(kAlgorithmNames, algorithm)));
+    fail_unsupported(fmt::format("collectives: {} has no executor here",
+                                 name_of(collective::kAlgorithmNames, algorithm)));
   }
   if (!form.even()) return {static_cast<std::int32_t>(members.size()), 1};
   return {sizes.front(), static_cast<std::int32_t>(sizes.size())};
@@ -51,8 +54,8 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
                                                     const std::string& name,
                                                     const std::vector<std::int64_t>& members,
                                                     const std::vector<std::int32_t>& tiers,
-                                                    Algorithm algorithm) {
-  GroupSetup setup;
+                                                    collective::Algorithm algorithm) {
+  process_group::GroupSetup setup;
   setup.store = c10::make_intrusive<c10d::PrefixStore>(name + "/words", world.store);
   setup.rank = static_cast<int>(std::ranges::find(members, world.rank) - members.begin());
   setup.size = static_cast<int>(members.size());
@@ -60,9 +63,10 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
   setup.global_ranks = members;
   setup.tiers = tiers;
   setup.engine.method = algorithm;
-  for (const Collective one : {Collective::kAllReduce, Collective::kAllGather,
-                               Collective::kReduceScatter, Collective::kAllToAll}) {
-    const bool runs = in_process_group(algorithm, one);
+  for (const collective::Collective one :
+       {collective::Collective::kAllReduce, collective::Collective::kAllGather,
+        collective::Collective::kReduceScatter, collective::Collective::kAllToAll}) {
+    const bool runs = collective::in_process_group(algorithm, one);
     setup.engine.choices.push_back({.collective = one,
                                     .most_bytes = std::numeric_limits<double>::infinity(),
                                     .method = runs ? std::optional(algorithm) : std::nullopt});
@@ -71,11 +75,12 @@ c10::intrusive_ptr<c10d::Backend> scheduled_backend(const Groups::World& world,
   for (const char* lane : {"/rails", "/inside"}) {
     setup.lanes.push_back(gloo_backend(world, name + lane, members));
   }
-  return c10::make_intrusive<StepwrightBackend>(std::move(setup), SplitGroup{});
+  return c10::make_intrusive<process_group::StepwrightBackend>(std::move(setup),
+                                                               process_group::SplitGroup{});
 }
 
 std::int64_t scheduled_calls(const c10d::Backend& backend) {
-  const auto* scheduled = dynamic_cast<const StepwrightBackend*>(&backend);
+  const auto* scheduled = dynamic_cast<const process_group::StepwrightBackend*>(&backend);
   if (scheduled == nullptr) return 0;
   std::int64_t calls = 0;
   for (const auto& [key, count] : scheduled->counts()) {
@@ -84,4 +89,4 @@ std::int64_t scheduled_calls(const c10d::Backend& backend) {
   return calls;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

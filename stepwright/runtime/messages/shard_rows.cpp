@@ -7,11 +7,11 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
-bool of_all_ranks(GroupKind group) {
-  return group == GroupKind::kDataContext || group == GroupKind::kExpertData;
+bool of_all_ranks(plan::GroupKind group) {
+  return group == plan::GroupKind::kDataContext || group == plan::GroupKind::kExpertData;
 }
 
 /// Columns [begin, begin + width) of a matrix, zeros beyond its end.
@@ -120,4 +120,4 @@ void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

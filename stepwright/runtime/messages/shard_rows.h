@@ -5,7 +5,7 @@
 
 #include "stepwright/runtime/execute/call.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 // The buffer of a message about states is a matrix, one row per rank of the group, in which the
 // blocks of its parameters stand side by side; the pieces of a message are runs of columns, so
@@ -34,4 +34,4 @@ at::Tensor all_gather_columns(Call& call, const at::Tensor& own);
 /// Flat tensors summed over the ranks in place, side by side in one buffer.
 void all_reduce_flat(Call& call, const std::vector<at::Tensor>& tensors);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -6,7 +6,7 @@
 #include "stepwright/runtime/messages/messages.h"
 #include "stepwright/runtime/messages/shard_rows.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 using Parameters = std::vector<StoredParameter*>;
@@ -23,7 +23,7 @@ struct Leaving {
 
 /// Gradients that a reduction takes in: those that a backward handed over, or those held here.
 std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   std::vector<Leaving> found;
   std::size_t next = 0;
   for (const std::int32_t id : units(call)) {
@@ -45,11 +45,11 @@ std::vector<Leaving> leaving_gradients(Call& call, bool handed_over) {
 }
 
 void scatter_gradients(Call& call) {
-  const Sharding& sharding = call.rank.plan.sharding;
+  const plan::Sharding& sharding = call.rank.plan.sharding;
   const std::int64_t ranks = call.rank.groups.of(call.op).size();
-  const bool outer =
-      call.op.group == GroupKind::kShardOuter || call.op.group == GroupKind::kExpertShardOuter;
-  const bool handed_over = sharding.gradients != Spread::kNone && !outer;
+  const bool outer = call.op.group == plan::GroupKind::kShardOuter ||
+                     call.op.group == plan::GroupKind::kExpertShardOuter;
+  const bool handed_over = sharding.gradients != plan::Spread::kNone && !outer;
   const std::vector<Leaving> leaving = leaving_gradients(call, handed_over);
   std::vector<std::vector<at::Tensor>> of_rank(static_cast<std::size_t>(ranks));
   for (const Leaving& one : leaving) {
@@ -74,7 +74,7 @@ void scatter_gradients(Call& call) {
 }
 
 void reduce_gradients(Call& call) {
-  if (call.op.kind == OperatorKind::kReduceScatter) return scatter_gradients(call);
+  if (call.op.kind == step::OperatorKind::kReduceScatter) return scatter_gradients(call);
   std::vector<at::Tensor> parts;
   for (const Leaving& one : leaving_gradients(call, false)) {
     parts.push_back(one.parameter->optimizer_gradient());
@@ -84,7 +84,7 @@ void reduce_gradients(Call& call) {
 
 /// The gathered parameters of a block, before each use.
 void gather_parameters(Call& call) {
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   StoredUnit& unit = call.rank.store.unit(call.item.units.front());
   at::Tensor& whole = call.gathered_writes.front()->value;
   if (!whole.defined()) {
@@ -105,7 +105,7 @@ void gather_parameters(Call& call) {
 
 /// Resident parameters after an update of shards finer than they are.
 void gather_updated(Call& call) {
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   Parameters parameters;
   std::vector<at::Tensor> own;
   for (const std::int32_t id : units(call)) {
@@ -135,7 +135,7 @@ void gather_updated(Call& call) {
 
 void reduce_small(Call& call, bool tied) {
   std::vector<at::Tensor> gradients;
-  const bool expert = is_of_experts(call.op.group);
+  const bool expert = plan::is_of_experts(call.op.group);
   for (const std::int32_t id : call.rank.store.order()) {
     for (const StoredParameter* parameter : call.rank.store.unit(id).own(expert)) {
       if (tied ? parameter->slice.name == kEmbeddingTable : parameter->slice.partial)
@@ -150,31 +150,31 @@ void reduce_small(Call& call, bool tied) {
 void run_state_message(Call& call) {
   StepSums& sums = call.rank.sums;
   switch (call.op.purpose) {
-    case Purpose::kGatherParameters: return gather_parameters(call);
-    case Purpose::kGatherUpdated: return gather_updated(call);
-    case Purpose::kReduceGradients: return reduce_gradients(call);
-    case Purpose::kReduceReplicated: return reduce_small(call, false);
-    case Purpose::kReduceTiedTable: return reduce_small(call, true);
-    case Purpose::kShareNorm:
+    case step::Purpose::kGatherParameters: return gather_parameters(call);
+    case step::Purpose::kGatherUpdated: return gather_updated(call);
+    case step::Purpose::kReduceGradients: return reduce_gradients(call);
+    case step::Purpose::kReduceReplicated: return reduce_small(call, false);
+    case step::Purpose::kReduceTiedTable: return reduce_small(call, true);
+    case step::Purpose::kShareNorm:
       return all_reduce_flat(
-          call, {is_of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
-    case Purpose::kShareLoads: {
+          call, {plan::is_of_experts(call.op.group) ? sums.expert_square : sums.dense_square});
+    case step::Purpose::kShareLoads: {
       std::vector<at::Tensor> loads;
       for (const StoredParameter* bias : call.rank.store.buffers()) {
         if (!bias->frozen) loads.push_back(bias->gradient);
       }
       return all_reduce_flat(call, loads);
     }
-    case Purpose::kShareLoss: return all_reduce_flat(call, {sums.loss});
-    case Purpose::kGatherMatrices:
-    case Purpose::kShareProducts:
-    case Purpose::kReturnMatrices: return run_matrix_message(call);
-    case Purpose::kShareSums:
-    case Purpose::kGatherMoments:
-    case Purpose::kShareSquares: return run_factored_message(call);
+    case step::Purpose::kShareLoss: return all_reduce_flat(call, {sums.loss});
+    case step::Purpose::kGatherMatrices:
+    case step::Purpose::kShareProducts:
+    case step::Purpose::kReturnMatrices: return run_matrix_message(call);
+    case step::Purpose::kShareSums:
+    case step::Purpose::kGatherMoments:
+    case step::Purpose::kShareSquares: return run_factored_message(call);
     default: break;
   }
   throw Error(ErrorKind::kUnsupported, fmt::format("{}: no message about states", call.op.name));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

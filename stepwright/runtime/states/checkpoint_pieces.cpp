@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first,
                                  std::int64_t count) {
@@ -21,9 +21,9 @@ std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first
   return runs;
 }
 
-std::vector<Piece> whole_pieces(const std::vector<LocalRun>& runs) {
-  std::vector<Piece> pieces;
-  for (const LocalRun& run : runs) add_run(pieces, run.whole, run.length);
+std::vector<checkpoint::Piece> whole_pieces(const std::vector<LocalRun>& runs) {
+  std::vector<checkpoint::Piece> pieces;
+  for (const LocalRun& run : runs) checkpoint::add_run(pieces, run.whole, run.length);
   return pieces;
 }
 
@@ -34,4 +34,4 @@ std::vector<std::int64_t> whole_shape(const ParameterSlice& slice) {
   return shape;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -6,7 +6,7 @@
 #include "stepwright/checkpoint/pieces.h"
 #include "stepwright/runtime/states/parameter_slice.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Elements of a rank's flat, padded part of a parameter that stand together in the whole one.
 struct LocalRun {
@@ -21,9 +21,9 @@ std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first
                                  std::int64_t count);
 
 /// The place of local runs in the whole parameter.
-std::vector<Piece> whole_pieces(const std::vector<LocalRun>& runs);
+std::vector<checkpoint::Piece> whole_pieces(const std::vector<LocalRun>& runs);
 
 /// The whole parameter's extents, as checkpoints and exported weights have them.
 std::vector<std::int64_t> whole_shape(const ParameterSlice& slice);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

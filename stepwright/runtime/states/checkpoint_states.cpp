@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/states/checkpoint_pieces.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr std::string_view kFirstMoment = "first_moment";
@@ -33,7 +33,7 @@ StateGroup of_elements(const StoredParameter& p) {
   const auto add = [&](std::string_view state, const at::Tensor& held) {
     if (held.defined() && held.numel() > 0) group.states[state] = held;
   };
-  add(kWeightsState, p.master);
+  add(checkpoint::kWeightsState, p.master);
   add(kFirstMoment, p.first_moment);
   add(kSecondMoment, p.second_moment);
   if (p.first_bytes) {
@@ -60,11 +60,11 @@ at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
 void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy) {
   const std::vector<LocalRun> runs =
       local_runs(group.writes, group.first, group.states.begin()->second.numel());
-  const std::vector<Piece> pieces = whole_pieces(runs);
+  const std::vector<checkpoint::Piece> pieces = whole_pieces(runs);
   if (pieces.empty()) return;
   const std::string& name = group.slice.name;
-  IndexedTensor& indexed =
-      copy.indexed.emplace_back(IndexedTensor{name, whole_shape(group.slice), {{0, pieces}}});
+  checkpoint::IndexedTensor& indexed = copy.indexed.emplace_back(
+      checkpoint::IndexedTensor{name, whole_shape(group.slice), {{0, pieces}}});
   const std::vector<std::string> names = state_names(rank);
   for (const std::string& state : names) {
     const auto found = group.states.find(state);
@@ -74,30 +74,33 @@ void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy)
     const auto width = static_cast<std::int64_t>(held.element_size());
     const auto* from = static_cast<const std::byte*>(held.data_ptr());
     std::vector<std::byte>& buffer = copy.buffers.emplace_back();
-    buffer.reserve(static_cast<std::size_t>(elements_of(pieces) * width));
+    buffer.reserve(static_cast<std::size_t>(checkpoint::elements_of(pieces) * width));
     for (const LocalRun& run : runs) {
       buffer.insert(buffer.end(), from + run.local * width,
                     from + (run.local + run.length) * width);
     }
-    copy.tensors.push_back(
-        {shard_tensor_name(state, name), state_dtype(rank), {elements_of(pieces)}, buffer});
+    copy.tensors.push_back({checkpoint::shard_tensor_name(state, name),
+                            state_dtype(rank),
+                            {checkpoint::elements_of(pieces)},
+                            buffer});
   }
   if (indexed.states == names) indexed.states.clear();
 }
 
 void copy_parameter(const StoredParameter& parameter, const RankState& rank, StateCopy& copy) {
-  const Spread spread = parameter.layout->sharding.optimizer;
+  const plan::Spread spread = parameter.layout->sharding.optimizer;
   if (parameter.slice.duplicate || !parameter.layout->first_holder(spread)) return;
   if (parameter.master.numel() > 0) copy_group(of_elements(parameter), rank, copy);
   if (parameter.sums) copy_group(of_edges(parameter), rank, copy);
 }
 
 /// Values of local elements from `first` on; padding stays 0.
-at::Tensor assemble(const IndexedTensor& tensor, std::string_view state, ShardReader& reader,
-                    const std::vector<LocalRun>& runs, const at::Tensor& like) {
-  const std::vector<Piece> pieces = whole_pieces(runs);
+at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view state,
+                    checkpoint::ShardReader& reader, const std::vector<LocalRun>& runs,
+                    const at::Tensor& like) {
+  const std::vector<checkpoint::Piece> pieces = whole_pieces(runs);
   const auto width = static_cast<std::int64_t>(like.element_size());
-  std::vector<std::byte> packed(static_cast<std::size_t>(elements_of(pieces) * width));
+  std::vector<std::byte> packed(static_cast<std::size_t>(checkpoint::elements_of(pieces) * width));
   reader.read(tensor, state, pieces, packed);
   at::Tensor values = at::zeros_like(like, at::TensorOptions(at::kCPU));
   auto* to = static_cast<std::byte*>(values.data_ptr());
@@ -109,8 +112,9 @@ at::Tensor assemble(const IndexedTensor& tensor, std::string_view state, ShardRe
   return values;
 }
 
-const IndexedTensor& indexed(const ShardReader& reader, const ParameterSlice& slice) {
-  const IndexedTensor* tensor = reader.find(slice.name);
+const checkpoint::IndexedTensor& indexed(const checkpoint::ShardReader& reader,
+                                         const ParameterSlice& slice) {
+  const checkpoint::IndexedTensor* tensor = reader.find(slice.name);
   const std::string where = reader.directory().string();
   if (tensor == nullptr) {
     fail_input(fmt::format("{}: of another model: it has no parameter '{}'", where, slice.name));
@@ -124,23 +128,24 @@ const IndexedTensor& indexed(const ShardReader& reader, const ParameterSlice& sl
 }
 
 /// All but the weights.
-void load_group(const StateGroup& group, const RankState& rank, ShardReader& reader) {
-  const IndexedTensor& tensor = indexed(reader, group.slice);
+void load_group(const StateGroup& group, const RankState& rank, checkpoint::ShardReader& reader) {
+  const checkpoint::IndexedTensor& tensor = indexed(reader, group.slice);
   for (const auto& [state, held] : group.states) {
-    if (state == kWeightsState) continue;
+    if (state == checkpoint::kWeightsState) continue;
     const at::Tensor like = at::empty({held.numel()}, rank.options_of(rank.setting.exact));
     const std::vector<LocalRun> runs = local_runs(group.slice, group.first, held.numel());
     held.copy_(assemble(tensor, state, reader, runs, like));
   }
 }
 
-void load_parameter(StoredParameter& parameter, const RankState& rank, ShardReader& reader) {
-  const IndexedTensor& tensor = indexed(reader, parameter.slice);
-  const Sharding& sharding = parameter.layout->sharding;
+void load_parameter(StoredParameter& parameter, const RankState& rank,
+                    checkpoint::ShardReader& reader) {
+  const checkpoint::IndexedTensor& tensor = indexed(reader, parameter.slice);
+  const plan::Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::empty({parameter.value.numel()}, parameter.master.options());
   const std::vector<LocalRun> all =
       local_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel());
-  const at::Tensor weights = assemble(tensor, kWeightsState, reader, all, exact);
+  const at::Tensor weights = assemble(tensor, checkpoint::kWeightsState, reader, all, exact);
   parameter.value.copy_(weights);
   parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));
   const StateGroup elements = of_elements(parameter);
@@ -160,11 +165,11 @@ std::string state_dtype(const RankState& rank) {
 }
 
 std::vector<std::string> state_names(const RankState& rank) {
-  std::vector<std::string> names{std::string(kWeightsState)};
-  if (rank.job.optimizer == Optimizer::kSgd) return names;
-  if (rank.job.optimizer != Optimizer::kAdafactor) names.emplace_back(kFirstMoment);
+  std::vector<std::string> names{std::string(checkpoint::kWeightsState)};
+  if (rank.job.optimizer == plan::Optimizer::kSgd) return names;
+  if (rank.job.optimizer != plan::Optimizer::kAdafactor) names.emplace_back(kFirstMoment);
   names.emplace_back(kSecondMoment);
-  if (rank.job.optimizer != Optimizer::kAdam8bit) return names;
+  if (rank.job.optimizer != plan::Optimizer::kAdam8bit) return names;
   names.emplace_back(kFirstScale);
   names.emplace_back(kSecondScale);
   return names;
@@ -178,8 +183,8 @@ StateCopy copy_states(RankState& rank) {
   return copy;
 }
 
-void load_states(RankState& rank, ShardReader& reader) {
-  const CheckpointIndex& index = reader.index();
+void load_states(RankState& rank, checkpoint::ShardReader& reader) {
+  const checkpoint::CheckpointIndex& index = reader.index();
   const std::string where = reader.directory().string();
   if (index.dtype != state_dtype(rank)) {
     fail_input(fmt::format("{}: its states are {}, those of this plan's precision {}", where,
@@ -194,4 +199,4 @@ void load_states(RankState& rank, ShardReader& reader) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

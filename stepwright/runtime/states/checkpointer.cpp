@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/launch/watch.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 void set_text(c10d::Store& store, const std::string& key, const std::string& text) {
@@ -26,7 +26,8 @@ std::string shard_name(std::int64_t rank) { return fmt::format("rank-{:05}.safet
 
 }  // namespace
 
-Checkpointer::Checkpointer(RankState& rank, const Groups::World& world, CheckpointRun run)
+Checkpointer::Checkpointer(RankState& rank, const Groups::World& world,
+                           checkpoint::CheckpointRun run)
     : rank_(rank),
       world_(world),
       run_(std::move(run)),
@@ -54,21 +55,21 @@ Checkpointer::~Checkpointer() {
 
 void Checkpointer::open() {
   const std::filesystem::path directory = rank_.options.checkpoint;
-  lock_ = std::make_unique<DirectoryLock>(directory);
-  const auto last = last_checkpoint(directory);
+  lock_ = std::make_unique<checkpoint::DirectoryLock>(directory);
+  const auto last = checkpoint::last_checkpoint(directory);
   if (last && !rank_.options.resume) {
     fail_input(
         fmt::format("--checkpoint: {} is there already; continue it with --resume, or name "
                     "another directory",
                     last->string()));
   }
-  remove_uncommitted(directory);
+  checkpoint::remove_uncommitted(directory);
   token_ = new_token();
   last_ = last ? last->string() : "";
 }
 
-void Checkpointer::check_run(const ShardReader& reader) const {
-  const CheckpointRun& old = reader.index().run;
+void Checkpointer::check_run(const checkpoint::ShardReader& reader) const {
+  const checkpoint::CheckpointRun& old = reader.index().run;
   const auto same = [&](const char* what, auto then, auto now) {
     if (then == now) return;
     fail_input(
@@ -91,9 +92,9 @@ void Checkpointer::resume() {
   if (last_.empty()) return;
   std::string said = "+";
   try {
-    ShardReader reader(last_);
+    checkpoint::ShardReader reader(last_);
     check_run(reader);
-    const std::vector<IndexedFile>& files = reader.index().files;
+    const std::vector<checkpoint::IndexedFile>& files = reader.index().files;
     for (auto i = static_cast<std::size_t>(world_.rank); i < files.size();
          i += static_cast<std::size_t>(world_.size)) {
       reader.verify(files[i]);
@@ -126,16 +127,18 @@ void Checkpointer::save(std::int64_t step) {
 }
 
 void Checkpointer::write(StateCopy copy, std::int64_t step) {
-  const auto writing = writing_directory(rank_.options.checkpoint, step, token_);
+  const auto writing = checkpoint::writing_directory(rank_.options.checkpoint, step, token_);
   std::error_code error;
   std::filesystem::create_directories(writing, error);
   if (error) {
     throw Error(ErrorKind::kRuntime,
                 fmt::format("{}: cannot be made: {}", writing.string(), error.message()));
   }
-  ShardPart part{.file = {.name = shard_name(world_.rank)}, .tensors = std::move(copy.indexed)};
-  part.file.sum = write_safetensors_file(writing / part.file.name, copy.tensors);
-  set_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "+" + part_text(part));
+  checkpoint::ShardPart part{.file = {.name = shard_name(world_.rank)},
+                             .tensors = std::move(copy.indexed)};
+  part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, copy.tensors);
+  set_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
+           "+" + checkpoint::part_text(part));
   const std::string done = fmt::format("checkpoint/{}", step);
   if (world_.rank == 0) {
     commit_parts(writing, step);
@@ -146,7 +149,8 @@ void Checkpointer::write(StateCopy copy, std::int64_t step) {
 }
 
 void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64_t step) {
-  CheckpointIndex index{.run = run_, .dtype = state_dtype(rank_), .states = state_names(rank_)};
+  checkpoint::CheckpointIndex index{
+      .run = run_, .dtype = state_dtype(rank_), .states = state_names(rank_)};
   index.run.step = step;
   index.run.samples = step * rank_.job.sequences;
   for (std::int64_t r = 0; r < world_.size; ++r) {
@@ -154,12 +158,12 @@ void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64
     if (said.front() == '-') {
       throw Error(ErrorKind::kRuntime, fmt::format("rank {}: {}", r, said.substr(1)));
     }
-    add_part(index, parse_part(std::string_view(said).substr(1)));
+    checkpoint::add_part(index, checkpoint::parse_part(std::string_view(said).substr(1)));
   }
-  check_complete(index, writing / kIndexName);
-  commit(writing, rank_.options.checkpoint, index);
+  checkpoint::check_complete(index, writing / checkpoint::kIndexName);
+  checkpoint::commit(writing, rank_.options.checkpoint, index);
   if (rank_.options.keep_checkpoints > 0) {
-    remove_old_checkpoints(rank_.options.checkpoint, rank_.options.keep_checkpoints);
+    checkpoint::remove_old_checkpoints(rank_.options.checkpoint, rank_.options.keep_checkpoints);
   }
 }
 
@@ -181,4 +185,4 @@ void Checkpointer::finish() {
   if (failed_) std::rethrow_exception(failure_);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

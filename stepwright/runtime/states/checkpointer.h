@@ -11,7 +11,7 @@
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/states/checkpoint_states.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Writes checkpoints of a run while it goes on: `save` takes a copy, a thread writes it; when all
 /// ranks have written, rank 0 commits. All ranks make one and call its members in the same steps.
@@ -20,7 +20,7 @@ class Checkpointer {
   /// `run`: what all checkpoints have in common. Fails with `kInput`, on every rank, when another
   /// run writes to the directory, it cannot be written, or it holds checkpoints that the options do
   /// not say to continue.
-  Checkpointer(RankState& rank, const Groups::World& world, CheckpointRun run);
+  Checkpointer(RankState& rank, const Groups::World& world, checkpoint::CheckpointRun run);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
@@ -39,22 +39,22 @@ class Checkpointer {
 
  private:
   void open();
-  void check_run(const ShardReader& reader) const;
+  void check_run(const checkpoint::ShardReader& reader) const;
   void write(StateCopy copy, std::int64_t step);
   void commit_parts(const std::filesystem::path& writing, std::int64_t step);
   [[nodiscard]] std::string wait_for(const std::string& key);
 
   RankState& rank_;
   const Groups::World& world_;
-  CheckpointRun run_;
+  checkpoint::CheckpointRun run_;
   c10::intrusive_ptr<c10d::Store> store_;
-  std::unique_ptr<DirectoryLock> lock_;  ///< On rank 0.
-  std::string token_;                    ///< Of this run.
-  std::string last_;                     ///< The checkpoint to continue; empty: none.
+  std::unique_ptr<checkpoint::DirectoryLock> lock_;  ///< On rank 0.
+  std::string token_;                                ///< Of this run.
+  std::string last_;                                 ///< The checkpoint to continue; empty: none.
   std::thread writer_;
   std::atomic<bool> failed_ = false;
   std::atomic<bool> ends_ = false;
   std::exception_ptr failure_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 ParameterSlice edge_slice(const ParameterSlice& parameter) {
   const auto matrices = std::ssize(parameter.matrices);
@@ -23,12 +23,12 @@ ParameterSlice edge_slice(const ParameterSlice& parameter) {
 ParameterSlice own_edge_slice(const ParameterSlice& parameter) {
   ParameterSlice edges = edge_slice(parameter);
   const auto columns = edges.row_of.begin() + parameter.local_rows;
-  if (parameter.cut == Split::kRow) {
+  if (parameter.cut == model::Split::kRow) {
     if (parameter.first_column > 0) std::fill(edges.row_of.begin(), columns, -1);
-  } else if (parameter.cut != Split::kReplicated && parameter.row_of.front() != 0) {
+  } else if (parameter.cut != model::Split::kReplicated && parameter.row_of.front() != 0) {
     std::fill(columns, edges.row_of.end(), -1);
   }
   return edges;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

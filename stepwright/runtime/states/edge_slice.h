@@ -2,7 +2,7 @@
 
 #include "stepwright/runtime/states/parameter_slice.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The rows of a parameter's matrices, then the columns of each of them, as if they were a vector
 /// of its own, "NAME.sums": what this rank holds of them, copy by copy.
@@ -12,4 +12,4 @@ ParameterSlice edge_slice(const ParameterSlice& parameter);
 /// not cut.
 ParameterSlice own_edge_slice(const ParameterSlice& parameter);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

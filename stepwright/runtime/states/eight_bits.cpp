@@ -7,7 +7,7 @@
 #include "stepwright/core/divide_up.h"
 #include "stepwright/plan/optimizer_traits.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr int kDecades = 7;
@@ -44,7 +44,7 @@ const at::Tensor& numbers_of_bytes(Signs signs) {
 
 EightBits EightBits::zeros(std::int64_t elements, std::int64_t blocks, Signs signs,
                            const at::TensorOptions& scales) {
-  const std::int64_t each = divide_up(elements / blocks, kScaleBlock);
+  const std::int64_t each = divide_up(elements / blocks, plan::kScaleBlock);
   EightBits bits{.bytes = at::empty({elements}, scales.dtype(at::kByte)),
                  .scales = at::zeros({blocks * each}, scales),
                  .blocks = blocks,
@@ -55,13 +55,13 @@ EightBits EightBits::zeros(std::int64_t elements, std::int64_t blocks, Signs sig
 
 at::Tensor EightBits::in_blocks(const at::Tensor& flat) const {
   const at::Tensor runs = flat.view({blocks, -1});
-  const std::int64_t missing = scales.numel() / blocks * kScaleBlock - runs.size(1);
-  return at::constant_pad_nd(runs, {0, missing}).view({-1, kScaleBlock});
+  const std::int64_t missing = scales.numel() / blocks * plan::kScaleBlock - runs.size(1);
+  return at::constant_pad_nd(runs, {0, missing}).view({-1, plan::kScaleBlock});
 }
 
 at::Tensor EightBits::spread_scales() const {
   return scales.view({blocks, -1, 1})
-      .expand({blocks, scales.numel() / blocks, kScaleBlock})
+      .expand({blocks, scales.numel() / blocks, plan::kScaleBlock})
       .reshape({blocks, -1})
       .narrow(1, 0, bytes.numel() / blocks)
       .reshape({-1})
@@ -95,4 +95,4 @@ void EightBits::restore(const at::Tensor& values, const at::Tensor& of_each) {
   encode(values);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// Whether numbers have signs: those of first moments do.
 enum class Signs : std::uint8_t { kBoth, kPlus };
@@ -42,4 +42,4 @@ struct EightBits {
   void encode(const at::Tensor& values);
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 std::uint64_t hash_of(std::string_view text) {
@@ -24,11 +24,11 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t number) {
   return z ^ (z >> 31U);
 }
 
-InitialValues::InitialValues(std::uint64_t seed, std::string_view name, Start start,
+InitialValues::InitialValues(std::uint64_t seed, std::string_view name, model::Start start,
                              std::int64_t layers)
-    : key_(mix(seed, hash_of(name))), mean_(start == Start::kOnes ? 1 : 0) {
-  if (start == Start::kNormal || start == Start::kResidual) deviation_ = 0.02;
-  if (start == Start::kResidual) deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
+    : key_(mix(seed, hash_of(name))), mean_(start == model::Start::kOnes ? 1 : 0) {
+  if (start == model::Start::kNormal || start == model::Start::kResidual) deviation_ = 0.02;
+  if (start == model::Start::kResidual) deviation_ /= std::sqrt(2.0 * static_cast<double>(layers));
 }
 
 double InitialValues::at(std::int64_t index) const {
@@ -39,4 +39,4 @@ double InitialValues::at(std::int64_t index) const {
   return deviation_ * radius * std::cos(2 * std::numbers::pi * uniform(mix(key_, 2 * number + 1)));
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 
 #include "stepwright/runtime/states/parameter_slice.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// A reproducible hash of a seed and a number (splitmix64).
 std::uint64_t mix(std::uint64_t seed, std::uint64_t number);
@@ -17,7 +17,7 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t number);
 class InitialValues {
  public:
   /// `name`: of the whole parameter, which sets its values apart; `layers`: of the model.
-  InitialValues(std::uint64_t seed, std::string_view name, Start start, std::int64_t layers);
+  InitialValues(std::uint64_t seed, std::string_view name, model::Start start, std::int64_t layers);
   /// The value at an index of the whole parameter; 0 for -1 (padding).
   [[nodiscard]] double at(std::int64_t index) const;
 
@@ -27,4 +27,4 @@ class InitialValues {
   double deviation_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

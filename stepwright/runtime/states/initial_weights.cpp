@@ -2,11 +2,11 @@
 
 #include "stepwright/runtime/states/checkpoint_pieces.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
-void load(StoredParameter& parameter, const HuggingFaceWeights& weights) {
-  const Sharding& sharding = parameter.layout->sharding;
+void load(StoredParameter& parameter, const huggingface::HuggingFaceWeights& weights) {
+  const plan::Sharding& sharding = parameter.layout->sharding;
   const at::Tensor exact = at::zeros({parameter.value.numel()}, at::kDouble);
   auto* out = exact.data_ptr<double>();
   for (const LocalRun& run :
@@ -21,17 +21,17 @@ void load(StoredParameter& parameter, const HuggingFaceWeights& weights) {
 
 }  // namespace
 
-void load_weights(ParameterStore& store, const HuggingFaceWeights& weights) {
+void load_weights(ParameterStore& store, const huggingface::HuggingFaceWeights& weights) {
   for (StoredParameter* parameter : store.held()) {
     if (!parameter->slice.adapter) load(*parameter, weights);
   }
   for (StoredParameter* buffer : store.buffers()) load(*buffer, weights);
 }
 
-void load_adapters(ParameterStore& store, const HuggingFaceWeights& adapters) {
+void load_adapters(ParameterStore& store, const huggingface::HuggingFaceWeights& adapters) {
   for (StoredParameter* parameter : store.held()) {
     if (parameter->slice.adapter) load(*parameter, adapters);
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -8,11 +8,12 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/step/matrices.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// The rows of one of several ranks, of each matrix that stands in a parameter.
-std::vector<std::int64_t> cut_rows(const Parameter& whole, std::int64_t ranks, std::int64_t rank) {
+std::vector<std::int64_t> cut_rows(const model::Parameter& whole, std::int64_t ranks,
+                                   std::int64_t rank) {
   std::array<std::int64_t, 6> parts = whole.fused;
   if (parts[0] == 0) parts[0] = whole.rows;
   std::vector<std::int64_t> rows;
@@ -36,28 +37,29 @@ std::vector<std::int64_t> vocabulary_rows(std::int64_t whole, std::int64_t own, 
 
 bool is_table(std::string_view name) { return name == kEmbeddingTable || name == "head.weight"; }
 
-Parameter find_parameter(const Architecture& model, std::int32_t unit, std::string_view name) {
-  std::vector<Parameter> list;
+model::Parameter find_parameter(const model::Architecture& model, std::int32_t unit,
+                                std::string_view name) {
+  std::vector<model::Parameter> list;
   if (is_table(name)) {
     const bool of_embedding = name == kEmbeddingTable || model.tied;
-    list = of_embedding ? embedding_parameters(model) : head_parameters(model);
+    list = of_embedding ? model::embedding_parameters(model) : model::head_parameters(model);
     if (of_embedding) name = kEmbeddingTable;
-  } else if (unit == kEmbeddingUnit) {
-    list = embedding_parameters(model);
-  } else if (unit == kHeadUnit || name == "head.bias") {
-    list = head_parameters(model);
+  } else if (unit == step::kEmbeddingUnit) {
+    list = model::embedding_parameters(model);
+  } else if (unit == step::kHeadUnit || name == "head.bias") {
+    list = model::head_parameters(model);
   } else {
-    list = unit < model.layers ? layer_parameters(model, model.layer_class(unit))
-                               : multi_token_parameters(model);
+    list = unit < model.layers ? model::layer_parameters(model, model.layer_class(unit))
+                               : model::multi_token_parameters(model);
   }
-  for (const Parameter& parameter : list) {
+  for (const model::Parameter& parameter : list) {
     if (parameter.name == name) return parameter;
   }
   throw Error(ErrorKind::kRuntime, fmt::format("no parameter {} in unit {}", name, unit));
 }
 
-std::string whole_name(std::int32_t unit, const Parameter& whole) {
-  if (unit >= 0 && whole.split != Split::kVocabulary)
+std::string whole_name(std::int32_t unit, const model::Parameter& whole) {
+  if (unit >= 0 && whole.split != model::Split::kVocabulary)
     return fmt::format("layers.{}.{}", unit, whole.name);
   return std::string(whole.name);
 }
@@ -73,12 +75,12 @@ std::int64_t ParameterSlice::whole_index(std::int64_t local) const {
   return ((first_copy + copy) * rows + row) * columns + column;
 }
 
-std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates& place,
+std::vector<ParameterSlice> parameter_slices(const step::Setting& s, const plan::Coordinates& place,
                                              std::int32_t unit,
-                                             const std::vector<LocalParameter>& local) {
+                                             const std::vector<step::LocalParameter>& local) {
   std::vector<ParameterSlice> slices;
-  for (const LocalParameter& own : local) {
-    const Parameter whole = find_parameter(*s.model, unit, own.name);
+  for (const step::LocalParameter& own : local) {
+    const model::Parameter whole = find_parameter(*s.model, unit, own.name);
     const std::int64_t ranks = own.expert ? s.expert_tensor : s.tensor;
     const std::int64_t rank = own.expert ? place.expert_tensor : place.tensor;
     ParameterSlice slice{.name = whole_name(unit, whole),
@@ -92,22 +94,22 @@ std::vector<ParameterSlice> parameter_slices(const Setting& s, const Coordinates
                          .partial = own.tensor_partial,
                          .adapter = whole.adapter,
                          .start = whole.start};
-    slice.matrices = matrix_rows(whole);
+    slice.matrices = step::matrix_rows(whole);
     if (ranks > 1) slice.cut = whole.split;
     if (own.expert) slice.first_copy = place.expert * own.copies;
-    if (whole.split == Split::kVocabulary) {
-      slice.row_of = vocabulary_rows(whole.rows, own.rows, vocabulary_part(s, place));
+    if (whole.split == model::Split::kVocabulary) {
+      slice.row_of = vocabulary_rows(whole.rows, own.rows, step::vocabulary_part(s, place));
     } else {
-      const bool cut = whole.split == Split::kColumn;
+      const bool cut = whole.split == model::Split::kColumn;
       slice.row_of = cut_rows(whole, cut ? ranks : 1, cut ? rank : 0);
     }
-    if (whole.split == Split::kRow) slice.first_column = rank * own.columns;
-    const bool copied_table = unit != kEmbeddingUnit && slice.name == kEmbeddingTable;
-    const bool copied_bias = own.expert && whole.split == Split::kReplicated && rank > 0;
+    if (whole.split == model::Split::kRow) slice.first_column = rank * own.columns;
+    const bool copied_table = unit != step::kEmbeddingUnit && slice.name == kEmbeddingTable;
+    const bool copied_bias = own.expert && whole.split == model::Split::kReplicated && rank > 0;
     slice.duplicate = (own.tensor_replicated && place.tensor > 0) || copied_bias || copied_table;
     slices.push_back(std::move(slice));
   }
   return slices;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -8,7 +8,7 @@
 #include "stepwright/model/parameters.h"
 #include "stepwright/step/setting.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The name of the table that both ends of a model may use.
 inline constexpr std::string_view kEmbeddingTable = "embedding.word";
@@ -28,14 +28,14 @@ struct ParameterSlice {
   /// The rows, of the whole parameter, of each matrix that stands in it (`matrix_rows`); empty: it
   /// is none.
   std::vector<std::int64_t> matrices = {};
-  Split cut = Split::kReplicated;  ///< How tensor (of experts expert-tensor) ranks cut it, if they
-                                   ///< are several.
+  model::Split cut = model::Split::kReplicated;  ///< How tensor (of experts expert-tensor) ranks
+                                                 ///< cut it, if they are several.
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
   bool partial = false;  ///< Its gradient is summed over the tensor ranks.
   bool adapter = false;  ///< The A or the B of an adapter.
-  Start start{};
+  model::Start start{};
   /// Another rank of the tensor group, or the first pipeline position, has the same values.
   bool duplicate = false;
 
@@ -54,8 +54,8 @@ struct ParameterSlice {
 
 /// The slices of a block's parameters (`unit` as in `Item::units`) that a rank holds, in the order
 /// of its templates. `borrows`: a tied head uses the embedding's own table.
-std::vector<ParameterSlice> parameter_slices(const Setting& setting, const Coordinates& place,
-                                             std::int32_t unit,
-                                             const std::vector<LocalParameter>& local);
+std::vector<ParameterSlice> parameter_slices(const step::Setting& setting,
+                                             const plan::Coordinates& place, std::int32_t unit,
+                                             const std::vector<step::LocalParameter>& local);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/states/initial_values.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 std::int64_t index_in(const std::vector<std::int64_t>& members, std::int64_t rank) {
@@ -49,7 +49,7 @@ at::Tensor StoredParameter::shaped(const at::Tensor& flat) const {
   return used.view({slice.local_rows, slice.local_columns});
 }
 
-at::Tensor StoredParameter::part(const at::Tensor& held, Spread from, Spread to) const {
+at::Tensor StoredParameter::part(const at::Tensor& held, plan::Spread from, plan::Spread to) const {
   return held.narrow(0, first_element(to) - first_element(from), held_elements(to));
 }
 
@@ -88,33 +88,33 @@ std::vector<StoredParameter*> StoredUnit::used(bool expert) {
   return found;
 }
 
-ParameterStore::ParameterStore(const Place& place, const StepProgram& program, const Stage& stage,
-                               std::uint64_t seed)
+ParameterStore::ParameterStore(const Place& place, const step::StepProgram& program,
+                               const step::Stage& stage, std::uint64_t seed)
     : setting_(place.setting),
       optimizer_(place.optimizer),
       device_(place.device),
       coordinates_(place.grid.coordinates(place.rank)) {
-  const Grid& grid = place.grid;
-  const auto lay = [&](GroupKind world, GroupKind inner) {
+  const plan::Grid& grid = place.grid;
+  const auto lay = [&](plan::GroupKind world, plan::GroupKind inner) {
     return state_layout(place.plan.sharding, grid.size(inner), grid.size(world),
                         index_in(grid.members(world, place.rank), place.rank));
   };
-  dense_layout_ = lay(GroupKind::kDataContext, GroupKind::kShardInner);
-  expert_layout_ = lay(GroupKind::kExpertData, GroupKind::kExpertShardInner);
+  dense_layout_ = lay(plan::GroupKind::kDataContext, plan::GroupKind::kShardInner);
+  expert_layout_ = lay(plan::GroupKind::kExpertData, plan::GroupKind::kExpertShardInner);
   whole_layout_ =
-      state_layout({}, 1, grid.size(GroupKind::kDataContext),
-                   index_in(grid.members(GroupKind::kDataContext, place.rank), place.rank));
-  std::map<std::int32_t, const std::vector<LocalParameter>*> met;
-  for (const Sequence& sequence : stage.sequences) {
-    for (const Item& item : sequence.items) {
-      const Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      state_layout({}, 1, grid.size(plan::GroupKind::kDataContext),
+                   index_in(grid.members(plan::GroupKind::kDataContext, place.rank), place.rank));
+  std::map<std::int32_t, const std::vector<step::LocalParameter>*> met;
+  for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::Item& item : sequence.items) {
+      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
       if (item.units.size() != 1 || piece.parameters.empty()) continue;
       const std::int32_t id = item.units.front();
       if (met.try_emplace(id, &piece.parameters).second) order_.push_back(id);
     }
   }
   // Owners of tables before those who borrow.
-  for (const std::int32_t id : {kEmbeddingUnit, kHeadUnit}) {
+  for (const std::int32_t id : {step::kEmbeddingUnit, step::kHeadUnit}) {
     if (met.contains(id)) add_unit(id, *met[id], seed);
   }
   for (const auto& [id, parameters] : met) add_unit(id, *parameters, seed);
@@ -124,12 +124,13 @@ ParameterStore::ParameterStore(const Place& place, const StepProgram& program, c
 /// Where an update needs whole matrices and gradients are whole, states are those of whole
 /// parameters: the next of each shape has the next owner.
 const StateLayout* ParameterStore::layout_of(const ParameterSlice& slice,
-                                             const LocalParameter& local) {
+                                             const step::LocalParameter& local) {
   const StateLayout& usual = local.expert ? expert_layout_ : dense_layout_;
-  const Sharding& sharding = usual.sharding;
-  const bool owned = optimizer_ == Optimizer::kMuon && sharding.optimizer != Spread::kNone &&
-                     sharding.gradients == Spread::kNone && !slice.matrices.empty() &&
-                     is_of_layers(local.name) && !local.frozen;
+  const plan::Sharding& sharding = usual.sharding;
+  const bool owned = optimizer_ == plan::Optimizer::kMuon &&
+                     sharding.optimizer != plan::Spread::kNone &&
+                     sharding.gradients == plan::Spread::kNone && !slice.matrices.empty() &&
+                     step::is_of_layers(local.name) && !local.frozen;
   if (!owned) return &usual;
   std::int64_t& dealt =
       dealt_[{slice.local_copies, slice.local_rows, slice.local_columns, slice.cut, slice.expert}];
@@ -162,10 +163,10 @@ StoredParameter* ParameterStore::owner_of(std::string_view name) {
 }
 
 void ParameterStore::add_buffers(StoredUnit& unit, std::int32_t id) const {
-  const Architecture& model = *setting_.model;
+  const model::Architecture& model = *setting_.model;
   if (id < 0 || !model.experts || !model.experts->correction_bias) return;
   if (!model.layer_class(id).has_experts()) return;
-  const LocalParameter local{
+  const step::LocalParameter local{
       .name = kCorrectionBias, .rows = model.experts->count, .tensor_replicated = true};
   StoredParameter buffer{.slice = parameter_slices(setting_, coordinates_, id, {local}).front(),
                          .local_name = local.name,
@@ -180,7 +181,7 @@ void ParameterStore::add_buffers(StoredUnit& unit, std::int32_t id) const {
   unit.buffers.push_back(std::move(buffer));
 }
 
-void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>& local,
+void ParameterStore::add_unit(std::int32_t id, const std::vector<step::LocalParameter>& local,
                               std::uint64_t seed) {
   if (units_.contains(id)) return;
   StoredUnit& unit = units_[id];
@@ -216,7 +217,7 @@ void ParameterStore::add_unit(std::int32_t id, const std::vector<LocalParameter>
 }
 
 void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) const {
-  const Sharding& sharding = parameter.layout->sharding;
+  const plan::Sharding& sharding = parameter.layout->sharding;
   parameter.value = zeros(parameter.held_elements(sharding.parameters), setting_.storage);
   fill(parameter, seed, setting_.model->layers);
   if (parameter.frozen) return;
@@ -227,24 +228,24 @@ void ParameterStore::allocate(StoredParameter& parameter, std::uint64_t seed) co
 }
 
 void ParameterStore::allocate_moments(StoredParameter& parameter) const {
-  if (optimizer_ == Optimizer::kSgd) return;
-  const Spread spread = parameter.layout->sharding.optimizer;
+  if (optimizer_ == plan::Optimizer::kSgd) return;
+  const plan::Spread spread = parameter.layout->sharding.optimizer;
   const std::int64_t moments = parameter.held_elements(spread);
-  const DType kept = optimizer_ == Optimizer::kAdamNarrow ? DType::kBf16 : setting_.exact;
-  if (optimizer_ == Optimizer::kAdafactor) {
+  const DType kept = optimizer_ == plan::Optimizer::kAdamNarrow ? DType::kBf16 : setting_.exact;
+  if (optimizer_ == plan::Optimizer::kAdafactor) {
     const bool matrix = !parameter.slice.matrices.empty();
     if (matrix) parameter.sums = edge_sums(parameter);
     parameter.second_moment = zeros(matrix ? 0 : moments, kept);
     return;
   }
-  if (optimizer_ == Optimizer::kAdam8bit) {
+  if (optimizer_ == plan::Optimizer::kAdam8bit) {
     const at::TensorOptions scales = zeros(0, setting_.exact).options();
     const std::int64_t blocks = parameter.layout->held(spread).count;
     parameter.first_bytes = EightBits::zeros(moments, blocks, Signs::kBoth, scales);
     parameter.second_bytes = EightBits::zeros(moments, blocks, Signs::kPlus, scales);
     return;
   }
-  const bool orthogonal = optimizer_ == Optimizer::kMuon && parameter.is_layer_matrix();
+  const bool orthogonal = optimizer_ == plan::Optimizer::kMuon && parameter.is_layer_matrix();
   parameter.first_moment = zeros(moments, kept);
   parameter.second_moment = zeros(orthogonal ? 0 : moments, kept);
 }
@@ -315,4 +316,4 @@ std::vector<StoredParameter*> ParameterStore::own() {
   return found;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

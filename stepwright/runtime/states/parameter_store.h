@@ -16,7 +16,7 @@
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// The bias by which a router of loads that differ corrects its choice.
 inline constexpr std::string_view kCorrectionBias = "router.correction_bias";
@@ -55,22 +55,22 @@ struct StoredParameter {
   /// A whole flat local part as the matrix (or vector, or stack of expert matrices) it is.
   [[nodiscard]] at::Tensor shaped(const at::Tensor& flat) const;
   /// The blocks that a rank holds at the finer `to` out of a state held at `from`.
-  [[nodiscard]] at::Tensor part(const at::Tensor& held, Spread from, Spread to) const;
+  [[nodiscard]] at::Tensor part(const at::Tensor& held, plan::Spread from, plan::Spread to) const;
   /// Who holds the states: itself, or the owner of a borrowed one.
   [[nodiscard]] StoredParameter& holder() { return owner != nullptr ? *owner : *this; }
   /// Elements of one of its blocks.
   [[nodiscard]] std::int64_t block() const { return padded / layout->blocks(); }
   /// The first element, of the padded local part, of a state that is spread so, and how many this
   /// rank holds.
-  [[nodiscard]] std::int64_t first_element(Spread spread) const {
+  [[nodiscard]] std::int64_t first_element(plan::Spread spread) const {
     return layout->held(spread).first * block();
   }
-  [[nodiscard]] std::int64_t held_elements(Spread spread) const {
+  [[nodiscard]] std::int64_t held_elements(plan::Spread spread) const {
     return layout->held(spread).count * block();
   }
   /// Whether an optimizer of matrices of layers treats it as one.
   [[nodiscard]] bool is_layer_matrix() const {
-    return !slice.matrices.empty() && is_of_layers(local_name);
+    return !slice.matrices.empty() && step::is_of_layers(local_name);
   }
   /// The blocks of the value and the gradient that this rank's optimizer updates.
   [[nodiscard]] at::Tensor optimizer_value() const;
@@ -97,17 +97,17 @@ class ParameterStore {
  public:
   /// Whose parameters, and how they are cut.
   struct Place {
-    const Setting& setting;
-    const Plan& plan;
-    Optimizer optimizer;
-    const Grid& grid;
+    const step::Setting& setting;
+    const plan::Plan& plan;
+    plan::Optimizer optimizer;
+    const plan::Grid& grid;
     std::int64_t rank = 0;
     at::Device device = at::kCPU;
   };
   /// Allocates the states of a stage and sets initial values. All blocks of a unit list the same
   /// parameters. Throws what `scalar_type` throws, and `kUnsupported` where owners of matrices
   /// would have unequal parts.
-  ParameterStore(const Place& place, const StepProgram& program, const Stage& stage,
+  ParameterStore(const Place& place, const step::StepProgram& program, const step::Stage& stage,
                  std::uint64_t seed);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
@@ -131,31 +131,32 @@ class ParameterStore {
   void zero_gradients();
 
  private:
-  void add_unit(std::int32_t id, const std::vector<LocalParameter>& local, std::uint64_t seed);
+  void add_unit(std::int32_t id, const std::vector<step::LocalParameter>& local,
+                std::uint64_t seed);
   void add_buffers(StoredUnit& unit, std::int32_t id) const;
   [[nodiscard]] StoredParameter* owner_of(std::string_view name);
   void allocate(StoredParameter& parameter, std::uint64_t seed) const;
   void allocate_moments(StoredParameter& parameter) const;
   [[nodiscard]] const StateLayout* layout_of(const ParameterSlice& slice,
-                                             const LocalParameter& local);
+                                             const step::LocalParameter& local);
   void check_owners() const;
   [[nodiscard]] EdgeSums edge_sums(const StoredParameter& parameter) const;
   void allocate_gradients(StoredUnit& unit) const;
   [[nodiscard]] at::Tensor zeros(std::int64_t elements, DType type) const;
 
-  Setting setting_;
-  Optimizer optimizer_;
+  step::Setting setting_;
+  plan::Optimizer optimizer_;
   at::Device device_;
-  Coordinates coordinates_;
+  plan::Coordinates coordinates_;
   StateLayout dense_layout_;
   StateLayout expert_layout_;
   StateLayout whole_layout_;  ///< Of buffers, which every rank has.
   std::deque<StateLayout> owned_layouts_;
   /// Matrices of a shape, alike cut, of experts or not, that were dealt out to owners so far.
-  using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, Split, bool>;
+  using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, model::Split, bool>;
   std::map<Shape, std::int64_t> dealt_;
   std::map<std::int32_t, StoredUnit> units_;
   std::vector<std::int32_t> order_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -2,53 +2,53 @@
 
 #include "stepwright/core/divide_up.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 std::int64_t StateLayout::blocks() const {
-  return sharding.optimizer == Spread::kNone || owner ? 1 : inner * outer;
+  return sharding.optimizer == plan::Spread::kNone || owner ? 1 : inner * outer;
 }
 
-std::int64_t StateLayout::place(Spread spread) const {
-  if (spread == Spread::kNone) return 0;
-  return spread == Spread::kInner ? position : group * inner + position;
+std::int64_t StateLayout::place(plan::Spread spread) const {
+  if (spread == plan::Spread::kNone) return 0;
+  return spread == plan::Spread::kInner ? position : group * inner + position;
 }
 
 std::int64_t StateLayout::padded(std::int64_t elements) const {
   return divide_up(elements, blocks()) * blocks();
 }
 
-BlockRun StateLayout::held(Spread spread) const {
-  if (owner) return {0, spread == Spread::kNone || place(spread) == *owner ? 1 : 0};
+BlockRun StateLayout::held(plan::Spread spread) const {
+  if (owner) return {0, spread == plan::Spread::kNone || place(spread) == *owner ? 1 : 0};
   switch (spread) {
-    case Spread::kNone: return {0, blocks()};
-    case Spread::kInner: return {position * outer, outer};
-    case Spread::kGlobal: return {position * outer + group, 1};
+    case plan::Spread::kNone: return {0, blocks()};
+    case plan::Spread::kInner: return {position * outer, outer};
+    case plan::Spread::kGlobal: return {position * outer + group, 1};
   }
   return {};
 }
 
-std::int64_t StateLayout::shares(Spread spread) const {
-  if (spread == Spread::kNone) return 1;
-  return spread == Spread::kInner ? inner : inner * outer;
+std::int64_t StateLayout::shares(plan::Spread spread) const {
+  if (spread == plan::Spread::kNone) return 1;
+  return spread == plan::Spread::kInner ? inner : inner * outer;
 }
 
-BlockRun StateLayout::held_by(std::int64_t index, Spread spread) const {
+BlockRun StateLayout::held_by(std::int64_t index, plan::Spread spread) const {
   StateLayout other = *this;
   other.position = index % inner;
-  if (spread == Spread::kGlobal) other.group = index / inner;
+  if (spread == plan::Spread::kGlobal) other.group = index / inner;
   return other.held(spread);
 }
 
-bool StateLayout::first_holder(Spread spread) const {
+bool StateLayout::first_holder(plan::Spread spread) const {
   switch (spread) {
-    case Spread::kNone: return group == 0 && position == 0;
-    case Spread::kInner: return group == 0 && (!owner || *owner == position);
-    case Spread::kGlobal: return !owner || *owner == place(spread);
+    case plan::Spread::kNone: return group == 0 && position == 0;
+    case plan::Spread::kInner: return group == 0 && (!owner || *owner == position);
+    case plan::Spread::kGlobal: return !owner || *owner == place(spread);
   }
   return false;
 }
 
-StateLayout state_layout(const Sharding& sharding, std::int64_t inner, std::int64_t world,
+StateLayout state_layout(const plan::Sharding& sharding, std::int64_t inner, std::int64_t world,
                          std::int64_t index) {
   return {.sharding = sharding,
           .inner = inner,
@@ -57,4 +57,4 @@ StateLayout state_layout(const Sharding& sharding, std::int64_t inner, std::int6
           .position = index % inner};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

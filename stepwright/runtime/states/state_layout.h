@@ -5,7 +5,7 @@
 
 #include "stepwright/plan/plan.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 /// A run of blocks of a tensor.
 struct BlockRun {
@@ -20,7 +20,7 @@ struct BlockRun {
 /// and G touches contiguous memory; collectives over all ranks, which are rank-major, permute
 /// blocks.
 struct StateLayout {
-  Sharding sharding;
+  plan::Sharding sharding;
   std::int64_t inner = 1;     ///< m.
   std::int64_t outer = 1;     ///< n.
   std::int64_t group = 0;     ///< i of this rank.
@@ -32,21 +32,21 @@ struct StateLayout {
   /// Blocks of a tensor: all ranks of the group, 1 when no state is cut.
   [[nodiscard]] std::int64_t blocks() const;
   /// The place of this rank among those that share a state of this spread.
-  [[nodiscard]] std::int64_t place(Spread spread) const;
+  [[nodiscard]] std::int64_t place(plan::Spread spread) const;
   /// Elements of a tensor with its padding.
   [[nodiscard]] std::int64_t padded(std::int64_t elements) const;
   /// The blocks of a state that this rank holds.
-  [[nodiscard]] BlockRun held(Spread spread) const;
+  [[nodiscard]] BlockRun held(plan::Spread spread) const;
   /// Ranks among which a state is cut, and the blocks that one of them holds: by its place among
   /// the ranks of that spread.
-  [[nodiscard]] std::int64_t shares(Spread spread) const;
-  [[nodiscard]] BlockRun held_by(std::int64_t index, Spread spread) const;
+  [[nodiscard]] std::int64_t shares(plan::Spread spread) const;
+  [[nodiscard]] BlockRun held_by(std::int64_t index, plan::Spread spread) const;
   /// Whether this rank is the first of those that hold the same blocks of a state.
-  [[nodiscard]] bool first_holder(Spread spread) const;
+  [[nodiscard]] bool first_holder(plan::Spread spread) const;
 };
 
 /// The layout of a rank that stands at `index` (i * inner + j) of its data group.
-StateLayout state_layout(const Sharding& sharding, std::int64_t inner, std::int64_t world,
+StateLayout state_layout(const plan::Sharding& sharding, std::int64_t inner, std::int64_t world,
                          std::int64_t index);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -6,7 +6,7 @@
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 struct Whole {
@@ -15,8 +15,8 @@ struct Whole {
 };
 
 void add(std::vector<Whole>& list, const std::string& prefix,
-         const std::vector<Parameter>& parameters, WholeState which) {
-  for (const Parameter& p : parameters) {
+         const std::vector<model::Parameter>& parameters, WholeState which) {
+  for (const model::Parameter& p : parameters) {
     if (!p.trained && which == WholeState::kGradients) continue;
     std::vector<std::int64_t> extents{p.rows};
     if (!p.vector || p.columns > 1) extents.push_back(p.columns);
@@ -25,16 +25,16 @@ void add(std::vector<Whole>& list, const std::string& prefix,
   }
 }
 
-std::vector<Whole> whole_parameters(const Architecture& model, WholeState which) {
+std::vector<Whole> whole_parameters(const model::Architecture& model, WholeState which) {
   std::vector<Whole> list;
-  add(list, "", embedding_parameters(model), which);
+  add(list, "", model::embedding_parameters(model), which);
   for (std::int64_t i = 0; i < model.layers + model.predicted_ahead(); ++i) {
     add(list, "layers." + std::to_string(i) + ".",
-        i < model.layers ? layer_parameters(model, model.layer_class(i))
-                         : multi_token_parameters(model),
+        i < model.layers ? model::layer_parameters(model, model.layer_class(i))
+                         : model::multi_token_parameters(model),
         which);
   }
-  add(list, "", head_parameters(model), which);
+  add(list, "", model::head_parameters(model), which);
   return list;
 }
 
@@ -43,7 +43,8 @@ void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& 
   const StateLayout& layout = *parameter.layout;
   const bool weights = which == WholeState::kWeights;
   if (parameter.frozen && !weights) return;  // it has none: zeros
-  const Spread spread = parameter.frozen ? layout.sharding.parameters : layout.sharding.optimizer;
+  const plan::Spread spread =
+      parameter.frozen ? layout.sharding.parameters : layout.sharding.optimizer;
   if (parameter.slice.duplicate || !layout.first_holder(spread)) return;
   const at::Tensor held = parameter.frozen ? parameter.value
                           : weights        ? parameter.master
@@ -61,7 +62,7 @@ void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& 
 
 void write_file(const std::filesystem::path& path, const std::vector<Whole>& list,
                 const std::vector<at::Tensor>& values) {
-  std::vector<ShardTensor> tensors;
+  std::vector<checkpoint::ShardTensor> tensors;
   for (std::size_t i = 0; i < list.size(); ++i) {
     tensors.push_back(
         {.name = list[i].name,
@@ -69,7 +70,7 @@ void write_file(const std::filesystem::path& path, const std::vector<Whole>& lis
          .shape = list[i].extents,
          .bytes = {static_cast<const std::byte*>(values[i].const_data_ptr()), values[i].nbytes()}});
   }
-  replace_safetensors_file(path, tensors);
+  checkpoint::replace_safetensors_file(path, tensors);
 }
 
 }  // namespace
@@ -100,4 +101,4 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
   if (world.rank == 0) write_file(path, list, values);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

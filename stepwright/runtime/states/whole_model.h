@@ -5,7 +5,7 @@
 #include "stepwright/runtime/execute/rank_state.h"
 #include "stepwright/runtime/messages/groups.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 
 enum class WholeState : std::uint8_t { kWeights, kGradients };
 
@@ -15,4 +15,4 @@ enum class WholeState : std::uint8_t { kWeights, kGradients };
 void write_whole_model(RankState& rank, const Groups::World& world, WholeState which,
                        const std::filesystem::path& path);
 
-}  // namespace stepwright
+}  // namespace stepwright::runtime

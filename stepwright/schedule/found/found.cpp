@@ -11,7 +11,7 @@
 #include "stepwright/schedule/found/order_search.h"
 #include "stepwright/schedule/schedule.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Parts that are played to change an order: a tenth of a second.
@@ -116,7 +116,7 @@ class Finder {
 
   [[nodiscard]] bool has_room(const std::vector<Order>& orders) const {
     for (std::size_t i = 0; i < orders.size(); ++i) {
-      if (!stepwright::has_room(pipeline_, i, orders[i])) return false;
+      if (!stepwright::schedule::has_room(pipeline_, i, orders[i])) return false;
     }
     return true;
   }
@@ -248,4 +248,4 @@ std::vector<double> held_activations(std::span<const Turns> turns, double parts)
   return held;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

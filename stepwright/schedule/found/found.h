@@ -4,7 +4,7 @@
 
 #include "stepwright/schedule/found/uneven_pipeline.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Turns by position, backwards whole or cut: the shortest of
 ///
@@ -44,4 +44,4 @@ double least_order_s(const Schedule& schedule, std::int64_t positions, std::int6
 /// pair the backward frees before the forward allocates.
 std::vector<double> held_activations(std::span<const Turns> turns, double parts);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 constexpr double kUnready = std::numeric_limits<double>::infinity();
@@ -239,4 +239,4 @@ ListedOrders listed_orders(const UnevenPipeline& pipeline, const ListPolicy& pol
   return ListScheduler(pipeline, policy).run(limit_s);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -6,7 +6,7 @@
 
 #include "stepwright/schedule/found/uneven_pipeline.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Which backwards of a chunk are cut in two: so many of the first and of the last.
 struct CutEnds {
@@ -34,4 +34,4 @@ struct ListedOrders {
 ListedOrders listed_orders(const UnevenPipeline& pipeline, const ListPolicy& policy,
                            double limit_s);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// The chunks of a pipeline in model order, one micro-batch going through them alone.
@@ -113,4 +113,4 @@ double least_makespan_s(const UnevenPipeline& pipeline) {
   return least_s;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 constexpr double kUnknown = -1;
@@ -307,4 +307,4 @@ std::vector<OrderPlay::Node> OrderPlay::critical() const {
   return chain;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -9,7 +9,7 @@
 
 #include "stepwright/schedule/found/list_scheduler.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Plays the orders of an uneven pipeline again and again as they are changed a little. A part
 /// begins after the one before it on its position and after the one that it waits for, so a change
@@ -107,4 +107,4 @@ class OrderPlay {
   std::int64_t played_ = 0;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

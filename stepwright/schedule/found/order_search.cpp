@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// How far a part is moved at most.
@@ -140,4 +140,4 @@ void OrderSearch::walk(std::int64_t most_played, double least_s) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -7,7 +7,7 @@
 
 #include "stepwright/schedule/found/order_play.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Makes orders shorter by small changes that keep them legal: every part follows what it needs of
 /// its own position, which has room for what is kept.
@@ -53,4 +53,4 @@ class OrderSearch {
   std::mt19937 random_{2};
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

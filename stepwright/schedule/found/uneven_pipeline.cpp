@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Sums of sizes differ by less.
@@ -97,4 +97,4 @@ bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<co
   });
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -8,7 +8,7 @@
 #include "stepwright/schedule/schedule.h"
 #include "stepwright/schedule/turn_play.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Sums of the same seconds in another order differ by less than this part of them.
 inline constexpr double kSumRounding = 1e-9;
@@ -73,4 +73,4 @@ class Keeping {
 bool has_room(const UnevenPipeline& pipeline, std::size_t position, std::span<const Part> order,
               double kept = 0);
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// The forwards, or the backwards, of a position of an interleaved pipeline in their order.
@@ -61,4 +61,4 @@ Turns one_and_one(const PipelineSize& size, std::int64_t warm_up, bool side_by_s
   return turns;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -2,7 +2,7 @@
 
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// `warm_up` forwards, then one forward and one backward in turn, or side by side, then the
 /// remaining backwards; with several chunks micro-batches come in groups, first through one chunk
@@ -15,4 +15,4 @@ inline std::int64_t interleaved_warm_up(const PipelineSize& size) {
   return 2 * size.behind() + (size.chunks - 1) * size.grouped();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

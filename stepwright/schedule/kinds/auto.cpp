@@ -1,11 +1,11 @@
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Which orders are found, and how: `found/found.h`.
-const ScheduleDefinition schedule_kinds::kAuto = {
+const ScheduleDefinition kinds::kAuto = {
     .text =
         "the best of the others and of orders found for the pipeline's own durations and memory",
     .traits = {.placement = PlacementKind::kV, .most_chunks = 2, .alone = false, .found = true}};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/dual_pipe_writer.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// DualPipe (2412.19437): micro-batches from both ends, every other one, over chunks that lie on
@@ -28,7 +28,7 @@ std::optional<double> dual_pipe_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kDualPipe = {
+const ScheduleDefinition kinds::kDualPipe = {
     .text = "micro-batches from both ends, every chunk on two ranks",
     .traits = {.placement = PlacementKind::kMirrored,
                .least_chunks = 2,
@@ -41,4 +41,4 @@ const ScheduleDefinition schedule_kinds::kDualPipe = {
     .turns = dual_pipe_of,
     .uniform_s = dual_pipe_uniform_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/dual_pipe_writer.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// DualPipeV (2412.19437 and its authors' code): DualPipe on half the positions, down and up again.
@@ -21,7 +21,7 @@ std::optional<double> dual_pipe_v_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kDualPipeV = {
+const ScheduleDefinition kinds::kDualPipeV = {
     .text = "dualpipe on half the ranks, each with two chunks",
     .traits = {.placement = PlacementKind::kV,
                .least_chunks = 2,
@@ -32,4 +32,4 @@ const ScheduleDefinition schedule_kinds::kDualPipeV = {
     .turns = dual_pipe_v_of,
     .uniform_s = dual_pipe_v_uniform_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

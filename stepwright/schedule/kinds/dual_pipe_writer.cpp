@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Writes the turns of a position in the phases of DualPipe. Route 0 is the one whose micro-batches
@@ -76,4 +76,4 @@ Turns dual_pipe_turns(std::int64_t ranks, std::int64_t rank, std::int64_t count,
   return DualPipeWriter(ranks, rank, count, std::move(part)).write();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -4,7 +4,7 @@
 
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Half of a slot: the forward of micro-batch `slot` through a chunk, beside the backward of the
@@ -63,10 +63,10 @@ std::optional<double> folded_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kFolded = {
+const ScheduleDefinition kinds::kFolded = {
     .text = "a rank holds chunks from both ends of the model, a forward beside a backward (DHelix)",
     .traits = {.placement = PlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .pairs = true},
     .turns = folded_turns,
     .uniform_s = folded_uniform_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// All forwards, then all backwards (1811.06965).
@@ -26,9 +26,8 @@ std::int64_t gpipe_waiting(const PipelineSize& at, std::int64_t /*chunk*/) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kGpipe = {
-    .text = "all micro-batches forward, then all backward",
-    .turns = gpipe_turns,
-    .form = {.seconds = gpipe_s, .waiting = gpipe_waiting}};
+const ScheduleDefinition kinds::kGpipe = {.text = "all micro-batches forward, then all backward",
+                                          .turns = gpipe_turns,
+                                          .form = {.seconds = gpipe_s, .waiting = gpipe_waiting}};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

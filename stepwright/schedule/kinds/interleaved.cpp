@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/alternating.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// 1F1B with model chunks (2104.04473).
@@ -37,10 +37,10 @@ std::int64_t interleaved_waiting(const PipelineSize& at, std::int64_t chunk) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kInterleaved = {
+const ScheduleDefinition kinds::kInterleaved = {
     .text = "1f1b with several model chunks per rank: a smaller bubble, more messages",
     .traits = {.least_chunks = 2, .most_chunks = kAnyChunks, .alone = false, .groups = true},
     .turns = interleaved_turns,
     .form = {.seconds = interleaved_s, .waiting = interleaved_waiting}};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/alternating.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// One forward and one backward in turn (2006.09503).
@@ -47,9 +47,9 @@ std::int64_t alternating_waiting(const PipelineSize& at, std::int64_t /*chunk*/)
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kOneForwardOneBackward = {
+const ScheduleDefinition kinds::kOneForwardOneBackward = {
     .text = "one forward, one backward in turn: few micro-batches in flight",
     .turns = alternating_turns,
     .form = {.seconds = alternating_s, .waiting = alternating_waiting}};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/alternating.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Each forward beside the backward that follows it, which is another micro-batch's: one forward
@@ -12,9 +12,9 @@ Turns paired_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kPaired = {
+const ScheduleDefinition kinds::kPaired = {
     .text = "interleaved 1f1b with every forward beside another micro-batch's backward",
     .traits = {.most_chunks = kAnyChunks, .several_apart = true, .pairs = true, .groups = true},
     .turns = paired_turns};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

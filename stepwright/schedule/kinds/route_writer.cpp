@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/route_writer.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 Part RouteWriter::data_gradient(std::size_t route) {
   waiting_.push_back(part_(Direction::kWeightGradient, route, backwards_[route]));
@@ -19,4 +19,4 @@ Part RouteWriter::weight_gradient() {
   return part;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

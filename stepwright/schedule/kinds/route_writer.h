@@ -7,7 +7,7 @@
 
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Writes the turns of a position whose micro-batches come along two routes, those of each in
 /// their order. A weight gradient that was cut off waits until it is asked for, the first first.
@@ -52,4 +52,4 @@ void repeat(std::int64_t times, Work work) {
   for (std::int64_t i = 0; i < times; ++i) work();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

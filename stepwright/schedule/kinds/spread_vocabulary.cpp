@@ -2,7 +2,7 @@
 
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// One forward and one backward in each round, then what all positions do together: embedding and
@@ -52,9 +52,9 @@ Turns spread_vocabulary_turns(const PipelineSize& size) { return Rounds(size).wr
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kSpreadVocabulary = {
+const ScheduleDefinition kinds::kSpreadVocabulary = {
     .text = "1F1B in rounds, embedding and head spread over all positions, which meet for them",
     .traits = {.alone = false, .spreads_vocabulary = true},
     .turns = spread_vocabulary_turns};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

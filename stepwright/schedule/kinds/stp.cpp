@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/route_writer.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Writes the turns of a position in the phases of STP. Route 0 goes down, route 1 up again.
@@ -90,7 +90,7 @@ std::optional<double> stp_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kStp = {
+const ScheduleDefinition kinds::kStp = {
     .text =
         "forward and backward braided around tensor-parallel messages, more in flight than zb-v",
     .traits = {.placement = PlacementKind::kV,
@@ -103,4 +103,4 @@ const ScheduleDefinition schedule_kinds::kStp = {
     .turns = stp_turns,
     .uniform_s = stp_uniform_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

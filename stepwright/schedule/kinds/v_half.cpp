@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/v_pattern.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// A position holds about p/2 + 1 micro-batches.
@@ -11,7 +11,7 @@ Turns v_half_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kVHalf = {
+const ScheduleDefinition kinds::kVHalf = {
     .text = "as zb-v with half the activations of 1f1b", .traits = kVTraits, .turns = v_half_turns};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

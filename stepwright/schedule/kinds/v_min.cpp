@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/v_pattern.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// A position holds about p/3 + 1 micro-batches.
@@ -11,7 +11,7 @@ Turns v_min_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kVMin = {
+const ScheduleDefinition kinds::kVMin = {
     .text = "as zb-v with the fewest activations", .traits = kVTraits, .turns = v_min_turns};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

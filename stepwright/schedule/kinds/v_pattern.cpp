@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Parts of a micro-batch on a position with two chunks; each takes a unit of time, and the next
@@ -79,4 +79,4 @@ Turns in_order(const VPattern& pattern, const PipelineSize& size) {
   return turns;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

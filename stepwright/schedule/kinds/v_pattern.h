@@ -4,7 +4,7 @@
 
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 /// Two chunks, down the pipeline and up again; one pattern of six parts for each micro-batch, the
 /// next one six units later (2405.15362): units from one position to the next on the way down and
@@ -24,4 +24,4 @@ Turns in_order(const VPattern& pattern, const PipelineSize& size);
 inline constexpr ScheduleTraits kVTraits = {
     .placement = PlacementKind::kV, .least_chunks = 2, .most_chunks = 2, .alone = false};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -2,7 +2,7 @@
 
 #include "stepwright/schedule/kinds.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// 1F1B with embedding and head spread over the positions, which do not meet for them: each does
@@ -118,14 +118,14 @@ Turns passes_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kVocabularyOne = {
+const ScheduleDefinition kinds::kVocabularyOne = {
     .text = "1F1B, embedding and head spread over all positions, which do not meet; two barriers",
     .traits = {.alone = false, .spreads_vocabulary = true, .barriers = 2},
     .turns = passes_turns<2>};
 
-const ScheduleDefinition schedule_kinds::kVocabularyTwo = {
+const ScheduleDefinition kinds::kVocabularyTwo = {
     .text = "1F1B, embedding and head spread over all positions, which do not meet; one barrier",
     .traits = {.alone = false, .spreads_vocabulary = true, .barriers = 1},
     .turns = passes_turns<1>};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

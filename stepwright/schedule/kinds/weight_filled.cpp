@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::schedule {
 
 Turns fill_with_weights(const PipelineSize& size, std::int64_t warm_up, std::int64_t deferred) {
   const std::int64_t count = size.micro_batches;
@@ -21,4 +21,4 @@ Turns fill_with_weights(const PipelineSize& size, std::int64_t warm_up, std::int
   return turns;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

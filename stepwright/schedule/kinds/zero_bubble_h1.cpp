@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/weight_filled.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Zero bubble (2401.10241): p-r forwards, then data gradient j, weight gradient j-r, the next
@@ -21,10 +21,10 @@ std::optional<double> h1_uniform_s(const UniformPipeline& pipeline) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kZeroBubbleH1 = {
+const ScheduleDefinition kinds::kZeroBubbleH1 = {
     .text = "1f1b with weight gradients in turns of their own, which fill the bubble",
     .traits = {.alone = false},
     .turns = h1_turns,
     .uniform_s = h1_uniform_s};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/weight_filled.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// Zero bubble (2401.10241): 2(p-r)-1 forwards, and 2r weight gradients that wait: idle only where
@@ -11,9 +11,9 @@ Turns h2_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kZeroBubbleH2 = {
+const ScheduleDefinition kinds::kZeroBubbleH2 = {
     .text = "zb-h1 with more micro-batches in flight: a smaller bubble",
     .traits = {.alone = false},
     .turns = h2_turns};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -1,6 +1,6 @@
 #include "stepwright/schedule/kinds/v_pattern.h"
 
-namespace stepwright {
+namespace stepwright::schedule {
 namespace {
 
 /// A position holds p micro-batches.
@@ -10,9 +10,9 @@ Turns zero_bubble_v_turns(const PipelineSize& size) {
 
 }  // namespace
 
-const ScheduleDefinition schedule_kinds::kZeroBubbleV = {
+const ScheduleDefinition kinds::kZeroBubbleV = {
     .text = "zero bubble, a rank holds two chunks, down the pipeline and up again",
     .traits = kVTraits,
     .turns = zero_bubble_v_turns};
 
-}  // namespace stepwright
+}  // namespace stepwright::schedule

@@ -9,12 +9,12 @@
 #include "stepwright/step/split_backward.h"
 #include "stepwright/step/token_growth.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// The plan without sharding: data-parallel messages are laid over the blocks later.
-Setting block_setting(const Job& job, const Plan& plan) {
-  Setting setting = make_setting(job, plan, MicroBatchSize::kMean);
+step::Setting block_setting(const plan::Job& job, const plan::Plan& plan) {
+  step::Setting setting = step::make_setting(job, plan, step::MicroBatchSize::kMean);
   setting.gather_dense = setting.gather_expert = false;
   setting.reduce_dense = setting.reduce_expert = false;
   setting.dense_blocks = setting.expert_blocks = 1;
@@ -22,9 +22,10 @@ Setting block_setting(const Job& job, const Plan& plan) {
 }
 
 /// What blocks are priced with beside the modules that a plan lists.
-constexpr LayerRecompute kUsualRecomputes[] = {kNoRecompute, kCoreRecompute, kWholeRecompute};
+constexpr plan::LayerRecompute kUsualRecomputes[] = {plan::kNoRecompute, plan::kCoreRecompute,
+                                                     plan::kWholeRecompute};
 
-double sum(const KindBytes& bytes) {
+double sum(const memory::KindBytes& bytes) {
   double total = 0;
   for (const double value : bytes) total += value;
   return total;
@@ -42,7 +43,7 @@ void BlockCost::add(const BlockCost& other, double count) {
   growth_s += count * other.growth_s;
   waiting_s += count * other.waiting_s;
   serial_s += count * other.serial_s;
-  for (int i = 0; i < kLinkClasses; ++i) {
+  for (int i = 0; i < cost::kLinkClasses; ++i) {
     busy_s[static_cast<std::size_t>(i)] += count * other.busy_s[static_cast<std::size_t>(i)];
   }
   retained_bytes += count * other.retained_bytes;
@@ -75,23 +76,23 @@ const BlockCosts::Recomputed& BlockCosts::Layer::of(std::size_t place) const {
   return with[place] ? *with[place] : none;
 }
 
-const BlockCost& BlockCosts::Recomputed::gradients(Direction direction) const {
+const BlockCost& BlockCosts::Recomputed::gradients(schedule::Direction direction) const {
   switch (direction) {
-    case Direction::kDataGradient: return split().data;
-    case Direction::kWeightGradient: return split().weight;
+    case schedule::Direction::kDataGradient: return split().data;
+    case schedule::Direction::kWeightGradient: return split().weight;
     default: return cost.backward;
   }
 }
 
-BlockCost BlockCosts::Recomputed::backward(BackwardForm form) const {
-  if (form == BackwardForm::kWhole) return cost.backward;
+BlockCost BlockCosts::Recomputed::backward(schedule::BackwardForm form) const {
+  if (form == schedule::BackwardForm::kWhole) return cost.backward;
   BlockCost both = split().data;
   both.add(split().weight, 1);
-  if (form == BackwardForm::kBoth) both.keep_least(cost.backward);
+  if (form == schedule::BackwardForm::kBoth) both.keep_least(cost.backward);
   return both;
 }
 
-std::size_t BlockCosts::place(const LayerRecompute& recompute) const {
+std::size_t BlockCosts::place(const plan::LayerRecompute& recompute) const {
   for (std::size_t i = 0; i < std::size(kUsualRecomputes); ++i) {
     if (recompute == kUsualRecomputes[i]) return i;
   }
@@ -99,10 +100,10 @@ std::size_t BlockCosts::place(const LayerRecompute& recompute) const {
   return std::size(kUsualRecomputes) + static_cast<std::size_t>(found - listed.begin());
 }
 
-std::vector<ModuleSet> listed_modules(const Recompute& recompute) {
-  std::vector<ModuleSet> listed;
-  each_setting(recompute, [&](const Recompute& setting) {
-    const LayerRecompute own = recomputed(setting);
+std::vector<plan::ModuleSet> listed_modules(const plan::Recompute& recompute) {
+  std::vector<plan::ModuleSet> listed;
+  plan::each_setting(recompute, [&](const plan::Recompute& setting) {
+    const plan::LayerRecompute own = plan::recomputed(setting);
     const bool usual =
         std::ranges::find(kUsualRecomputes, own) != std::ranges::end(kUsualRecomputes);
     if (!usual) listed.push_back(own.modules);
@@ -112,14 +113,14 @@ std::vector<ModuleSet> listed_modules(const Recompute& recompute) {
   return listed;
 }
 
-BlockPricer::Where BlockPricer::where_of(const Plan& plan, const Layouts& layouts) const {
-  return {layouts, plan.collectives, busiest_load(job_, plan.parallel.expert)};
+BlockPricer::Where BlockPricer::where_of(const plan::Plan& plan, const Layouts& layouts) const {
+  return {layouts, plan.collectives, plan::busiest_load(job_, plan.parallel.expert)};
 }
 
-void BlockPricer::take_times(const Template& piece, const Where& where) {
+void BlockPricer::take_times(const step::Template& piece, const Where& where) {
   times_.clear();
-  for (const Operator& op : piece.operators) {
-    if (is_communication(op.kind)) {
+  for (const step::Operator& op : piece.operators) {
+    if (step::is_communication(op.kind)) {
       times_.push_back(cost_.price(op, where.layouts, where.collectives));
     } else {
       times_.push_back({.seconds = op.repeats * prices_.seconds(op)});
@@ -127,25 +128,25 @@ void BlockPricer::take_times(const Template& piece, const Where& where) {
   }
 }
 
-double BlockPricer::growth_s(const Template& larger, const Where& where, double own_s) {
+double BlockPricer::growth_s(const step::Template& larger, const Where& where, double own_s) {
   take_times(larger, where);
   cost_.wait_for_host(larger, where.layouts, times_);
   const double duration_s = runner_.run(larger, times_, cost_.contention()).duration_s;
-  return std::max(0.0, duration_s - own_s) / (kTokenGrowth - 1);
+  return std::max(0.0, duration_s - own_s) / (step::kTokenGrowth - 1);
 }
 
-BlockCost BlockPricer::price(const Template& piece, const Where& where) {
+BlockCost BlockPricer::price(const step::Template& piece, const Where& where) {
   BlockCost cost;
   take_times(piece, where);
   for (std::size_t i = 0; i < times_.size(); ++i) {
-    const Operator& op = piece.operators[i];
-    if (is_communication(op.kind) || is_of_host(op.kind)) continue;
+    const step::Operator& op = piece.operators[i];
+    if (step::is_communication(op.kind) || step::is_of_host(op.kind)) continue;
     cost.kernels_s += times_[i].seconds;
   }
   cost_.wait_for_host(piece, where.layouts, times_);
   for (std::size_t i = 0; i < times_.size(); ++i) {
     cost.serial_s += times_[i].seconds;
-    if (piece.operators[i].stream == Stream::kCompute) cost.stream_s += times_[i].seconds;
+    if (piece.operators[i].stream == step::Stream::kCompute) cost.stream_s += times_[i].seconds;
   }
   const Alone alone = runner_.run(piece, times_, cost_.contention());
   cost.seconds = alone.duration_s;
@@ -154,27 +155,29 @@ BlockCost BlockPricer::price(const Template& piece, const Where& where) {
   const BlockFloor floor = bounds_.of(piece, times_, cost_.contention());
   cost.floor_s = floor.seconds;
   cost.waiting_s = floor.waiting_s;
-  const Footprint memory = footprint(piece, where.busiest);
+  const memory::Footprint memory = memory::footprint(piece, where.busiest);
   cost.retained_bytes = sum(memory.retained);
-  for (const TensorId id : piece.saved) {
-    const Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
-    cost.on_host_bytes += buffer_bytes(tensor, where.busiest, MemoryPlace::kHost);
+  for (const step::TensorId id : piece.saved) {
+    const step::Tensor& tensor = piece.tensors[static_cast<std::size_t>(id)];
+    cost.on_host_bytes += memory::buffer_bytes(tensor, where.busiest, memory::MemoryPlace::kHost);
   }
   cost.peak = {memory.peak_bytes, memory.peak_using_parameters_bytes};
-  if (grows_) cost.growth_s = growth_s(with_tokens(piece, kTokenGrowth), where, cost.seconds);
+  if (grows_)
+    cost.growth_s = growth_s(step::with_tokens(piece, step::kTokenGrowth), where, cost.seconds);
   if (job_.documents) {
-    cost.pairs_growth_s = growth_s(with_pairs(piece, kTokenGrowth), where, cost.seconds);
+    cost.pairs_growth_s =
+        growth_s(step::with_pairs(piece, step::kTokenGrowth), where, cost.seconds);
   }
   return cost;
 }
 
-BlockPairCost BlockPricer::price(const BlockPair& pair, const Where& where) {
+BlockPairCost BlockPricer::price(const step::BlockPair& pair, const Where& where) {
   return {price(pair.forward, where), price(pair.backward, where)};
 }
 
 /// Computations between its messages run beside the compute stream, and what it awaits there is in
 /// no block.
-PassCost BlockPricer::price_pass(const VocabularyPass& pass, const Where& where) {
+PassCost BlockPricer::price_pass(const step::VocabularyPass& pass, const Where& where) {
   PassCost result{.direction = pass.direction, .cost = price(pass.piece, where)};
   take_times(pass.piece, where);
   cost_.wait_for_host(pass.piece, where.layouts, times_);
@@ -184,8 +187,8 @@ PassCost BlockPricer::price_pass(const VocabularyPass& pass, const Where& where)
   result.message_s = alone.duration_s - alone.compute_end_s;
   cost.compute_s = cost.kernels_s = cost.waiting_s = 0;
   for (std::size_t i = 0; i < times_.size(); ++i) {
-    const Operator& op = pass.piece.operators[i];
-    const bool computes = !is_communication(op.kind) && op.stream == Stream::kCompute;
+    const step::Operator& op = pass.piece.operators[i];
+    const bool computes = !step::is_communication(op.kind) && op.stream == step::Stream::kCompute;
     if (computes) cost.compute_s += times_[i].seconds;
   }
   cost.floor_s = cost.kernels_s = cost.compute_s;
@@ -193,122 +196,126 @@ PassCost BlockPricer::price_pass(const VocabularyPass& pass, const Where& where)
   return result;
 }
 
-BlockCosts::Part BlockPricer::part(const BlockPair& pair, const UnitSize& size,
+BlockCosts::Part BlockPricer::part(const step::BlockPair& pair, const step::UnitSize& size,
                                    const Where& where) {
   BlockCosts::Part part{.cost = {}, .size = size, .passes = {}};
   if (pair.forward_passes.empty()) {
     part.cost = price(pair, where);
     return part;
   }
-  for (const VocabularyPass& pass : cut_passes(pair))
+  for (const step::VocabularyPass& pass : step::cut_passes(pair))
     part.passes.push_back(price_pass(pass, where));
   return part;
 }
 
-BlockCosts BlockPricer::start(const Plan& plan, const Layouts& layouts) {
-  const Setting setting = block_setting(job_, plan);
+BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
+  const step::Setting setting = block_setting(job_, plan);
   const Where where = where_of(plan, layouts);
   BlockCosts blocks;
   blocks.listed = listed_modules(plan.recompute);
-  for (const LayerClass which : layer_order(job_.model).classes) {
+  for (const model::LayerClass which : model::layer_order(job_.model).classes) {
     BlockCosts::Layer& layer = blocks.layers.emplace_back();
     layer.which = which;
-    layer.size = unit_size(setting, local_layer_parameters(setting, which));
+    layer.size = step::unit_size(setting, step::local_layer_parameters(setting, which));
     layer.with.resize(std::size(kUsualRecomputes) + blocks.listed.size());
   }
   blocks.multi_tokens = job_.model.predicted_ahead();
   if (blocks.multi_tokens > 0) {
-    blocks.multi_token.size = unit_size(setting, local_multi_token_parameters(setting, 0, false));
+    blocks.multi_token.size =
+        step::unit_size(setting, step::local_multi_token_parameters(setting, 0, false));
     blocks.split_multi_token_size =
-        unit_size(setting, local_multi_token_parameters(setting, 0, true));
+        step::unit_size(setting, step::local_multi_token_parameters(setting, 0, true));
     blocks.multi_token.with.resize(blocks.layers.front().with.size());
   }
-  blocks.embedding = price(build_embedding(setting, false), where);
-  blocks.whole_embedding =
-      job_.model.sees_images() ? price(build_embedding(setting, true), where) : blocks.embedding;
-  blocks.head = price(build_head(setting, false), where);
+  blocks.embedding = price(step::build_embedding(setting, false), where);
+  blocks.whole_embedding = job_.model.sees_images()
+                               ? price(step::build_embedding(setting, true), where)
+                               : blocks.embedding;
+  blocks.head = price(step::build_head(setting, false), where);
   blocks.sent_bytes = static_cast<double>(
-      build_send(setting, Direction::kForward).operators.front().payload_bytes());
-  for (const Operator& op : build_receive(setting, Direction::kForward).operators) {
-    if (op.kind == OperatorKind::kReceive) continue;
+      step::build_send(setting, schedule::Direction::kForward).operators.front().payload_bytes());
+  for (const step::Operator& op :
+       step::build_receive(setting, schedule::Direction::kForward).operators) {
+    if (op.kind == step::OperatorKind::kReceive) continue;
     blocks.arrival_s += cost_.price(op, where.layouts, where.collectives).seconds;
   }
-  blocks.embedding_size = unit_size(setting, local_embedding_parameters(setting));
-  blocks.head_size = unit_size(setting, local_head_parameters(setting, false));
-  blocks.split_head_size = unit_size(setting, local_head_parameters(setting, true));
+  blocks.embedding_size = step::unit_size(setting, step::local_embedding_parameters(setting));
+  blocks.head_size = step::unit_size(setting, step::local_head_parameters(setting, false));
+  blocks.split_head_size = step::unit_size(setting, step::local_head_parameters(setting, true));
   for (const bool at_end : {false, true}) {
     if (setting.spread == 1) break;
     const std::size_t at = at_end ? 1 : 0;
     blocks.embedding_parts[at] =
-        part(build_embedding(setting, false, at_end),
-             unit_size(setting, local_embedding_parameters(setting, at_end)), where);
+        part(step::build_embedding(setting, false, at_end),
+             step::unit_size(setting, step::local_embedding_parameters(setting, at_end)), where);
     blocks.head_parts[at] =
-        part(build_head(setting, false, at_end),
-             unit_size(setting, local_head_parameters(setting, false, at_end)), where);
+        part(step::build_head(setting, false, at_end),
+             step::unit_size(setting, step::local_head_parameters(setting, false, at_end)), where);
   }
   return blocks;
 }
 
-void BlockPricer::add(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
-                      const Layouts& layouts) {
+void BlockPricer::add(BlockCosts& blocks, const plan::LayerRecompute& recompute,
+                      const plan::Plan& plan, const Layouts& layouts) {
   const std::size_t at = blocks.place(recompute);
   if (blocks.layers.empty() || blocks.layers.front().with[at]) return;
-  const Setting setting = block_setting(job_, plan);
+  const step::Setting setting = block_setting(job_, plan);
   for (BlockCosts::Layer& layer : blocks.layers) {
     layer.with[at] = std::make_unique<BlockCosts::Recomputed>();
     layer.with[at]->cost =
-        price(build_layer(setting, layer.which, recompute), where_of(plan, layouts));
+        price(step::build_layer(setting, layer.which, recompute), where_of(plan, layouts));
   }
   if (blocks.multi_tokens == 0) return;
   // The last takes in no gradient beside its own and holds the least.
-  const BlockPair last = build_multi_token(setting, blocks.multi_tokens - 1, false, recompute);
+  const step::BlockPair last =
+      step::build_multi_token(setting, blocks.multi_tokens - 1, false, recompute);
   blocks.multi_token.with[at] = std::make_unique<BlockCosts::Recomputed>();
   blocks.multi_token.with[at]->cost = price(last, where_of(plan, layouts));
 }
 
-void BlockPricer::add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
-                            const Layouts& layouts) {
+void BlockPricer::add_pairs(BlockCosts& blocks, const plan::LayerRecompute& recompute,
+                            const plan::Plan& plan, const Layouts& layouts) {
   const std::size_t at = blocks.place(recompute);
   if (blocks.layers.empty()) return;
-  const Beside<BlockCost>& known = blocks.layers.front().of(at).pairs;
+  const schedule::Beside<BlockCost>& known = blocks.layers.front().of(at).pairs;
   const bool whole = known.backward.empty();
-  const bool parts = traits_of(plan.schedule.kind).braids && known.data.empty();
+  const bool parts = schedule::traits_of(plan.schedule.kind).braids && known.data.empty();
   if (!whole && !parts) return;
-  const Setting setting = block_setting(job_, plan);
-  const RoughSeconds seconds(job_, Grid(plan));
-  std::vector<BlockPair> classes;
+  const step::Setting setting = block_setting(job_, plan);
+  const step::RoughSeconds seconds(job_, plan::Grid(plan));
+  std::vector<step::BlockPair> classes;
   for (const BlockCosts::Layer& layer : blocks.layers) {
-    classes.push_back(build_layer(setting, layer.which, recompute));
+    classes.push_back(step::build_layer(setting, layer.which, recompute));
   }
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    const Template& forward = classes[i].forward;
-    const auto beside = [&](const Template& other) {
-      const PairOrder order = pair_order(forward, other, seconds);
-      return price(pair_template(forward, other, order), where_of(plan, layouts));
+    const step::Template& forward = classes[i].forward;
+    const auto beside = [&](const step::Template& other) {
+      const step::PairOrder order = step::pair_order(forward, other, seconds);
+      return price(step::pair_template(forward, other, order), where_of(plan, layouts));
     };
-    Beside<BlockCost>& pairs = blocks.layers[i].with[at]->pairs;
-    for (const BlockPair& other : classes) {
+    schedule::Beside<BlockCost>& pairs = blocks.layers[i].with[at]->pairs;
+    for (const step::BlockPair& other : classes) {
       if (whole) pairs.backward.push_back(beside(other.backward));
       if (!parts) continue;
-      const SplitBackward split = split_backward(other.backward);
+      const step::SplitBackward split = step::split_backward(other.backward);
       pairs.data.push_back(beside(split.data));
       pairs.weight.push_back(beside(split.weight));
     }
   }
 }
 
-void BlockPricer::add_split(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
-                            const Layouts& layouts) {
+void BlockPricer::add_split(BlockCosts& blocks, const plan::LayerRecompute& recompute,
+                            const plan::Plan& plan, const Layouts& layouts) {
   const std::size_t at = blocks.place(recompute);
   if (blocks.layers.empty() || blocks.layers.front().of(at).cut) return;
-  const Setting setting = block_setting(job_, plan);
+  const step::Setting setting = block_setting(job_, plan);
   const Where where = where_of(plan, layouts);
   for (BlockCosts::Layer& layer : blocks.layers) {
-    const SplitBackward parts =
-        split_backward(build_layer(setting, layer.which, recompute).backward);
+    const step::SplitBackward parts =
+        step::split_backward(step::build_layer(setting, layer.which, recompute).backward);
     layer.with[at]->cut = std::make_unique<const SplitCost>(
         SplitCost{price(parts.data, where), price(parts.weight, where)});
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

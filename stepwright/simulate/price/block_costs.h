@@ -12,57 +12,57 @@
 #include "stepwright/step/unit.h"
 #include "stepwright/step/vocabulary_passes.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Group layouts of a plan, by kind.
-using Layouts = std::array<GroupLayout, kGroupKinds>;
+using Layouts = std::array<cluster::GroupLayout, plan::kGroupKinds>;
 
 /// Builds and prices the templates behind `BlockCosts`.
 class BlockPricer {
  public:
-  BlockPricer(const Job& job, const CostModel& cost)
-      : job_(job), cost_(cost), prices_(cost), grows_(has_unequal_lengths(job)) {}
+  BlockPricer(const plan::Job& job, const cost::CostModel& cost)
+      : job_(job), cost_(cost), prices_(cost), grows_(step::has_unequal_lengths(job)) {}
 
   /// Embedding, head and the sizes; layers without costs yet.
-  [[nodiscard]] BlockCosts start(const Plan& plan, const Layouts& layouts);
+  [[nodiscard]] BlockCosts start(const plan::Plan& plan, const Layouts& layouts);
   /// Adds one kind of recomputation to every layer class.
-  void add(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
+  void add(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
            const Layouts& layouts);
   /// Adds forwards beside backwards, of every two classes.
-  void add_pairs(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
+  void add_pairs(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
                  const Layouts& layouts);
   /// Adds the two parts of its backward.
-  void add_split(BlockCosts& blocks, const LayerRecompute& recompute, const Plan& plan,
+  void add_split(BlockCosts& blocks, const plan::LayerRecompute& recompute, const plan::Plan& plan,
                  const Layouts& layouts);
 
  private:
   /// The place of messages, and what carries them out.
   struct Where {
     const Layouts& layouts;
-    const Collectives& collectives;
+    const plan::Collectives& collectives;
     double busiest = 1;  ///< Load of the busiest expert rank.
   };
-  [[nodiscard]] Where where_of(const Plan& plan, const Layouts& layouts) const;
-  [[nodiscard]] BlockPairCost price(const BlockPair& pair, const Where& where);
-  [[nodiscard]] BlockCost price(const Template& piece, const Where& where);
-  [[nodiscard]] BlockCosts::Part part(const BlockPair& pair, const UnitSize& size,
+  [[nodiscard]] Where where_of(const plan::Plan& plan, const Layouts& layouts) const;
+  [[nodiscard]] BlockPairCost price(const step::BlockPair& pair, const Where& where);
+  [[nodiscard]] BlockCost price(const step::Template& piece, const Where& where);
+  [[nodiscard]] BlockCosts::Part part(const step::BlockPair& pair, const step::UnitSize& size,
                                       const Where& where);
-  [[nodiscard]] PassCost price_pass(const VocabularyPass& pass, const Where& where);
-  void take_times(const Template& piece, const Where& where);
+  [[nodiscard]] PassCost price_pass(const step::VocabularyPass& pass, const Where& where);
+  void take_times(const step::Template& piece, const Where& where);
   /// By how much a template of larger micro-batches is longer, over their share more.
-  [[nodiscard]] double growth_s(const Template& larger, const Where& where, double own_s);
+  [[nodiscard]] double growth_s(const step::Template& larger, const Where& where, double own_s);
 
-  const Job& job_;
-  const CostModel& cost_;
-  PriceTable prices_;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
+  cost::PriceTable prices_;
   bool grows_;  ///< Micro-batches have unequal lengths.
   AloneRunner runner_;
-  std::vector<OperatorTime> times_;
+  std::vector<cost::OperatorTime> times_;
   BlockBounds bounds_;
 };
 
 /// The sets of modules that a plan's positions recompute, beside nothing, the core of attention and
 /// all; ascending.
-std::vector<ModuleSet> listed_modules(const Recompute& recompute);
+std::vector<plan::ModuleSet> listed_modules(const plan::Recompute& recompute);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,14 +5,14 @@
 
 #include "stepwright/simulate/price/step_load.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
-double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
+double chain_seconds(const step::Template& piece, std::span<const cost::OperatorTime> times,
                      std::vector<double>& ends) {
-  std::array<double, kStreams> free{};
+  std::array<double, step::kStreams> free{};
   ends.assign(piece.operators.size(), 0.0);
   for (std::size_t i = 0; i < piece.operators.size(); ++i) {
-    const Operator& op = piece.operators[i];
+    const step::Operator& op = piece.operators[i];
     double& stream = free[static_cast<std::size_t>(op.stream)];
     double start = stream;
     for (const std::int32_t other : piece.after(op)) {
@@ -20,21 +20,21 @@ double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
     }
     ends[i] = stream = start + times[i].seconds;
   }
-  return free[static_cast<std::size_t>(Stream::kCompute)];
+  return free[static_cast<std::size_t>(step::Stream::kCompute)];
 }
 
 /// Order on a stream is a dependence too. What no operator of the compute stream comes before
 /// begins with the template; what none waits for ends beyond the last operator.
-void BlockBounds::find_spans(const Template& piece) {
+void BlockBounds::find_spans(const step::Template& piece) {
   const std::size_t count = piece.operators.size();
   spans_.assign(count, {.from = 0, .until = count});
-  std::array<Stretch, kStreams> queued{};
+  std::array<Stretch, step::kStreams> queued{};
   queued.fill({.from = 0, .until = count});
   const auto in_order = [&](std::size_t i) {
-    return piece.operators[i].stream == Stream::kCompute;
+    return piece.operators[i].stream == step::Stream::kCompute;
   };
   for (std::size_t i = 0; i < count; ++i) {
-    const Operator& op = piece.operators[i];
+    const step::Operator& op = piece.operators[i];
     std::size_t& latest = queued[static_cast<std::size_t>(op.stream)].from;
     for (const std::int32_t other : piece.after(op)) {
       const auto before = static_cast<std::size_t>(other);
@@ -43,7 +43,7 @@ void BlockBounds::find_spans(const Template& piece) {
     spans_[i].from = latest;
   }
   for (std::size_t i = count; i-- > 0;) {
-    const Operator& op = piece.operators[i];
+    const step::Operator& op = piece.operators[i];
     std::size_t& first = queued[static_cast<std::size_t>(op.stream)].until;
     first = std::min(first, spans_[i].until);
     spans_[i].until = in_order(i) ? i : first;
@@ -54,11 +54,12 @@ void BlockBounds::find_spans(const Template& piece) {
   }
 }
 
-void BlockBounds::find_stretches(const Template& piece, std::span<const OperatorTime> times) {
+void BlockBounds::find_stretches(const step::Template& piece,
+                                 std::span<const cost::OperatorTime> times) {
   enclosed_.assign(times.begin(), times.end());
   stretches_.clear();
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (piece.operators[i].stream == Stream::kCompute) continue;
+    if (piece.operators[i].stream == step::Stream::kCompute) continue;
     if (spans_[i].until < times.size()) {
       stretches_.push_back(spans_[i]);
     } else {
@@ -78,23 +79,23 @@ void BlockBounds::find_stretches(const Template& piece, std::span<const Operator
 }
 
 /// Ends of all operators with computations so many times as long.
-void BlockBounds::set_ends(const Template& piece, double slow, std::vector<double>& ends) {
+void BlockBounds::set_ends(const step::Template& piece, double slow, std::vector<double>& ends) {
   scaled_ = enclosed_;
   for (std::size_t i = 0; i < scaled_.size(); ++i) {
-    if (computes(piece.operators[i].kind)) scaled_[i].seconds *= slow;
+    if (step::computes(piece.operators[i].kind)) scaled_[i].seconds *= slow;
   }
   chain_seconds(piece, scaled_, ends);
 }
 
-BlockFloor BlockBounds::of(const Template& piece, std::span<const OperatorTime> times,
-                           const Contention& contention) {
+BlockFloor BlockBounds::of(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                           const cost::Contention& contention) {
   const double slow = most_slow_down(contention);
   find_spans(piece);
   find_stretches(piece, times);
   set_ends(piece, slow, slowed_ends_);
   set_ends(piece, 1, ends_);
   const auto length = [&](const std::vector<double>& ends, const Stretch& stretch, double factor) {
-    const bool message = !computes(piece.operators[stretch.until].kind);
+    const bool message = !step::computes(piece.operators[stretch.until].kind);
     const double last_s = enclosed_[stretch.until].seconds * (message ? 1 : factor);
     return ends[stretch.until] - last_s - (stretch.from == 0 ? 0 : ends[stretch.from - 1]);
   };
@@ -102,19 +103,20 @@ BlockFloor BlockBounds::of(const Template& piece, std::span<const OperatorTime> 
   std::size_t next = 0;
   const auto rest = [&](std::size_t until) {
     for (; next < until; ++next) {
-      if (piece.operators[next].stream != Stream::kCompute) continue;
+      if (piece.operators[next].stream != step::Stream::kCompute) continue;
       floor.seconds += times[next].seconds;
-      if (is_communication(piece.operators[next].kind)) floor.waiting_s += times[next].seconds;
+      if (step::is_communication(piece.operators[next].kind))
+        floor.waiting_s += times[next].seconds;
     }
   };
   for (const Stretch& stretch : stretches_) {
     rest(stretch.from);
     StepLoad load;
     for (std::size_t i = stretch.from; i < stretch.until; ++i) {
-      const Operator& op = piece.operators[i];
-      if (is_communication(op.kind)) {
+      const step::Operator& op = piece.operators[i];
+      if (step::is_communication(op.kind)) {
         load.busy_s[static_cast<std::size_t>(times[i].link)] += enclosed_[i].seconds;
-      } else if (op.stream == Stream::kCompute && computes(op.kind)) {
+      } else if (op.stream == step::Stream::kCompute && step::computes(op.kind)) {
         load.compute_s += times[i].seconds;
       }
     }
@@ -128,4 +130,4 @@ BlockFloor BlockBounds::of(const Template& piece, std::span<const OperatorTime> 
   return floor;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

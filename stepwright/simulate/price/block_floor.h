@@ -7,11 +7,11 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// When the compute stream of a template ends if every operator starts as soon as order and
 /// dependences let it and nothing slows anything down. `times` by operator; `ends` is scratch.
-double chain_seconds(const Template& piece, std::span<const OperatorTime> times,
+double chain_seconds(const step::Template& piece, std::span<const cost::OperatorTime> times,
                      std::vector<double>& ends);
 
 /// Bounds of one template in a step, from the end of what its compute stream did before to the end
@@ -35,8 +35,8 @@ struct BlockFloor {
 /// and of the rest of its compute stream, or its chain.
 class BlockBounds {
  public:
-  BlockFloor of(const Template& piece, std::span<const OperatorTime> times,
-                const Contention& contention);
+  BlockFloor of(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                const cost::Contention& contention);
 
  private:
   /// The stretch from behind one operator of the compute stream, or the start, to before another.
@@ -44,16 +44,17 @@ class BlockBounds {
     std::size_t from = 0;
     std::size_t until = 0;
   };
-  void find_spans(const Template& piece);
-  void find_stretches(const Template& piece, std::span<const OperatorTime> times);
-  void set_ends(const Template& piece, double slow, std::vector<double>& ends);
+  void find_spans(const step::Template& piece);
+  void find_stretches(const step::Template& piece, std::span<const cost::OperatorTime> times);
+  void set_ends(const step::Template& piece, double slow, std::vector<double>& ends);
 
-  std::vector<Stretch> spans_;          ///< By operator; `until` beyond the last: none waits.
-  std::vector<Stretch> stretches_;      ///< In order.
-  std::vector<OperatorTime> enclosed_;  ///< By operator; messages that none waits for take none.
-  std::vector<OperatorTime> scaled_;
+  std::vector<Stretch> spans_;      ///< By operator; `until` beyond the last: none waits.
+  std::vector<Stretch> stretches_;  ///< In order.
+  std::vector<cost::OperatorTime>
+      enclosed_;  ///< By operator; messages that none waits for take none.
+  std::vector<cost::OperatorTime> scaled_;
   std::vector<double> ends_;
   std::vector<double> slowed_ends_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -3,11 +3,11 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/schedule/facts.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
-BlockStore::Key BlockStore::key_of(const Plan& plan) {
-  const Parallel& size = plan.parallel;
-  const bool usual = plan.rank_order == RankOrder{};
+BlockStore::Key BlockStore::key_of(const plan::Plan& plan) {
+  const plan::Parallel& size = plan.parallel;
+  const bool usual = plan.rank_order == plan::RankOrder{};
   return {size.tensor,
           size.context,
           size.expert,
@@ -16,8 +16,8 @@ BlockStore::Key BlockStore::key_of(const Plan& plan) {
           usual ? 0 : size.pipeline,
           usual ? 0 : size.data,
           size.pipeline > 1,
-          vocabulary_positions(plan),
-          traits_of(plan.schedule.kind).barriers,
+          plan::vocabulary_positions(plan),
+          schedule::traits_of(plan.schedule.kind).barriers,
           plan.sequence_parallel,
           plan.overlap.tensor,
           plan.overlap.tensor_gradients,
@@ -44,22 +44,23 @@ std::size_t BlockStore::size() const {
   return entries_.size();
 }
 
-const BlockCosts& BlockStore::get(const Plan& plan, const Layouts& layouts, BlockPricer& pricer) {
+const BlockCosts& BlockStore::get(const plan::Plan& plan, const Layouts& layouts,
+                                  BlockPricer& pricer) {
   Entry& entry = this->entry(key_of(plan));
   const std::lock_guard lock(entry.mutex);
   BlockCosts& costs = entry.costs;
   if (costs.layers.empty()) costs = pricer.start(plan, layouts);
-  const bool cut = splits_backward(plan.schedule);
-  const auto add = [&](const LayerRecompute& recompute) {
+  const bool cut = schedule::splits_backward(plan.schedule);
+  const auto add = [&](const plan::LayerRecompute& recompute) {
     pricer.add(costs, recompute, plan, layouts);
     if (cut) pricer.add_split(costs, recompute, plan, layouts);
     if (plan.schedule.strands > 1) pricer.add_pairs(costs, recompute, plan, layouts);
   };
-  each_setting(plan.recompute, [&](const Recompute& setting) {
-    add(least_recomputed(setting));
-    if (setting.every > 1) add(recomputed(setting));
+  plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
+    add(plan::least_recomputed(setting));
+    if (setting.every > 1) add(plan::recomputed(setting));
   });
   return costs;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

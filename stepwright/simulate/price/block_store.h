@@ -7,7 +7,7 @@
 
 #include "stepwright/simulate/price/block_costs.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The block costs of one job, each priced once, for any number of threads. Adding to a store
 /// leaves references to what it holds valid.
@@ -22,19 +22,19 @@ class BlockStore {
     std::int64_t barriers;        ///< Of those, as `ScheduleTraits` has them.
     bool sequence_parallel, overlap_tensor, overlap_tensor_gradients, overlap_context,
         overlap_expert, overlap_shared_experts;
-    TensorInput tensor_input;
-    ContextKind context_kind;
-    Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
-    RankOrder order;
-    OffloadModules offloaded;
-    std::vector<ModuleSet> listed;  ///< As in `BlockCosts`.
+    plan::TensorInput tensor_input;
+    plan::ContextKind context_kind;
+    collective::Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
+    plan::RankOrder order;
+    plan::OffloadModules offloaded;
+    std::vector<plan::ModuleSet> listed;  ///< As in `BlockCosts`.
     auto operator<=>(const Key&) const = default;
   };
-  static Key key_of(const Plan& plan);
+  static Key key_of(const plan::Plan& plan);
 
   /// The costs of the plan's blocks with the kinds of recomputation that the plan asks for; priced
   /// by `pricer` where they are not known yet. Throws what the builders throw.
-  const BlockCosts& get(const Plan& plan, const Layouts& layouts, BlockPricer& pricer);
+  const BlockCosts& get(const plan::Plan& plan, const Layouts& layouts, BlockPricer& pricer);
 
   [[nodiscard]] std::size_t size() const;
 
@@ -49,4 +49,4 @@ class BlockStore {
   std::map<Key, Entry> entries_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -2,7 +2,7 @@
 
 #include "stepwright/schedule/placement.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// Counts a layer that stands before all that were counted.
@@ -20,18 +20,18 @@ void count_before(ChunkContent& content, std::size_t which, bool again) {
 
 }  // namespace
 
-void count_layers(const BlockCosts& blocks, const Plan& plan, const LayerOrder& layers,
+void count_layers(const BlockCosts& blocks, const plan::Plan& plan, const model::LayerOrder& layers,
                   const std::vector<std::int64_t>& split, std::vector<ChunkContent>& contents) {
-  const Placement placement = placement_of(plan);
+  const schedule::Placement placement = plan::placement_of(plan);
   contents.resize(split.size());
   std::size_t layer = 0;
   for (std::size_t i = 0; i < split.size(); ++i) {
     ChunkContent& content = contents[i];
     content.layers = split[i];
     content.recompute =
-        recompute_at(plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
-    content.plain_place = blocks.place(least_recomputed(content.recompute));
-    content.recomputed_place = blocks.place(recomputed(content.recompute));
+        plan::recompute_at(plan.recompute, placement.holder(static_cast<std::int64_t>(i)).position);
+    content.plain_place = blocks.place(plan::least_recomputed(content.recompute));
+    content.recomputed_place = blocks.place(plan::recomputed(content.recompute));
     content.alike.clear();
     for (std::int64_t k = split[i]; k-- > 0;) {
       count_before(content, layers.class_of[layer + static_cast<std::size_t>(k)], content.again(k));
@@ -40,4 +40,4 @@ void count_layers(const BlockCosts& blocks, const Plan& plan, const LayerOrder& 
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

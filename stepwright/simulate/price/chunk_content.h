@@ -7,7 +7,7 @@
 #include "stepwright/plan/recompute.h"
 #include "stepwright/simulate/price/block_costs.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Layers of one chunk that are alike: of one class, and among those that `every: n` recomputes or
 /// not.
@@ -24,7 +24,7 @@ struct AlikeLayers {
 /// Layers of one chunk, and where block costs have what is recomputed and what is not.
 struct ChunkContent {
   std::int64_t layers = 0;
-  Recompute recompute;
+  plan::Recompute recompute;
   std::size_t plain_place = 0;
   std::size_t recomputed_place = 0;
   std::vector<AlikeLayers> alike;  ///< The kind of the last layer first.
@@ -32,7 +32,7 @@ struct ChunkContent {
 
   /// Whether a layer counts among the recomputed: without `every: n` none does.
   [[nodiscard]] bool again(std::int64_t layer) const {
-    return recompute.every > 1 && is_recomputed(recompute, layer);
+    return recompute.every > 1 && plan::is_recomputed(recompute, layer);
   }
   /// In the block costs of a layer.
   [[nodiscard]] std::size_t place(std::int64_t layer) const {
@@ -45,7 +45,7 @@ struct ChunkContent {
 
 /// Counts the layers of every chunk of the model in `contents`, whose room is kept.
 /// `split`: layers of each chunk (`chunk_layers`).
-void count_layers(const BlockCosts& blocks, const Plan& plan, const LayerOrder& layers,
+void count_layers(const BlockCosts& blocks, const plan::Plan& plan, const model::LayerOrder& layers,
                   const std::vector<std::int64_t>& split, std::vector<ChunkContent>& contents);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

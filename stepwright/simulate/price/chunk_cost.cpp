@@ -2,38 +2,38 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::simulate {
 
-void ChunkCost::add(const BlockPairCost& cost, const SplitCost* split, BackwardForm form,
+void ChunkCost::add(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
                     double count) {
   forward.add(cost.forward, count);
   backward.add(split != nullptr ? split->data : cost.backward, count);
   if (split != nullptr) weight.add(split->weight, count);
-  if (form == BackwardForm::kBoth) whole.add(cost.backward, count);
+  if (form == schedule::BackwardForm::kBoth) whole.add(cost.backward, count);
 }
 
-void ChunkCost::keep_peaks(const BlockPairCost& cost, const SplitCost* split, BackwardForm form,
-                           const KeptBytes& before) {
+void ChunkCost::keep_peaks(const BlockPairCost& cost, const SplitCost* split,
+                           schedule::BackwardForm form, const KeptBytes& before) {
   forward_peak.keep(cost.forward.peak, before.forward);
   backward_peak.keep(split != nullptr ? split->data.peak : cost.backward.peak, before.forward);
-  if (form == BackwardForm::kBoth) whole_peak.keep(cost.backward.peak, before.forward);
+  if (form == schedule::BackwardForm::kBoth) whole_peak.keep(cost.backward.peak, before.forward);
   if (split == nullptr) return;
   weight_peak.keep(split->weight.peak, before.data);
   data_beyond_bytes =
       std::min(data_beyond_bytes, split->data.peak.any - split->data.retained_bytes);
 }
 
-BlockCost ChunkCost::gradients(BackwardForm form) const {
+BlockCost ChunkCost::gradients(schedule::BackwardForm form) const {
   BlockCost sum = backward;
-  if (form != BackwardForm::kWhole) sum.add(weight, 1);
-  if (form == BackwardForm::kBoth) sum.keep_least(whole);
+  if (form != schedule::BackwardForm::kWhole) sum.add(weight, 1);
+  if (form == schedule::BackwardForm::kBoth) sum.keep_least(whole);
   return sum;
 }
 
-const BlockCost& ChunkCost::joint(Direction direction) const {
-  if (is_pass(direction)) return passes[pass_index(direction)].cost;
-  if (direction == Direction::kEmbed) return embed;
-  return direction == Direction::kPredict ? predict : embed_gradient;
+const BlockCost& ChunkCost::joint(schedule::Direction direction) const {
+  if (schedule::is_pass(direction)) return passes[schedule::pass_index(direction)].cost;
+  if (direction == schedule::Direction::kEmbed) return embed;
+  return direction == schedule::Direction::kPredict ? predict : embed_gradient;
 }
 
 /// A cut backward begins beside all that the forward kept, and ends beside all that the weight
@@ -55,4 +55,4 @@ ChunkBytes ChunkCost::bytes() const {
   return bytes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -7,7 +7,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pricer.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// What blocks keep: their forwards for their backwards, their data gradients for those of weights.
 struct KeptBytes {
@@ -30,26 +30,27 @@ struct ChunkCost {
   BlockCost predict{};
   BlockCost embed_gradient{};
   std::vector<PassCost> passes;  ///< Where positions do not meet, those instead, by `pass_index`.
-  UnitSize cut_size;             ///< Parameters of blocks whose backward is cut.
+  step::UnitSize cut_size;       ///< Parameters of blocks whose backward is cut.
   /// Of them those of blocks whose data gradients begin to write gradients that leave: norms do,
   /// adapters do not.
-  UnitSize begun_size;
+  step::UnitSize begun_size;
   /// The bytes beyond data gradients of cut backwards: the least that a block needs beyond what
   /// it keeps for its weight gradients.
   double data_beyond_bytes = std::numeric_limits<double>::infinity();
 
   /// Adds `count` blocks alike; `split`: their backward where it is cut, else null.
-  void add(const BlockPairCost& cost, const SplitCost* split, BackwardForm form, double count);
+  void add(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
+           double count);
   /// Takes the moments of a block into account, beside what others keep that come before it.
-  void keep_peaks(const BlockPairCost& cost, const SplitCost* split, BackwardForm form,
+  void keep_peaks(const BlockPairCost& cost, const SplitCost* split, schedule::BackwardForm form,
                   const KeptBytes& before);
   /// Both gradients of a micro-batch.
-  [[nodiscard]] BlockCost gradients(BackwardForm form) const;
+  [[nodiscard]] BlockCost gradients(schedule::BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;
   /// What of it is done together, or in a pass.
-  [[nodiscard]] const BlockCost& joint(Direction direction) const;
+  [[nodiscard]] const BlockCost& joint(schedule::Direction direction) const;
   /// The bytes of parts that may be cut or not.
   [[nodiscard]] ChunkBytes bytes() const;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

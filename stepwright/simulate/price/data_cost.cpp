@@ -7,7 +7,7 @@
 #include "stepwright/step/optimizer_share.h"
 #include "stepwright/step/update.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 double bytes_of(DType type, double elements) {
@@ -17,19 +17,19 @@ double bytes_of(DType type, double elements) {
 /// Adds messages to sums.
 class Messages {
  public:
-  Messages(const CostModel& cost, const Plan& plan, const Layouts& layouts)
+  Messages(const cost::CostModel& cost, const plan::Plan& plan, const Layouts& layouts)
       : cost_(cost), plan_(plan), layouts_(layouts) {}
 
   /// Its elements in `count` equal messages.
   void add(MessageCost& sum, const PositionMessage& m) const {
-    const GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
+    const cluster::GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
     if (layout.size <= 1 || m.elements <= 0) return;
     const auto time = [&](double each) {
       return cost_.message(m.kind, bytes_of(m.type, each), layout, plan_.collectives.data,
                            m.scheme);
     };
     const double largest = std::min(m.elements, m.largest);
-    const OperatorTime one = time(largest);
+    const cost::OperatorTime one = time(largest);
     const double seconds =
         m.count > 1 ? m.count * time(m.elements / m.count).seconds : time(m.elements).seconds;
     const double floor_s = std::min(seconds, one.seconds * (m.elements / largest));
@@ -40,30 +40,31 @@ class Messages {
   }
 
  private:
-  const CostModel& cost_;
-  const Plan& plan_;
+  const cost::CostModel& cost_;
+  const plan::Plan& plan_;
   const Layouts& layouts_;
 };
 
-MessageCost& of_moment(DataCost& cost, DataMoment moment) {
+MessageCost& of_moment(DataCost& cost, step::DataMoment moment) {
   switch (moment) {
-    case DataMoment::kEachUse: return cost.gather;
-    case DataMoment::kAfterStep: return cost.refresh;
-    case DataMoment::kEachBackward: return cost.reduce;
-    case DataMoment::kLastBackward: break;
+    case step::DataMoment::kEachUse: return cost.gather;
+    case step::DataMoment::kAfterStep: return cost.refresh;
+    case step::DataMoment::kEachBackward: return cost.reduce;
+    case step::DataMoment::kLastBackward: break;
   }
   return cost.last_reduce;
 }
 
 /// Adds the copies of a position's parts of its blocks at a moment, where they lie on the host.
 void add_copies(MessageCost& sum, const PricedPosition& at, const StageCost& stage,
-                const StateSpread& spread, DataMoment moment) {
+                const step::StateSpread& spread, step::DataMoment moment) {
   if (!at.plan.offload.parameters) return;
-  const OperatorKind kind =
-      reduces(moment) ? OperatorKind::kCopyToHost : OperatorKind::kCopyFromHost;
-  for (const auto& [type, elements] : state_copies(at.job, at.plan, spread, stage.size, moment)) {
+  const step::OperatorKind kind =
+      step::reduces(moment) ? step::OperatorKind::kCopyToHost : step::OperatorKind::kCopyFromHost;
+  for (const auto& [type, elements] :
+       step::state_copies(at.job, at.plan, spread, stage.size, moment)) {
     if (elements == 0) continue;
-    const Operator copy{.kind = kind, .dtype = type, .shape = {.rows = elements}};
+    const step::Operator copy{.kind = kind, .dtype = type, .shape = {.rows = elements}};
     sum.seconds += at.cost.price(copy, at.layouts, at.plan.collectives).seconds;
   }
 }
@@ -78,32 +79,34 @@ StageCost without_resting(const StageCost& stage) {
 }
 
 /// Bytes of an optimizer's states of a parameter that is in no matrix of its own.
-double state_bytes(const Job& job, const StateTypes& types) {
-  const std::int64_t moments = moment_centibits(traits_of(job.optimizer), types, false);
-  return static_cast<double>(master_copy_bytes(types)) + static_cast<double>(moments) / 800;
+double state_bytes(const plan::Job& job, const plan::StateTypes& types) {
+  const std::int64_t moments = plan::moment_centibits(plan::traits_of(job.optimizer), types, false);
+  return static_cast<double>(plan::master_copy_bytes(types)) + static_cast<double>(moments) / 800;
 }
 
 /// Whether all of a position's states are as large, and on the device.
-bool are_alike(const StateSpread& spread, const UnitSize& size, const Offload& offload) {
+bool are_alike(const step::StateSpread& spread, const step::UnitSize& size,
+               const plan::Offload& offload) {
   return spread.matrices_of(size).empty() && offload.optimizer == 0;
 }
 
 /// Bytes of an optimizer's states of the parameters of one kind before they are spread, without
 /// what lies on the host: evenly spread no more than the fullest rank holds.
-double optimizer_bytes(const Job& job, const StateTypes& types, const StateSpread& spread,
-                       const UnitSize& size, const Offload& offload) {
-  const OptimizerTraits& traits = traits_of(job.optimizer);
-  const MatrixSize& matrices = spread.matrices_of(size);
+double optimizer_bytes(const plan::Job& job, const plan::StateTypes& types,
+                       const step::StateSpread& spread, const step::UnitSize& size,
+                       const plan::Offload& offload) {
+  const plan::OptimizerTraits& traits = plan::traits_of(job.optimizer);
+  const step::MatrixSize& matrices = spread.matrices_of(size);
   const auto held = static_cast<double>(spread.held(size));
   const auto in_matrices = static_cast<double>(matrices.elements);
   const auto each = [&](bool of_matrix) {
-    return static_cast<double>(moment_centibits(traits, types, of_matrix)) / 800;
+    return static_cast<double>(plan::moment_centibits(traits, types, of_matrix)) / 800;
   };
-  const auto master = static_cast<double>(master_copy_bytes(types));
+  const auto master = static_cast<double>(plan::master_copy_bytes(types));
   double moments = held * each(false);
   if (!matrices.empty()) {
     moments += in_matrices * (each(true) - each(false)) +
-               static_cast<double>(number_bytes(types) * matrices.numbers);
+               static_cast<double>(plan::number_bytes(types) * matrices.numbers);
   }
   const double bytes = held * master + moments;
   if (offload.optimizer == 0) return bytes;
@@ -111,8 +114,8 @@ double optimizer_bytes(const Job& job, const StateTypes& types, const StateSprea
 }
 
 /// The most of the optimizer that a search may leave to the host.
-Offload most_offloaded(const Job& job, const Plan& plan) {
-  Offload most = plan.offload;
+plan::Offload most_offloaded(const plan::Job& job, const plan::Plan& plan) {
+  plan::Offload most = plan.offload;
   for (const double share : job.space.offload.optimizer) {
     if (share > most.optimizer) most = {.optimizer = share, .parameters = most.parameters};
   }
@@ -122,31 +125,32 @@ Offload most_offloaded(const Job& job, const Plan& plan) {
 
 }  // namespace
 
-double update_seconds(const PricedPosition& at, PriceTable& computations) {
-  const OptimizerShare share = optimizer_share(at.job, at.plan, at.stage.size);
+double update_seconds(const PricedPosition& at, cost::PriceTable& computations) {
+  const step::OptimizerShare share = step::optimizer_share(at.job, at.plan, at.stage.size);
   double computation = 0;
-  for (const Operator& op : update_operators(at.job, at.plan, share)) {
+  for (const step::Operator& op : step::update_operators(at.job, at.plan, share)) {
     computation += computations.seconds(op);
   }
-  for (const Operator& op : unpack_operators(at.job, at.plan, at.stage.size)) {
+  for (const step::Operator& op : step::unpack_operators(at.job, at.plan, at.stage.size)) {
     computation += computations.seconds(op);
   }
-  computation +=
-      computations.seconds(norm_operator(share.elements, state_types(at.job, at.plan).gradient));
+  computation += computations.seconds(
+      step::norm_operator(share.elements, plan::state_types(at.job, at.plan).gradient));
   const Messages messages(at.cost, at.plan, at.layouts);
-  const StepEnd end = step_end(at.job, at.plan, at.stage);
+  const step::StepEnd end = step_end(at.job, at.plan, at.stage);
   MessageCost sum;
-  const auto add = [&](const EndMessage& message) {
-    messages.add(sum, {.kind = message.kind,
-                       .group = message.group,
-                       .type = message.type,
-                       .elements = static_cast<double>(message.elements),
-                       .count = static_cast<double>(pieces_of(message.elements, message.bucket)),
-                       .scheme = message.scheme});
+  const auto add = [&](const step::EndMessage& message) {
+    messages.add(sum,
+                 {.kind = message.kind,
+                  .group = message.group,
+                  .type = message.type,
+                  .elements = static_cast<double>(message.elements),
+                  .count = static_cast<double>(step::pieces_of(message.elements, message.bucket)),
+                  .scheme = message.scheme});
   };
-  std::ranges::for_each(partial_gradients(at.plan, end), add);
-  std::ranges::for_each(step_numbers(end, exact_type(at.job.precision)), add);
-  std::ranges::for_each(matrix_messages(at.job, at.plan, share), add);
+  std::ranges::for_each(step::partial_gradients(at.plan, end), add);
+  std::ranges::for_each(step::step_numbers(end, step::exact_type(at.job.precision)), add);
+  std::ranges::for_each(step::matrix_messages(at.job, at.plan, share), add);
   return computation + sum.seconds + at.cost.between_steps_s();
 }
 
@@ -169,43 +173,43 @@ DataCost& DataCost::operator+=(const DataCost& other) {
   return *this;
 }
 
-void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& spread) {
+void add_messages(DataCost& sum, const PricedPosition& at, const step::StateSpread& spread) {
   const Messages messages(at.cost, at.plan, at.layouts);
   each_message(at.job, at.plan, at.stage, spread, [&](const PositionMessage& m) {
-    if (reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
+    if (step::reduces(m.moment)) sum.pieces = std::max(sum.pieces, m.count);
     messages.add(of_moment(sum, m.moment), m);
   });
-  add_copies(sum.gather, at, at.stage, spread, DataMoment::kEachUse);
-  add_copies(sum.reduce, at, at.stage, spread, DataMoment::kEachBackward);
+  add_copies(sum.gather, at, at.stage, spread, step::DataMoment::kEachUse);
+  add_copies(sum.reduce, at, at.stage, spread, step::DataMoment::kEachBackward);
   if (at.stage.resting == RestingBlocks{}) {
     sum.regather = sum.gather;
     return;
   }
   each_message(at.job, at.plan, without_resting(at.stage), spread, [&](const PositionMessage& m) {
-    if (m.moment == DataMoment::kEachUse) messages.add(sum.regather, m);
+    if (m.moment == step::DataMoment::kEachUse) messages.add(sum.regather, m);
   });
-  add_copies(sum.regather, at, without_resting(at.stage), spread, DataMoment::kEachUse);
+  add_copies(sum.regather, at, without_resting(at.stage), spread, step::DataMoment::kEachUse);
 }
 
-DataCost data_cost(const PricedPosition& at, PriceTable& computations) {
+DataCost data_cost(const PricedPosition& at, cost::PriceTable& computations) {
   DataCost out;
-  add_messages(out, at, dense_spread(at.plan));
-  add_messages(out, at, routed_spread(at.plan));
+  add_messages(out, at, step::dense_spread(at.plan));
+  add_messages(out, at, step::routed_spread(at.plan));
   out.update_s = update_seconds(at, computations);
   return out;
 }
 
-DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage) {
+DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
   DataMemory out;
-  out.host_bytes = static_cast<double>(host_state_bytes(job, plan, stage.size));
-  const StateTypes types = state_types(job, plan);
-  const double whole = bytes_of(storage_type(job.precision), 1);
+  out.host_bytes = static_cast<double>(step::host_state_bytes(job, plan, stage.size));
+  const plan::StateTypes types = plan::state_types(job, plan);
+  const double whole = bytes_of(plan::storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
   const double gradient = plan.offload.parameters ? 0 : bytes_of(types.gradient, 1);
-  const OtherModels others = other_models(job);
+  const plan::OtherModels others = plan::other_models(job);
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
-  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+  for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const auto elements = static_cast<double>(spread.held(stage.size));
     const auto p = static_cast<double>(spread.divisor(plan.sharding.parameters));
     const auto g = static_cast<double>(spread.divisor(plan.sharding.gradients));
@@ -223,36 +227,36 @@ DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage)
     out.optimizer_bytes += own;
     // At its largest moment a layer is gathered; the head's comes when its parameters are gone.
     if (p > 1 && !stage.head) {
-      const UnitSize& least = stage.blocks.least;
+      const step::UnitSize& least = stage.blocks.least;
       out.transient_bytes += static_cast<double>(spread.held(least) + spread.frozen(least)) * whole;
     }
   }
   return out;
 }
 
-double deferred_gradient_bytes(const Plan& plan, const StageCost& stage) {
-  if (stage.deferred_size == UnitSize{}) return 0;
+double deferred_gradient_bytes(const plan::Plan& plan, const StageCost& stage) {
+  if (stage.deferred_size == step::UnitSize{}) return 0;
   double elements = 0;
-  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+  for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     if (spread.divisor(plan.sharding.gradients) <= 1) continue;
     elements += static_cast<double>(spread.held(stage.deferred_size));
   }
   return elements * bytes_of(plan.accumulate, 1);
 }
 
-double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage) {
-  const Offload offload = most_offloaded(job, plan);
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
+  const plan::Offload offload = most_offloaded(job, plan);
   // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
-  const StateTypes types = least_state_types(job);
-  const OtherModels others = other_models(job);
+  const plan::StateTypes types = plan::least_state_types(job);
+  const plan::OtherModels others = plan::other_models(job);
   const auto stores = static_cast<double>(1 + others.parameters);
   const auto updates = static_cast<double>(1 + others.updates);
-  const double storage = offload.parameters ? 0 : bytes_of(storage_type(job.precision), 1);
+  const double storage = offload.parameters ? 0 : bytes_of(plan::storage_type(job.precision), 1);
   const double frozen = stores * storage;
   const double each =
       offload.parameters ? 0 : updates * storage + stores * bytes_of(types.stored, 1);
   double bytes = 0;
-  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+  for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const double held =
         (are_alike(spread, stage.size, offload)
              ? static_cast<double>(spread.held(stage.size)) *
@@ -265,4 +269,4 @@ double least_states_bytes(const Job& job, const Plan& plan, const StageCost& sta
   return bytes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

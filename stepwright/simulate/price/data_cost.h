@@ -4,7 +4,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/step/data_messages.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 // What sharding adds to a pipeline position, in closed form. Seconds of a moment (each use, each
 // backward, last backward, after the step) are the sum over its messages
@@ -23,8 +23,8 @@ namespace stepwright {
 struct MessageCost {
   double seconds = 0;
   double floor_s = 0;
-  LinkClass link = LinkClass::kNone;            ///< The outermost of its messages.
-  std::array<double, kLinkClasses> floors_s{};  ///< The floor by link class.
+  cost::LinkClass link = cost::LinkClass::kNone;      ///< The outermost of its messages.
+  std::array<double, cost::kLinkClasses> floors_s{};  ///< The floor by link class.
 
   MessageCost& operator+=(const MessageCost& other);
 };
@@ -45,18 +45,18 @@ struct DataCost {
 
 /// The facts by which the messages of a position are priced. All of it must outlive this.
 struct PricedPosition {
-  const CostModel& cost;
-  const Job& job;
-  const Plan& plan;
+  const cost::CostModel& cost;
+  const plan::Job& job;
+  const plan::Plan& plan;
   const Layouts& layouts;
   const StageCost& stage;
 };
-DataCost data_cost(const PricedPosition& at, PriceTable& computations);
+DataCost data_cost(const PricedPosition& at, cost::PriceTable& computations);
 /// Small reductions, norm and optimizer of a position. Of the sharding it depends on where
 /// gradients and optimizer states lie, with their groups.
-double update_seconds(const PricedPosition& at, PriceTable& computations);
+double update_seconds(const PricedPosition& at, cost::PriceTable& computations);
 /// Adds the messages of one kind of parameters alone.
-void add_messages(DataCost& sum, const PricedPosition& at, const StateSpread& spread);
+void add_messages(DataCost& sum, const PricedPosition& at, const step::StateSpread& spread);
 
 /// Bytes that the states and the gathered or leaving blocks of a position take.
 struct DataMemory {
@@ -66,11 +66,11 @@ struct DataMemory {
   double transient_bytes = 0;
   double host_bytes = 0;  ///< Of states, in the memory of the host.
 };
-DataMemory data_memory(const Job& job, const Plan& plan, const StageCost& stage);
+DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const StageCost& stage);
 /// Gradients that leave blocks whose weight gradients wait: each such block has begun to write
 /// them.
-double deferred_gradient_bytes(const Plan& plan, const StageCost& stage);
+double deferred_gradient_bytes(const plan::Plan& plan, const StageCost& stage);
 /// The least that any sharding can need of states: everything spread over all ranks.
-double least_states_bytes(const Job& job, const Plan& plan, const StageCost& stage);
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -1,6 +1,6 @@
 #include "stepwright/simulate/price/data_cost_cache.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr std::size_t kPlaces = std::size_t{1} << 14;
@@ -9,7 +9,7 @@ constexpr std::size_t kMostUpdates = std::size_t{1} << 15;
 
 }  // namespace
 
-DataCostCache::Key DataCostCache::key_of(const Plan& plan, const Layouts& layouts,
+DataCostCache::Key DataCostCache::key_of(const plan::Plan& plan, const Layouts& layouts,
                                          const StageCost& stage) {
   std::uint64_t choices = 0;
   const auto put = [&](auto value) { choices = choices << 6 | static_cast<std::uint64_t>(value); };
@@ -50,7 +50,8 @@ std::size_t DataCostCache::Hash::operator()(const Key& key) const {
   return hash;
 }
 
-const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at, PriceTable& computations) {
+const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at,
+                                               cost::PriceTable& computations) {
   if (places_.empty()) places_.resize(kPlaces);
   const Key key = key_of(at.plan, at.layouts, at.stage);
   std::uint16_t& place = places_[Hash()(key) % kPlaces];
@@ -65,7 +66,7 @@ const DataCostCache::Entry& DataCostCache::get(const PricedPosition& at, PriceTa
   return known.entry;
 }
 
-double DataCostCache::update_s(const PricedPosition& at, PriceTable& computations) {
+double DataCostCache::update_s(const PricedPosition& at, cost::PriceTable& computations) {
   Key key;
   key.layouts = &at.layouts;
   key.offload = at.plan.offload;
@@ -90,4 +91,4 @@ void DataCostCache::clear() {
   updates_.clear();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

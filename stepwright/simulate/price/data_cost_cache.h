@@ -7,7 +7,7 @@
 
 #include "stepwright/simulate/price/data_cost.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Remembers data costs: a search prices the same sharding of the same position under many
 /// micro-batches, recomputations and schedules, which it does not depend on. A fixed number of
@@ -21,9 +21,9 @@ class DataCostCache {
 
   /// `at.layouts` must stand at the same address whenever they are the same, until the next
   /// `clear`. What is returned is valid until the next call.
-  const Entry& get(const PricedPosition& at, PriceTable& computations);
+  const Entry& get(const PricedPosition& at, cost::PriceTable& computations);
   /// `update_seconds`, which many shardings share.
-  double update_s(const PricedPosition& at, PriceTable& computations);
+  double update_s(const PricedPosition& at, cost::PriceTable& computations);
   void clear();
 
  private:
@@ -31,8 +31,8 @@ class DataCostCache {
     const Layouts* layouts = nullptr;
     std::uint64_t choices = 0;
     std::int64_t gradient_bucket = 0, parameter_bucket = 0;
-    Offload offload;
-    UnitSize size;
+    plan::Offload offload;
+    step::UnitSize size;
     BlockSizes blocks;
     RestingBlocks resting;
     std::int64_t units = 0, routed_units = 0, trained_units = 0, corrected = 0, tied_table = 0;
@@ -45,11 +45,11 @@ class DataCostCache {
     Key key;
     Entry entry;
   };
-  static Key key_of(const Plan& plan, const Layouts& layouts, const StageCost& stage);
+  static Key key_of(const plan::Plan& plan, const Layouts& layouts, const StageCost& stage);
 
   std::vector<std::uint16_t> places_;  ///< Number in `known_`, from 1; 0: free.
   std::vector<Known> known_;
   std::unordered_map<Key, double, Hash> updates_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -2,15 +2,15 @@
 
 #include <unordered_map>
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 struct LayoutStore::Entries {
   /// Everything that group layouts depend on.
   struct Key {
-    Parallel parallel;
+    plan::Parallel parallel;
     std::int64_t group, expert_group;
-    Spread optimizer;
-    RankOrder order;
+    plan::Spread optimizer;
+    plan::RankOrder order;
     bool operator==(const Key&) const = default;
   };
 
@@ -27,7 +27,7 @@ struct LayoutStore::Entries {
         mix(value);
       }
       mix(static_cast<std::int64_t>(key.optimizer));
-      for (const Axis axis : key.order.axes) mix(static_cast<std::int64_t>(axis));
+      for (const plan::Axis axis : key.order.axes) mix(static_cast<std::int64_t>(axis));
       return hash;
     }
   };
@@ -35,17 +35,17 @@ struct LayoutStore::Entries {
   std::unordered_map<Key, Layouts, Hash> layouts;
 };
 
-LayoutStore::LayoutStore(const Cluster& cluster)
+LayoutStore::LayoutStore(const cluster::Cluster& cluster)
     : cluster_(cluster), entries_(std::make_unique<Entries>()) {}
 
 LayoutStore::~LayoutStore() = default;
 
-const Layouts& LayoutStore::get(const Plan& plan) {
+const Layouts& LayoutStore::get(const plan::Plan& plan) {
   const Entries::Key key{plan.parallel, plan.sharding.group, plan.sharding.expert_group,
                          plan.sharding.optimizer, plan.rank_order};
   auto found = entries_->layouts.find(key);
   if (found == entries_->layouts.end()) {
-    found = entries_->layouts.emplace(key, group_layouts(cluster_, Grid(plan))).first;
+    found = entries_->layouts.emplace(key, cost::group_layouts(cluster_, plan::Grid(plan))).first;
   }
   return found->second;
 }
@@ -54,4 +54,4 @@ bool LayoutStore::full() const { return entries_->layouts.size() >= 2048; }
 
 void LayoutStore::clear() { entries_->layouts.clear(); }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

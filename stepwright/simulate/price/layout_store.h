@@ -6,28 +6,28 @@
 #include "stepwright/plan/plan.h"
 #include "stepwright/simulate/price/block_costs.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The group layouts of the plans of one search: many plans share them, and a search meets the same
 /// ones in a row.
 class LayoutStore {
  public:
   /// `cluster` must outlive it.
-  explicit LayoutStore(const Cluster& cluster);
+  explicit LayoutStore(const cluster::Cluster& cluster);
   ~LayoutStore();
   LayoutStore(const LayoutStore&) = delete;
   LayoutStore& operator=(const LayoutStore&) = delete;
 
   /// The layouts of a plan's groups, made when first asked for; valid until `clear`.
-  const Layouts& get(const Plan& plan);
+  const Layouts& get(const plan::Plan& plan);
   /// Whether it holds as many as it should (about 2 kB each).
   [[nodiscard]] bool full() const;
   void clear();
 
  private:
   struct Entries;
-  const Cluster& cluster_;
+  const cluster::Cluster& cluster_;
   std::unique_ptr<Entries> entries_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

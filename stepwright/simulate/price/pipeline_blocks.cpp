@@ -2,7 +2,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                                 const ChunkContent& content) const {
@@ -20,7 +20,8 @@ void PipelinePricer::add_layers(ChunkCost& chunk, StageCost& stage, const BlockC
     if (cuts()) chunk.cut_size.expert += alike.count * layer.size.expert;
     if (!job_.model.adapters) chunk.begun_size = chunk.cut_size;
     stage.size.add(layer.size, alike.count);
-    if (layer.which.gradients == GradientPath::kAbove) stage.resting.add(layer.size, alike.count);
+    if (layer.which.gradients == model::GradientPath::kAbove)
+      stage.resting.add(layer.size, alike.count);
   }
 }
 
@@ -54,7 +55,7 @@ const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
 
 /// A block at an end of the model, behind what the chunk has until then.
 void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
-                             const UnitSize& size) const {
+                             const step::UnitSize& size) const {
   const KeptBytes before{.forward = chunk.forward.retained_bytes};
   chunk.add(cost, nullptr, form_, 1);
   chunk.keep_peaks(cost, nullptr, form_, before);
@@ -66,12 +67,12 @@ void PipelinePricer::add_end(ChunkCost& chunk, StageCost& stage, const BlockPair
 
 /// Multi-token layers and head, where the chunk has them.
 void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
-                              const Plan& plan, const Place& place) const {
-  const Placement placement = placement_of(plan);
+                              const plan::Plan& plan, const schedule::Place& place) const {
+  const schedule::Placement placement = plan::placement_of(plan);
   const bool first = placement.holds_embedding(place);
   const bool last = placement.holds_head(place);
   const bool split_table =
-      shares_table(job_.model) && placement.embedding_position() != placement.head_position();
+      step::shares_table(job_.model) && placement.embedding_position() != placement.head_position();
   if (last) {
     add_end(chunk, stage, blocks.head, split_table ? blocks.split_head_size : blocks.head_size);
   }
@@ -90,13 +91,13 @@ void PipelinePricer::add_head(ChunkCost& chunk, StageCost& stage, const BlockCos
 
 /// The blocks of a chunk, in their order.
 void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
-                                const Plan& plan, const Place& place) const {
-  const Placement placement = placement_of(plan);
+                                const plan::Plan& plan, const schedule::Place& place) const {
+  const schedule::Placement placement = plan::placement_of(plan);
   const ChunkContent& content = contents_[static_cast<std::size_t>(placement.model_chunk(place))];
-  const bool spreads = traits_of(plan.schedule.kind).spreads_vocabulary;
+  const bool spreads = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
   if (!spreads && placement.holds_embedding(place)) {
     add_end(chunk, stage, blocks.embedding_with(content.recompute), blocks.embedding_size);
-    const bool rests = embedding_gradients(job_.model) == GradientPath::kAbove;
+    const bool rests = step::embedding_gradients(job_.model) == model::GradientPath::kAbove;
     if (rests) stage.resting.add(blocks.embedding_size, 1);
   }
   add_layers(chunk, stage, blocks, content);
@@ -106,8 +107,8 @@ void PipelinePricer::add_blocks(ChunkCost& chunk, StageCost& stage, const BlockC
 
 /// The position's parts of embedding and head. Floors are of the head alone, which stands between
 /// its first forward and its last backward.
-void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const Plan& plan) {
-  const Placement placement = placement_of(plan);
+void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const plan::Plan& plan) {
+  const schedule::Placement placement = plan::placement_of(plan);
   const auto part = [&](const std::array<BlockCosts::Part, 2>& parts, bool at_end) {
     const BlockCosts::Part& own = parts[at_end ? 1 : 0];
     stage.size += own.size;
@@ -120,7 +121,7 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
   const BlockCosts::Part table =
       part(blocks.embedding_parts, placement.holds_embedding(stage.position));
   const BlockCosts::Part logits = part(blocks.head_parts, stage.head);
-  const std::int64_t barriers = traits_of(plan.schedule.kind).barriers;
+  const std::int64_t barriers = schedule::traits_of(plan.schedule.kind).barriers;
   if (barriers > 0) {
     for (const BlockCosts::Part* own : {&table, &logits}) add_passes(stage, own->passes, barriers);
     return;
@@ -143,15 +144,15 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
 void PipelinePricer::add_passes(StageCost& stage, const std::vector<PassCost>& passes,
                                 std::int64_t barriers) {
   ChunkCost& chunk = chunks_.front();
-  chunk.passes.resize(kVocabularyPasses);
+  chunk.passes.resize(schedule::kVocabularyPasses);
   for (const PassCost& pass : passes) {
-    PassCost& kept = chunk.passes[pass_index(pass.direction)] = pass;
+    PassCost& kept = chunk.passes[schedule::pass_index(pass.direction)] = pass;
     BlockCost& own = kept.cost;
     own.retained_bytes = own.on_host_bytes = 0;
-    const bool between = pass.direction == Direction::kLogits ||
-                         pass.direction == Direction::kHandRows ||
-                         pass.direction == Direction::kTakeGradient ||
-                         (pass.direction == Direction::kLogitGradient && barriers > 1);
+    const bool between = pass.direction == schedule::Direction::kLogits ||
+                         pass.direction == schedule::Direction::kHandRows ||
+                         pass.direction == schedule::Direction::kTakeGradient ||
+                         (pass.direction == schedule::Direction::kLogitGradient && barriers > 1);
     if (between) {
       stage.forward.add(own, 1);
     } else {
@@ -160,4 +161,4 @@ void PipelinePricer::add_passes(StageCost& stage, const std::vector<PassCost>& p
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -7,7 +7,7 @@
 #include "stepwright/simulate/price/data_cost.h"
 #include "stepwright/simulate/price/waiting_bytes.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// The share of a part, or of the whole where there is nothing to share.
@@ -21,7 +21,7 @@ struct SentChunks {
   double backward = 0;
 };
 
-SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
+SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t position) {
   SentChunks sent;
   for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
     if (placement.sends_forward({position, chunk})) ++sent.forward;
@@ -32,36 +32,38 @@ SentChunks sent_chunks(const Placement& placement, std::int64_t position) {
 
 }  // namespace
 
-PipelinePricer::PipelinePricer(const Job& job, const CostModel& cost, PlayedPipeline& played)
-    : job_(job), cost_(cost), layers_(layer_order(job.model)), played_(played) {}
+PipelinePricer::PipelinePricer(const plan::Job& job, const cost::CostModel& cost,
+                               PlayedPipeline& played)
+    : job_(job), cost_(cost), layers_(model::layer_order(job.model)), played_(played) {}
 
-PeakBytes PipelinePricer::activations(const Plan& plan, StageCost& stage) {
+PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) {
   const std::int64_t position = stage.position;
   // Beside a chunk without layers the fullest moment need not be that of the last chunk.
   const bool full = std::ranges::all_of(
       chunks_, [](const ChunkCost& chunk) { return chunk.forward.retained_bytes > 0; });
-  const std::int64_t m = micro_batches(job_, plan);
-  if (full && has_closed_form(plan.schedule.kind)) {
+  const std::int64_t m = plan::micro_batches(job_, plan);
+  if (full && schedule::has_closed_form(plan.schedule.kind)) {
     stage.on_host_bytes = waiting_on_host(chunks_, plan, position, m);
     return waiting_bytes(chunks_, plan, position, m);
   }
   const auto known = played_.waiting(plan, m);
-  const std::vector<Moment>& fullest = known->fullest[static_cast<std::size_t>(position)];
+  const std::vector<schedule::Moment>& fullest = known->fullest[static_cast<std::size_t>(position)];
   stage.on_host_bytes = played_on_host(chunks_, fullest);
   return played_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
 }
 
 /// The chunks of a position and their work, without what waits.
-StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
-  const Placement placement = placement_of(plan);
+StageCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan,
+                                std::int64_t position) {
+  const schedule::Placement placement = plan::placement_of(plan);
   StageCost stage;
   stage.position = position;
   chunks_.assign(static_cast<std::size_t>(placement.chunks()), {});
-  std::vector<UnitSize> sizes;
+  std::vector<step::UnitSize> sizes;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const Place place{position, static_cast<std::int64_t>(i)};
+    const schedule::Place place{position, static_cast<std::int64_t>(i)};
     ChunkCost& chunk = chunks_[i];
-    const UnitSize before = stage.size;
+    const step::UnitSize before = stage.size;
     add_blocks(chunk, stage, blocks, plan, place);
     stage.cut_size += chunk.cut_size;
     if (plan.schedule.strands > 1) {
@@ -75,8 +77,8 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
     stage.backward.add(chunk.gradients(form_), 1);
     slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
   }
-  if (traits_of(plan.schedule.kind).spreads_vocabulary) add_joint(stage, blocks, plan);
-  for (const UnitSize& size : sizes) {
+  if (schedule::traits_of(plan.schedule.kind).spreads_vocabulary) add_joint(stage, blocks, plan);
+  for (const step::UnitSize& size : sizes) {
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
   }
@@ -87,12 +89,13 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const Plan& plan, std:
   return stage;
 }
 
-bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) const {
+bool PipelinePricer::same_as_before(const plan::Plan& plan, std::int64_t position) const {
   const std::int64_t p = plan.parallel.pipeline;
-  const bool alike = has_closed_form(plan.schedule.kind);  // else its positions wait unlike
+  const bool alike =
+      schedule::has_closed_form(plan.schedule.kind);  // else its positions wait unlike
   if (!alike || position < 2 || position + 1 == p) return false;
-  const Placement placement = placement_of(plan);
-  const auto content = [&](const Place& place) -> const ChunkContent& {
+  const schedule::Placement placement = plan::placement_of(plan);
+  const auto content = [&](const schedule::Place& place) -> const ChunkContent& {
     return contents_[static_cast<std::size_t>(placement.model_chunk(place))];
   };
   for (std::int64_t chunk = 0; chunk < placement.chunks(); ++chunk) {
@@ -101,10 +104,11 @@ bool PipelinePricer::same_as_before(const Plan& plan, std::int64_t position) con
   return true;
 }
 
-double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send) {
+double PipelinePricer::pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
+                                  const Send& send) {
   const double hop_s = plan.overlap.pipeline ? send.seconds : 0;
   if (!plays_) {
-    return definition_of(plan.schedule.kind)
+    return schedule::definition_of(plan.schedule.kind)
         .form.seconds(micro_batches, {forward_, backward_, slowest_chunk_, hop_s});
   }
   turn_seconds_.hop_s = hop_s;
@@ -112,9 +116,9 @@ double PipelinePricer::pipeline_s(const Plan& plan, std::int64_t micro_batches, 
 }
 
 /// Sets the load of the position at hand for its micro-batches, with its messages to others.
-void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& send) const {
-  const Placement placement = placement_of(plan);
-  const auto m = static_cast<double>(micro_batches(job_, plan));
+void PipelinePricer::set_load(StageCost& stage, const plan::Plan& plan, const Send& send) const {
+  const schedule::Placement placement = plan::placement_of(plan);
+  const auto m = static_cast<double>(plan::micro_batches(job_, plan));
   const double slow = most_slow_down(cost_.contention());
   StepLoad& load = stage.load;
   for (const BlockCost* pass : {&stage.forward, &stage.backward}) {
@@ -139,7 +143,7 @@ void PipelinePricer::set_load(StageCost& stage, const Plan& plan, const Send& se
 
 /// Floors: when a position can start at the earliest, and what must follow its last backward, less
 /// the weight gradients that the position may leave until then.
-void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send& send) {
+void PipelinePricer::set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send) {
   const auto m = static_cast<double>(cost.micro_batches);
   const auto cut = cuts() ? played_.waiting(plan, cost.micro_batches) : nullptr;
   double fill = 0;
@@ -169,10 +173,10 @@ void PipelinePricer::set_floors(PipelineCost& cost, const Plan& plan, const Send
 
 /// Sets the seconds of a position for a micro-batch. A message costs it time when it blocks, and
 /// slows computation down when it does not.
-void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
-                                 const Send& send) {
+void PipelinePricer::set_seconds(const plan::Plan& plan, const StageCost& stage,
+                                 std::int64_t position, const Send& send) {
   const auto at = static_cast<std::size_t>(position);
-  const Placement placement = placement_of(plan);
+  const schedule::Placement placement = plan::placement_of(plan);
   const double share = plan.overlap.pipeline ? send.slow_down : 1.0;
   const SentChunks sent = sent_chunks(placement, position);
   forward_[at] =
@@ -185,19 +189,20 @@ void PipelinePricer::set_seconds(const Plan& plan, const StageCost& stage, std::
 }
 
 /// The same chunk by chunk, for turns that are played and backwards that are cut.
-void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t position,
+void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std::int64_t position,
                                       double share, const Send& send) {
   const auto at = static_cast<std::size_t>(position);
-  std::vector<PartSeconds>& parts = turn_seconds_.parts[at];
-  std::vector<PartSeconds>& floors = turn_floors_.parts[at];
+  std::vector<schedule::PartSeconds>& parts = turn_seconds_.parts[at];
+  std::vector<schedule::PartSeconds>& floors = turn_floors_.parts[at];
   parts.assign(chunks_.size(), {});
   floors.assign(chunks_.size(), {});
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const Place place{position, static_cast<std::int64_t>(i)};
+    const schedule::Place place{position, static_cast<std::int64_t>(i)};
     const double onward = placement.sends_forward(place) ? 1 : 0;
     const double back = placement.sends_backward(place) ? 1 : 0;
     const double messages = back * share * send.seconds + onward * send.arrival_s;
-    const BlockCost& whole = form_ == BackwardForm::kBoth ? chunks_[i].whole : chunks_[i].backward;
+    const BlockCost& whole =
+        form_ == schedule::BackwardForm::kBoth ? chunks_[i].whole : chunks_[i].backward;
     parts[i] = {.forward = chunks_[i].forward.seconds + onward * share * send.seconds +
                            back * send.arrival_s,
                 .backward = whole.seconds + messages,
@@ -220,9 +225,9 @@ void PipelinePricer::set_part_seconds(const Placement& placement, std::int64_t p
 
 /// Those of the position at hand, the next one.
 void PipelinePricer::set_pass_seconds() {
-  PassSeconds& seconds = turn_seconds_.passes.emplace_back();
-  PassSeconds& floors = turn_floors_.passes.emplace_back();
-  for (std::size_t i = 0; i < kVocabularyPasses; ++i) {
+  schedule::PassSeconds& seconds = turn_seconds_.passes.emplace_back();
+  schedule::PassSeconds& floors = turn_floors_.passes.emplace_back();
+  for (std::size_t i = 0; i < schedule::kVocabularyPasses; ++i) {
     const PassCost& pass = chunks_.front().passes[i];
     seconds.own[i] = pass.cost.seconds;
     seconds.messages[i] = pass.message_s;
@@ -233,10 +238,10 @@ void PipelinePricer::set_pass_seconds() {
 
 /// Floors of turns, for a plan's messages to be laid around, or played at once: what is played of
 /// long pipelines stands for all of it in their seconds, and bounds nothing.
-void PipelinePricer::set_turn_floors(PipelineCost& cost, const Plan& plan, Played played) {
-  if (cost.micro_batches * placement_of(plan).model_chunks() > kMostPlayedTurns) return;
+void PipelinePricer::set_turn_floors(PipelineCost& cost, const plan::Plan& plan, Played played) {
+  if (cost.micro_batches * plan::placement_of(plan).model_chunks() > kMostPlayedTurns) return;
   if (played != Played::kNothing) cost.floors = turn_floors_;
-  if (played == Played::kNothing || !has_closed_form(plan.schedule.kind)) {
+  if (played == Played::kNothing || !schedule::has_closed_form(plan.schedule.kind)) {
     cost.floor_s = std::max(cost.floor_s, played_.every_s(plan, cost.micro_batches, turn_floors_));
   }
 }
@@ -246,22 +251,22 @@ void PipelinePricer::repeat_position(std::size_t at) {
   for (auto* values : {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_}) {
     (*values)[at] = (*values)[at - 1];
   }
-  for (TurnSeconds* turns : {&turn_seconds_, &turn_floors_}) {
+  for (schedule::TurnSeconds* turns : {&turn_seconds_, &turn_floors_}) {
     turns->parts[at] = turns->parts[at - 1];
     if (!turns->passes.empty()) turns->passes.push_back(turns->passes.back());
   }
 }
 
-PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
-                                     Played played) {
+PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan& plan,
+                                     const Send& send, Played played) {
   const std::int64_t p = plan.parallel.pipeline;
-  split_ = chunk_layers(job_, plan);
+  split_ = plan::chunk_layers(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
-  form_ = backward_form(plan.schedule);
+  form_ = schedule::backward_form(plan.schedule);
   floors_ = cuts() || played != Played::kNothing;
-  plays_ = played == Played::kAll || !has_closed_form(plan.schedule.kind);
+  plays_ = played == Played::kAll || !schedule::has_closed_form(plan.schedule.kind);
   PipelineCost cost;
-  cost.micro_batches = micro_batches(job_, plan);
+  cost.micro_batches = plan::micro_batches(job_, plan);
   cost.send_s = send.seconds + send.arrival_s;
   cost.fill_share = 1.0 / static_cast<double>(plan.schedule.chunks);
   forward_.assign(static_cast<std::size_t>(p), 0);
@@ -291,12 +296,12 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const Plan& plan,
   return cost;
 }
 
-std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Plan& plan,
+std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const plan::Plan& plan,
                                              const Send& send, PipelineParts& parts) {
   const auto p = static_cast<std::size_t>(plan.parallel.pipeline);
-  split_ = chunk_layers(job_, plan);
+  split_ = plan::chunk_layers(job_, plan);
   count_layers(blocks, plan, layers_, split_, contents_);
-  form_ = BackwardForm::kBoth;
+  form_ = schedule::BackwardForm::kBoth;
   plays_ = true;
   for (auto* values :
        {&forward_, &backward_, &first_forward_floor_, &first_backward_floor_, &weight_floor_}) {
@@ -324,4 +329,4 @@ std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const Pla
   return stages;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -8,14 +8,14 @@
 #include "stepwright/simulate/price/played_pipeline.h"
 #include "stepwright/simulate/price/pricer.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Composes block costs into the positions of a pipeline. Keeps what it needs of the model between
 /// calls.
 class PipelinePricer {
  public:
   /// `played` must outlive it.
-  PipelinePricer(const Job& job, const CostModel& cost, PlayedPipeline& played);
+  PipelinePricer(const plan::Job& job, const cost::CostModel& cost, PlayedPipeline& played);
 
   /// One message of the residual stream to the neighbouring position, and the share of its time
   /// that computation beside it loses.
@@ -23,17 +23,18 @@ class PipelinePricer {
     double seconds = 0;
     double slow_down = 0;
     double arrival_s = 0;  ///< On the compute stream of the receiver.
-    LinkClass link = LinkClass::kNone;
+    cost::LinkClass link = cost::LinkClass::kNone;
   };
-  [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const Plan& plan, const Send& send,
-                                     Played played);
+  [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,
+                                     const Send& send, Played played);
   /// The parts of all positions that do not depend on an order; `parts` without room.
-  [[nodiscard]] std::vector<StageCost> parts(const BlockCosts& blocks, const Plan& plan,
+  [[nodiscard]] std::vector<StageCost> parts(const BlockCosts& blocks, const plan::Plan& plan,
                                              const Send& send, PipelineParts& parts);
 
  private:
-  [[nodiscard]] bool same_as_before(const Plan& plan, std::int64_t position) const;
-  [[nodiscard]] StageCost stage(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
+  [[nodiscard]] bool same_as_before(const plan::Plan& plan, std::int64_t position) const;
+  [[nodiscard]] StageCost stage(const BlockCosts& blocks, const plan::Plan& plan,
+                                std::int64_t position);
   void add_layers(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
                   const ChunkContent& content) const;
   void keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks,
@@ -41,55 +42,57 @@ class PipelinePricer {
   [[nodiscard]] const BlockPairCost& multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const;
   void add_end(ChunkCost& chunk, StageCost& stage, const BlockPairCost& cost,
-               const UnitSize& size) const;
-  void add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
-                const Place& place) const;
-  void add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks, const Plan& plan,
-                  const Place& place) const;
-  void add_joint(StageCost& stage, const BlockCosts& blocks, const Plan& plan);
+               const step::UnitSize& size) const;
+  void add_head(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                const plan::Plan& plan, const schedule::Place& place) const;
+  void add_blocks(ChunkCost& chunk, StageCost& stage, const BlockCosts& blocks,
+                  const plan::Plan& plan, const schedule::Place& place) const;
+  void add_joint(StageCost& stage, const BlockCosts& blocks, const plan::Plan& plan);
   void add_passes(StageCost& stage, const std::vector<PassCost>& passes, std::int64_t barriers);
-  [[nodiscard]] PeakBytes activations(const Plan& plan, StageCost& stage);
-  void set_seconds(const Plan& plan, const StageCost& stage, std::int64_t position,
+  [[nodiscard]] PeakBytes activations(const plan::Plan& plan, StageCost& stage);
+  void set_seconds(const plan::Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);
-  void set_part_seconds(const Placement& placement, std::int64_t position, double share,
+  void set_part_seconds(const schedule::Placement& placement, std::int64_t position, double share,
                         const Send& send);
   void set_pass_seconds();
-  void set_pairs(const BlockCosts& blocks, const Plan& plan, std::int64_t position);
+  void set_pairs(const BlockCosts& blocks, const plan::Plan& plan, std::int64_t position);
   /// A turn of two parts of the position at hand, block by block.
   struct PairTurn;
-  [[nodiscard]] PairTurn pair_turn(const BlockCosts& blocks, const Plan& plan, const Place& forward,
-                                   const Place& backward, Direction direction) const;
+  [[nodiscard]] PairTurn pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
+                                   const schedule::Place& forward, const schedule::Place& backward,
+                                   schedule::Direction direction) const;
   void add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
-                  std::int64_t backward, Direction direction) const;
+                  std::int64_t backward, schedule::Direction direction) const;
   void repeat_position(std::size_t at);
-  void set_load(StageCost& stage, const Plan& plan, const Send& send) const;
-  void set_floors(PipelineCost& cost, const Plan& plan, const Send& send);
-  void set_turn_floors(PipelineCost& cost, const Plan& plan, Played played);
+  void set_load(StageCost& stage, const plan::Plan& plan, const Send& send) const;
+  void set_floors(PipelineCost& cost, const plan::Plan& plan, const Send& send);
+  void set_turn_floors(PipelineCost& cost, const plan::Plan& plan, Played played);
   /// Whether the schedule at hand cuts backwards.
-  [[nodiscard]] bool cuts() const { return form_ != BackwardForm::kWhole; }
-  [[nodiscard]] double pipeline_s(const Plan& plan, std::int64_t micro_batches, const Send& send);
+  [[nodiscard]] bool cuts() const { return form_ != schedule::BackwardForm::kWhole; }
+  [[nodiscard]] double pipeline_s(const plan::Plan& plan, std::int64_t micro_batches,
+                                  const Send& send);
 
-  const Job& job_;
-  const CostModel& cost_;
-  LayerOrder layers_;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
+  model::LayerOrder layers_;
   std::vector<std::int64_t> split_;
   std::vector<ChunkContent> contents_;  ///< Per chunk of the model.
   std::vector<ChunkCost> chunks_;       ///< Of the position at hand.
   /// Of the position at hand, by chunk, where two strands run: the largest moments of its forward
   /// beside a part of a backward, beside what waits before both.
-  std::vector<Beside<PeakBytes>> pair_peaks_;
+  std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
   std::vector<double> forward_;  ///< Per position: seconds of one micro-batch.
   std::vector<double> backward_;
   std::vector<double> slowest_chunk_;        ///< Per chunk of a stage: the most of all positions.
   std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
   std::vector<double> first_backward_floor_;
   std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
-  BackwardForm form_{};               ///< Of the schedule at hand.
+  schedule::BackwardForm form_{};     ///< Of the schedule at hand.
   bool plays_ = false;                ///< Whether its turns are played for their seconds.
   bool floors_ = false;               ///< Whether floors of its turns are asked for.
-  TurnSeconds turn_seconds_;
-  TurnSeconds turn_floors_;  ///< Nothing slows these parts down.
+  schedule::TurnSeconds turn_seconds_;
+  schedule::TurnSeconds turn_floors_;  ///< Nothing slows these parts down.
   PlayedPipeline& played_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

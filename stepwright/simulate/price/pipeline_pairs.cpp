@@ -5,7 +5,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 struct PipelinePricer::PairTurn {
   double seconds = 0;
@@ -26,7 +26,7 @@ struct PipelinePricer::PairTurn {
 /// the last; what one has more of runs alone. Of a forward that recomputes other than its backward
 /// no moment of both is known.
 void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::int64_t forward,
-                                std::int64_t backward, Direction direction) const {
+                                std::int64_t backward, schedule::Direction direction) const {
   const auto at = [](std::int64_t chunk) { return static_cast<std::size_t>(chunk); };
   const auto classes_of = [&](std::int64_t chunk) {
     return layers_.class_of.begin() +
@@ -48,7 +48,7 @@ void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::i
     const std::size_t which = behind[-1 - i];
     const BlockCosts::Recomputed& other = blocks.layers[which].of(kind);
     const BlockCost& gradients = other.gradients(direction);
-    const double freed_bytes = direction == Direction::kWeightGradient
+    const double freed_bytes = direction == schedule::Direction::kWeightGradient
                                    ? other.split().data.retained_bytes
                                    : other.cost.forward.retained_bytes;
     if (i >= ahead) {
@@ -67,13 +67,14 @@ void PipelinePricer::add_layers(PairTurn& turn, const BlockCosts& blocks, std::i
 
 /// Layers side by side, embedding and head by themselves, in the order of the step
 /// (`step/pair_sequence.cpp`).
-PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, const Plan& plan,
-                                                   const Place& forward, const Place& backward,
-                                                   Direction direction) const {
-  const Placement placement = placement_of(plan);
+PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, const plan::Plan& plan,
+                                                   const schedule::Place& forward,
+                                                   const schedule::Place& backward,
+                                                   schedule::Direction direction) const {
+  const schedule::Placement placement = plan::placement_of(plan);
   const BlockPairCost& embedding =
-      blocks.embedding_with(recompute_at(plan.recompute, forward.position));
-  const auto multi_tokens = [&](const Place& place, const auto& run) {
+      blocks.embedding_with(plan::recompute_at(plan.recompute, forward.position));
+  const auto multi_tokens = [&](const schedule::Place& place, const auto& run) {
     for (std::int64_t i = 0; i < blocks.multi_tokens; ++i) {
       run(multi_token(blocks, placement.model_chunk(place)));
     }
@@ -81,7 +82,7 @@ PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, con
   const auto back = [](PairTurn& turn, const BlockPairCost& block) {
     turn.run(block.backward, block.forward.retained_bytes);
   };
-  const bool ends = direction != Direction::kWeightGradient;
+  const bool ends = direction != schedule::Direction::kWeightGradient;
   PairTurn turn;
   if (ends && placement.holds_head(backward)) {
     multi_tokens(backward, [&](const BlockPairCost& block) { back(turn, block); });
@@ -99,13 +100,14 @@ PipelinePricer::PairTurn PipelinePricer::pair_turn(const BlockCosts& blocks, con
 }
 
 /// Sets seconds and largest moments of turns of two parts.
-void PipelinePricer::set_pairs(const BlockCosts& blocks, const Plan& plan, std::int64_t position) {
-  const std::int64_t chunks = placement_of(plan).chunks();
+void PipelinePricer::set_pairs(const BlockCosts& blocks, const plan::Plan& plan,
+                               std::int64_t position) {
+  const std::int64_t chunks = plan::placement_of(plan).chunks();
   const auto at = static_cast<std::size_t>(position);
   pair_peaks_.assign(static_cast<std::size_t>(chunks), {});
   for (std::int64_t forward = 0; forward < chunks; ++forward) {
     const auto own = static_cast<std::size_t>(forward);
-    const auto add = [&](Direction direction, auto list) {
+    const auto add = [&](schedule::Direction direction, auto list) {
       for (std::int64_t backward = 0; backward < chunks; ++backward) {
         const PairTurn turn =
             pair_turn(blocks, plan, {position, forward}, {position, backward}, direction);
@@ -114,11 +116,11 @@ void PipelinePricer::set_pairs(const BlockCosts& blocks, const Plan& plan, std::
         list(pair_peaks_[own]).push_back(turn.peak);
       }
     };
-    add(Direction::kBackward, [](auto& beside) -> auto& { return beside.backward; });
-    if (!traits_of(plan.schedule.kind).braids) continue;
-    add(Direction::kDataGradient, [](auto& beside) -> auto& { return beside.data; });
-    add(Direction::kWeightGradient, [](auto& beside) -> auto& { return beside.weight; });
+    add(schedule::Direction::kBackward, [](auto& beside) -> auto& { return beside.backward; });
+    if (!schedule::traits_of(plan.schedule.kind).braids) continue;
+    add(schedule::Direction::kDataGradient, [](auto& beside) -> auto& { return beside.data; });
+    add(schedule::Direction::kWeightGradient, [](auto& beside) -> auto& { return beside.weight; });
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

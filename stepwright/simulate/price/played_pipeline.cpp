@@ -1,25 +1,25 @@
 #include "stepwright/simulate/price/played_pipeline.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// Micro-batches of a round: of a group where there are any.
-std::int64_t round_of(const Plan& plan, std::int64_t micro_batches) {
+std::int64_t round_of(const plan::Plan& plan, std::int64_t micro_batches) {
   const std::int64_t pipeline = plan.parallel.pipeline;
-  if (!traits_of(plan.schedule.kind).groups) return pipeline;
-  return group_of(plan.schedule, pipeline, micro_batches);
+  if (!schedule::traits_of(plan.schedule.kind).groups) return pipeline;
+  return schedule::group_of(plan.schedule, pipeline, micro_batches);
 }
 
 /// The schedule with its group, which is that of all micro-batches when fewer are played.
-Schedule with_group(const Plan& plan, std::int64_t micro_batches) {
-  Schedule schedule = plan.schedule;
-  if (traits_of(schedule.kind).groups) schedule.group = round_of(plan, micro_batches);
+schedule::Schedule with_group(const plan::Plan& plan, std::int64_t micro_batches) {
+  schedule::Schedule schedule = plan.schedule;
+  if (schedule::traits_of(schedule.kind).groups) schedule.group = round_of(plan, micro_batches);
   return schedule;
 }
 
 /// An order that is found is another for fewer micro-batches.
-std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
-  if (traits_of(plan.schedule.kind).found) return micro_batches;
+std::int64_t played_of(const plan::Plan& plan, std::int64_t micro_batches) {
+  if (schedule::traits_of(plan.schedule.kind).found) return micro_batches;
   const std::int64_t round = round_of(plan, micro_batches);
   if (micro_batches <= kPlayedRounds * round) return micro_batches;
   return kPlayedRounds * round + micro_batches % round;
@@ -27,18 +27,18 @@ std::int64_t played_of(const Plan& plan, std::int64_t micro_batches) {
 
 }  // namespace
 
-std::shared_ptr<const WaitingTurns> PlayedPipeline::waiting(const Plan& plan,
+std::shared_ptr<const WaitingTurns> PlayedPipeline::waiting(const plan::Plan& plan,
                                                             std::int64_t micro_batches) {
   return schedules_->waiting(
       {with_group(plan, micro_batches), plan.parallel.pipeline, played_of(plan, micro_batches)});
 }
 
-double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
-                               const TurnSeconds& seconds) {
-  const Schedule grouped = with_group(plan, micro_batches);
+double PlayedPipeline::seconds(const plan::Plan& plan, std::int64_t micro_batches,
+                               const schedule::TurnSeconds& seconds) {
+  const schedule::Schedule grouped = with_group(plan, micro_batches);
   const auto played_s = [&](std::int64_t count) {
     const auto known = schedules_->turns({grouped, plan.parallel.pipeline, count});
-    return makespan_s(player_.play(known->order, known->turns, seconds));
+    return schedule::makespan_s(player_.play(known->order, known->turns, seconds));
   };
   const std::int64_t played = played_of(plan, micro_batches);
   const double all = played_s(played);
@@ -48,11 +48,12 @@ double PlayedPipeline::seconds(const Plan& plan, std::int64_t micro_batches,
   return all + pace * static_cast<double>(micro_batches - played);
 }
 
-double PlayedPipeline::every_s(const Plan& plan, std::int64_t micro_batches,
-                               const TurnSeconds& seconds) {
+double PlayedPipeline::every_s(const plan::Plan& plan, std::int64_t micro_batches,
+                               const schedule::TurnSeconds& seconds) {
   const auto known =
       schedules_->turns({with_group(plan, micro_batches), plan.parallel.pipeline, micro_batches});
-  return makespan_s(player_.play(known->order, known->turns, seconds), known->turns, seconds);
+  return schedule::makespan_s(player_.play(known->order, known->turns, seconds), known->turns,
+                              seconds);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,7 +5,7 @@
 
 #include "stepwright/simulate/price/schedule_store.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Micro-batches of a pipeline that are played, in multiples of its stages or, where micro-batches
 /// come in groups, of a group. What comes after is
@@ -22,16 +22,18 @@ class PlayedPipeline {
       : schedules_(std::move(schedules)) {}
 
   /// What waits in at most `kPlayedRounds` rounds.
-  std::shared_ptr<const WaitingTurns> waiting(const Plan& plan, std::int64_t micro_batches);
+  std::shared_ptr<const WaitingTurns> waiting(const plan::Plan& plan, std::int64_t micro_batches);
 
   /// Seconds of `micro_batches` through the pipeline of a plan.
-  double seconds(const Plan& plan, std::int64_t micro_batches, const TurnSeconds& seconds);
+  double seconds(const plan::Plan& plan, std::int64_t micro_batches,
+                 const schedule::TurnSeconds& seconds);
   /// The same with every turn played.
-  double every_s(const Plan& plan, std::int64_t micro_batches, const TurnSeconds& seconds);
+  double every_s(const plan::Plan& plan, std::int64_t micro_batches,
+                 const schedule::TurnSeconds& seconds);
 
  private:
   std::shared_ptr<ScheduleStore> schedules_;
-  TurnPlayer player_;
+  schedule::TurnPlayer player_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// The load with messages, of which those that block do not wait here: the next block's first
 /// messages may run beside them.
-StepLoad with_messages(const StageCost& stage, const DataCost& data, const Overlap& overlap,
+StepLoad with_messages(const StageCost& stage, const DataCost& data, const plan::Overlap& overlap,
                        double micro_batches) {
   StepLoad load = stage.load;
   MessageCost gathers = data.gather;
@@ -30,7 +30,7 @@ double pass_s(const BlockCost& pass, double beside_s, double blocking_s) {
   return std::max({pass.floor_s, beside_s, pass.stream_s + blocking_s});
 }
 
-double chain_s(const StageCost& stage, const DataCost& data, const Overlap& overlap,
+double chain_s(const StageCost& stage, const DataCost& data, const plan::Overlap& overlap,
                double micro_batches) {
   const double ahead_s = overlap.parameters ? data.gather.floor_s : 0;
   const double gather_s = overlap.parameters ? 0 : data.gather.floor_s;
@@ -45,7 +45,7 @@ double chain_s(const StageCost& stage, const DataCost& data, const Overlap& over
   const double forward_s = pass_s(stage.forward, ahead_s, gather_s);
   const double passes_s = forward_s + pass_s(stage.backward, again_ahead_s, again_s + reduce_s);
   // What waits until the drain of a cut backward reduces its gradients there.
-  const double drained_s = stage.cut_size == UnitSize{}
+  const double drained_s = stage.cut_size == step::UnitSize{}
                                ? passes_s
                                : forward_s + pass_s(stage.backward, again_ahead_s, again_s);
   return std::max({micro_batches * passes_s + end_s, micro_batches * drained_s + stage.drain_s,
@@ -54,20 +54,20 @@ double chain_s(const StageCost& stage, const DataCost& data, const Overlap& over
 
 }  // namespace
 
-double least_position_s(const StageCost& stage, const DataCost& data, const Overlap& overlap,
-                        double micro_batches, const Contention& contention) {
+double least_position_s(const StageCost& stage, const DataCost& data, const plan::Overlap& overlap,
+                        double micro_batches, const cost::Contention& contention) {
   return std::max(stage.fill_s + chain_s(stage, data, overlap, micro_batches),
                   least_step_s(with_messages(stage, data, overlap, micro_batches), contention));
 }
 
-std::vector<ChunkMessages> chunk_messages(const StageCost& stage, const DataCost& data,
-                                          const Overlap& overlap) {
+std::vector<schedule::ChunkMessages> chunk_messages(const StageCost& stage, const DataCost& data,
+                                                    const plan::Overlap& overlap) {
   const double refresh_s = overlap.parameters ? data.refresh.floor_s : 0;
-  std::vector<ChunkMessages> messages;
+  std::vector<schedule::ChunkMessages> messages;
   for (const double share : stage.chunk_shares) {
     messages.push_back({share * refresh_s, share * data.last_reduce.floor_s});
   }
   return messages;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

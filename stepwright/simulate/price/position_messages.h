@@ -7,22 +7,23 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/step/data_messages.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Equal messages of one pipeline position that follow one another.
 struct PositionMessage {
-  DataMoment moment{};
-  OperatorKind kind{};
-  GroupKind group{};
+  step::DataMoment moment{};
+  step::OperatorKind kind{};
+  plan::GroupKind group{};
   DType type{};
   double elements = 0;  ///< Of all together.
   double count = 1;
   double largest = std::numeric_limits<double>::infinity();  ///< No message has more elements.
-  Scheme scheme = Scheme::kData;
+  step::Scheme scheme = step::Scheme::kData;
 };
 
 /// The sums of a position at the end of a step.
-inline StepEnd step_end(const Job& job, const Plan& plan, const StageCost& stage) {
+inline step::StepEnd step_end(const plan::Job& job, const plan::Plan& plan,
+                              const StageCost& stage) {
   return {.partial = stage.size.partial,
           .expert_partial = stage.size.expert_partial,
           .tied_table = stage.tied_table,
@@ -34,8 +35,8 @@ inline StepEnd step_end(const Job& job, const Plan& plan, const StageCost& stage
 
 /// Buckets into which the gradients of a position fall, one chunk with blocks of equal size
 /// assumed: each closes with the block that fills it.
-inline std::int64_t bucket_count(const Plan& plan, const StageCost& stage) {
-  if (!reduces_in_buckets(plan)) return 1;
+inline std::int64_t bucket_count(const plan::Plan& plan, const StageCost& stage) {
+  if (!step::reduces_in_buckets(plan)) return 1;
   const std::int64_t blocks = std::max<std::int64_t>(stage.trained_units, 1);
   const std::int64_t each = (stage.size.dense + stage.size.expert) / blocks;
   const std::int64_t filling = divide_up(plan.gradient_bucket, std::max<std::int64_t>(each, 1));
@@ -53,23 +54,25 @@ inline double largest_piece(double least, double most, std::int64_t bucket) {
 
 /// The most elements of one message of a moment, whatever the position's chunks and the order of
 /// its blocks; `parts`: into how many ranks' shares a payload is cut.
-inline double largest_message(const Plan& plan, const StageCost& stage, const StateSpread& spread,
-                              DataMoment moment, double parts) {
-  const auto payload = [&](const UnitSize& size) {
+inline double largest_message(const plan::Plan& plan, const StageCost& stage,
+                              const step::StateSpread& spread, step::DataMoment moment,
+                              double parts) {
+  const auto payload = [&](const step::UnitSize& size) {
     return static_cast<double>(spread.payload(size, moment));
   };
   double least = payload(stage.size);
   double most = least;
-  const bool in_buckets = reduces(moment) && reduces_in_buckets(plan);
-  const bool in_blocks = moment == DataMoment::kEachUse ||
-                         (moment == DataMoment::kAfterStep && refreshes_in_blocks(plan));
+  const bool in_buckets = step::reduces(moment) && step::reduces_in_buckets(plan);
+  const bool in_blocks =
+      moment == step::DataMoment::kEachUse ||
+      (moment == step::DataMoment::kAfterStep && step::refreshes_in_blocks(plan));
   if (in_buckets || in_blocks) {
     least = payload(stage.blocks.least);
     // A bucket that is not full takes one block more.
     const auto open = static_cast<double>(in_buckets ? plan.gradient_bucket : 0);
     most = std::min(most, payload(stage.blocks.most) + open);
   }
-  return largest_piece(least / parts, most / parts, bucket_elements(plan, moment));
+  return largest_piece(least / parts, most / parts, step::bucket_elements(plan, moment));
 }
 
 /// Visits the messages (`PositionMessage`) of one kind of parameters of a position, from sizes
@@ -78,33 +81,34 @@ inline double largest_message(const Plan& plan, const StageCost& stage, const St
 /// cut into pieces: of n elements in buckets of B, each count is from n / 2B to n / B and one for
 /// each block (gathers) or for each B of all gradients and each chunk (reductions). No allocation.
 template <class Visit>
-void each_message(const Job& job, const Plan& plan, const StageCost& stage,
-                  const StateSpread& spread, Visit&& visit) {
+void each_message(const plan::Job& job, const plan::Plan& plan, const StageCost& stage,
+                  const step::StateSpread& spread, Visit&& visit) {
   if (spread.held(stage.size) + spread.frozen(stage.size) == 0) return;
   const std::int64_t blocks =
       std::max<std::int64_t>(spread.routed ? stage.routed_units : stage.units, 1);
   const std::int64_t buckets = bucket_count(plan, stage);
-  const auto times_of = [&](DataMoment moment) -> std::int64_t {
-    if (moment == DataMoment::kEachUse) return blocks;
-    if (moment == DataMoment::kAfterStep) return refreshes_in_blocks(plan) ? blocks : 1;
+  const auto times_of = [&](step::DataMoment moment) -> std::int64_t {
+    if (moment == step::DataMoment::kEachUse) return blocks;
+    if (moment == step::DataMoment::kAfterStep) return step::refreshes_in_blocks(plan) ? blocks : 1;
     return std::min(blocks, buckets);
   };
-  for (const DataMoment moment : {DataMoment::kEachUse, DataMoment::kAfterStep,
-                                  DataMoment::kEachBackward, DataMoment::kLastBackward}) {
+  for (const step::DataMoment moment :
+       {step::DataMoment::kEachUse, step::DataMoment::kAfterStep, step::DataMoment::kEachBackward,
+        step::DataMoment::kLastBackward}) {
     const std::int64_t payload = spread.payload(stage.size, moment);
     if (payload == 0) continue;
-    const std::int64_t bucket = bucket_elements(plan, moment);
+    const std::int64_t bucket = step::bucket_elements(plan, moment);
     const std::int64_t times = times_of(moment);
-    for (const DataMessage& message :
-         data_messages(plan.sharding, moment, job.kernels.scattered_gradients)) {
+    for (const step::DataMessage& message :
+         step::data_messages(plan.sharding, moment, job.kernels.scattered_gradients)) {
       const std::int64_t parts = spread.parts(message.reach);
-      const std::int64_t pieces = times * pieces_of(payload / parts / times, bucket);
+      const std::int64_t pieces = times * step::pieces_of(payload / parts / times, bucket);
       visit(PositionMessage{
           .moment = moment,
           .kind = message.kind,
           .group = spread.group(message.reach),
-          .type = message_type(moment, storage_type(job.precision), plan.accumulate,
-                               job.kernels.wide_gradients),
+          .type = step::message_type(moment, plan::storage_type(job.precision), plan.accumulate,
+                                     job.kernels.wide_gradients),
           .elements = static_cast<double>(payload) / static_cast<double>(parts),
           .count = static_cast<double>(pieces),
           .largest = largest_message(plan, stage, spread, moment, static_cast<double>(parts))});
@@ -112,4 +116,4 @@ void each_message(const Job& job, const Plan& plan, const StageCost& stage,
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,7 +5,7 @@
 #include "stepwright/simulate/price/block_store.h"
 #include "stepwright/simulate/price/schedule_store.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// What the pricers of one job and cost model may share, on any number of threads.
 struct PriceStore {
@@ -13,4 +13,4 @@ struct PriceStore {
   std::shared_ptr<ScheduleStore> schedules = std::make_shared<ScheduleStore>();
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

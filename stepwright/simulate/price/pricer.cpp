@@ -14,18 +14,18 @@
 #include "stepwright/simulate/price/position_floor.h"
 #include "stepwright/simulate/price/price_store.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// A message stream laid over a pass through the blocks of a position.
 struct Overlay {
   double seconds = 0;
-  LinkClass link = LinkClass::kNone;
+  cost::LinkClass link = cost::LinkClass::kNone;
 };
 
 /// The cost to a pass of `work` of streams that run beside it, by the simulator's rules in the
 /// mean: computation slows down while something is sent, and own messages share their link.
-double slow_down(const BlockCost& work, const Overlay& stream, const Contention& contention) {
+double slow_down(const BlockCost& work, const Overlay& stream, const cost::Contention& contention) {
   if (stream.seconds <= 0 || work.seconds <= 0) return 0;
   const double share = std::min(1.0, stream.seconds / work.seconds);
   return share * (work.compute_s * (slow_down_beside(stream.link, contention) - 1) +
@@ -41,7 +41,7 @@ struct PassShape {
 
 /// Duration of a pass with gathers ahead of its blocks, while `other` also runs.
 double pass_seconds(const BlockCost& work, const PassShape& shape, const Overlay& gather,
-                    const Overlay& other, const Contention& contention) {
+                    const Overlay& other, const cost::Contention& contention) {
   const double slowed =
       work.seconds + slow_down(work, gather, contention) + slow_down(work, other, contention);
   if (gather.seconds <= 0) return slowed;
@@ -76,12 +76,13 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
 }
 
 /// A message to the neighbouring position; none where there is no other.
-PipelinePricer::Send send_of(const BlockCosts& blocks, const Plan& plan, const Layouts& layouts,
-                             const CostModel& cost) {
+PipelinePricer::Send send_of(const BlockCosts& blocks, const plan::Plan& plan,
+                             const Layouts& layouts, const cost::CostModel& cost) {
   if (plan.parallel.pipeline == 1) return {};
-  const OperatorTime time = cost.message(OperatorKind::kSend, blocks.sent_bytes,
-                                         layouts[static_cast<std::size_t>(GroupKind::kPipeline)],
-                                         Algorithm::kLibrary, Scheme::kPipeline);
+  const cost::OperatorTime time =
+      cost.message(step::OperatorKind::kSend, blocks.sent_bytes,
+                   layouts[static_cast<std::size_t>(plan::GroupKind::kPipeline)],
+                   collective::Algorithm::kLibrary, step::Scheme::kPipeline);
   return {time.seconds, slow_down_beside(time.link, cost.contention()) - 1, blocks.arrival_s,
           time.link};
 }
@@ -89,7 +90,7 @@ PipelinePricer::Send send_of(const BlockCosts& blocks, const Plan& plan, const L
 }  // namespace
 
 struct Pricer::Store {
-  Store(const Job& job, const CostModel& cost, const PriceStore& shared)
+  Store(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared)
       : pricer(job, cost),
         played(shared.schedules),
         pipelines(job, cost, played),
@@ -105,22 +106,23 @@ struct Pricer::Store {
   UnevenSteps uneven;
   LayoutStore layouts;
   DataCostCache data;
-  PriceTable computations;         ///< Of updates.
+  cost::PriceTable computations;   ///< Of updates.
   std::vector<DataCost> messages;  ///< Scratch.
   std::vector<double> hosts;       ///< Likewise: of a rank of each position.
-  Reserve reserve;
+  memory::Reserve reserve;
 };
 
-Pricer::Pricer(const Job& job, const CostModel& cost) : Pricer(job, cost, PriceStore{}) {}
+Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
+    : Pricer(job, cost, PriceStore{}) {}
 
-Pricer::Pricer(const Job& job, const CostModel& cost, const PriceStore& shared)
+Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared)
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
-  store_->reserve = framework_reserve(job);
+  store_->reserve = memory::framework_reserve(job);
 }
 
 Pricer::~Pricer() = default;
 
-const Layouts& Pricer::layouts(const Plan& plan) {
+const Layouts& Pricer::layouts(const plan::Plan& plan) {
   if (store_->layouts.full()) {
     store_->layouts.clear();
     store_->data.clear();
@@ -128,13 +130,13 @@ const Layouts& Pricer::layouts(const Plan& plan) {
   return store_->layouts.get(plan);
 }
 
-const BlockCosts& Pricer::blocks(const Plan& plan) {
+const BlockCosts& Pricer::blocks(const plan::Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
-PipelineCost Pricer::pipeline(const BlockCosts& given, const Plan& plan, Played played) {
+PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, Played played) {
   // Who shares blocks among schedules has asked for them without this one's parts of the tables.
-  const bool spreads = traits_of(plan.schedule.kind).spreads_vocabulary;
+  const bool spreads = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
   const BlockCosts& blocks = spreads ? this->blocks(plan) : given;
   PipelineCost cost =
       store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
@@ -147,18 +149,18 @@ PipelineCost Pricer::pipeline(const BlockCosts& given, const Plan& plan, Played 
   return cost;
 }
 
-Price Pricer::played_price(const Plan& plan, Played played) {
-  const Plan settled = with_canonical_sharding(job_, plan);
+Price Pricer::played_price(const plan::Plan& plan, Played played) {
+  const plan::Plan settled = plan::with_canonical_sharding(job_, plan);
   return finish(pipeline(blocks(settled), settled, played), settled);
 }
 
-PipelineParts Pricer::parts(const Plan& given) {
-  const Plan plan = with_canonical_sharding(job_, given);
+PipelineParts Pricer::parts(const plan::Plan& given) {
+  const plan::Plan plan = plan::with_canonical_sharding(job_, given);
   const BlockCosts& costs = blocks(plan);
   PipelineParts parts;
   const std::vector<StageCost> stages =
       store_->pipelines.parts(costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
-  const double usable = usable_bytes(job_);
+  const double usable = memory::usable_bytes(job_);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const DataMemory memory = data_memory(job_, plan, stages[i]);
     PeakBytes beside;
@@ -205,8 +207,8 @@ PassShape pass_shape(const StageCost& stage, const PipelineCost& pipeline) {
 }  // namespace
 
 Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeline,
-                              const DataCost& data, const Plan& plan) const {
-  const Contention& contention = cost_.contention();
+                              const DataCost& data, const plan::Plan& plan) const {
+  const cost::Contention& contention = cost_.contention();
   const PassShape shape = pass_shape(stage, pipeline);
   const bool ahead = plan.overlap.parameters;
   const bool behind = plan.overlap.gradients;
@@ -235,8 +237,8 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
 
 /// Adds to the steady passes what the first forward and the last backward of a step take more.
 void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
-                      const DataCost& data, const Plan& plan) const {
-  const Contention& contention = cost_.contention();
+                      const DataCost& data, const plan::Plan& plan) const {
+  const cost::Contention& contention = cost_.contention();
   if (plan.overlap.parameters && data.refresh.seconds > 0) {
     const Overlay both{data.gather.seconds + data.refresh.seconds, data.refresh.link};
     const double first =
@@ -254,7 +256,7 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
   out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
 }
 
-Price Pricer::seconds(const PipelineCost& pipeline, const Plan& plan,
+Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
                       std::span<const DataCost> messages) {
   const auto m = static_cast<double>(pipeline.micro_batches);
   Price price;
@@ -267,7 +269,7 @@ Price Pricer::seconds(const PipelineCost& pipeline, const Plan& plan,
   double update_floor = std::numeric_limits<double>::infinity();
   double serial = 0;
   double start = 0;
-  TurnSeconds floors = pipeline.floors;
+  schedule::TurnSeconds floors = pipeline.floors;
   for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
     const StageCost& stage = pipeline.stages[i];
     const DataCost& data = messages[i];
@@ -307,7 +309,7 @@ Price Pricer::seconds(const PipelineCost& pipeline, const Plan& plan,
   return price;
 }
 
-Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
+Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   const Layouts& groups = layouts(plan);
   std::vector<DataCost>& messages = store_->messages;
   messages.clear();
@@ -331,13 +333,13 @@ Price Pricer::finish(const PipelineCost& pipeline, const Plan& plan) {
   Price price = seconds(pipeline, plan, messages);
   price.memory_bytes = memory_bytes;
   if (std::ranges::max(hosts) > 0) {
-    price.host_bytes = fullest_host_bytes(hosts, node_ranks(job_, plan));
+    price.host_bytes = plan::fullest_host_bytes(hosts, plan::node_ranks(job_, plan));
   }
   return price;
 }
 
-double Pricer::update_s(const Plan& plan, const StageCost& stage) {
+double Pricer::update_s(const plan::Plan& plan, const StageCost& stage) {
   return store_->data.update_s({cost_, job_, plan, layouts(plan), stage}, store_->computations);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -16,7 +16,7 @@
 #include "stepwright/simulate/price/uneven.h"
 #include "stepwright/step/setting.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The largest of some moments, and of those at which a block needs its parameters: where they are
 /// gathered, their bytes come on top.
@@ -45,10 +45,10 @@ struct BlockCost {
   double growth_s = 0;        ///< By how much it is longer with more tokens, over their share more;
                               ///< where micro-batches have unequal lengths.
   double pairs_growth_s = 0;  ///< The same with more query-key pairs, where there are documents.
-  std::array<double, kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
-  double retained_bytes = 0;                  ///< Kept from forward to backward.
-  double on_host_bytes = 0;                   ///< The same in the memory of the host.
-  PeakBytes peak;                             ///< Alive at its largest moment, all its tensors.
+  std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
+  double retained_bytes = 0;                        ///< Kept from forward to backward.
+  double on_host_bytes = 0;                         ///< The same in the memory of the host.
+  PeakBytes peak;  ///< Alive at its largest moment, all its tensors.
 
   /// Adds `count` repetitions; peaks take the larger.
   void add(const BlockCost& other, double count);
@@ -66,7 +66,7 @@ struct BlockPairCost {
 /// A pass over the vocabulary: its cost until its compute stream has ended, and how much longer the
 /// message takes that it leaves on its way.
 struct PassCost {
-  Direction direction{};
+  schedule::Direction direction{};
   BlockCost cost;
   double message_s = 0;
   bool is_there = false;  ///< It computes, or hands something on, if in no time.
@@ -85,18 +85,18 @@ struct BlockCosts {
     BlockPairCost cost;
     std::unique_ptr<const SplitCost> cut;  ///< The same backward; null where no schedule cuts it.
     /// Its forward beside a backward of another class with that recomputation, by that class.
-    Beside<BlockCost> pairs;
+    schedule::Beside<BlockCost> pairs;
 
     /// The parts of a cut backward; of none 0.
     [[nodiscard]] const SplitCost& split() const;
     /// What it takes in a direction backward.
-    [[nodiscard]] const BlockCost& gradients(Direction direction) const;
+    [[nodiscard]] const BlockCost& gradients(schedule::Direction direction) const;
     /// Both gradients; where some are whole and some cut the least of either.
-    [[nodiscard]] BlockCost backward(BackwardForm form) const;
+    [[nodiscard]] BlockCost backward(schedule::BackwardForm form) const;
   };
   struct Layer {
-    LayerClass which;
-    UnitSize size;
+    model::LayerClass which;
+    step::UnitSize size;
     std::vector<std::unique_ptr<Recomputed>> with;  ///< By `place`; null until it is asked for.
 
     /// What one of them costs; before it is asked for 0.
@@ -105,14 +105,14 @@ struct BlockCosts {
   std::vector<Layer> layers;
   std::int64_t multi_tokens = 0;  ///< Multi-token layers, alike but for the first one's table.
   Layer multi_token;
-  UnitSize split_multi_token_size;  ///< Of the first with a table of its own.
-  std::vector<ModuleSet> listed;    ///< Beside nothing, the core of attention and all.
+  step::UnitSize split_multi_token_size;  ///< Of the first with a table of its own.
+  std::vector<plan::ModuleSet> listed;    ///< Beside nothing, the core of attention and all.
   /// Of a recomputation in `Layer::with`.
-  [[nodiscard]] std::size_t place(const LayerRecompute& recompute) const;
+  [[nodiscard]] std::size_t place(const plan::LayerRecompute& recompute) const;
   BlockPairCost embedding;
   BlockPairCost whole_embedding;  ///< Where the layers of an encoder are recomputed.
-  [[nodiscard]] const BlockPairCost& embedding_with(const Recompute& recompute) const {
-    return recomputed(recompute).whole ? whole_embedding : embedding;
+  [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
+    return plan::recomputed(recompute).whole ? whole_embedding : embedding;
   }
   BlockPairCost head;     ///< The work is the same with a table of its own and a borrowed one.
   double sent_bytes = 0;  ///< Of one message to the neighbouring position.
@@ -120,28 +120,28 @@ struct BlockCosts {
   /// Where positions share the vocabulary: of those between the ends of the model and at them.
   struct Part {
     BlockPairCost cost;
-    UnitSize size;
+    step::UnitSize size;
     std::vector<PassCost> passes;  ///< Instead, where positions do not meet.
   };
   std::array<Part, 2> embedding_parts, head_parts;
-  UnitSize embedding_size;
-  UnitSize head_size;        ///< Untied, or with the table on the same rank.
-  UnitSize split_head_size;  ///< Tied, with a copy of its own.
+  step::UnitSize embedding_size;
+  step::UnitSize head_size;        ///< Untied, or with the table on the same rank.
+  step::UnitSize split_head_size;  ///< Tied, with a copy of its own.
 };
 
 /// The smallest and the largest of several blocks by each kind of their elements, each by itself;
 /// of none 0.
 struct BlockSizes {
-  UnitSize least;
-  UnitSize most;
+  step::UnitSize least;
+  step::UnitSize most;
   bool any = false;
 
-  void keep(const UnitSize& block) {
+  void keep(const step::UnitSize& block) {
     if (!any) least = block;
     any = true;
-    for (const auto part :
-         {&UnitSize::dense, &UnitSize::expert, &UnitSize::borrowed, &UnitSize::frozen_dense,
-          &UnitSize::frozen_expert, &UnitSize::frozen_borrowed}) {
+    for (const auto part : {&step::UnitSize::dense, &step::UnitSize::expert,
+                            &step::UnitSize::borrowed, &step::UnitSize::frozen_dense,
+                            &step::UnitSize::frozen_expert, &step::UnitSize::frozen_borrowed}) {
       least.*part = std::min(least.*part, block.*part);
       most.*part = std::max(most.*part, block.*part);
     }
@@ -151,11 +151,11 @@ struct BlockSizes {
 
 /// Blocks without a backward: nothing in or below them is trained.
 struct RestingBlocks {
-  UnitSize size;
+  step::UnitSize size;
   std::int64_t units = 0;
   std::int64_t routed_units = 0;  ///< Those with routed parameters.
 
-  void add(const UnitSize& block, std::int64_t count) {
+  void add(const step::UnitSize& block, std::int64_t count) {
     size.add(block, count);
     units += count;
     if (block.frozen_expert > 0) routed_units += count;
@@ -177,12 +177,12 @@ struct StageCost {
       chunk_shares;          ///< Of its parameters, dense or routed, in each chunk, at least.
   PeakBytes activations;     ///< At the peak: kept activations and the largest transient.
   double on_host_bytes = 0;  ///< The most activations that its host keeps for a rank, at least.
-  UnitSize size;
+  step::UnitSize size;
   /// The deferred size of cut backwards: the parameters of the blocks that are cut, and those whose
   /// weight gradients wait at the peak, once for each micro-batch: gradients that leave are there
   /// from the first part on.
-  UnitSize deferred_size;
-  UnitSize cut_size;
+  step::UnitSize deferred_size;
+  step::UnitSize cut_size;
   std::int64_t units = 0;          ///< Blocks with parameters.
   std::int64_t trained_units = 0;  ///< Those that train some.
   BlockSizes blocks;               ///< Of its blocks.
@@ -205,7 +205,7 @@ struct PipelineCost {
   double fill_share =
       1;  ///< Of a position's work that one fill of the pipeline costs (1 / chunks).
   std::int64_t micro_batches = 1;
-  TurnSeconds floors;  ///< Of its turns, where they are played for a tighter bound.
+  schedule::TurnSeconds floors;  ///< Of its turns, where they are played for a tighter bound.
 };
 
 /// The extent to which a pipeline is played turn by turn, where its schedule has closed forms.
@@ -242,7 +242,7 @@ struct ChunkBytes {
 /// The seconds and bytes of a plan's chunks for one micro-batch, by position, then chunk, whatever
 /// the order of its schedule.
 struct PipelineParts {
-  TurnSeconds seconds;  ///< Of cut backwards and whole ones.
+  schedule::TurnSeconds seconds;  ///< Of cut backwards and whole ones.
   std::vector<std::vector<ChunkBytes>> bytes;
   std::vector<double>
       room_bytes;  ///< By position: what its chunks may keep, by the price's account.
@@ -257,8 +257,8 @@ struct PriceStore;
 /// its canonical sharding, which the steps take for granted.
 class Pricer {
  public:
-  Pricer(const Job& job, const CostModel& cost);
-  Pricer(const Job& job, const CostModel& cost, const PriceStore& shared);
+  Pricer(const plan::Job& job, const cost::CostModel& cost);
+  Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared);
   ~Pricer();
   Pricer(const Pricer&) = delete;
   Pricer& operator=(const Pricer&) = delete;
@@ -268,39 +268,39 @@ class Pricer {
   /// expert}, rank_order, and recompute (each kind is added when it is first asked for); with a
   /// rank order other than the default also on parallel.{pipeline, data}. The reference stays valid
   /// as long as the pricer.
-  const BlockCosts& blocks(const Plan& plan);
+  const BlockCosts& blocks(const plan::Plan& plan);
   /// Depends further on parallel.{pipeline, data}, schedule, layers, overlap.pipeline. What is
   /// played is nearer to the simulator than closed forms where chunks differ, and takes a thousand
   /// times as long.
-  [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const Plan& plan,
+  [[nodiscard]] PipelineCost pipeline(const BlockCosts& blocks, const plan::Plan& plan,
                                       Played played = Played::kNothing);
   /// Adds sharding, accumulate, buckets, collectives.data, overlap of gradients and parameters.
-  [[nodiscard]] Price finish(const PipelineCost& pipeline, const Plan& plan);
+  [[nodiscard]] Price finish(const PipelineCost& pipeline, const plan::Plan& plan);
   /// The same without memory, where the messages and updates of its distinct positions, in their
   /// order, are known.
-  [[nodiscard]] Price seconds(const PipelineCost& pipeline, const Plan& plan,
+  [[nodiscard]] Price seconds(const PipelineCost& pipeline, const plan::Plan& plan,
                               std::span<const DataCost> messages);
   /// The update of a position: small reductions, norm and optimizer.
-  [[nodiscard]] double update_s(const Plan& plan, const StageCost& stage);
+  [[nodiscard]] double update_s(const plan::Plan& plan, const StageCost& stage);
 
-  Price price(const Plan& plan) { return played_price(plan, Played::kNothing); }
-  Price played_price(const Plan& plan, Played played = Played::kAll);
+  Price price(const plan::Plan& plan) { return played_price(plan, Played::kNothing); }
+  Price played_price(const plan::Plan& plan, Played played = Played::kAll);
   /// The parts of a plan by which an order of them can be looked for.
-  [[nodiscard]] PipelineParts parts(const Plan& plan);
+  [[nodiscard]] PipelineParts parts(const plan::Plan& plan);
 
-  [[nodiscard]] const Contention& contention() const { return cost_.contention(); }
+  [[nodiscard]] const cost::Contention& contention() const { return cost_.contention(); }
 
  private:
   struct Store;
   struct Passes;
-  const std::array<GroupLayout, kGroupKinds>& layouts(const Plan& plan);
+  const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts(const plan::Plan& plan);
   [[nodiscard]] Passes passes(const StageCost& stage, const PipelineCost& pipeline,
-                              const DataCost& data, const Plan& plan) const;
+                              const DataCost& data, const plan::Plan& plan) const;
   void add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
-                const DataCost& data, const Plan& plan) const;
-  const Job& job_;
-  const CostModel& cost_;
+                const DataCost& data, const plan::Plan& plan) const;
+  const plan::Job& job_;
+  const cost::CostModel& cost_;
   std::unique_ptr<Store> store_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -6,7 +6,7 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/simulate/price/pricer.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The memory that plans may fill.
 struct Room {
@@ -26,10 +26,10 @@ struct Room {
 
 /// Of a device what plans may fill (`usable_bytes`), of a host all; what no cluster says has no
 /// limit.
-inline Room room_of(const Job& job) {
-  Room room{.device_bytes = usable_bytes(job)};
+inline Room room_of(const plan::Job& job) {
+  Room room{.device_bytes = memory::usable_bytes(job)};
   if (job.cluster.host.memory_bytes > 0) room.host_bytes = job.cluster.host.memory_bytes;
   return room;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

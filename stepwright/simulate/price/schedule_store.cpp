@@ -2,28 +2,28 @@
 
 #include <utility>
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// Turns remembered at most: about ten megabytes.
 constexpr std::int64_t kMostTurns = std::int64_t{1} << 18;
 
 PlayedSchedule made(const ScheduleStore::Key& key) {
-  PlayedSchedule schedule{.placement = placement_of(key.schedule, key.stages),
-                          .turns = all_turns(key.schedule, key.stages, key.micro_batches),
+  PlayedSchedule schedule{.placement = schedule::placement_of(key.schedule, key.stages),
+                          .turns = schedule::all_turns(key.schedule, key.stages, key.micro_batches),
                           .order = {}};
   if (key.schedule.strands == 1) {
-    for (Turns& turns : schedule.turns) turns = without_pairs(std::move(turns));
+    for (schedule::Turns& turns : schedule.turns) turns = schedule::without_pairs(std::move(turns));
   }
-  schedule.order = TurnOrder(schedule.turns, schedule.placement);
+  schedule.order = schedule::TurnOrder(schedule.turns, schedule.placement);
   return schedule;
 }
 
 WaitingTurns what_waits(const PlayedSchedule& schedule) {
   WaitingTurns waiting;
-  for (const Turns& turns : schedule.turns) {
-    waiting.fullest.push_back(fullest_moments(turns, schedule.placement.chunks()));
-    waiting.weights_at_end.push_back(weights_at_end(parts_of(turns)));
+  for (const schedule::Turns& turns : schedule.turns) {
+    waiting.fullest.push_back(schedule::fullest_moments(turns, schedule.placement.chunks()));
+    waiting.weights_at_end.push_back(schedule::weights_at_end(schedule::parts_of(turns)));
   }
   return waiting;
 }
@@ -37,7 +37,7 @@ std::shared_ptr<ScheduleStore::Entry> ScheduleStore::entry(const Key& key) {
     entries_.clear();
     turns_ = 0;
   }
-  turns_ += 2 * key.micro_batches * placement_of(key.schedule, key.stages).model_chunks();
+  turns_ += 2 * key.micro_batches * schedule::placement_of(key.schedule, key.stages).model_chunks();
   return entries_[key] = std::make_shared<Entry>();
 }
 
@@ -56,4 +56,4 @@ std::shared_ptr<const WaitingTurns> ScheduleStore::waiting(const Key& key) {
   return entry->waiting;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

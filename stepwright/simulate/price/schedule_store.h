@@ -10,18 +10,18 @@
 #include "stepwright/schedule/facts.h"
 #include "stepwright/schedule/turn_play.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The turns of a schedule for one number of stages and of micro-batches.
 struct PlayedSchedule {
-  Placement placement;
-  std::vector<Turns> turns;  ///< By position; with one strand without pairs.
-  TurnOrder order;
+  schedule::Placement placement;
+  std::vector<schedule::Turns> turns;  ///< By position; with one strand without pairs.
+  schedule::TurnOrder order;
 };
 
 /// What waits in a schedule for its backward, by position.
 struct WaitingTurns {
-  std::vector<std::vector<Moment>> fullest;
+  std::vector<std::vector<schedule::Moment>> fullest;
   std::vector<std::int64_t> weights_at_end;
 };
 
@@ -31,7 +31,7 @@ class ScheduleStore {
  public:
   /// A schedule of so many stages and micro-batches.
   struct Key {
-    Schedule schedule;
+    schedule::Schedule schedule;
     std::int64_t stages = 1;
     std::int64_t micro_batches = 1;
     auto operator<=>(const Key&) const = default;
@@ -53,4 +53,4 @@ class ScheduleStore {
   std::int64_t turns_ = 0;  ///< Of all entries.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -2,31 +2,31 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::simulate {
 
-void StepLoad::add(const std::array<double, kLinkClasses>& seconds, double times) {
+void StepLoad::add(const std::array<double, cost::kLinkClasses>& seconds, double times) {
   for (std::size_t i = 0; i < busy_s.size(); ++i) busy_s[i] += times * seconds[i];
 }
 
-double slow_down_beside(LinkClass link, const Contention& contention) {
+double slow_down_beside(cost::LinkClass link, const cost::Contention& contention) {
   switch (link) {
-    case LinkClass::kInside: return std::max(1.0, contention.compute_beside_inside);
-    case LinkClass::kNetwork: return std::max(1.0, contention.compute_beside_network);
+    case cost::LinkClass::kInside: return std::max(1.0, contention.compute_beside_inside);
+    case cost::LinkClass::kNetwork: return std::max(1.0, contention.compute_beside_network);
     default: return 1;
   }
 }
 
-double most_slow_down(const Contention& contention) {
-  return std::max(slow_down_beside(LinkClass::kInside, contention),
-                  slow_down_beside(LinkClass::kNetwork, contention));
+double most_slow_down(const cost::Contention& contention) {
+  return std::max(slow_down_beside(cost::LinkClass::kInside, contention),
+                  slow_down_beside(cost::LinkClass::kNetwork, contention));
 }
 
-double least_step_s(const StepLoad& load, const Contention& contention) {
+double least_step_s(const StepLoad& load, const cost::Contention& contention) {
   const double waiting_s = load.waiting_s +
                            std::max(load.fill_s, load.first_messages_s - load.first_s) +
                            std::max(load.drain_s, load.last_messages_s - load.last_s);
   double slowed_s = 0;
-  for (const LinkClass link : {LinkClass::kInside, LinkClass::kNetwork}) {
+  for (const cost::LinkClass link : {cost::LinkClass::kInside, cost::LinkClass::kNetwork}) {
     const double beside_s = load.busy_s[static_cast<std::size_t>(link)] - waiting_s;
     const double lost = 1 - 1 / slow_down_beside(link, contention);
     slowed_s = std::max(slowed_s, lost * beside_s);
@@ -34,4 +34,4 @@ double least_step_s(const StepLoad& load, const Contention& contention) {
   return load.compute_s + waiting_s + slowed_s;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

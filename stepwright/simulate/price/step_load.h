@@ -4,7 +4,7 @@
 
 #include "stepwright/cost/cost_model.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The load of one pipeline position in a step, in seconds that nothing slows down: enough to bound
 /// from below what the simulator makes of it.
@@ -15,12 +15,12 @@ struct StepLoad {
   double drain_s = 0;    ///< After its last turn.
   double first_s = 0;    ///< Its longest first turn, computation as slow as can be.
   double last_s = 0;     ///< Its longest last turn, likewise.
-  double first_messages_s = 0;                ///< That the first turn cannot end without.
-  double last_messages_s = 0;                 ///< That cannot start before the last turn.
-  std::array<double, kLinkClasses> busy_s{};  ///< Of all its messages, by link class.
+  double first_messages_s = 0;                      ///< That the first turn cannot end without.
+  double last_messages_s = 0;                       ///< That cannot start before the last turn.
+  std::array<double, cost::kLinkClasses> busy_s{};  ///< Of all its messages, by link class.
 
   /// Adds messages, by link class.
-  void add(const std::array<double, kLinkClasses>& seconds, double times);
+  void add(const std::array<double, cost::kLinkClasses>& seconds, double times);
 };
 
 /// The least that the position takes, whatever hides behind what:
@@ -33,11 +33,11 @@ struct StepLoad {
 /// the compute stream computes nothing. (Let the computations take C' >= C, and the rest e = T - C'
 /// >= W. At least busy - e of C' is beside a message, so that C <= C' - (1 - 1/f) (busy - e), and
 /// T = C' + e >= C + e + (1 - 1/f) (busy - e), which grows with e.)
-double least_step_s(const StepLoad& load, const Contention& contention);
+double least_step_s(const StepLoad& load, const cost::Contention& contention);
 
 /// The factor on computation beside messages of a link class, at least 1.
-double slow_down_beside(LinkClass link, const Contention& contention);
+double slow_down_beside(cost::LinkClass link, const cost::Contention& contention);
 /// The largest of them.
-double most_slow_down(const Contention& contention);
+double most_slow_down(const cost::Contention& contention);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

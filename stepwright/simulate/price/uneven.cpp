@@ -11,7 +11,7 @@
 #include "stepwright/packing/micro_batches.h"
 #include "stepwright/step/data_messages.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr int kPlays = 128;               ///< Of a schedule.
@@ -28,9 +28,9 @@ double normal(std::mt19937_64& random) {
 }
 
 /// Data-parallel ranks that meet in every micro-batch.
-std::int64_t ranks_in_step(const Job& job, const Plan& plan) {
+std::int64_t ranks_in_step(const plan::Job& job, const plan::Plan& plan) {
   const std::int64_t data = plan.parallel.data;
-  const StateSpread dense = dense_spread(plan);
+  const step::StateSpread dense = step::dense_spread(plan);
   std::int64_t ranks =
       std::max(dense.divisor(plan.sharding.parameters), dense.divisor(plan.sharding.gradients)) /
       plan.parallel.context;
@@ -39,11 +39,13 @@ std::int64_t ranks_in_step(const Job& job, const Plan& plan) {
 }
 
 /// Equal work of a micro-batch on every position, and on each of its chunks.
-TurnSeconds equal_parts(const Placement& placement) {
+schedule::TurnSeconds equal_parts(const schedule::Placement& placement) {
   const double share = 1.0 / (3 * static_cast<double>(placement.chunks()));
-  const PartSeconds part{.forward = share, .backward = 2 * share, .data = share, .weight = share};
-  const std::vector<PartSeconds> chunks(static_cast<std::size_t>(placement.chunks()), part);
-  TurnSeconds seconds;
+  const schedule::PartSeconds part{
+      .forward = share, .backward = 2 * share, .data = share, .weight = share};
+  const std::vector<schedule::PartSeconds> chunks(static_cast<std::size_t>(placement.chunks()),
+                                                  part);
+  schedule::TurnSeconds seconds;
   seconds.parts.assign(static_cast<std::size_t>(placement.positions()), chunks);
   return seconds;
 }
@@ -54,8 +56,9 @@ UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
   const auto [entry, fresh] = known_.try_emplace(key);
   if (!fresh) return entry->second;
   const auto schedule = schedules_->turns(key.schedule);
-  TurnSeconds seconds = equal_parts(schedule->placement);
-  const double even_s = makespan_s(player_.play(schedule->order, schedule->turns, seconds));
+  schedule::TurnSeconds seconds = equal_parts(schedule->placement);
+  const double even_s =
+      schedule::makespan_s(player_.play(schedule->order, schedule->turns, seconds));
   const double skewness = kSkewStep * static_cast<double>(key.skew_steps);
   std::mt19937_64 random(static_cast<std::uint64_t>(job_.documents->packing.seed));
   Makespan made;
@@ -63,9 +66,10 @@ UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
   for (int play = 0; play < kPlays; ++play) {
     seconds.factors.clear();
     for (std::int64_t i = 0; i < key.schedule.micro_batches; ++i) {
-      seconds.factors.push_back(1 + kDeviation * skewed(normal(random), skewness));
+      seconds.factors.push_back(1 + kDeviation * packing::skewed(normal(random), skewness));
     }
-    const double took_s = makespan_s(player_.play(schedule->order, schedule->turns, seconds));
+    const double took_s =
+        schedule::makespan_s(player_.play(schedule->order, schedule->turns, seconds));
     const double longer = (took_s - even_s) / kDeviation;
     made.mean += longer / kPlays;
     squares += longer * longer / kPlays;
@@ -76,9 +80,9 @@ UnevenSteps::Makespan UnevenSteps::played(const Key& key) {
 
 /// A pipeline of one position takes the sum of its micro-batches. Beyond some rounds every
 /// micro-batch adds alike.
-UnevenSteps::Makespan UnevenSteps::makespan(const Plan& plan, double skewness) {
+UnevenSteps::Makespan UnevenSteps::makespan(const plan::Plan& plan, double skewness) {
   const std::int64_t stages = plan.parallel.pipeline;
-  const std::int64_t count = micro_batches(job_, plan);
+  const std::int64_t count = plan::micro_batches(job_, plan);
   if (stages == 1) return {.mean = 0, .variance = static_cast<double>(count)};
   const std::int64_t most = kRounds * std::max(stages, plan.schedule.group);
   const std::int64_t some = std::min(count, most);
@@ -93,10 +97,10 @@ UnevenSteps::Makespan UnevenSteps::makespan(const Plan& plan, double skewness) {
 /// The same of ranks to which sequences were dealt out by cost: the largest first, in rounds that
 /// give each rank one, the next to that with least so far. Expected largest over the mean, in
 /// deviations of a micro-batch.
-double UnevenSteps::dealt(const Plan& plan, double skewness) const {
+double UnevenSteps::dealt(const plan::Plan& plan, double skewness) const {
   const std::int64_t ranks = plan.parallel.data;
   const std::int64_t each = std::max<std::int64_t>(
-      1, std::min(micro_batches(job_, plan) * plan.micro_batch, kDealt / ranks));
+      1, std::min(plan::micro_batches(job_, plan) * plan.micro_batch, kDealt / ranks));
   std::mt19937_64 random(static_cast<std::uint64_t>(job_.documents->packing.seed));
   const double sequences = static_cast<double>(plan.micro_batch);
   const double skew_of_one = skewness * std::sqrt(sequences);
@@ -105,7 +109,7 @@ double UnevenSteps::dealt(const Plan& plan, double skewness) const {
   for (int step = 0; step < kSteps; ++step) {
     std::vector<double> costs;
     for (std::int64_t i = 0; i < ranks * each; ++i) {
-      costs.push_back(skewed(normal(random), skew_of_one));
+      costs.push_back(packing::skewed(normal(random), skew_of_one));
     }
     std::ranges::sort(costs, std::greater{});
     std::vector<double> loads(static_cast<std::size_t>(ranks), 0);
@@ -121,27 +125,27 @@ double UnevenSteps::dealt(const Plan& plan, double skewness) const {
   return largest / std::sqrt(sequences);
 }
 
-Uneven UnevenSteps::of(const Plan& plan, const MicroBatchSeconds& seconds) {
-  const Packing& packing = job_.documents->packing;
-  const MicroBatchSpread spread =
-      micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);
+Uneven UnevenSteps::of(const plan::Plan& plan, const MicroBatchSeconds& seconds) {
+  const packing::Packing& packing = job_.documents->packing;
+  const packing::MicroBatchSpread spread =
+      packing::micro_batch_spread(job_.documents->packs, packing, plan.micro_batch);
   const double deviation_s = seconds.pairs * spread.pairs + seconds.tokens * spread.tokens;
   if (deviation_s <= 0) return {};
-  const auto count = static_cast<double>(micro_batches(job_, plan));
+  const auto count = static_cast<double>(plan::micro_batches(job_, plan));
   const double chain = count + static_cast<double>(plan.parallel.pipeline) - 1;
-  if (packing.kind == PackingKind::kSorted) {
+  if (packing.kind == packing::PackingKind::kSorted) {
     // A step's micro-batches are alike; steps are not.
-    const Largest one = largest_of(1, spread.skewness, spread.most);
+    const packing::Largest one = packing::largest_of(1, spread.skewness, spread.most);
     return {0, deviation_s * chain * one.low, deviation_s * chain * one.high};
   }
-  const bool balanced = packing.balance == Deal::kByCost;
+  const bool balanced = packing.balance == packing::Deal::kByCost;
   const std::int64_t together = balanced ? 1 : ranks_in_step(job_, plan);
-  const Largest meeting = largest_of(together, spread.skewness, spread.most);
+  const packing::Largest meeting = packing::largest_of(together, spread.skewness, spread.most);
   const Makespan rank = makespan(plan, spread.skewness);
   const double scale = std::sqrt(meeting.variance);
   const double skew_of_sum = spread.skewness / std::sqrt(count);
-  const Largest slowest =
-      largest_of(plan.parallel.data / together, skew_of_sum, spread.most * std::sqrt(count));
+  const packing::Largest slowest = packing::largest_of(plan.parallel.data / together, skew_of_sum,
+                                                       spread.most * std::sqrt(count));
   const double rank_deviation = std::sqrt(rank.variance) * scale;
   const double apart = balanced ? dealt(plan, spread.skewness) : rank_deviation * slowest.mean;
   const double waits = chain * meeting.mean + rank.mean * scale + apart;
@@ -150,4 +154,4 @@ Uneven UnevenSteps::of(const Plan& plan, const MicroBatchSeconds& seconds) {
           .high_s = deviation_s * rank_deviation * (slowest.high - slowest.mean)};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

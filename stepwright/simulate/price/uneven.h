@@ -8,7 +8,7 @@
 #include "stepwright/schedule/turn_play.h"
 #include "stepwright/simulate/price/schedule_store.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// By how much the position with most work takes longer for one micro-batch, both ways, with more
 /// query-key pairs of documents and with more tokens, over their share more (`token_growth.h`).
@@ -30,11 +30,11 @@ struct Uneven {
 /// as long as its turns make it: they are played with seeded sizes. Keeps what it played.
 class UnevenSteps {
  public:
-  UnevenSteps(const Job& job, std::shared_ptr<ScheduleStore> schedules)
+  UnevenSteps(const plan::Job& job, std::shared_ptr<ScheduleStore> schedules)
       : job_(job), schedules_(std::move(schedules)) {}
 
   /// Of a job with documents.
-  Uneven of(const Plan& plan, const MicroBatchSeconds& seconds);
+  Uneven of(const plan::Plan& plan, const MicroBatchSeconds& seconds);
 
  private:
   /// How much longer than with equal micro-batches a pipeline takes, in deviations of one.
@@ -47,14 +47,14 @@ class UnevenSteps {
     std::int64_t skew_steps = 0;
     auto operator<=>(const Key&) const = default;
   };
-  Makespan makespan(const Plan& plan, double skewness);
+  Makespan makespan(const plan::Plan& plan, double skewness);
   Makespan played(const Key& key);
-  [[nodiscard]] double dealt(const Plan& plan, double skewness) const;
+  [[nodiscard]] double dealt(const plan::Plan& plan, double skewness) const;
 
-  const Job& job_;
+  const plan::Job& job_;
   std::shared_ptr<ScheduleStore> schedules_;
-  TurnPlayer player_;
+  schedule::TurnPlayer player_;
   std::map<Key, Makespan> known_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -2,17 +2,17 @@
 
 #include "stepwright/schedule/closed_form.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 namespace {
 
 /// What waits at a position of a schedule with closed forms when most does: a part of what the
 /// forwards of its chunks keep.
-double all_waiting(const std::vector<ChunkCost>& chunks, const Plan& plan, std::int64_t position,
-                   std::int64_t micro_batches, double BlockCost::* part) {
-  const PipelineSize at{plan.parallel.pipeline, position, micro_batches, plan.schedule.chunks,
-                        plan.schedule.group};
-  const auto waiting = definition_of(plan.schedule.kind).form.waiting;
+double all_waiting(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
+                   std::int64_t position, std::int64_t micro_batches, double BlockCost::* part) {
+  const schedule::PipelineSize at{plan.parallel.pipeline, position, micro_batches,
+                                  plan.schedule.chunks, plan.schedule.group};
+  const auto waiting = schedule::definition_of(plan.schedule.kind).form.waiting;
   double bytes = 0;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     bytes +=
@@ -22,11 +22,14 @@ double all_waiting(const std::vector<ChunkCost>& chunks, const Plan& plan, std::
 }
 
 /// The part of a turn that frees what waits, where one does.
-const Part& freeing(const Moment& moment) { return moment.beside ? *moment.beside : moment.part; }
+const schedule::Part& freeing(const schedule::Moment& moment) {
+  return moment.beside ? *moment.beside : moment.part;
+}
 
 /// Takes a turn into account beside what waits before it.
 void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
-                 const std::vector<Beside<PeakBytes>>& pairs, const Moment& moment, bool cuts) {
+                 const std::vector<schedule::Beside<PeakBytes>>& pairs,
+                 const schedule::Moment& moment, bool cuts) {
   double bytes = 0;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     bytes += moment.backward[i] * chunks[i].forward.retained_bytes +
@@ -38,18 +41,19 @@ void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
     return most.keep(pairs[own].of(moment.beside->direction)[other], bytes);
   }
   const ChunkCost& chunk = chunks[own];
-  const Direction direction = moment.part.direction;
-  if (is_joint(direction) || is_pass(direction)) most.keep(chunk.joint(direction).peak, bytes);
+  const schedule::Direction direction = moment.part.direction;
+  if (schedule::is_joint(direction) || schedule::is_pass(direction))
+    most.keep(chunk.joint(direction).peak, bytes);
   switch (direction) {
-    case Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
-    case Direction::kWeightGradient:
+    case schedule::Direction::kForward: most.keep(chunk.forward_peak, bytes); break;
+    case schedule::Direction::kWeightGradient:
       most.keep(chunk.weight_peak, bytes - chunk.backward.retained_bytes);
       break;
-    case Direction::kBackward:
+    case schedule::Direction::kBackward:
       most.keep(cuts ? chunk.whole_peak : chunk.backward_peak,
                 bytes - chunk.forward.retained_bytes);
       break;
-    case Direction::kDataGradient:
+    case schedule::Direction::kDataGradient:
       most.keep(chunk.data_peak(), bytes - chunk.forward.retained_bytes);
       break;
     default: break;
@@ -57,12 +61,12 @@ void keep_moment(PeakBytes& most, const std::vector<ChunkCost>& chunks,
 }
 
 /// The parameters whose gradients have begun, once for each micro-batch that waits.
-UnitSize begun_at(const std::vector<ChunkCost>& chunks, const Moment& moment) {
-  const Part& part = freeing(moment);
-  UnitSize size;
+step::UnitSize begun_at(const std::vector<ChunkCost>& chunks, const schedule::Moment& moment) {
+  const schedule::Part& part = freeing(moment);
+  step::UnitSize size;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const bool runs =
-        part.direction == Direction::kWeightGradient && static_cast<std::size_t>(part.chunk) == i;
+    const bool runs = part.direction == schedule::Direction::kWeightGradient &&
+                      static_cast<std::size_t>(part.chunk) == i;
     size.add(chunks[i].begun_size, moment.weight[i] - (runs ? 1 : 0));
   }
   return size;
@@ -70,7 +74,7 @@ UnitSize begun_at(const std::vector<ChunkCost>& chunks, const Moment& moment) {
 
 }  // namespace
 
-PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
+PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
                         std::int64_t position, std::int64_t micro_batches) {
   // When all have come that wait at once, the first backward is that of the last chunk; with
   // several, the last forward was that of another.
@@ -85,14 +89,15 @@ PeakBytes waiting_bytes(const std::vector<ChunkCost>& chunks, const Plan& plan,
   return peak;
 }
 
-double waiting_on_host(const std::vector<ChunkCost>& chunks, const Plan& plan,
+double waiting_on_host(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
                        std::int64_t position, std::int64_t micro_batches) {
   return all_waiting(chunks, plan, position, micro_batches, &BlockCost::on_host_bytes);
 }
 
-double played_on_host(const std::vector<ChunkCost>& chunks, const std::vector<Moment>& fullest) {
+double played_on_host(const std::vector<ChunkCost>& chunks,
+                      const std::vector<schedule::Moment>& fullest) {
   double most = 0;
-  for (const Moment& moment : fullest) {
+  for (const schedule::Moment& moment : fullest) {
     double bytes = 0;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       bytes += moment.backward[i] * chunks[i].forward.on_host_bytes;
@@ -103,11 +108,11 @@ double played_on_host(const std::vector<ChunkCost>& chunks, const std::vector<Mo
 }
 
 PeakBytes played_bytes(const std::vector<ChunkCost>& chunks,
-                       const std::vector<Beside<PeakBytes>>& pairs,
-                       const std::vector<Moment>& fullest, bool cuts, StageCost& stage) {
+                       const std::vector<schedule::Beside<PeakBytes>>& pairs,
+                       const std::vector<schedule::Moment>& fullest, bool cuts, StageCost& stage) {
   PeakBytes most;
-  const Moment* largest = nullptr;
-  for (const Moment& moment : fullest) {
+  const schedule::Moment* largest = nullptr;
+  for (const schedule::Moment& moment : fullest) {
     const double before = most.any;
     keep_moment(most, chunks, pairs, moment, cuts);
     if (most.any != before) largest = &moment;
@@ -116,4 +121,4 @@ PeakBytes played_bytes(const std::vector<ChunkCost>& chunks,
   return most;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -1,17 +1,17 @@
 #include "stepwright/simulate/timeline/alone.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
-Alone AloneRunner::run(const Template& piece, std::span<const OperatorTime> times,
-                       const Contention& contention) {
+Alone AloneRunner::run(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                       const cost::Contention& contention) {
   compiler_.clear();
   compiler_.add(piece, times);
-  compiler_.append(item_, Direction::kForward);
+  compiler_.append(item_, schedule::Direction::kForward);
   return play(contention);
 }
 
-Alone AloneRunner::run(const StepProgram& program, const Sequence& sequence, const Prices& prices,
-                       const Contention& contention) {
+Alone AloneRunner::run(const step::StepProgram& program, const step::Sequence& sequence,
+                       const Prices& prices, const cost::Contention& contention) {
   compiler_.clear();
   for (std::size_t i = 0; i < prices.size(); ++i) {
     compiler_.add(program.templates[i], prices[i]);
@@ -20,8 +20,8 @@ Alone AloneRunner::run(const StepProgram& program, const Sequence& sequence, con
   return play(contention);
 }
 
-Alone AloneRunner::play(const Contention& contention) {
-  constexpr std::array<Slot, 1> kOnce{};
+Alone AloneRunner::play(const cost::Contention& contention) {
+  constexpr std::array<step::Slot, 1> kOnce{};
   constexpr std::array<std::int32_t, 1> kFirst{};
   const Score& score = compiler_.score();
   Player player({.score = &score,
@@ -42,9 +42,9 @@ Alone AloneRunner::play(const Contention& contention) {
           .link_busy_s = account.link_busy_s};
 }
 
-Alone run_alone(const Template& piece, std::span<const OperatorTime> times,
-                const Contention& contention) {
+Alone run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                const cost::Contention& contention) {
   return AloneRunner().run(piece, times, contention);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

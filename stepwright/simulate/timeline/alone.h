@@ -7,18 +7,18 @@
 #include "stepwright/simulate/timeline/compile.h"
 #include "stepwright/simulate/timeline/player.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The seconds of a template or sequence when one stage runs nothing else.
 struct Alone {
   double duration_s = 0;     ///< Until everything has ended.
   double compute_end_s = 0;  ///< Until the compute stream has ended; messages may go on.
   double compute_s = 0;      ///< Priced seconds of computation.
-  std::array<double, kSchemes> exposed_s{};        ///< By Scheme: not under computation, and what
-                                                   ///< computation loses beside it.
-  std::array<double, kLinkClasses> link_busy_s{};  ///< Seconds in which the class carries something
-                                                   ///< (even sharing wastes nothing: the sum of
-                                                   ///< its messages).
+  std::array<double, kSchemes> exposed_s{};  ///< By Scheme: not under computation, and what
+                                             ///< computation loses beside it.
+  std::array<double, cost::kLinkClasses> link_busy_s{};  ///< Seconds in which the class carries
+                                                         ///< something (even sharing wastes
+                                                         ///< nothing: the sum of its messages).
 };
 
 /// Plays pieces of a step on one stage by the rules of `simulate`: receives end at once, sends go
@@ -27,22 +27,22 @@ struct Alone {
 class AloneRunner {
  public:
   /// One template. `times` holds an entry for each operator.
-  Alone run(const Template& piece, std::span<const OperatorTime> times,
-            const Contention& contention);
+  Alone run(const step::Template& piece, std::span<const cost::OperatorTime> times,
+            const cost::Contention& contention);
   /// A sequence of a program's templates, priced as in `play`.
-  Alone run(const StepProgram& program, const Sequence& sequence, const Prices& prices,
-            const Contention& contention);
+  Alone run(const step::StepProgram& program, const step::Sequence& sequence, const Prices& prices,
+            const cost::Contention& contention);
 
  private:
-  Alone play(const Contention& contention);
+  Alone play(const cost::Contention& contention);
 
   Compiler compiler_{{.merge = true, .meetings = false, .arrivals = false}};
   std::vector<Notice> notices_;
-  std::array<Item, 1> item_;
+  std::array<step::Item, 1> item_;
 };
 
 /// The same for a single run.
-Alone run_alone(const Template& piece, std::span<const OperatorTime> times,
-                const Contention& contention);
+Alone run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
+                const cost::Contention& contention);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr double kTied = 1e-9;  ///< Relative difference below which two times are the same.
 
-double exposed_s(const Account& account, Scheme scheme) {
+double exposed_s(const Account& account, step::Scheme scheme) {
   return account.exposed_s[static_cast<int>(scheme)];
 }
 
@@ -15,12 +15,13 @@ Breakdown breakdown(const Account& account, double wait_s) {
   return {.compute_s = account.compute_s,
           .bubble_s = account.bubble_s + wait_s,
           .optimizer_s = account.optimizer_s,
-          .tensor_s = exposed_s(account, Scheme::kTensor),
-          .context_s = exposed_s(account, Scheme::kContext),
-          .expert_s = exposed_s(account, Scheme::kExpert),
-          .pipeline_s = exposed_s(account, Scheme::kPipeline),
-          .data_s = exposed_s(account, Scheme::kData) + exposed_s(account, Scheme::kControl),
-          .host_s = exposed_s(account, Scheme::kNone)};
+          .tensor_s = exposed_s(account, step::Scheme::kTensor),
+          .context_s = exposed_s(account, step::Scheme::kContext),
+          .expert_s = exposed_s(account, step::Scheme::kExpert),
+          .pipeline_s = exposed_s(account, step::Scheme::kPipeline),
+          .data_s =
+              exposed_s(account, step::Scheme::kData) + exposed_s(account, step::Scheme::kControl),
+          .host_s = exposed_s(account, step::Scheme::kNone)};
 }
 
 /// The stage that waits least for others, which wait for it: the first of equals. Whether it ends
@@ -56,4 +57,4 @@ void add_waits(Simulation& simulation, double waits_s) {
   for (StageTimes& stage : simulation.stages) stage.breakdown.bubble_s += waits_s;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

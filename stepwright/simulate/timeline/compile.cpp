@@ -8,38 +8,39 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr int kMostReceives = 64;
 
-bool couples_stages(GroupKind group) {
-  return group == GroupKind::kEmbedding || group == GroupKind::kPipeline ||
-         group == GroupKind::kNorm || group == GroupKind::kExpertNorm || group == GroupKind::kWorld;
+bool couples_stages(plan::GroupKind group) {
+  return group == plan::GroupKind::kEmbedding || group == plan::GroupKind::kPipeline ||
+         group == plan::GroupKind::kNorm || group == plan::GroupKind::kExpertNorm ||
+         group == plan::GroupKind::kWorld;
 }
 
-Role role_of(const Operator& op, bool meetings) {
-  if (op.kind == OperatorKind::kSend) return Role::kSend;
-  if (!is_communication(op.kind)) {
-    const bool beside = is_of_host(op.kind) && op.stream != Stream::kCompute;
+Role role_of(const step::Operator& op, bool meetings) {
+  if (op.kind == step::OperatorKind::kSend) return Role::kSend;
+  if (!step::is_communication(op.kind)) {
+    const bool beside = step::is_of_host(op.kind) && op.stream != step::Stream::kCompute;
     return beside ? Role::kMessage : Role::kComputation;
   }
   return meetings && couples_stages(op.group) ? Role::kMeeting : Role::kMessage;
 }
 
-int lane_of(const Operator& op) {
-  return op.kind == OperatorKind::kReceive ? kArrivals : static_cast<int>(op.stream);
+int lane_of(const step::Operator& op) {
+  return op.kind == step::OperatorKind::kReceive ? kArrivals : static_cast<int>(op.stream);
 }
 
-bool goes_backward(const Operator& op) { return op.phase != Phase::kForward; }
+bool goes_backward(const step::Operator& op) { return op.phase != step::Phase::kForward; }
 
-void check(const Template& piece, std::span<const OperatorTime> times) {
+void check(const step::Template& piece, std::span<const cost::OperatorTime> times) {
   if (times.size() != piece.operators.size()) {
     throw Error(ErrorKind::kRuntime, fmt::format("template \"{}\": {} prices for {} operators",
                                                  piece.name, times.size(), piece.operators.size()));
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const Operator& op = piece.operators[i];
+    const step::Operator& op = piece.operators[i];
     if (!std::isfinite(times[i].seconds) || times[i].seconds < 0) {
       throw Error(ErrorKind::kRuntime,
                   fmt::format("template \"{}\", operator {} \"{}\": a price of {} s", piece.name, i,
@@ -59,7 +60,7 @@ void check(const Template& piece, std::span<const OperatorTime> times) {
 }  // namespace
 
 void Compiler::Need::merge(const Need& other) {
-  for (int s = 0; s < kStreams; ++s) tasks[s] = std::max(tasks[s], other.tasks[s]);
+  for (int s = 0; s < step::kStreams; ++s) tasks[s] = std::max(tasks[s], other.tasks[s]);
   receives |= other.receives;
 }
 
@@ -74,14 +75,14 @@ void Compiler::clear() {
   places_.clear();
 }
 
-void Compiler::add(const Template& piece, std::span<const OperatorTime> times) {
+void Compiler::add(const step::Template& piece, std::span<const cost::OperatorTime> times) {
   check(piece, times);
   Outline outline{.piece = &piece, .times = times, .first_place = places_.size()};
-  for (const Operator& op : piece.operators) places_.push_back(outline.count[lane_of(op)]++);
+  for (const step::Operator& op : piece.operators) places_.push_back(outline.count[lane_of(op)]++);
   outlines_.push_back(outline);
 }
 
-void Compiler::append(std::span<const Item> items, Direction direction) {
+void Compiler::append(std::span<const step::Item> items, schedule::Direction direction) {
   const bool holds = awaits_messages(items, direction);
   lay_out(items, holds);
   first_wait_ = score_.waits.size();
@@ -99,31 +100,32 @@ void Compiler::append(std::span<const Item> items, Direction direction) {
 }
 
 /// Whether a pass over the vocabulary works with, or hands on, what messages of slots before bring.
-bool Compiler::awaits_messages(std::span<const Item> items, Direction direction) const {
-  return awaits(direction) && std::ranges::any_of(items, [&](const Item& item) {
-           const Template& piece = *outlines_[item.which].piece;
+bool Compiler::awaits_messages(std::span<const step::Item> items,
+                               schedule::Direction direction) const {
+  return schedule::awaits(direction) && std::ranges::any_of(items, [&](const step::Item& item) {
+           const step::Template& piece = *outlines_[item.which].piece;
            const bool idle = piece.operators.empty() && piece.outputs.empty();
            return !piece.restored.empty() && !idle;
          });
 }
 
 /// Sizes the queues of a sequence and reserves its tasks.
-void Compiler::lay_out(std::span<const Item> items, bool holds) {
+void Compiler::lay_out(std::span<const step::Item> items, bool holds) {
   track_ = Track{};
   track_.first_receive = static_cast<std::int32_t>(score_.receives.size());
   track_.first_send = static_cast<std::int32_t>(score_.sends.size());
-  for (const Item& item : items) {
+  for (const step::Item& item : items) {
     const Outline& outline = outlines_[item.which];
-    for (int s = 0; s < kStreams; ++s) track_.count[s] += outline.count[s];
+    for (int s = 0; s < step::kStreams; ++s) track_.count[s] += outline.count[s];
     track_.receives += outline.count[kArrivals];
   }
   if (track_.receives > kMostReceives) {
     throw Error(ErrorKind::kUnsupported, fmt::format("a sequence with {} receives, at most {}",
                                                      track_.receives, kMostReceives));
   }
-  if (holds) ++track_.count[static_cast<int>(Stream::kCompute)];
+  if (holds) ++track_.count[static_cast<int>(step::Stream::kCompute)];
   auto next = static_cast<std::int32_t>(score_.tasks.size());
-  for (int s = 0; s < kStreams; ++s) {
+  for (int s = 0; s < step::kStreams; ++s) {
     track_.first[s] = next;
     next += track_.count[s];
   }
@@ -132,23 +134,23 @@ void Compiler::lay_out(std::span<const Item> items, bool holds) {
 
 /// Begins a slot with a task of no time that waits for all messages that slots before have posted.
 void Compiler::hold() {
-  constexpr int kLane = static_cast<int>(Stream::kCompute);
+  constexpr int kLane = static_cast<int>(step::Stream::kCompute);
   Task& task = score_.tasks[track_.first[kLane]];
   task = Task{.operation = kNoOperation};
   Need arrived;
-  arrived.tasks[static_cast<int>(Stream::kVocabulary)] = 0;
+  arrived.tasks[static_cast<int>(step::Stream::kVocabulary)] = 0;
   write_waits(task, kLane, arrived);
   base_[kLane] = 1;
 }
 
 /// When an item may begin. One without predecessors: when the compute stream has reached the slot;
 /// in an update, when all streams have.
-Compiler::Need Compiler::release(std::span<const Item> items, std::int32_t item,
-                                 Direction direction) const {
+Compiler::Need Compiler::release(std::span<const step::Item> items, std::int32_t item,
+                                 schedule::Direction direction) const {
   Need need;
   const auto& after = items[item].after;
-  if (after.empty()) need.tasks[static_cast<int>(Stream::kCompute)] = 0;
-  if (after.empty() && direction == Direction::kUpdate) need.tasks.fill(0);
+  if (after.empty()) need.tasks[static_cast<int>(step::Stream::kCompute)] = 0;
+  if (after.empty() && direction == schedule::Direction::kUpdate) need.tasks.fill(0);
   for (const std::int32_t other : after) {
     if (other < 0 || other >= item) {
       throw Error(ErrorKind::kRuntime,
@@ -160,12 +162,13 @@ Compiler::Need Compiler::release(std::span<const Item> items, std::int32_t item,
 }
 
 /// Writes the tasks of an item whose release stands at the end of `ends_`; its end replaces it.
-void Compiler::append_item(const Item& item, std::int32_t index, Direction direction) {
+void Compiler::append_item(const step::Item& item, std::int32_t index,
+                           schedule::Direction direction) {
   const Outline& outline = outlines_[item.which];
   const Need begin = ends_.back();
   const auto& operators = outline.piece->operators;
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    const Operator& op = operators[i];
+    const step::Operator& op = operators[i];
     const auto operation = static_cast<std::int32_t>(i);
     const int lane = lane_of(op);
     const Need wanted = need(outline, op, begin);
@@ -176,15 +179,17 @@ void Compiler::append_item(const Item& item, std::int32_t index, Direction direc
     }
     const std::int32_t place = base_[lane] + places_[outline.first_place + i];
     Task& task = score_.tasks[track_.first[lane] + place];
-    task = Task{.seconds = outline.times[i].seconds,
-                .item = index,
-                .operation = operation,
-                .role = role_of(op, options_.meetings),
-                .link = is_communication(op.kind) ? outline.times[i].link : LinkClass::kNone,
-                .scheme = op.scheme,
-                .group = op.group,
-                .optimizer = direction == Direction::kUpdate || op.phase == Phase::kOptimizer,
-                .send = static_cast<std::int16_t>(track_.sends)};
+    task = Task{
+        .seconds = outline.times[i].seconds,
+        .item = index,
+        .operation = operation,
+        .role = role_of(op, options_.meetings),
+        .link = step::is_communication(op.kind) ? outline.times[i].link : cost::LinkClass::kNone,
+        .scheme = op.scheme,
+        .group = op.group,
+        .optimizer =
+            direction == schedule::Direction::kUpdate || op.phase == step::Phase::kOptimizer,
+        .send = static_cast<std::int16_t>(track_.sends)};
     if (task.role == Role::kSend) {
       score_.sends.push_back({index, operation, goes_backward(op)});
       ++track_.sends;
@@ -196,7 +201,7 @@ void Compiler::append_item(const Item& item, std::int32_t index, Direction direc
 }
 
 /// The needs of an operator of the item in hand.
-Compiler::Need Compiler::need(const Outline& outline, const Operator& op,
+Compiler::Need Compiler::need(const Outline& outline, const step::Operator& op,
                               const Need& release) const {
   Need need = release;
   for (const std::int32_t other : outline.piece->after(op)) {
@@ -217,7 +222,7 @@ Compiler::Need Compiler::need(const Outline& outline, const Operator& op,
 void Compiler::write_waits(Task& task, int stream, const Need& need) {
   Need& known = known_[stream];
   task.first_wait = static_cast<std::int32_t>(score_.waits.size());
-  for (int s = 0; s < kStreams; ++s) {
+  for (int s = 0; s < step::kStreams; ++s) {
     if (s == stream || need.tasks[s] <= known.tasks[s]) continue;
     score_.waits.push_back({s, need.tasks[s]});
     known.tasks[s] = need.tasks[s];
@@ -233,7 +238,7 @@ void Compiler::write_waits(Task& task, int stream, const Need& need) {
 /// When the item in hand has fully ended; also when it was released, for one without operators.
 Compiler::Need Compiler::ended(const Outline& outline, const Need& release) const {
   Need end = release;
-  for (int s = 0; s < kStreams; ++s) {
+  for (int s = 0; s < step::kStreams; ++s) {
     if (outline.count[s] > 0) end.tasks[s] = std::max(end.tasks[s], base_[s] + outline.count[s]);
   }
   for (std::int32_t r = base_[kArrivals]; r < base_[kArrivals] + outline.count[kArrivals]; ++r) {
@@ -246,7 +251,7 @@ Compiler::Need Compiler::ended(const Outline& outline, const Need& release) cons
 /// Joins each computation with the one before it on the compute stream where no other stream can
 /// tell them apart: it waits for nothing and nobody waits for what lies between them.
 void Compiler::merge_computations() {
-  constexpr int kLane = static_cast<int>(Stream::kCompute);
+  constexpr int kLane = static_cast<int>(step::Stream::kCompute);
   const std::int32_t count = track_.count[kLane];
   merged_.assign(static_cast<std::size_t>(count) + 1, 0);
   const std::span<Wait> waits = std::span(score_.waits).subspan(first_wait_);
@@ -278,9 +283,9 @@ void Compiler::merge_computations() {
 namespace {
 
 /// Everything of a sequence that its track depends on.
-std::vector<std::int32_t> what_is_played(const Sequence& sequence) {
+std::vector<std::int32_t> what_is_played(const step::Sequence& sequence) {
   std::vector<std::int32_t> key{static_cast<std::int32_t>(sequence.direction)};
-  for (const Item& item : sequence.items) {
+  for (const step::Item& item : sequence.items) {
     key.push_back(item.which);
     key.push_back(static_cast<std::int32_t>(item.after.size()));
     key.insert(key.end(), item.after.begin(), item.after.end());
@@ -290,7 +295,7 @@ std::vector<std::int32_t> what_is_played(const Sequence& sequence) {
 
 }  // namespace
 
-Score compile(const StepProgram& program, const Prices& prices, bool merge) {
+Score compile(const step::StepProgram& program, const Prices& prices, bool merge) {
   if (prices.size() != program.templates.size()) {
     throw Error(ErrorKind::kRuntime, fmt::format("prices of {} templates for a program of {}",
                                                  prices.size(), program.templates.size()));
@@ -299,9 +304,9 @@ Score compile(const StepProgram& program, const Prices& prices, bool merge) {
   for (std::size_t i = 0; i < prices.size(); ++i) compiler.add(program.templates[i], prices[i]);
   Score& score = compiler.score();
   std::map<std::vector<std::int32_t>, std::int32_t> known;
-  for (const Stage& stage : program.stages) {
+  for (const step::Stage& stage : program.stages) {
     std::vector<std::int32_t>& tracks = score.track_of.emplace_back();
-    for (const Sequence& sequence : stage.sequences) {
+    for (const step::Sequence& sequence : stage.sequences) {
       const auto next = static_cast<std::int32_t>(score.tracks.size());
       const auto [entry, fresh] = known.try_emplace(what_is_played(sequence), next);
       if (fresh) compiler.append(sequence.items, sequence.direction);
@@ -311,4 +316,4 @@ Score compile(const StepProgram& program, const Prices& prices, bool merge) {
   return std::move(score);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

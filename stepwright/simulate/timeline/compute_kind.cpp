@@ -2,45 +2,45 @@
 
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// The kind of a computation that stands in a layer.
-ComputeKind kind_in_layer(OperatorKind kind) {
+ComputeKind kind_in_layer(step::OperatorKind kind) {
   switch (kind) {
-    case OperatorKind::kLinear: return ComputeKind::kProducts;
-    case OperatorKind::kAttention:
-    case OperatorKind::kScores:
-    case OperatorKind::kSoftmax:
-    case OperatorKind::kAttendValues: return ComputeKind::kAttention;
-    case OperatorKind::kGroupedLinear: return ComputeKind::kExperts;
-    case OperatorKind::kTopK:
-    case OperatorKind::kPermute:
-    case OperatorKind::kUnpermute: return ComputeKind::kRouting;
+    case step::OperatorKind::kLinear: return ComputeKind::kProducts;
+    case step::OperatorKind::kAttention:
+    case step::OperatorKind::kScores:
+    case step::OperatorKind::kSoftmax:
+    case step::OperatorKind::kAttendValues: return ComputeKind::kAttention;
+    case step::OperatorKind::kGroupedLinear: return ComputeKind::kExperts;
+    case step::OperatorKind::kTopK:
+    case step::OperatorKind::kPermute:
+    case step::OperatorKind::kUnpermute: return ComputeKind::kRouting;
     default: return ComputeKind::kMemoryBound;
   }
 }
 
-bool is_of_vocabulary(const Item& item) {
+bool is_of_vocabulary(const step::Item& item) {
   return item.units.size() == 1 &&
-         (item.units.front() == kEmbeddingUnit || item.units.front() == kHeadUnit);
+         (item.units.front() == step::kEmbeddingUnit || item.units.front() == step::kHeadUnit);
 }
 
-ComputeSplit of_sequence(const StepProgram& program, const Sequence& sequence,
+ComputeSplit of_sequence(const step::StepProgram& program, const step::Sequence& sequence,
                          const Prices& prices) {
   ComputeSplit sum;
-  for (const Item& item : sequence.items) {
+  for (const step::Item& item : sequence.items) {
     const auto which = static_cast<std::size_t>(item.which);
-    const std::vector<Operator>& operators = program.templates[which].operators;
+    const std::vector<step::Operator>& operators = program.templates[which].operators;
     for (std::size_t i = 0; i < operators.size(); ++i) {
-      const Operator& op = operators[i];
-      if (is_communication(op.kind) || op.stream != Stream::kCompute) continue;
-      if (op.phase == Phase::kOptimizer) continue;
+      const step::Operator& op = operators[i];
+      if (step::is_communication(op.kind) || op.stream != step::Stream::kCompute) continue;
+      if (op.phase == step::Phase::kOptimizer) continue;
       const auto kind = static_cast<std::size_t>(is_of_vocabulary(item) ? ComputeKind::kVocabulary
                                                                         : kind_in_layer(op.kind));
       const double seconds = prices[which][i].seconds;
       sum.all[kind] += seconds;
-      if (op.phase == Phase::kRecompute) sum.recomputed[kind] += seconds;
+      if (op.phase == step::Phase::kRecompute) sum.recomputed[kind] += seconds;
     }
   }
   return sum;
@@ -48,13 +48,14 @@ ComputeSplit of_sequence(const StepProgram& program, const Sequence& sequence,
 
 }  // namespace
 
-ComputeSplit compute_seconds(const StepProgram& program, const Stage& stage, const Prices& prices) {
+ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
+                             const Prices& prices) {
   std::vector<double> times(stage.sequences.size(), 0);
-  for (const Slot& slot : stage.schedule) ++times[static_cast<std::size_t>(slot.sequence)];
+  for (const step::Slot& slot : stage.schedule) ++times[static_cast<std::size_t>(slot.sequence)];
   ComputeSplit sum;
   for (std::size_t i = 0; i < stage.sequences.size(); ++i) {
-    const Sequence& sequence = stage.sequences[i];
-    if (sequence.direction == Direction::kUpdate) continue;
+    const step::Sequence& sequence = stage.sequences[i];
+    if (sequence.direction == schedule::Direction::kUpdate) continue;
     const ComputeSplit once = of_sequence(program, sequence, prices);
     for (std::size_t kind = 0; kind < kComputeKinds; ++kind) {
       sum.all[kind] += times[i] * once.all[kind];
@@ -64,4 +65,4 @@ ComputeSplit compute_seconds(const StepProgram& program, const Stage& stage, con
   return sum;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -9,7 +9,7 @@
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The kinds of computation in a step, for people.
 enum class ComputeKind : std::uint8_t {
@@ -36,6 +36,7 @@ struct ComputeSplit {
 };
 
 /// Priced seconds of the compute stream of a stage over a step, the update apart.
-ComputeSplit compute_seconds(const StepProgram& program, const Stage& stage, const Prices& prices);
+ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
+                             const Prices& prices);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -12,7 +12,7 @@
 #include "stepwright/simulate/timeline/match.h"
 #include "stepwright/simulate/timeline/player.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// Plays every stage as far ahead as nothing that it waits for is unknown. Stages act on each other
@@ -21,7 +21,7 @@ namespace {
 /// before.
 class Engine {
  public:
-  Engine(const StepProgram& program, const Prices& prices, const Contention& contention,
+  Engine(const step::StepProgram& program, const Prices& prices, const cost::Contention& contention,
          bool record);
 
   Simulation run();
@@ -43,11 +43,11 @@ class Engine {
   void join_meeting(std::int32_t stage, const Notice& notice);
   void leave_meeting(std::int32_t stage, const Notice& notice);
   void call(const Meeting& meeting, double time_s);
-  [[nodiscard]] std::size_t attendance(GroupKind group) const;
+  [[nodiscard]] std::size_t attendance(plan::GroupKind group) const;
   [[noreturn]] void fail_stuck(std::int32_t stage) const;
   void collect_events(std::int32_t stage, std::vector<Event>& events) const;
 
-  const StepProgram& program_;
+  const step::StepProgram& program_;
   Score score_;
   SlotMemo memo_;
   Matching matching_;
@@ -56,13 +56,13 @@ class Engine {
   std::vector<double> next_s_;      ///< Per stage.
   std::vector<std::int32_t> free_;  ///< Stages that may be able to run ahead.
   std::vector<Notice> notices_;
-  std::array<std::vector<Meeting>, kGroupKinds> meetings_;
-  std::vector<std::array<std::int32_t, kGroupKinds>> met_;  ///< Per stage: meetings reached.
+  std::array<std::vector<Meeting>, plan::kGroupKinds> meetings_;
+  std::vector<std::array<std::int32_t, plan::kGroupKinds>> met_;  ///< Per stage: meetings reached.
   std::vector<std::vector<Player::Played>> played_;
 };
 
-Engine::Engine(const StepProgram& program, const Prices& prices, const Contention& contention,
-               bool record)
+Engine::Engine(const step::StepProgram& program, const Prices& prices,
+               const cost::Contention& contention, bool record)
     : program_(program),
       score_(compile(program, prices, !record)),
       memo_(score_.tracks.size()),
@@ -74,7 +74,7 @@ Engine::Engine(const StepProgram& program, const Prices& prices, const Contentio
   arrivals_.reserve(stages);
   players_.reserve(stages);
   for (std::size_t s = 0; s < stages; ++s) {
-    const Stage& stage = program.stages[s];
+    const step::Stage& stage = program.stages[s];
     arrivals_.emplace_back(matching_.receives[s]);
     players_.emplace_back(StageScore{.score = &score_,
                                      .track_of = score_.track_of[s],
@@ -189,23 +189,23 @@ void Engine::call(const Meeting& meeting, double time_s) {
 }
 
 /// How many stages a meeting of a kind waits for.
-std::size_t Engine::attendance(GroupKind group) const {
-  return group == GroupKind::kEmbedding ? 2 : players_.size();
+std::size_t Engine::attendance(plan::GroupKind group) const {
+  return group == plan::GroupKind::kEmbedding ? 2 : players_.size();
 }
 
 void Engine::fail_stuck(std::int32_t stage) const {
   const Player::Head head = players_[stage].stuck();
   double now_s = 0;
   for (const Player& player : players_) now_s = std::max(now_s, player.now_s());
-  const Stage& part = program_.stages[stage];
-  const Slot& slot = part.schedule[head.slot];
-  const Sequence& sequence = part.sequences[slot.sequence];
-  const Template& piece = program_.templates[sequence.items[head.task->item].which];
+  const step::Stage& part = program_.stages[stage];
+  const step::Slot& slot = part.schedule[head.slot];
+  const step::Sequence& sequence = part.sequences[slot.sequence];
+  const step::Template& piece = program_.templates[sequence.items[head.task->item].which];
   std::string reason = "the other stages of its group";
   if (head.wait != nullptr) {
     reason = head.wait->lane == kArrivals
                  ? "a message of another stage"
-                 : fmt::format("stream {}", kStreamNames[head.wait->lane].name);
+                 : fmt::format("stream {}", step::kStreamNames[head.wait->lane].name);
   }
   const std::int32_t operation = head.task->operation;
   const std::string_view waiting =
@@ -214,18 +214,18 @@ void Engine::fail_stuck(std::int32_t stage) const {
       ErrorKind::kRuntime,
       fmt::format("deadlock after {:.6g} s: stage {}, slot {} ({}, micro-batch {}), operator "
                   "\"{}\" of template \"{}\" waits for {}",
-                  now_s, stage, head.slot, name_of(kDirectionNames, sequence.direction),
+                  now_s, stage, head.slot, name_of(schedule::kDirectionNames, sequence.direction),
                   slot.micro_batch, waiting, piece.name, reason));
 }
 
 /// Turns what a stage has played and received into events.
 void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) const {
-  const Stage& part = program_.stages[stage];
+  const step::Stage& part = program_.stages[stage];
   const auto before = static_cast<std::ptrdiff_t>(events.size());
   const auto add = [&](std::int32_t slot, std::int32_t item, std::int32_t operation, double start_s,
                        double end_s) {
-    const Item& place = part.sequences[part.schedule[slot].sequence].items[item];
-    const Operator& op = program_.templates[place.which].operators[operation];
+    const step::Item& place = part.sequences[part.schedule[slot].sequence].items[item];
+    const step::Operator& op = program_.templates[place.which].operators[operation];
     events.push_back({stage, place.which, operation, place.layer_of(op),
                       part.schedule[slot].micro_batch_of(place.strand_of(op)), slot, start_s,
                       end_s});
@@ -253,8 +253,8 @@ void Engine::collect_events(std::int32_t stage, std::vector<Event>& events) cons
 
 }  // namespace
 
-Simulation play(const StepProgram& program, const Prices& prices, const Contention& contention,
-                bool record) {
+Simulation play(const step::StepProgram& program, const Prices& prices,
+                const cost::Contention& contention, bool record) {
   Simulation result = Engine(program, prices, contention, record).run();
   for (std::size_t s = 0; s < result.stages.size(); ++s) {
     const ComputeSplit split = compute_seconds(program, program.stages[s], prices);
@@ -264,4 +264,4 @@ Simulation play(const StepProgram& program, const Prices& prices, const Contenti
   return result;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

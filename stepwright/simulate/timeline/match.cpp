@@ -6,7 +6,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// One end of one message of the schedule.
@@ -20,10 +20,10 @@ struct End {
 
 class Matcher {
  public:
-  Matcher(const StepProgram& program, const Score& score) : program_(program), score_(score) {
+  Matcher(const step::StepProgram& program, const Score& score) : program_(program), score_(score) {
     chunks_ = static_cast<std::int32_t>(program.placement.model_chunks());
-    for (const Stage& stage : program.stages) {
-      for (const Slot& slot : stage.schedule) {
+    for (const step::Stage& stage : program.stages) {
+      for (const step::Slot& slot : stage.schedule) {
         micro_batches_ = std::max({micro_batches_, slot.micro_batch + 1, slot.beside + 1});
       }
     }
@@ -42,11 +42,11 @@ class Matcher {
  private:
   /// Lists both ends of a stage in the order of its schedule.
   void collect(std::int32_t index) {
-    const Stage& stage = program_.stages[index];
+    const step::Stage& stage = program_.stages[index];
     std::int32_t sends = 0;
     std::int32_t receives = 0;
     for (std::size_t i = 0; i < stage.schedule.size(); ++i) {
-      const Slot& slot = stage.schedule[i];
+      const step::Slot& slot = stage.schedule[i];
       const Track& track = score_.tracks[track_of(index, slot.sequence)];
       const auto number = static_cast<std::int32_t>(i);
       for (std::int32_t m = track.first_receive; m < track.first_receive + track.receives; ++m) {
@@ -73,20 +73,21 @@ class Matcher {
     return static_cast<std::size_t>(score_.track_of[stage][sequence]);
   }
 
-  [[nodiscard]] const Operator& operator_of(const Item& item, const MessageEnd& end) const {
+  [[nodiscard]] const step::Operator& operator_of(const step::Item& item,
+                                                  const MessageEnd& end) const {
     return program_.templates[item.which].operators[end.operation];
   }
 
   /// Which strand of its slot a message belongs to.
-  [[nodiscard]] std::size_t strand_of(const Stage& stage, const Slot& slot,
+  [[nodiscard]] std::size_t strand_of(const step::Stage& stage, const step::Slot& slot,
                                       const MessageEnd& end) const {
-    const Item& item = stage.sequences[slot.sequence].items[end.item];
+    const step::Item& item = stage.sequences[slot.sequence].items[end.item];
     return item.strand_of(operator_of(item, end));
   }
 
-  [[nodiscard]] std::int32_t model_chunk(const Stage& stage, const Slot& slot,
+  [[nodiscard]] std::int32_t model_chunk(const step::Stage& stage, const step::Slot& slot,
                                          std::size_t strand) const {
-    const Sequence& sequence = stage.sequences[slot.sequence];
+    const step::Sequence& sequence = stage.sequences[slot.sequence];
     return static_cast<std::int32_t>(
         program_.placement.model_chunk({stage.position, sequence.chunk_of(strand)}));
   }
@@ -127,19 +128,20 @@ class Matcher {
   [[noreturn]] void fail(const End& end, const std::vector<MessageEnd>& messages,
                          const char* what) const {
     const MessageEnd& message = messages[end.message];
-    const Stage& stage = program_.stages[end.stage];
-    const Slot& slot = stage.schedule[end.slot];
-    const Sequence& sequence = stage.sequences[slot.sequence];
-    const Item& item = sequence.items[message.item];
-    const Operator& op = operator_of(item, message);
-    throw Error(ErrorKind::kRuntime,
-                fmt::format("stage {}, slot {} ({}, micro-batch {}): the message of operator "
-                            "\"{}\" {}",
-                            end.stage, end.slot, name_of(kDirectionNames, sequence.direction),
-                            slot.micro_batch, op.name, what));
+    const step::Stage& stage = program_.stages[end.stage];
+    const step::Slot& slot = stage.schedule[end.slot];
+    const step::Sequence& sequence = stage.sequences[slot.sequence];
+    const step::Item& item = sequence.items[message.item];
+    const step::Operator& op = operator_of(item, message);
+    throw Error(
+        ErrorKind::kRuntime,
+        fmt::format("stage {}, slot {} ({}, micro-batch {}): the message of operator "
+                    "\"{}\" {}",
+                    end.stage, end.slot, name_of(schedule::kDirectionNames, sequence.direction),
+                    slot.micro_batch, op.name, what));
   }
 
-  const StepProgram& program_;
+  const step::StepProgram& program_;
   const Score& score_;
   std::int32_t chunks_ = 0;
   std::int32_t micro_batches_ = 0;
@@ -153,8 +155,8 @@ class Matcher {
 
 }  // namespace
 
-Matching match(const StepProgram& program, const Score& score) {
+Matching match(const step::StepProgram& program, const Score& score) {
   return Matcher(program, score).run();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

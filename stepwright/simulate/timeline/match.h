@@ -5,7 +5,7 @@
 
 #include "stepwright/simulate/timeline/score.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The target of a message: a receive of a stage, counted over its schedule.
 struct Target {
@@ -24,6 +24,6 @@ struct Matching {
 /// backward one to g - 1, for the same micro-batch; the k-th send of such a key feeds the k-th
 /// receive. Throws `Error{kRuntime}` for a send or receive that has no partner,
 /// naming stage, slot and operator.
-Matching match(const StepProgram& program, const Score& score);
+Matching match(const step::StepProgram& program, const Score& score);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr unsigned bit(int stream) { return 1U << static_cast<unsigned>(stream); }
@@ -27,7 +27,8 @@ Player::Player(const StageScore& part)
       memo_(part.memo) {
   unsigned used = 0;
   for (const std::int32_t track : track_of_) {
-    for (int s = 0; s < kStreams; ++s) used |= score_.tracks[track].count[s] > 0 ? bit(s) : 0U;
+    for (int s = 0; s < step::kStreams; ++s)
+      used |= score_.tracks[track].count[s] > 0 ? bit(s) : 0U;
   }
   unfinished_ = used;
   for (unsigned m = used; m != 0; m = rest(m)) next_slot(first(m));
@@ -46,7 +47,7 @@ void Player::next_slot(int s) {
   while (true) {
     if (lane.slot >= 0 && lane.slot < slots) {
       const Track& past = score_.tracks[track_id(lane.slot)];
-      for (int other = 0; other < kStreams; ++other) lane.base[other] += past.count[other];
+      for (int other = 0; other < step::kStreams; ++other) lane.base[other] += past.count[other];
       lane.receives += past.receives;
       lane.sends += past.sends;
     }
@@ -220,7 +221,7 @@ void Player::start_ready(std::vector<Notice>& notices) {
 /// Gives everything that runs its present rate; what keeps its rate keeps its exact end.
 void Player::refresh() {
   double slow = 1;
-  for (int c = 1; c < kLinkClasses; ++c) {
+  for (int c = 1; c < cost::kLinkClasses; ++c) {
     if (on_link_[c] > 0) slow = std::max(slow, beside_[c]);
   }
   double next_s = kNever;
@@ -229,8 +230,8 @@ void Player::refresh() {
     Lane& lane = lanes_[s];
     double stretch = slow;
     if ((computing_ & bit(s)) == 0) {
-      const LinkClass link = head(s).link;
-      stretch = link == LinkClass::kNone ? 1.0 : on_link_[static_cast<int>(link)];
+      const cost::LinkClass link = head(s).link;
+      stretch = link == cost::LinkClass::kNone ? 1.0 : on_link_[static_cast<int>(link)];
     }
     if (stretch != lane.pace.stretch) set_pace(lane, stretch);
     next_s = std::min(next_s, lane.pace.finish_s);
@@ -322,4 +323,4 @@ Player::Head Player::stuck() const {
   return {lanes_[s].slot, &head(s), (waiting_ & bit(s)) != 0 ? lanes_[s].wait : nullptr};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -9,7 +9,7 @@
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/simulate/timeline/slot_memo.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// When a message from another stage is on its way, as far as its sender knows; a sender may be
 /// ahead of the receiver.
@@ -22,9 +22,9 @@ struct Arrival {
 struct StageScore {
   const Score* score = nullptr;
   std::span<const std::int32_t> track_of;  ///< Of the stage's sequences.
-  std::span<const Slot> schedule;
+  std::span<const step::Slot> schedule;
   std::span<const Arrival> arrivals;  ///< Of the stage's receives; written by the engine.
-  Contention contention;
+  cost::Contention contention;
   SlotMemo* memo = nullptr;  ///< Of players with this score; null: every task is played.
 };
 
@@ -112,13 +112,14 @@ class Player {
 
   const Score& score_;
   std::span<const std::int32_t> track_of_;
-  std::span<const Slot> schedule_;
+  std::span<const step::Slot> schedule_;
   std::span<const Arrival> arrivals_;
-  std::array<double, kLinkClasses> beside_;  ///< Factor on computation while the class is busy.
+  std::array<double, cost::kLinkClasses>
+      beside_;  ///< Factor on computation while the class is busy.
 
-  std::array<Lane, kStreams> lanes_;
-  std::array<std::int32_t, kStreams> ended_{};  ///< Tasks of each stream.
-  std::array<std::int32_t, kLinkClasses> on_link_{};
+  std::array<Lane, step::kStreams> lanes_;
+  std::array<std::int32_t, step::kStreams> ended_{};  ///< Tasks of each stream.
+  std::array<std::int32_t, cost::kLinkClasses> on_link_{};
   // Sets of streams.
   unsigned unfinished_ = 0;
   unsigned waiting_ = 0;  ///< The head waits for its `waits`.
@@ -127,7 +128,7 @@ class Player {
     unsigned streams = 0;  ///< Of those that wait: for this lane.
     std::int32_t count = std::numeric_limits<std::int32_t>::max();  ///< The least they need.
   };
-  std::array<Watch, kStreams + 1> watches_;  ///< Per lane that is waited for.
+  std::array<Watch, step::kStreams + 1> watches_;  ///< Per lane that is waited for.
   unsigned running_ = 0;
   unsigned computing_ = 0;  ///< Runs a computation.
   unsigned meeting_ = 0;    ///< Has reached a meeting that has not begun.
@@ -149,4 +150,4 @@ class Player {
   PlayedSlot slot_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

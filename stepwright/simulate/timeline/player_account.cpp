@@ -3,7 +3,7 @@
 
 #include "stepwright/simulate/timeline/player.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 /// Books the time since the last event, during which nothing of this stage changed.
 void Player::spend_until(double now_s) {
   const double from_s = now_s_;
@@ -27,7 +27,7 @@ void Player::spend_idle(double from_s, double now_s) {
     if (blamed != 0) return spend_on_streams(blamed, elapsed_s);
     s = unfinished_ == 0 ? s : std::countr_zero(unfinished_);
   }
-  for (int hop = 0; hop < kStreams; ++hop) {
+  for (int hop = 0; hop < step::kStreams; ++hop) {
     const unsigned self = 1U << static_cast<unsigned>(s);
     if (((running_ | held_) & self) != 0) return spend_on(head(s), elapsed_s);
     if ((waiting_ & self) == 0) break;
@@ -37,7 +37,7 @@ void Player::spend_idle(double from_s, double now_s) {
       // The part of the wait in which the message was on its way.
       const double sent_s = arrivals_[lane.receives + wait.count].sent_s;
       const double on_way_s = std::max(0.0, now_s - std::max(from_s, sent_s));
-      account_.exposed_s[static_cast<int>(Scheme::kPipeline)] += on_way_s;
+      account_.exposed_s[static_cast<int>(step::Scheme::kPipeline)] += on_way_s;
       account_.bubble_s += elapsed_s - on_way_s;
       return;
     }
@@ -60,4 +60,4 @@ void Player::spend_on_streams(unsigned streams, double seconds) {
   for (unsigned m = streams; m != 0; m &= m - 1) spend_on(head(std::countr_zero(m)), share);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

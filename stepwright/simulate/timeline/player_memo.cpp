@@ -4,7 +4,7 @@
 
 #include "stepwright/simulate/timeline/player.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// Times that differ by less than this share of the clock differ by rounding.
@@ -23,7 +23,7 @@ void move_on(Lane& lane, const Lane& then, const Lane& now, double seconds) {
   lane.slot += now.slot - then.slot;
   lane.receives += now.receives - then.receives;
   lane.sends += now.sends - then.sends;
-  for (int s = 0; s < kStreams; ++s) lane.base[s] += now.base[s] - then.base[s];
+  for (int s = 0; s < step::kStreams; ++s) lane.base[s] += now.base[s] - then.base[s];
   lane.pace.finish_s += seconds;
   lane.pace.since_s += seconds;
   lane.before.finish_s += seconds;
@@ -72,7 +72,7 @@ void Account::add(const Account& before, const Account& after) {
     add(exposed_s[i], before.exposed_s[i], after.exposed_s[i]);
     add(communication_busy_s[i], before.communication_busy_s[i], after.communication_busy_s[i]);
   }
-  for (std::size_t i = 0; i < kLinkClasses; ++i) {
+  for (std::size_t i = 0; i < cost::kLinkClasses; ++i) {
     add(link_busy_s[i], before.link_busy_s[i], after.link_busy_s[i]);
   }
 }
@@ -190,7 +190,7 @@ void Player::repeat(const PlayedSlot& played, std::vector<Notice>& notices) {
     lanes_[s] = after.lanes[s];
     move_on(lanes_[s], then, now, later_s);
   }
-  for (int s = 0; s < kStreams; ++s) ended_[s] += after.ended[s] - before.ended[s];
+  for (int s = 0; s < step::kStreams; ++s) ended_[s] += after.ended[s] - before.ended[s];
   on_link_ = after.on_link;
   running_ = after.running;
   computing_ = after.computing;
@@ -207,4 +207,4 @@ void Player::repeat(const PlayedSlot& played, std::vector<Notice>& notices) {
   begins_slot_ = true;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -6,14 +6,14 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// Seconds and links of every operator of every template, in the program's order.
-using Prices = std::vector<std::vector<OperatorTime>>;
+using Prices = std::vector<std::vector<cost::OperatorTime>>;
 
 /// Prices every operator of a program.
-Prices price_operators(const StepProgram& program, const CostModel& cost,
-                       const std::array<GroupLayout, kGroupKinds>& layouts,
-                       const Collectives& collectives);
+Prices price_operators(const step::StepProgram& program, const cost::CostModel& cost,
+                       const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                       const plan::Collectives& collectives);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

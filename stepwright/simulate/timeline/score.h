@@ -6,7 +6,7 @@
 
 #include "stepwright/simulate/timeline/prices.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 inline constexpr int kSchemes = 7;
 
@@ -25,7 +25,7 @@ struct Wait {
   std::int32_t lane = 0;   ///< A Stream, or kArrivals.
   std::int32_t count = 0;  ///< Tasks of the lane from the slot's start; kArrivals: which receive.
 };
-inline constexpr int kArrivals = kStreams;
+inline constexpr int kArrivals = step::kStreams;
 
 /// The mark of a task that is nothing but what it waits for.
 inline constexpr std::int32_t kNoOperation = -1;
@@ -38,9 +38,9 @@ struct Task {
   std::int32_t item = 0;        ///< Of the sequence.
   std::int32_t operation = 0;   ///< In the item's template, or `kNoOperation`.
   Role role = Role::kComputation;
-  LinkClass link = LinkClass::kNone;
-  Scheme scheme = Scheme::kNone;
-  GroupKind group = GroupKind::kNone;
+  cost::LinkClass link = cost::LinkClass::kNone;
+  step::Scheme scheme = step::Scheme::kNone;
+  plan::GroupKind group = plan::GroupKind::kNone;
   bool optimizer = false;  ///< Computation of the update.
   std::int16_t send = 0;   ///< kSend: which of the sequence's sends.
 };
@@ -54,8 +54,8 @@ struct MessageEnd {
 
 /// A sequence as queues: in a slot, stream s runs the tasks first[s] ... first[s] + count[s] - 1.
 struct Track {
-  std::array<std::int32_t, kStreams> first{};
-  std::array<std::int32_t, kStreams> count{};
+  std::array<std::int32_t, step::kStreams> first{};
+  std::array<std::int32_t, step::kStreams> count{};
   std::int32_t first_receive = 0;  ///< Into Score::receives.
   std::int32_t receives = 0;
   std::int32_t first_send = 0;  ///< Into Score::sends.
@@ -73,4 +73,4 @@ struct Score {
   std::vector<std::vector<std::int32_t>> track_of;  ///< Per stage, of each of its sequences.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -3,24 +3,24 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "stepwright/simulate/timeline/prices.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
-Simulation simulate(const StepProgram& program, const CostModel& cost,
-                    const std::array<GroupLayout, kGroupKinds>& layouts, const Plan& plan,
-                    bool record) {
+Simulation simulate(const step::StepProgram& program, const cost::CostModel& cost,
+                    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                    const plan::Plan& plan, bool record) {
   return play(program, price_operators(program, cost, layouts, plan.collectives), cost.contention(),
               record);
 }
 
-Prices price_operators(const StepProgram& program, const CostModel& cost,
-                       const std::array<GroupLayout, kGroupKinds>& layouts,
-                       const Collectives& collectives) {
+Prices price_operators(const step::StepProgram& program, const cost::CostModel& cost,
+                       const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                       const plan::Collectives& collectives) {
   Prices prices;
   prices.reserve(program.templates.size());
-  for (const Template& piece : program.templates) {
+  for (const step::Template& piece : program.templates) {
     cost.price(piece, layouts, collectives, prices.emplace_back());
   }
   return prices;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

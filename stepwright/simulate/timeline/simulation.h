@@ -10,7 +10,7 @@
 #include "stepwright/simulate/timeline/compute_kind.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// The split of the time of one stage; the terms sum to the step time.
 struct Breakdown {
@@ -67,11 +67,11 @@ struct Simulation {
 /// items, messages between stages, and fluid sharing: the messages active on one link class of a
 /// rank share it evenly, and computation slows down beside communication (`CostModel::contention`).
 /// Deterministic. `record` keeps the events.
-Simulation simulate(const StepProgram& program, const CostModel& cost,
-                    const std::array<GroupLayout, kGroupKinds>& layouts, const Plan& plan,
-                    bool record = false);
+Simulation simulate(const step::StepProgram& program, const cost::CostModel& cost,
+                    const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts,
+                    const plan::Plan& plan, bool record = false);
 
 /// Adds what a step waits since its micro-batches are not all the mean one.
 void add_waits(Simulation& simulation, double waits_s);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -6,14 +6,14 @@
 
 #include "stepwright/simulate/timeline/stand.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// What the other stages must hear of: filled by a player, read by the engine.
 struct Notice {
   enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
   What what{};
   std::int8_t stream = 0;
-  GroupKind group = GroupKind::kNone;
+  plan::GroupKind group = plan::GroupKind::kNone;
   std::int32_t send = 0;  ///< Which of the stage's sends.
   double time_s = 0;
 };
@@ -58,4 +58,4 @@ class SlotMemo {
   std::vector<OfTrack> slots_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

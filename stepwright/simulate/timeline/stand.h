@@ -6,7 +6,7 @@
 
 #include "stepwright/simulate/timeline/score.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -25,14 +25,14 @@ struct Account {
   // Priced seconds of what was played.
   double compute_busy_s = 0;
   std::array<double, kSchemes> communication_busy_s{};
-  std::array<double, kLinkClasses> link_busy_s{};
+  std::array<double, cost::kLinkClasses> link_busy_s{};
 
   /// Adds what was spent between two accounts of one stage.
   void add(const Account& before, const Account& after);
 };
 
 /// The lane that computes.
-inline constexpr int kComputeLane = static_cast<int>(Stream::kCompute);
+inline constexpr int kComputeLane = static_cast<int>(step::Stream::kCompute);
 
 /// How fast the head of a queue runs.
 struct Pace {
@@ -54,15 +54,15 @@ struct Lane {
   std::int32_t slot = -1;
   std::int32_t receives = 0;  ///< Of the stage before the slot.
   std::int32_t sends = 0;
-  std::array<std::int32_t, kStreams> base{};  ///< Tasks of each stream before the slot.
+  std::array<std::int32_t, step::kStreams> base{};  ///< Tasks of each stream before the slot.
 };
 
 /// Where all queues of a stage stand.
 struct Stand {
   double now_s = 0;  ///< The last instant that was played.
-  std::array<Lane, kStreams> lanes;
-  std::array<std::int32_t, kStreams> ended{};  ///< Tasks of each stream.
-  std::array<std::int32_t, kLinkClasses> on_link{};
+  std::array<Lane, step::kStreams> lanes;
+  std::array<std::int32_t, step::kStreams> ended{};  ///< Tasks of each stream.
+  std::array<std::int32_t, cost::kLinkClasses> on_link{};
   // Sets of streams.
   unsigned unfinished = 0;
   unsigned running = 0;
@@ -70,4 +70,4 @@ struct Stand {
   Account account;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

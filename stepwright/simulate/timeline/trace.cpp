@@ -11,28 +11,28 @@
 
 #include "stepwright/core/named.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr std::size_t kFlushBytes = 1 << 16;
-constexpr std::string_view kLinkNames[kLinkClasses] = {"none", "inside", "network"};
-constexpr int kMostLinkRows = kStreams;
+constexpr std::string_view kLinkNames[cost::kLinkClasses] = {"none", "inside", "network"};
+constexpr int kMostLinkRows = step::kStreams;
 
 std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); }
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 /// The name that PyTorch's NCCL back end records.
-std::string_view collective_name(OperatorKind kind) {
+std::string_view collective_name(step::OperatorKind kind) {
   switch (kind) {
-    case OperatorKind::kAllReduce: return "allreduce";
-    case OperatorKind::kAllGather: return "_allgather_base";
-    case OperatorKind::kReduceScatter: return "_reduce_scatter_base";
-    case OperatorKind::kAllToAll: return "all_to_all";
-    case OperatorKind::kShift: return "sendrecv";
-    case OperatorKind::kSend: return "send";
-    case OperatorKind::kReceive: return "recv";
-    case OperatorKind::kBroadcast: return "broadcast";
+    case step::OperatorKind::kAllReduce: return "allreduce";
+    case step::OperatorKind::kAllGather: return "_allgather_base";
+    case step::OperatorKind::kReduceScatter: return "_reduce_scatter_base";
+    case step::OperatorKind::kAllToAll: return "all_to_all";
+    case step::OperatorKind::kShift: return "sendrecv";
+    case step::OperatorKind::kSend: return "send";
+    case step::OperatorKind::kReceive: return "recv";
+    case step::OperatorKind::kBroadcast: return "broadcast";
     default: return {};
   }
 }
@@ -53,32 +53,33 @@ std::string_view dtype_name(DType type) {
 }
 
 /// The arguments of a message, as Kineto writes them.
-std::string message_arguments(const Operator& op, std::int64_t group_size) {
-  if (!is_communication(op.kind)) return {};
+std::string message_arguments(const step::Operator& op, std::int64_t group_size) {
+  if (!step::is_communication(op.kind)) return {};
   const std::int64_t shard = op.payload_elements / std::max<std::int64_t>(group_size, 1);
-  const bool gathers = op.kind == OperatorKind::kAllGather;
-  const bool scatters = op.kind == OperatorKind::kReduceScatter;
-  std::string text =
-      fmt::format(R"(,"Collective name":"{}","dtype":"{}","In msg nelems":{},"Out msg nelems":{},)"
-                  R"("Group size":{},"Process Group Description":"{}","scheme":"{}")",
-                  collective_name(op.kind), dtype_name(op.dtype),
-                  gathers ? shard : op.payload_elements, scatters ? shard : op.payload_elements,
-                  group_size, name_of(kGroupNames, op.group), name_of(kSchemeNames, op.scheme));
+  const bool gathers = op.kind == step::OperatorKind::kAllGather;
+  const bool scatters = op.kind == step::OperatorKind::kReduceScatter;
+  std::string text = fmt::format(
+      R"(,"Collective name":"{}","dtype":"{}","In msg nelems":{},"Out msg nelems":{},)"
+      R"("Group size":{},"Process Group Description":"{}","scheme":"{}")",
+      collective_name(op.kind), dtype_name(op.dtype), gathers ? shard : op.payload_elements,
+      scatters ? shard : op.payload_elements, group_size, name_of(plan::kGroupNames, op.group),
+      name_of(step::kSchemeNames, op.scheme));
   if (op.repeats > 1) text += fmt::format(R"(,"repeats":{})", op.repeats);
   return text;
 }
 
 class TraceWriter {
  public:
-  TraceWriter(const StepProgram& program, const TraceOptions& options, std::ostream& out)
+  TraceWriter(const step::StepProgram& program, const TraceOptions& options, std::ostream& out)
       : program_(program), options_(options), out_(out) {
-    for (const Template& piece : program.templates) {
+    for (const step::Template& piece : program.templates) {
       std::vector<Label>& labels = labels_.emplace_back();
-      for (const Operator& op : piece.operators) {
-        const std::string_view name = op.name.empty() ? name_of(kOperatorNames, op.kind) : op.name;
+      for (const step::Operator& op : piece.operators) {
+        const std::string_view name =
+            op.name.empty() ? name_of(step::kOperatorNames, op.kind) : op.name;
         labels.push_back(
             {quoted(name),
-             fmt::format(R"("phase":"{}"{})", name_of(kPhaseNames, op.phase),
+             fmt::format(R"("phase":"{}"{})", name_of(step::kPhaseNames, op.phase),
                          message_arguments(op, program.group_sizes[static_cast<int>(op.group)]))});
       }
     }
@@ -135,11 +136,11 @@ class TraceWriter {
   }
 
   void write_event(const Event& event) {
-    const Operator& op = program_.templates[event.which].operators[event.operation];
+    const step::Operator& op = program_.templates[event.which].operators[event.operation];
     const int stream = static_cast<int>(op.stream);
     if ((streams_ & (1U << static_cast<unsigned>(stream))) == 0) {
       streams_ |= 1U << static_cast<unsigned>(stream);
-      name_row("thread", event.stage, stream, name_of(kStreamNames, op.stream), stream);
+      name_row("thread", event.stage, stream, name_of(step::kStreamNames, op.stream), stream);
     }
     const Label& label = labels_[event.which][event.operation];
     write_slice(event, "kernel", stream, label.name);
@@ -150,9 +151,10 @@ class TraceWriter {
   }
 
   void write_link(const Event& event, const Label& label) {
-    const LinkClass link = (*options_.prices)[event.which][event.operation].link;
-    const Operator& op = program_.templates[event.which].operators[event.operation];
-    if (link == LinkClass::kNone || !is_communication(op.kind) || event.end_s <= event.start_s) {
+    const cost::LinkClass link = (*options_.prices)[event.which][event.operation].link;
+    const step::Operator& op = program_.templates[event.which].operators[event.operation];
+    if (link == cost::LinkClass::kNone || !step::is_communication(op.kind) ||
+        event.end_s <= event.start_s) {
       return;
     }
     LinkRows& rows = link_rows_[static_cast<int>(link)];
@@ -191,21 +193,21 @@ class TraceWriter {
     text_.clear();
   }
 
-  const StepProgram& program_;
+  const step::StepProgram& program_;
   const TraceOptions& options_;
   std::ostream& out_;
   std::vector<std::vector<Label>> labels_;
   std::string text_;
   bool first_ = true;
   unsigned streams_ = 0;  ///< Named already in this stage.
-  std::array<LinkRows, kLinkClasses> link_rows_;
+  std::array<LinkRows, cost::kLinkClasses> link_rows_;
 };
 
 }  // namespace
 
-void write_trace(const StepProgram& program, const Simulation& simulation,
+void write_trace(const step::StepProgram& program, const Simulation& simulation,
                  const TraceOptions& options, std::ostream& out) {
   TraceWriter(program, options, out).write(simulation);
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

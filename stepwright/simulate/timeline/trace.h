@@ -7,7 +7,7 @@
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/simulate/timeline/simulation.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 struct TraceOptions {
   /// Per stage, what stands behind its name: "ranks 96-127". Empty: consecutive ranks per stage.
@@ -21,7 +21,7 @@ struct TraceOptions {
 /// Kineto gives to collectives (sizes in elements of the local tensors). Link rows repeat the
 /// messages without those arguments; messages that share a link class stand in rows of their own.
 /// Streams: memory does not grow with the events. Equal inputs give equal bytes.
-void write_trace(const StepProgram& program, const Simulation& simulation,
+void write_trace(const step::StepProgram& program, const Simulation& simulation,
                  const TraceOptions& options, std::ostream& out);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -9,7 +9,7 @@
 #include "stepwright/validate/rows/sample_rows.h"
 #include "stepwright/validate/rows/sample_table.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 std::string payload_class(double payload_bytes) {
@@ -20,14 +20,15 @@ std::string payload_class(double payload_bytes) {
 }
 
 /// "2x4", or "2x4 stride 8".
-std::string layout_of(const CollectiveSample& sample, const CsvTable& table, const CsvRow& row) {
+std::string layout_of(const fit::CollectiveSample& sample, const CsvTable& table,
+                      const CsvRow& row) {
   const auto stride = table.column("stride");
   if (!stride || row.cells[*stride].empty()) return sample.layout();
   return fmt::format("{} stride {}", sample.layout(), row.cells[*stride]);
 }
 
 /// The remark that a person should know of a prediction.
-std::string remark_on(SamplePredictor& predictor, const CollectiveSample& sample) {
+std::string remark_on(fit::SamplePredictor& predictor, const fit::CollectiveSample& sample) {
   const std::string fit = predictor.fit(sample);
   if (fit == "unfitted") return "no fit: documented defaults";
   std::string text = fit == sample.machine->name ? "" : fmt::format("by the fit of {}", fit);
@@ -37,8 +38,8 @@ std::string remark_on(SamplePredictor& predictor, const CollectiveSample& sample
          fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
 }
 
-RowResult result_of(const CollectiveSample& sample, const CsvTable& table,
-                    SamplePredictor& predictor) {
+RowResult result_of(const fit::CollectiveSample& sample, const CsvTable& table,
+                    fit::SamplePredictor& predictor) {
   const CsvRow& row = table.rows[row_on_line(table, sample.line)];
   const RowName name = row_name(table, row);
   const double predicted = predictor.seconds(sample);
@@ -47,22 +48,22 @@ RowResult result_of(const CollectiveSample& sample, const CsvTable& table,
                    .measured = sample.seconds,
                    .error = predicted / sample.seconds - 1,
                    .groups = {name.source, std::string(sample.machine->name),
-                              std::string(name_of(kCollectiveNames, sample.operation)),
+                              std::string(name_of(cost::kCollectiveNames, sample.operation)),
                               layout_of(sample, table, row), payload_class(sample.payload_bytes)}};
   const std::string remark = remark_on(predictor, sample);
   if (!remark.empty()) result.notes.push_back(remark);
   return result;
 }
 
-void predict_machine(const CsvTable& whole, const CollectiveSamples& read,
-                     SamplePredictor& predictor, std::vector<RowOutcome>& outcomes) {
-  std::vector<DroppedRow> dropped = read.dropped;
-  for (const MachineSamples& machine : by_machine(read.samples, dropped)) {
-    for (const CollectiveSample* sample : machine.samples) {
+void predict_machine(const CsvTable& whole, const fit::CollectiveSamples& read,
+                     fit::SamplePredictor& predictor, std::vector<RowOutcome>& outcomes) {
+  std::vector<fit::DroppedRow> dropped = read.dropped;
+  for (const fit::MachineSamples& machine : fit::by_machine(read.samples, dropped)) {
+    for (const fit::CollectiveSample* sample : machine.samples) {
       outcomes[row_on_line(whole, sample->line)].results = {result_of(*sample, whole, predictor)};
     }
   }
-  for (const DroppedRow& row : dropped) {
+  for (const fit::DroppedRow& row : dropped) {
     outcomes[row_on_line(whole, row.line)].skipped = Skipped{row.kind(), row.reason};
   }
 }
@@ -74,7 +75,7 @@ std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::st
   std::vector<RowOutcome> outcomes(table.rows.size());
   CollectiveMachines machines;
   for (const auto& [name, of_name] : by_machine_name(table, profile, says)) {
-    const SampledMachine* machine = nullptr;
+    const fit::SampledMachine* machine = nullptr;
     Skipped refusal{says || !name.empty() ? "" : "no machine: `cluster` is empty"};
     try {
       machine = machines.of(name);
@@ -83,7 +84,7 @@ std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::st
       refusal = {fmt::format("no machine: {}", name), error.what()};
     }
     if (refusal.reason.empty()) {
-      predict_machine(table, read_collective_samples(of_name, machine), machines.predictor(),
+      predict_machine(table, fit::read_collective_samples(of_name, machine), machines.predictor(),
                       outcomes);
       continue;
     }
@@ -94,4 +95,4 @@ std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::st
   return outcomes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

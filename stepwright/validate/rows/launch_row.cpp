@@ -9,15 +9,15 @@
 #include "stepwright/memory/allocated.h"
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
-std::string model_of(const Architecture& model) {
+std::string model_of(const model::Architecture& model) {
   std::string text = model.experts ? "experts" : "dense";
   return model.latent ? text + ", latent attention" : text;
 }
 
-std::string scheme_of(const Parallel& degrees) {
+std::string scheme_of(const plan::Parallel& degrees) {
   std::vector<std::string_view> words;
   const auto add = [&](std::int64_t degree, std::string_view word) {
     if (degree > 1) words.push_back(word);
@@ -32,25 +32,26 @@ std::string scheme_of(const Parallel& degrees) {
 /// A quantity that a row may have measured.
 struct Measured {
   std::string_view title, name;
-  double AllocatedMemory::* predicted;
+  double memory::AllocatedMemory::* predicted;
 };
 constexpr Measured kMeasured[] = {
-    {"allocated_gib", "after a step", &AllocatedMemory::after_step_bytes},
-    {"peak_gib", "peak", &AllocatedMemory::peak_bytes}};
+    {"allocated_gib", "after a step", &memory::AllocatedMemory::after_step_bytes},
+    {"peak_gib", "peak", &memory::AllocatedMemory::peak_bytes}};
 
 /// The job that a row starts, as the reader of its files has it.
-PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
-  const SourceFile file{.name = "launch", .text = std::string(cell(table, row, "launch"))};
-  Given given{.cluster = std::string(cell(table, row, "cluster"))};
+plan::PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
+  const framework_files::SourceFile file{.name = "launch",
+                                         .text = std::string(cell(table, row, "launch"))};
+  framework_files::Given given{.cluster = std::string(cell(table, row, "cluster"))};
   if (const std::string_view model = cell(table, row, "model"); !model.empty()) {
     const Document document = Document::parse(fmt::format("model: {}", model), "column model");
-    given.known_model = read_model(document.root().get("model"), "");
+    given.known_model = model::read_model(document.root().get("model"), "");
   }
-  return import_sources(cell(table, row, "target"), {&file, 1}, given).planned;
+  return framework_files::import_sources(cell(table, row, "target"), {&file, 1}, given).planned;
 }
 
-RowOutcome compared(const CsvTable& table, const CsvRow& row, const PlannedJob& planned,
-                    const AllocatedMemory& predicted) {
+RowOutcome compared(const CsvTable& table, const CsvRow& row, const plan::PlannedJob& planned,
+                    const memory::AllocatedMemory& predicted) {
   RowOutcome outcome;
   for (const auto& [title, name, quantity] : kMeasured) {
     const std::string_view text = cell(table, row, title);
@@ -71,9 +72,10 @@ RowOutcome compared(const CsvTable& table, const CsvRow& row, const PlannedJob& 
 
 RowOutcome predict_launch(const CsvTable& table, const CsvRow& row) {
   try {
-    const PlannedJob planned = started_job(table, row);
-    const StepProgram program = build_program(planned.job, planned.plan);
-    const std::vector<AllocatedMemory> stages = allocated_memory(planned.job, program);
+    const plan::PlannedJob planned = started_job(table, row);
+    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const std::vector<memory::AllocatedMemory> stages =
+        memory::allocated_memory(planned.job, program);
     const bool first = cell(table, row, "stage") == "first";
     return compared(table, row, planned, first ? stages.front() : stages.back());
   } catch (const Error& error) {
@@ -91,4 +93,4 @@ std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads) {
   return outcomes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -5,7 +5,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/validate/rows/row_outcome.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// The outcome of each row of a table of launches: runs as the command that started them
 /// (`launch`) or its configuration, of the framework whose files `target` reads, on `cluster`, with
@@ -15,4 +15,4 @@ namespace stepwright {
 /// skipped whose command is not read, with the reason of the reader.
 std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

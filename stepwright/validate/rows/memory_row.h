@@ -6,7 +6,7 @@
 #include "stepwright/validate/label_conflict.h"
 #include "stepwright/validate/rows/row_prediction.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// How a row of memory was measured.
 enum class PeakKind : std::uint8_t {
@@ -36,4 +36,4 @@ struct MemoryResult {
 /// The peak of the fullest stage of a row, in the sense of its kind.
 std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -8,10 +8,10 @@
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
-double hardware_flops(const Job& job) {
+double hardware_flops(const plan::Job& job) {
   const auto layers = static_cast<double>(job.model.layers);
   const auto hidden = static_cast<double>(job.model.hidden);
   const auto length = static_cast<double>(job.length);
@@ -21,18 +21,18 @@ double hardware_flops(const Job& job) {
 }
 
 /// Half of the attention's FLOPs per token, forward and backward: what a causal mask leaves out.
-double masked_flops_per_token(const Job& job) {
-  const Architecture& model = job.model;
+double masked_flops_per_token(const plan::Job& job) {
+  const model::Architecture& model = job.model;
   const auto widths = static_cast<double>(model.heads * (model.head_dim + model.value_dim()));
   return 3 * static_cast<double>(model.layers) * widths * static_cast<double>(job.length);
 }
 
 }  // namespace
 
-double counted_flops(FlopCount count, const Job& job) {
-  const double parameters =
-      static_cast<double>(count_parameters(job.model) - job.model.vocabulary * job.model.hidden);
-  const double per_token = training_flops_per_token(job.model, job.length);
+double counted_flops(FlopCount count, const plan::Job& job) {
+  const double parameters = static_cast<double>(model::count_parameters(job.model) -
+                                                job.model.vocabulary * job.model.hidden);
+  const double per_token = model::training_flops_per_token(job.model, job.length);
   switch (count) {
     case FlopCount::kHardware: return hardware_flops(job);
     case FlopCount::kSixFold: return 6 * parameters * job.tokens();
@@ -43,7 +43,7 @@ double counted_flops(FlopCount count, const Job& job) {
   return job.tokens() * per_token;
 }
 
-std::variant<double, Skipped> measured_step_s(const RunRow& row, const Job& job) {
+std::variant<double, Skipped> measured_step_s(const RunRow& row, const plan::Job& job) {
   if (!row.measured) return Skipped{"nothing measured"};
   const auto devices = static_cast<double>(job.cluster.devices());
   const double value = *row.measured;
@@ -61,4 +61,4 @@ std::variant<double, Skipped> measured_step_s(const RunRow& row, const Job& job)
   return Skipped{fmt::format("metric: {}", row.metric)};
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

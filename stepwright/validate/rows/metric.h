@@ -7,7 +7,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/validate/rows/run_row.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// What the FLOPs of a step are by which a source states rates and utilisation.
 enum class FlopCount : std::uint8_t {
@@ -24,10 +24,10 @@ inline constexpr Named<FlopCount> kFlopCountNames[] = {{FlopCount::kModel, "mode
                                                        {FlopCount::kEightFold, "8P"}};
 
 /// FLOPs of a step of a job, so counted.
-double counted_flops(FlopCount count, const Job& job);
+double counted_flops(FlopCount count, const plan::Job& job);
 
 /// The measured seconds of a step: as stated, from tokens per second and GPU, from FLOP/s, or from
 /// utilisation of the device's peak in bf16. Skips metrics and words of `flops` that are unknown.
-std::variant<double, Skipped> measured_step_s(const RunRow& row, const Job& job);
+std::variant<double, Skipped> measured_step_s(const RunRow& row, const plan::Job& job);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

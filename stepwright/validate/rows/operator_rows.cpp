@@ -9,7 +9,7 @@
 #include "stepwright/validate/rows/sample_rows.h"
 #include "stepwright/validate/rows/sample_table.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 /// The class of sizes of what the peaks allow.
@@ -23,13 +23,13 @@ std::string floor_class(double floor_s) {
 
 /// One direction of a sample.
 struct TimedPass {
-  const OperatorSample* sample = nullptr;
-  Pass pass{};
+  const fit::OperatorSample* sample = nullptr;
+  cost::Pass pass{};
   OperatorMachine* machine = nullptr;
   double measured_s = 0;
   double floor_s = 0;
 
-  [[nodiscard]] bool impossible() const { return measured_s < kBelowFloor * floor_s; }
+  [[nodiscard]] bool impossible() const { return measured_s < fit::kBelowFloor * floor_s; }
 };
 
 /// Predicts the rows of one table that are of one machine.
@@ -38,12 +38,13 @@ class OperatorRows {
   OperatorRows(const CsvTable& whole, std::vector<RowOutcome>& outcomes)
       : whole_(whole), outcomes_(outcomes) {}
 
-  void predict(const OperatorTable& read, const std::string& machine, OperatorMachines& machines);
+  void predict(const fit::OperatorTable& read, const std::string& machine,
+               OperatorMachines& machines);
 
  private:
   RowOutcome& outcome(std::size_t line) { return outcomes_[row_on_line(whole_, line)]; }
-  void skip(const std::vector<BadRow>& rows);
-  void add(const OperatorSample& sample, OperatorMachine& machine);
+  void skip(const std::vector<fit::BadRow>& rows);
+  void add(const fit::OperatorSample& sample, OperatorMachine& machine);
   void judge(const TimedPass& timed);
   [[nodiscard]] Skipped fault(const TimedPass& timed, double predicted_s) const;
 
@@ -51,16 +52,18 @@ class OperatorRows {
   std::vector<RowOutcome>& outcomes_;
   std::vector<TimedPass> passes_;
   /// The errors of each operator and direction on a device: impossible rows, all rows.
-  std::map<std::tuple<std::string, std::string, Pass>, std::pair<std::size_t, std::size_t>> series_;
+  std::map<std::tuple<std::string, std::string, cost::Pass>, std::pair<std::size_t, std::size_t>>
+      series_;
 };
 
-void OperatorRows::skip(const std::vector<BadRow>& rows) {
-  for (const BadRow& row : rows) outcome(row.line).skipped = Skipped{row.reason, row.detail};
+void OperatorRows::skip(const std::vector<fit::BadRow>& rows) {
+  for (const fit::BadRow& row : rows) outcome(row.line).skipped = Skipped{row.reason, row.detail};
 }
 
-void OperatorRows::add(const OperatorSample& sample, OperatorMachine& machine) {
-  for (const Named<Pass>& pass : kPassNames) {
-    const auto& measured = pass.value == Pass::kForward ? sample.forward_s : sample.backward_s;
+void OperatorRows::add(const fit::OperatorSample& sample, OperatorMachine& machine) {
+  for (const Named<cost::Pass>& pass : cost::kPassNames) {
+    const auto& measured =
+        pass.value == cost::Pass::kForward ? sample.forward_s : sample.backward_s;
     if (!measured) continue;
     const double floor_s =
         machine.cost(sample.kernel).pass_floor_s(sample.what, pass.value, sample.op);
@@ -77,7 +80,7 @@ Skipped OperatorRows::fault(const TimedPass& timed, double predicted_s) const {
                                       1e6 * timed.measured_s, 1e6 * timed.floor_s)};
   }
   const double factor = timed.measured_s / predicted_s;
-  if (factor >= kOtherUnits || factor <= 1 / kOtherUnits) {
+  if (factor >= fit::kOtherUnits || factor <= 1 / fit::kOtherUnits) {
     return {"other units", fmt::format("{:.3g} times the prediction", factor)};
   }
   const auto [impossible, all] =
@@ -88,9 +91,9 @@ Skipped OperatorRows::fault(const TimedPass& timed, double predicted_s) const {
 }
 
 void OperatorRows::judge(const TimedPass& timed) {
-  const OperatorSample& sample = *timed.sample;
-  const double predicted = predicted_s(timed.machine->cost(sample.kernel), sample, timed.pass);
-  const std::string direction(name_of(kPassNames, timed.pass));
+  const fit::OperatorSample& sample = *timed.sample;
+  const double predicted = fit::predicted_s(timed.machine->cost(sample.kernel), sample, timed.pass);
+  const std::string direction(name_of(cost::kPassNames, timed.pass));
   RowOutcome& out = outcome(sample.line);
   if (Skipped skipped = fault(timed, predicted); !skipped.reason.empty()) {
     skipped.detail = fmt::format("{} {}: {}", sample.name, direction, skipped.detail);
@@ -109,11 +112,11 @@ void OperatorRows::judge(const TimedPass& timed) {
   out.results.push_back(std::move(result));
 }
 
-void OperatorRows::predict(const OperatorTable& read, const std::string& machine,
+void OperatorRows::predict(const fit::OperatorTable& read, const std::string& machine,
                            OperatorMachines& machines) {
   skip(read.bad);
   skip(read.passed_over);
-  for (const OperatorSample& sample : read.samples) {
+  for (const fit::OperatorSample& sample : read.samples) {
     const std::string& name = machine.empty() ? sample.device : machine;
     if (name.empty()) {
       outcome(sample.line).skipped = Skipped{"no machine: `cluster` is empty"};
@@ -141,9 +144,10 @@ std::vector<RowOutcome> predict_operators(const CsvTable& table, const std::stri
       }
       continue;
     }
-    OperatorRows(table, outcomes).predict(read_operator_samples(of_machine), machine, machines);
+    OperatorRows(table, outcomes)
+        .predict(fit::read_operator_samples(of_machine), machine, machines);
   }
   return outcomes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

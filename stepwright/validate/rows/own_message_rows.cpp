@@ -8,10 +8,10 @@
 #include "stepwright/validate/rows/sample_rows.h"
 #include "stepwright/validate/rows/sample_table.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
-std::string shape_of(const SocketGroup& group) {
+std::string shape_of(const cost::SocketGroup& group) {
   return fmt::format("{}x{} beside {}", group.nodes, group.members, group.groups - 1);
 }
 
@@ -19,13 +19,13 @@ std::string decade_of(double bytes) {
   return fmt::format("from 1e{:.0f} B", std::floor(std::log10(bytes)));
 }
 
-std::string_view library_of(const MessageSample& sample) {
-  return sample.method ? name_of(kAlgorithmNames, *sample.method) : kGlooLibrary;
+std::string_view library_of(const fit::MessageSample& sample) {
+  return sample.method ? name_of(collective::kAlgorithmNames, *sample.method) : cost::kGlooLibrary;
 }
 
-RowOutcome outcome_of(const MessageSample& sample, const RowName& name,
-                      const MeasuredMessages& messages) {
-  const std::optional<OperatorTime> time =
+RowOutcome outcome_of(const fit::MessageSample& sample, const RowName& name,
+                      const cost::MeasuredMessages& messages) {
+  const std::optional<cost::OperatorTime> time =
       messages.time(sample.method, sample.operation, sample.payload_bytes, sample.group);
   if (!time) return {.skipped = Skipped{"the profile has no such message"}};
   RowResult result{.id = name.id,
@@ -33,7 +33,7 @@ RowOutcome outcome_of(const MessageSample& sample, const RowName& name,
                    .measured = sample.seconds,
                    .error = time->seconds / sample.seconds - 1,
                    .groups = {std::string(library_of(sample)),
-                              std::string(name_of(kCollectiveNames, sample.operation)),
+                              std::string(name_of(cost::kCollectiveNames, sample.operation)),
                               shape_of(sample.group), decade_of(sample.payload_bytes)}};
   return {.results = {std::move(result)}};
 }
@@ -47,15 +47,15 @@ std::vector<RowOutcome> predict_own_messages(const CsvTable& table, const std::s
                     "made of others of the same cluster",
                     table.name));
   }
-  const MeasuredProfile measured = load_measured(profile);
-  OwnSamples samples;
-  read_own_samples(table, samples);
+  const cost::MeasuredProfile measured = cost::load_measured(profile);
+  fit::OwnSamples samples;
+  fit::read_own_samples(table, samples);
   std::vector<RowOutcome> outcomes;
-  for (const MessageSample& sample : samples.messages) {
+  for (const fit::MessageSample& sample : samples.messages) {
     const CsvRow& row = table.rows[row_on_line(table, sample.line)];
     outcomes.push_back(outcome_of(sample, row_name(table, row), measured.messages));
   }
   return outcomes;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

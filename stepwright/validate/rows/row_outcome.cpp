@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::validate {
 
 std::string_view RowResult::largest_term() const {
   const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
@@ -10,4 +10,4 @@ std::string_view RowResult::largest_term() const {
   return largest == terms.end() ? std::string_view{} : largest->first;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

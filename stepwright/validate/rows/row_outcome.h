@@ -8,7 +8,7 @@
 
 #include "stepwright/validate/rows/run_row.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// One row that was predicted.
 struct RowResult {
@@ -40,4 +40,4 @@ struct RowOutcome {
   std::vector<Skipped> left_out;  ///< Measurements of the row that are not used.
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -14,7 +14,7 @@
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/legality.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 /// The mapping in a cell.
@@ -48,12 +48,12 @@ bool names_model(const Tree& job) {
   return model != nullptr && model->kind == Tree::Kind::kScalar;
 }
 
-bool says_model(const RunRow& row, const Job* of) {
+bool says_model(const RunRow& row, const plan::Job* of) {
   return of == nullptr || !row.model.empty() || row.layers;
 }
 
 /// The first column that must say something and does not.
-std::optional<Skipped> silent_column(const RunRow& row, const Job* of, const Tree& job) {
+std::optional<Skipped> silent_column(const RunRow& row, const plan::Job* of, const Tree& job) {
   const bool own = says_model(row, of) && !names_model(job);
   const Tree* model = job.find("model");
   const bool has_width =
@@ -94,12 +94,12 @@ std::string profile_of(const std::string& cluster) {
 }
 
 /// The job that is known without a row; of another framework's kernels and optimizer, nothing.
-Tree known_job(const Job* of, bool own_framework) {
+Tree known_job(const plan::Job* of, bool own_framework) {
   Tree known = Tree::mapping();
   if (of == nullptr) return known;
-  PlannedJob planned{.job = *of, .plan = {}};
+  plan::PlannedJob planned{.job = *of, .plan = {}};
   planned.job.space = {};
-  const Tree file = plan_file_tree(planned, false);
+  const Tree file = plan::plan_file_tree(planned, false);
   const Tree& job = *file.find("job");
   for (std::size_t i = 0; i < job.items.size(); i += 2) {
     const std::string& key = job.items[i].text;
@@ -109,7 +109,7 @@ Tree known_job(const Job* of, bool own_framework) {
   return known;
 }
 
-Tree job_of(const RunRow& row, const Job* of, Tree said) {
+Tree job_of(const RunRow& row, const plan::Job* of, Tree said) {
   Tree job = known_job(of, said.find("framework") != nullptr);
   if (says_model(row, of) && !names_model(said)) job.set("model", model_of(row));
   if (!row.cluster.empty())
@@ -133,30 +133,30 @@ Tree file_of(const RunRow& row, Tree job, const Tree& said) {
   file.set("stepwright", "plan/2").set("job", std::move(job)).set("parallel", degrees);
   file.set("micro_batch", *row.micro_batch);
   if (*row.pipeline > 1 && *row.chunks > 1) {
-    const auto kind = name_of(kScheduleNames, ScheduleKind::kInterleaved);
+    const auto kind = name_of(schedule::kScheduleNames, schedule::ScheduleKind::kInterleaved);
     file.set("schedule", Tree::mapping().set("kind", kind).set("chunks", *row.chunks));
   }
   lay_over(file, said);
   return file;
 }
 
-PlannedJob read(const Tree& file, const RunRow& row) {
-  return read_plan(Document::from(file, "row"), row.folder);
+plan::PlannedJob read(const Tree& file, const RunRow& row) {
+  return plan::read_plan(Document::from(file, "row"), row.folder);
 }
 
 /// Reads the file of a row, with what the recipes of its framework choose where it says nothing.
-PlannedJob read_with_recipe(Tree file, const RunRow& row) {
-  PlannedJob planned = read(file, row);
+plan::PlannedJob read_with_recipe(Tree file, const RunRow& row) {
+  plan::PlannedJob planned = read(file, row);
   const bool shards = file.find("sharding") != nullptr;
   const bool splits = *row.tensor == 1 || file.find("sequence_parallel") != nullptr;
   if (shards && splits) return planned;
-  const FrameworkDefaults defaults = framework_defaults(planned.job.framework);
-  if (!shards) file.set("sharding", sharding_word(defaults.recipe_sharding));
+  const plan::FrameworkDefaults defaults = plan::framework_defaults(planned.job.framework);
+  if (!shards) file.set("sharding", plan::sharding_word(defaults.recipe_sharding));
   if (!splits) file.set("sequence_parallel", defaults.recipe_sequence_parallel);
   return read(file, row);
 }
 
-std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const Job* of) {
+std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const plan::Job* of) {
   const Tree said = cell_tree("job", row.job);
   if (const auto silent = silent_column(row, of, said)) return *silent;
   if (*row.gpus % (*row.tensor * *row.pipeline * row.context.value_or(1)) != 0) {
@@ -166,8 +166,8 @@ std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const Job* of) {
   RowPlan made{.planned = read_with_recipe(file, row), .notes = {}};
   const auto& [job, plan] = made.planned;
   if (job.model.experts && !row.expert) return Skipped{"ep not stated"};
-  if (const auto rule = broken_rule(job, plan)) {
-    return Skipped{fmt::format("no legal plan: {}", rule_name(*rule))};
+  if (const auto rule = plan::broken_rule(job, plan)) {
+    return Skipped{fmt::format("no legal plan: {}", plan::rule_name(*rule))};
   }
   if (file.find("job")->find("precision") == nullptr) {
     made.notes.emplace_back("precision not stated: bf16 assumed");
@@ -180,7 +180,7 @@ std::variant<RowPlan, Skipped> made_plan(const RunRow& row, const Job* of) {
 
 }  // namespace
 
-std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const Job* of) {
+std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const plan::Job* of) {
   if (!row.no_plan.empty()) return Skipped{row.no_plan};
   try {
     return made_plan(row, of);
@@ -190,4 +190,4 @@ std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const Job* of) {
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

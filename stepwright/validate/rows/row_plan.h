@@ -7,11 +7,11 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/validate/rows/run_row.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// A row as a job with a plan, and what was assumed where the row is silent.
 struct RowPlan {
-  PlannedJob planned;
+  plan::PlannedJob planned;
   std::vector<std::string> notes;
 };
 
@@ -19,6 +19,6 @@ struct RowPlan {
 /// laid over them, read as a plan file. What a row leaves out is that of a plan file, but for
 /// sharding and sequence parallelism, which are those of its framework's recipes. With `of`, what
 /// the row says of its job is laid over that one, whose model and cluster it may leave out.
-std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const Job* of = nullptr);
+std::variant<RowPlan, Skipped> row_plan(const RunRow& row, const plan::Job* of = nullptr);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

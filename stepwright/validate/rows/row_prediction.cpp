@@ -13,10 +13,10 @@
 #include "stepwright/validate/rows/metric.h"
 #include "stepwright/validate/rows/row_plan.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
-std::vector<std::pair<std::string_view, double>> terms_of(const Breakdown& breakdown) {
+std::vector<std::pair<std::string_view, double>> terms_of(const simulate::Breakdown& breakdown) {
   return {{"compute", breakdown.compute_s},           {"bubble", breakdown.bubble_s},
           {"optimizer", breakdown.optimizer_s},       {"exposed tensor", breakdown.tensor_s},
           {"exposed context", breakdown.context_s},   {"exposed expert", breakdown.expert_s},
@@ -25,7 +25,7 @@ std::vector<std::pair<std::string_view, double>> terms_of(const Breakdown& break
 }
 
 /// The kinds of parallelism of a plan above one rank, and how states are spread.
-std::string scheme_of(const Plan& plan) {
+std::string scheme_of(const plan::Plan& plan) {
   std::string scheme;
   const auto add = [&](std::string_view name, std::int64_t degree) {
     if (degree > 1) scheme += fmt::format("{}{}", scheme.empty() ? "" : "+", name);
@@ -35,15 +35,16 @@ std::string scheme_of(const Plan& plan) {
   add("cp", plan.parallel.context);
   add("ep", plan.parallel.expert);
   add("dp", plan.parallel.data);
-  return fmt::format("{} {}", scheme.empty() ? "one GPU" : scheme, sharding_word(plan.sharding));
+  return fmt::format("{} {}", scheme.empty() ? "one GPU" : scheme,
+                     plan::sharding_word(plan.sharding));
 }
 
 /// Source, setup, model, framework in its release, devices, batch, length and precision: what a
 /// plan does not choose.
-std::string alike(const RunRow& row, const PlannedJob& planned) {
-  const Job& job = planned.job;
+std::string alike(const RunRow& row, const plan::PlannedJob& planned) {
+  const plan::Job& job = planned.job;
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.source, row.setup, row.model,
-                     plan_json(planned)["job"]["model"].dump(), job.framework.name,
+                     plan::plan_json(planned)["job"]["model"].dump(), job.framework.name,
                      job.framework.version, job.framework.variant, job.cluster.device.name,
                      job.cluster.devices(), job.sequences, job.length,
                      name_of(kDTypeNames, job.precision));
@@ -51,23 +52,24 @@ std::string alike(const RunRow& row, const PlannedJob& planned) {
 
 }  // namespace
 
-std::vector<std::string> row_groups(const RunRow& row, const PlannedJob& planned) {
+std::vector<std::string> row_groups(const RunRow& row, const plan::PlannedJob& planned) {
   return {row.source, planned.job.cluster.device.name, planned.job.framework.name,
           scheme_of(planned.plan)};
 }
 
 std::variant<RowResult, Skipped> predict_run(const RunRow& row,
-                                             const TrainingConditions& conditions) {
+                                             const cost::TrainingConditions& conditions) {
   auto made = row_plan(row);
   if (auto* skipped = std::get_if<Skipped>(&made)) return *skipped;
   auto& [planned, notes] = std::get<RowPlan>(made);
   const auto measured = measured_step_s(row, planned.job);
   if (const auto* skipped = std::get_if<Skipped>(&measured)) return *skipped;
   try {
-    const CostModel cost(planned.job, conditions);
-    const StepProgram program = build_program(planned.job, planned.plan);
-    const auto layouts = group_layouts(planned.job.cluster, Grid(planned.plan));
-    const Simulation simulation = simulate(program, cost, layouts, planned.plan);
+    const cost::CostModel cost(planned.job, conditions);
+    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const auto layouts = cost::group_layouts(planned.job.cluster, plan::Grid(planned.plan));
+    const simulate::Simulation simulation =
+        simulate::simulate(program, cost, layouts, planned.plan);
     const auto critical = static_cast<std::size_t>(simulation.critical_stage);
     RowResult result{.id = row.id,
                      .predicted = simulation.step_time_s,
@@ -76,7 +78,7 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
                      .notes = std::move(notes),
                      .groups = row_groups(row, planned),
                      .alike = alike(row, planned),
-                     .plan = plan_json(planned).dump()};
+                     .plan = plan::plan_json(planned).dump()};
     result.error = result.predicted / result.measured - 1;
     return result;
   } catch (const Error& error) {
@@ -85,4 +87,4 @@ std::variant<RowResult, Skipped> predict_run(const RunRow& row,
   }
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 constexpr double kLargest = 0x1p40;
@@ -154,4 +154,4 @@ std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& 
   return run;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

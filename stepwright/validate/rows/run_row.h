@@ -8,7 +8,7 @@
 
 #include "stepwright/core/csv.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes.
 
@@ -74,4 +74,4 @@ std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& 
 /// "aleph_layouts" of "aleph_layouts-0001", the whole of an id without a number at its end.
 std::string source_of(const std::string& id);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

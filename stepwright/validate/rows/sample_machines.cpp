@@ -10,7 +10,7 @@
 #include "stepwright/core/nearest.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 bool holds(std::span<const std::string_view> names, std::string_view name) {
@@ -46,62 +46,65 @@ std::string device_name(const Document& profile) {
   return device.is_mapping() ? device.get("name").text() : device.text();
 }
 
-std::shared_ptr<const OperatorProfile> read_profile(const Document& document) {
+std::shared_ptr<const cost::OperatorProfile> read_profile(const Document& document) {
   if (!document.root().find("operators")) return nullptr;
-  return std::make_shared<OperatorProfile>(read_operator_profile(document));
+  return std::make_shared<cost::OperatorProfile>(cost::read_operator_profile(document));
 }
 
 OperatorMachine operator_machine(const std::string& name) {
   const auto of_profile = [](const Document& profile) {
-    return OperatorMachine(built_in_device(device_name(profile)), read_profile(profile));
+    return OperatorMachine(cluster::built_in_device(device_name(profile)), read_profile(profile));
   };
-  if (holds(built_in_profiles(), name)) return of_profile(load_profile(name));
-  if (holds(built_in_devices(), name)) return {built_in_device(name), nullptr};
-  if (holds(built_in_clusters(), name)) return {load_cluster(name, 1).device, nullptr};
+  if (holds(cost::built_in_profiles(), name)) return of_profile(cost::load_profile(name));
+  if (holds(cluster::built_in_devices(), name)) return {cluster::built_in_device(name), nullptr};
+  if (holds(cluster::built_in_clusters(), name))
+    return {cluster::load_cluster(name, 1).device, nullptr};
   if (std::filesystem::exists(name)) {
     const MachineFile file = load_machine_file(name);
     if (!file.is_cluster) return of_profile(file.document);
-    return {read_cluster(file.document.root(), std::filesystem::path(name).parent_path()).device,
+    return {cluster::read_cluster(file.document.root(), std::filesystem::path(name).parent_path())
+                .device,
             nullptr};
   }
-  std::vector<std::string_view> known = built_in_profiles();
-  for (const auto& more : {built_in_devices(), built_in_clusters()}) {
+  std::vector<std::string_view> known = cost::built_in_profiles();
+  for (const auto& more : {cluster::built_in_devices(), cluster::built_in_clusters()}) {
     known.insert(known.end(), more.begin(), more.end());
   }
   fail_unknown(name, known);
 }
 
 /// The first machine with devices of this name; null when there is none.
-const SampledMachine* machine_with(std::string_view device) {
-  for (const SampledMachine& machine : sampled_machines()) {
-    if (load_cluster(machine.cluster, 1).device.name == device) return &machine;
+const fit::SampledMachine* machine_with(std::string_view device) {
+  for (const fit::SampledMachine& machine : fit::sampled_machines()) {
+    if (cluster::load_cluster(machine.cluster, 1).device.name == device) return &machine;
   }
   return nullptr;
 }
 
 }  // namespace
 
-OperatorMachine::OperatorMachine(const Device& device,
-                                 std::shared_ptr<const OperatorProfile> profile)
-    : device_(device), own_(std::move(profile)), profiles_(operator_profiles_for(device)) {
+OperatorMachine::OperatorMachine(const cluster::Device& device,
+                                 std::shared_ptr<const cost::OperatorProfile> profile)
+    : device_(device), own_(std::move(profile)), profiles_(cost::operator_profiles_for(device)) {
   if (own_ != nullptr) profiles_.insert(profiles_.begin(), own_.get());
 }
 
-const ComputeCost& OperatorMachine::cost(AttentionKernel kernel) {
+const cost::ComputeCost& OperatorMachine::cost(cluster::AttentionKernel kernel) {
   if (const auto found = costs_.find(kernel); found != costs_.end()) return found->second;
-  Job job;
+  plan::Job job;
   job.cluster.device = device_;
   job.kernels.attention = kernel;
-  return costs_.emplace(kernel, ComputeCost(job, profiles_, Load::kIsolated)).first->second;
+  return costs_.emplace(kernel, cost::ComputeCost(job, profiles_, cost::Load::kIsolated))
+      .first->second;
 }
 
-std::string OperatorMachine::remark(const OperatorSample& sample, Pass pass) const {
-  for (const OperatorProfile* profile : profiles_) {
-    const Later<OperatorEntry>* entry = profile->find(sample.what, pass);
+std::string OperatorMachine::remark(const fit::OperatorSample& sample, cost::Pass pass) const {
+  for (const cost::OperatorProfile* profile : profiles_) {
+    const Later<cost::OperatorEntry>* entry = profile->find(sample.what, pass);
     if (entry == nullptr) continue;
     std::string text;
     if (profile->device != device_.name) text = fmt::format("scaled from {}", profile->device);
-    const std::string outside = outside_range(entry->get(), sample.op);
+    const std::string outside = cost::outside_range(entry->get(), sample.op);
     if (outside.empty()) return text;
     text += fmt::format("{}outside of what was measured: {}", text.empty() ? "" : "; ", outside);
     return text;
@@ -114,38 +117,39 @@ OperatorMachine& OperatorMachines::of(const std::string& name) {
   return machines_.emplace(name, operator_machine(name)).first->second;
 }
 
-SampledMachine CollectiveMachines::of_file(const std::string& path) {
+fit::SampledMachine CollectiveMachines::of_file(const std::string& path) {
   MachineFile file = load_machine_file(path);
   if (file.is_cluster) {
-    return {.name = kept(load_cluster(path, 1).name), .cluster = kept(path)};
+    return {.name = kept(cluster::load_cluster(path, 1).name), .cluster = kept(path)};
   }
   const Node root = profiles_.emplace_back(std::move(file.document)).root();
   const auto cluster = root.find("cluster");
-  SampledMachine machine = described(cluster ? cluster->text() : device_name(profiles_.back()));
+  fit::SampledMachine machine =
+      described(cluster ? cluster->text() : device_name(profiles_.back()));
   machine.name = kept(root.get("name").text());
   return machine;
 }
 
-SampledMachine CollectiveMachines::described(const std::string& name) {
-  const SampledMachine* known = find_machine(name);
-  if (known == nullptr && holds(built_in_devices(), name)) known = machine_with(name);
+fit::SampledMachine CollectiveMachines::described(const std::string& name) {
+  const fit::SampledMachine* known = fit::find_machine(name);
+  if (known == nullptr && holds(cluster::built_in_devices(), name)) known = machine_with(name);
   if (known != nullptr) return *known;
   if (std::filesystem::exists(name)) return of_file(name);
   std::vector<std::string_view> names;
-  for (const SampledMachine& machine : sampled_machines()) names.push_back(machine.name);
+  for (const fit::SampledMachine& machine : fit::sampled_machines()) names.push_back(machine.name);
   fail_unknown(name, names);
 }
 
-const SampledMachine* CollectiveMachines::of(const std::string& name) {
+const fit::SampledMachine* CollectiveMachines::of(const std::string& name) {
   if (name.empty()) return nullptr;
-  if (const SampledMachine* known = find_machine(name)) return known;
+  if (const fit::SampledMachine* known = fit::find_machine(name)) return known;
   if (const auto found = machines_.find(name); found != machines_.end()) return &found->second;
   const std::size_t before = profiles_.size();
-  const SampledMachine& machine = machines_.emplace(name, described(name)).first->second;
+  const fit::SampledMachine& machine = machines_.emplace(name, described(name)).first->second;
   if (profiles_.size() > before && profiles_.back().root().find("collectives")) {
     predictor_.use(machine, profiles_.back());
   }
   return &machine;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -11,26 +11,27 @@
 #include "stepwright/fit/samples/collective_sample.h"
 #include "stepwright/fit/samples/operator_sample.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// A device and what prices single operators on it.
 class OperatorMachine {
  public:
   /// `profile`: the one to price with before the built-in ones of the device, or null.
-  OperatorMachine(const Device& device, std::shared_ptr<const OperatorProfile> profile);
+  OperatorMachine(const cluster::Device& device,
+                  std::shared_ptr<const cost::OperatorProfile> profile);
 
   [[nodiscard]] const std::string& device() const { return device_.name; }
   /// The cost with one kernel alone; made once for each attention kernel.
-  [[nodiscard]] const ComputeCost& cost(AttentionKernel kernel);
+  [[nodiscard]] const cost::ComputeCost& cost(cluster::AttentionKernel kernel);
   /// The remark that a person should know of the price of a pass: no fit, the fit of another
   /// device, a size outside of what the fit saw. Empty when there is nothing.
-  [[nodiscard]] std::string remark(const OperatorSample& sample, Pass pass) const;
+  [[nodiscard]] std::string remark(const fit::OperatorSample& sample, cost::Pass pass) const;
 
  private:
-  Device device_;
-  std::shared_ptr<const OperatorProfile> own_;
-  std::vector<const OperatorProfile*> profiles_;
-  std::map<AttentionKernel, ComputeCost> costs_;
+  cluster::Device device_;
+  std::shared_ptr<const cost::OperatorProfile> own_;
+  std::vector<const cost::OperatorProfile*> profiles_;
+  std::map<cluster::AttentionKernel, cost::ComputeCost> costs_;
 };
 
 /// The machines of operator samples by name: a profile of operators, a device, a cluster, or a file
@@ -49,18 +50,18 @@ class OperatorMachines {
 class CollectiveMachines {
  public:
   /// Null for no name. Fails with `kInput` when there is no such machine.
-  const SampledMachine* of(const std::string& name);
-  SamplePredictor& predictor() { return predictor_; }
+  const fit::SampledMachine* of(const std::string& name);
+  fit::SamplePredictor& predictor() { return predictor_; }
 
  private:
-  SampledMachine described(const std::string& name);
-  SampledMachine of_file(const std::string& path);
+  fit::SampledMachine described(const std::string& name);
+  fit::SampledMachine of_file(const std::string& path);
   std::string_view kept(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::deque<std::string> texts_;
   std::deque<Document> profiles_;
-  std::map<std::string, SampledMachine> machines_;
-  SamplePredictor predictor_;
+  std::map<std::string, fit::SampledMachine> machines_;
+  fit::SamplePredictor predictor_;
 };
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

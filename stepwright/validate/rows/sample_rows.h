@@ -6,7 +6,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/validate/rows/row_outcome.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// The outcome of each row of a table of operator samples: one result for each direction that it
 /// measures, priced as one operator alone on the row's machine. `profile` names the machine of all
@@ -24,4 +24,4 @@ std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::st
 /// is not one.
 std::vector<RowOutcome> predict_own_messages(const CsvTable& table, const std::string& profile);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

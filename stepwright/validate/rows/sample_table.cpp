@@ -8,7 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/validate/rows/run_row.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::string& profile,
                                           bool says) {
@@ -42,4 +42,4 @@ std::size_t row_on_line(const CsvTable& table, std::size_t line) {
   return static_cast<std::size_t>(found - table.rows.begin());
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/csv.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// Rows of a table that are of one machine.
 struct MachineTable {
@@ -23,4 +23,4 @@ std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::stri
 /// The place of the row that begins on a line.
 std::size_t row_on_line(const CsvTable& table, std::size_t line);
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

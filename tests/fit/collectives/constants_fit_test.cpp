@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// Rings of 2, 4 and 8 ranks at 300e9 inside a node, 2.5 us a hop, 1 KiB to 1 GiB.
-std::vector<TimedRoutes> rings(const OperationConstants& truth, double noise) {
+std::vector<TimedRoutes> rings(const cost::OperationConstants& truth, double noise) {
   std::vector<TimedRoutes> samples;
   for (const double ranks : {2.0, 4.0, 8.0}) {
     for (std::int64_t size = 1024; size < 2'000'000'000; size *= 2) {
@@ -19,15 +19,15 @@ std::vector<TimedRoutes> rings(const OperationConstants& truth, double noise) {
                             .exists = true};
       sample.routes.few_ranks = 1 / (ranks - 1);
       const double off = noise * std::sin(static_cast<double>(samples.size()) * 12.9898);
-      sample.seconds = seconds(sample.routes, truth) * (1 + off);
+      sample.seconds = cost::seconds(sample.routes, truth) * (1 + off);
       samples.push_back(sample);
     }
   }
   return samples;
 }
 
-OperationConstants truth() {
-  OperationConstants constants;
+cost::OperationConstants truth() {
+  cost::OperationConstants constants;
   constants.protocols = {{{.start_us = 5, .hop = 0.3, .rate = 0.05, .selection = 1},
                           {.start_us = 7, .hop = 0.4, .rate = 0.5, .selection = 1},
                           {.start_us = 22, .hop = 1.5, .rate = 1, .selection = 0.74}}};
@@ -38,19 +38,20 @@ OperationConstants truth() {
   return constants;
 }
 
-double worst(const OperationConstants& constants, const std::vector<TimedRoutes>& samples) {
+double worst(const cost::OperationConstants& constants, const std::vector<TimedRoutes>& samples) {
   double most = 0;
   for (const TimedRoutes& sample : samples) {
-    most = std::max(most, std::fabs(seconds(sample.routes, constants) / sample.seconds - 1));
+    most = std::max(most, std::fabs(cost::seconds(sample.routes, constants) / sample.seconds - 1));
   }
   return most;
 }
 
 TEST(ConstantsFit, FindsConstantsThatMadeTheSamples) {
   const auto samples = rings(truth(), 0);
-  OperationConstants start = default_collectives().of(Collective::kAllGather);
+  cost::OperationConstants start =
+      cost::default_collectives().of(collective::Collective::kAllGather);
   EXPECT_GT(worst(start, samples), 0.2);
-  const OperationConstants fitted = fit_constants(samples, start);
+  const cost::OperationConstants fitted = fit_constants(samples, start);
   EXPECT_LT(worst(fitted, samples), 0.06);
   EXPECT_NEAR(fitted.inside_share, 0.7, 0.02);
   EXPECT_NEAR(fitted.protocols[0].start_us, 5, 0.3);
@@ -58,15 +59,17 @@ TEST(ConstantsFit, FindsConstantsThatMadeTheSamples) {
 
 TEST(ConstantsFit, OneRowFarOffChangesLittle) {
   auto samples = rings(truth(), 0.01);
-  const OperationConstants start = default_collectives().of(Collective::kAllGather);
+  const cost::OperationConstants start =
+      cost::default_collectives().of(collective::Collective::kAllGather);
   const double without = fit_constants(samples, start).inside_share;
   samples.back().seconds *= 10;
   EXPECT_NEAR(fit_constants(samples, start).inside_share, without, 0.02);
 }
 
 TEST(ConstantsFit, WhatNoSampleShowsStays) {
-  const OperationConstants start = default_collectives().of(Collective::kAllGather);
-  const OperationConstants fitted = fit_constants(rings(truth(), 0), start);
+  const cost::OperationConstants start =
+      cost::default_collectives().of(collective::Collective::kAllGather);
+  const cost::OperationConstants fitted = fit_constants(rings(truth(), 0), start);
   EXPECT_NEAR(fitted.network_share, start.network_share, 1e-9);
   EXPECT_NEAR(fitted.protocols[1].network_hop, start.protocols[1].network_hop, 1e-9);
   EXPECT_EQ(fitted.switch_share, 0);
@@ -75,18 +78,19 @@ TEST(ConstantsFit, WhatNoSampleShowsStays) {
 
 TEST(ConstantsFit, IsTheSameEveryTime) {
   const auto samples = rings(truth(), 0.03);
-  const OperationConstants start = default_collectives().of(Collective::kAllGather);
+  const cost::OperationConstants start =
+      cost::default_collectives().of(collective::Collective::kAllGather);
   EXPECT_EQ(fit_constants(samples, start), fit_constants(samples, start));
 }
 
 TEST(ConstantsFit, LaterProtocolsAreFasterAndBelievedMore) {
-  const OperationConstants fitted =
-      fit_constants(rings(truth(), 0.05), default_collectives().of(Collective::kAllGather));
-  for (int i = 1; i < kProtocols; ++i) {
+  const cost::OperationConstants fitted = fit_constants(
+      rings(truth(), 0.05), cost::default_collectives().of(collective::Collective::kAllGather));
+  for (int i = 1; i < cost::kProtocols; ++i) {
     EXPECT_GE(fitted.protocols[i].rate, fitted.protocols[i - 1].rate);
     EXPECT_LE(fitted.protocols[i].selection, fitted.protocols[i - 1].selection);
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

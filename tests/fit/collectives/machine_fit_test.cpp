@@ -8,7 +8,7 @@
 
 #include "stepwright/fit/collectives/machine_profile.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr const char* kVista = "data/collectives/gh200_120g_vista.csv";
@@ -60,19 +60,19 @@ CollectiveSamples invented(double off) {
   SampledClusters clusters;
   CollectiveSamples table{.file = "rows.csv", .samples = {}, .dropped = {}};
   CollectiveSample sample{.machine = find_machine("gh200_120g_vista"),
-                          .library = std::string(kDefaultLibrary),
-                          .operation = Collective::kAllReduce,
+                          .library = std::string(cost::kDefaultLibrary),
+                          .operation = collective::Collective::kAllReduce,
                           .nodes = 2};
-  const Cluster& cluster = clusters.of(sample);
-  const CollectiveConstants defaults = unfitted_collectives(cluster);
+  const cluster::Cluster& cluster = clusters.of(sample);
+  const cost::CollectiveConstants defaults = cost::unfitted_collectives(cluster);
   for (int i = 0; i < 60; ++i) {
     sample.payload_bytes = 1e6 * (i + 1);
     sample.id = "row" + std::to_string(i);
-    sample.routes =
-        LineRates(cluster).routes({sample.operation, sample.payload_bytes,
-                                   sample_layout(sample, cluster), Algorithm::kLibrary});
-    sample.seconds =
-        seconds(sample.routes, defaults.of(sample.operation)) * (fifth_of(sample) == 0 ? 1 : off);
+    sample.routes = cost::LineRates(cluster).routes({sample.operation, sample.payload_bytes,
+                                                     sample_layout(sample, cluster),
+                                                     collective::Algorithm::kLibrary});
+    sample.seconds = cost::seconds(sample.routes, defaults.of(sample.operation)) *
+                     (fifth_of(sample) == 0 ? 1 : off);
     table.samples.push_back(sample);
   }
   return table;
@@ -115,4 +115,4 @@ TEST(MachineFit, TheProfilesOfTheRepositoryFollowFromItsData) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// Microseconds of an operator, forward and backward.
@@ -87,4 +87,4 @@ TEST(PublishedComposition, GivesTheAuthorsStagesAndStep) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

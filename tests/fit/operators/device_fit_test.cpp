@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/operators/fit_target.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 /// A residual addition on an A100: 6 bytes an element at `share` of 2,039 GB/s, and 4 us.
@@ -47,7 +47,7 @@ std::string attention_rows(double share, bool copied, std::string_view software 
   return text;
 }
 
-LawConstants attention_law(const std::string& text, Pass pass) {
+cost::LawConstants attention_law(const std::string& text, cost::Pass pass) {
   const std::vector<OperatorTable> tables = {
       read_operator_samples(parse_csv(std::string(kKernelColumns) + text, "kernels.csv"))};
   for (const FittedOperator& fitted : fit_device(tables, fit_target("h100-sxm-80g")).operators) {
@@ -66,8 +66,8 @@ TEST(DeviceFit, TakesTheLawWhereItIsTheLaw) {
   const DeviceFit fit = fit_of(residual_rows(0.6));
   ASSERT_EQ(fit.operators.size(), 1);
   const FittedOperator& residual = fit.operators[0];
-  EXPECT_EQ(residual.entry.what, OperatorClass::kResidual);
-  EXPECT_EQ(residual.entry.kind, FitKind::kLaw);
+  EXPECT_EQ(residual.entry.what, cost::OperatorClass::kResidual);
+  EXPECT_EQ(residual.entry.kind, cost::FitKind::kLaw);
   EXPECT_NEAR(residual.entry.law.memory_share, 0.6, 0.005);
   EXPECT_LT(residual.errors.law.mean, 0.01);
   EXPECT_GT(residual.errors.trees.mean, residual.errors.law.mean);
@@ -108,8 +108,9 @@ TEST(DeviceFit, RefusesAFitThatIsWorseThanTheDefault) {
 }
 
 TEST(DeviceFit, TakesOffTheCopyThatAnEngineTimesWithAnAttention) {
-  const LawConstants alone = attention_law(attention_rows(0.5, false), Pass::kForward);
-  const LawConstants beside_copy = attention_law(attention_rows(0.5, true), Pass::kForward);
+  const cost::LawConstants alone = attention_law(attention_rows(0.5, false), cost::Pass::kForward);
+  const cost::LawConstants beside_copy =
+      attention_law(attention_rows(0.5, true), cost::Pass::kForward);
   EXPECT_NEAR(alone.start_us, 12, 1);
   EXPECT_NEAR(beside_copy.start_us, 12, 1);
   EXPECT_NEAR(beside_copy.arithmetic_share, alone.arithmetic_share, 0.03);
@@ -117,8 +118,8 @@ TEST(DeviceFit, TakesOffTheCopyThatAnEngineTimesWithAnAttention) {
 
 TEST(DeviceFit, ABackwardWithoutSamplesFollowsTheForward) {
   const std::string rows = attention_rows(0.5, false);
-  const LawConstants forward = attention_law(rows, Pass::kForward);
-  const LawConstants backward = attention_law(rows, Pass::kBackward);
+  const cost::LawConstants forward = attention_law(rows, cost::Pass::kForward);
+  const cost::LawConstants backward = attention_law(rows, cost::Pass::kBackward);
   EXPECT_NEAR(backward.start_us, 2.5 * forward.start_us, 0.01);
   EXPECT_NEAR(backward.arithmetic_share, 0.9 * forward.arithmetic_share, 1e-4);
   EXPECT_NEAR(backward.ramp, forward.ramp + 150, 0.1);
@@ -130,17 +131,18 @@ TEST(DeviceFit, EachAttentionKernelIsAFitOfItsOwn) {
                            attention_rows(0.6, false, "SDPA cuDNN");
   const std::vector<OperatorTable> tables = {read_operator_samples(parse_csv(text, "kernels.csv"))};
   const DeviceFit fit = fit_device(tables, fit_target("h100-sxm-80g"));
-  std::map<std::pair<AttentionKernel, Pass>, double> shares;
+  std::map<std::pair<cluster::AttentionKernel, cost::Pass>, double> shares;
   for (const FittedOperator& fitted : fit.operators) {
-    const OperatorEntry& entry = fitted.entry;
+    const cost::OperatorEntry& entry = fitted.entry;
     shares[{entry.kernel, entry.pass}] = entry.law.arithmetic_share;
     EXPECT_LT(fitted.errors.law.mean, 0.02);
   }
   ASSERT_EQ(fit.operators.size(), 4);  // backwards follow
-  const auto flash2 = shares.at({AttentionKernel::kFlash2, Pass::kForward});
-  const auto cudnn = shares.at({AttentionKernel::kCudnn, Pass::kForward});
+  const auto flash2 = shares.at({cluster::AttentionKernel::kFlash2, cost::Pass::kForward});
+  const auto cudnn = shares.at({cluster::AttentionKernel::kCudnn, cost::Pass::kForward});
   EXPECT_NEAR(cudnn / flash2, 2, 0.2);
-  EXPECT_NEAR(shares.at({AttentionKernel::kFlash2, Pass::kBackward}), 0.9 * flash2, 1e-4);
+  EXPECT_NEAR(shares.at({cluster::AttentionKernel::kFlash2, cost::Pass::kBackward}), 0.9 * flash2,
+              1e-4);
 }
 
 TEST(DeviceFit, TooFewRowsAreNoFit) {
@@ -175,4 +177,4 @@ TEST(FitTarget, IsGuessedFromTheFileOrItsRows) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

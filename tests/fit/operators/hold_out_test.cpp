@@ -6,7 +6,7 @@
 
 #include "stepwright/fit/collectives/left_out.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr std::int64_t kJudged = 4096;
@@ -16,7 +16,7 @@ constexpr std::int64_t kJudged = 4096;
 struct Additions {
   std::deque<OperatorSample> samples;
   std::vector<FitRow> rows;
-  FitSetting setting{OperatorClass::kResidual, Pass::kForward, {312e12, 2039e9}};
+  FitSetting setting{cost::OperatorClass::kResidual, cost::Pass::kForward, {312e12, 2039e9}};
 
   explicit Additions(double factor) {
     for (std::int64_t hidden = 2048; hidden <= 8192; hidden += 1024) {
@@ -34,8 +34,8 @@ struct Additions {
     const double elements = 4.0 * static_cast<double>(length * hidden);
     FitRow row{.sample = &samples.back(), .seconds = 4e-6 + 6 * elements / 1.2e12};
     if (hidden == kJudged) row.seconds *= factor;
-    row.work = pass_work(setting.what, setting.pass, sampled.op, 108);
-    row.inputs = features(setting.what, setting.pass, sampled.op, 108);
+    row.work = cost::pass_work(setting.what, setting.pass, sampled.op, 108);
+    row.inputs = cost::features(setting.what, setting.pass, sampled.op, 108);
     rows.push_back(row);
   }
 };
@@ -90,4 +90,4 @@ TEST(HoldOut, ALayoutIsPredictedWithoutItsOwnRows) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

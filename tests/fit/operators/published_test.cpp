@@ -11,7 +11,7 @@
 #include "stepwright/fit/operators/device_profile.h"
 #include "stepwright/fit/operators/fit_target.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -47,10 +47,11 @@ OperatorTable some(const Table& from, Use use) {
 
 /// Classes with tables short enough to be fitted here.
 bool is_short(const OperatorSample& sample) {
-  constexpr OperatorClass kShort[] = {
-      OperatorClass::kCausalSoftmax, OperatorClass::kNorm,          OperatorClass::kUnfusedNorm,
-      OperatorClass::kActivation,    OperatorClass::kResidual,      OperatorClass::kEmbedding,
-      OperatorClass::kLoss,          OperatorClass::kUnfusedSoftmax};
+  constexpr cost::OperatorClass kShort[] = {
+      cost::OperatorClass::kCausalSoftmax, cost::OperatorClass::kNorm,
+      cost::OperatorClass::kUnfusedNorm,   cost::OperatorClass::kActivation,
+      cost::OperatorClass::kResidual,      cost::OperatorClass::kEmbedding,
+      cost::OperatorClass::kLoss,          cost::OperatorClass::kUnfusedSoftmax};
   return std::ranges::find(kShort, sample.what) != std::end(kShort);
 }
 
@@ -100,7 +101,7 @@ TEST(PublishedSamples, NineOfTenProductsOfSizesLeftOutAreWithinTenPercent) {
     ASSERT_EQ(fit.operators.size(), 2) << table.file;
     for (const FittedOperator& fitted : fit.operators) {
       EXPECT_LE(fitted.by_series.at("linear_mlp_up").p90, 0.10)
-          << table.file << ' ' << name_of(kPassNames, fitted.entry.pass);
+          << table.file << ' ' << name_of(cost::kPassNames, fitted.entry.pass);
     }
   }
 }
@@ -120,16 +121,17 @@ TEST(PublishedSamples, AProfileIsWhatItsSamplesGive) {
 TEST(PublishedSamples, NoRowOfOtherSizesIsFarOffWhatTheProfileSays) {
   // Every row of the A100 table through the public path: a row, our operator, our price.
   const OperatorTable table = read_operator_samples(load_csv("data/operators/a100_sxm4_80g.csv"));
-  Job job;
-  job.cluster.device = built_in_device("a100-sxm-80g");
-  const ComputeCost cost(job, operator_profiles_for(job.cluster.device), Load::kIsolated);
+  plan::Job job;
+  job.cluster.device = cluster::built_in_device("a100-sxm-80g");
+  const cost::ComputeCost cost(job, cost::operator_profiles_for(job.cluster.device),
+                               cost::Load::kIsolated);
   std::size_t far = 0;
   for (const OperatorSample& sample : table.samples) {
-    const double ratio = predicted_s(cost, sample, Pass::kForward) / sample.forward_s.value();
+    const double ratio = predicted_s(cost, sample, cost::Pass::kForward) / sample.forward_s.value();
     if (ratio > 1.5 || ratio < 0.67) ++far;
   }
   EXPECT_LT(far, table.samples.size() / 200);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 std::vector<TreeRow> rows() {
@@ -22,7 +22,7 @@ std::vector<TreeRow> rows() {
 
 TEST(TreeFit, OurEvaluationIsXgboosts) {
   const std::vector<TreeRow> all = rows();
-  const BoostedTrees trees = fit_trees(all);
+  const cost::BoostedTrees trees = fit_trees(all);
   const std::vector<float> theirs = xgboost_predictions(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_NEAR(trees.evaluate(all[i].inputs.all()), theirs[i], 1e-6);
@@ -31,7 +31,7 @@ TEST(TreeFit, OurEvaluationIsXgboosts) {
 
 TEST(TreeFit, LearnsWhatItSaw) {
   const std::vector<TreeRow> all = rows();
-  const BoostedTrees trees = fit_trees(all);
+  const cost::BoostedTrees trees = fit_trees(all);
   double error = 0;
   for (const TreeRow& row : all) {
     error += std::abs(trees.evaluate(row.inputs.all()) - row.target) / 600;
@@ -41,11 +41,11 @@ TEST(TreeFit, LearnsWhatItSaw) {
 
 TEST(TreeFit, EqualRowsGiveEqualTreesAlsoWhenReadBack) {
   const std::vector<TreeRow> all = rows();
-  const BoostedTrees trees = fit_trees(all);
+  const cost::BoostedTrees trees = fit_trees(all);
   EXPECT_EQ(trees.texts(), fit_trees(all).texts());
-  const BoostedTrees again(trees.base(), trees.texts(), 2, "again");
+  const cost::BoostedTrees again(trees.base(), trees.texts(), 2, "again");
   EXPECT_EQ(trees.evaluate(all[7].inputs.all()), again.evaluate(all[7].inputs.all()));
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

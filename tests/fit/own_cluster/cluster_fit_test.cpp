@@ -9,16 +9,16 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/own_cluster/computation_law_fit.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr SocketLaw kTruth{.start_s = 3e-4,
-                           .hop_s = 1e-4,
-                           .network_hop_s = 2e-4,
-                           .inside_s_per_byte = 2e-8,
-                           .network_s_per_byte = 8e-8};
+constexpr cost::SocketLaw kTruth{.start_s = 3e-4,
+                                 .hop_s = 1e-4,
+                                 .network_hop_s = 2e-4,
+                                 .inside_s_per_byte = 2e-8,
+                                 .network_s_per_byte = 8e-8};
 
 /// Groups of a lab of 4 x 4, 4 KB to 4 MB, with some noise and one row that is wrong.
 OwnSamples lab_samples(double noise) {
@@ -27,12 +27,13 @@ OwnSamples lab_samples(double noise) {
        {std::pair{1, 2}, {1, 4}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 22; doublings += 2) {
       const double bytes = std::ldexp(1.0, doublings);
-      MessageSample sample{.operation = Collective::kAllReduce,
+      MessageSample sample{.operation = collective::Collective::kAllReduce,
                            .group = {nodes, members, 4 / members},
                            .payload_bytes = bytes};
       const double off = noise * std::sin(static_cast<double>(samples.messages.size()) * 12.9898);
       sample.seconds =
-          kTruth.time(socket_loads(sample.operation, bytes, sample.group)).seconds * (1 + off);
+          kTruth.time(cost::socket_loads(sample.operation, bytes, sample.group)).seconds *
+          (1 + off);
       samples.messages.push_back(sample);
     }
   }
@@ -43,8 +44,8 @@ TEST(ClusterFits, FindTheLawBehindMessages) {
   OwnSamples samples = lab_samples(0.02);
   samples.messages[7].seconds *= 3;
   const ClusterFit fit = fit_cluster(samples);
-  ASSERT_TRUE(fit.messages.contains(Collective::kAllReduce));
-  const auto& found = fit.messages.at(Collective::kAllReduce);
+  ASSERT_TRUE(fit.messages.contains(collective::Collective::kAllReduce));
+  const auto& found = fit.messages.at(collective::Collective::kAllReduce);
   EXPECT_NEAR(found.law.law.network_s_per_byte / kTruth.network_s_per_byte, 1, 0.03);
   EXPECT_NEAR(found.law.law.inside_s_per_byte / kTruth.inside_s_per_byte, 1, 0.03);
   EXPECT_NEAR(found.law.law.network_hop_s / kTruth.network_hop_s, 1, 0.1);
@@ -55,47 +56,49 @@ TEST(ClusterFits, FindTheLawBehindMessages) {
 /// What a pair saves is a share of its message.
 TEST(ClusterFits, TellHowMuchSlowerComputationIsBesideMessages) {
   OwnSamples samples;
-  samples.overlaps = {{LinkClass::kInside, 4, 2, 4.5},    // 1.5 of 2 seconds saved
-                      {LinkClass::kInside, 2, 1, 2.2},    // 0.8 of 1
-                      {LinkClass::kInside, 2, 1, 9},      // disturbed
-                      {LinkClass::kNetwork, 2, 1, 3.5}};  // worse than in turn
+  samples.overlaps = {{cost::LinkClass::kInside, 4, 2, 4.5},    // 1.5 of 2 seconds saved
+                      {cost::LinkClass::kInside, 2, 1, 2.2},    // 0.8 of 1
+                      {cost::LinkClass::kInside, 2, 1, 9},      // disturbed
+                      {cost::LinkClass::kNetwork, 2, 1, 3.5}};  // worse than in turn
   const ClusterFit fit = fit_cluster(samples);
   EXPECT_DOUBLE_EQ(fit.overlap.beside_inside, 2 / 1.5);
-  EXPECT_DOUBLE_EQ(fit.overlap.beside_network, kMostSlower);
-  samples.overlaps = {{LinkClass::kInside, 2, 1, 1.9}};  // faster together: none is slower
+  EXPECT_DOUBLE_EQ(fit.overlap.beside_network, cost::kMostSlower);
+  samples.overlaps = {{cost::LinkClass::kInside, 2, 1, 1.9}};  // faster together: none is slower
   EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_inside, 1);
   EXPECT_DOUBLE_EQ(fit_cluster(samples).overlap.beside_network, 0);
 }
 
 TEST(ClusterFits, FindTheLawBehindSchedules) {
-  const ScheduleLaw truth{.start_s = 2e-3,
-                          .message_s = 2e-4,
-                          .network_hop_s = 1e-3,
-                          .inside_s_per_byte = 1e-8,
-                          .network_s_per_byte = 8e-8,
-                          .chunk_bytes = 65536};
+  const cost::ScheduleLaw truth{.start_s = 2e-3,
+                                .message_s = 2e-4,
+                                .network_hop_s = 1e-3,
+                                .inside_s_per_byte = 1e-8,
+                                .network_s_per_byte = 8e-8,
+                                .chunk_bytes = 65536};
   OwnSamples samples;
   for (const auto& [nodes, members] : {std::pair{2, 2}, {2, 4}, {4, 2}, {4, 4}}) {
     for (int doublings = 12; doublings <= 26; doublings += 2) {
-      MessageSample sample{.method = Algorithm::kHoRing,
+      MessageSample sample{.method = collective::Algorithm::kHoRing,
                            .chunk_bytes = truth.chunk_bytes,
-                           .operation = Collective::kAllGather,
+                           .operation = collective::Collective::kAllGather,
                            .group = {nodes, members, 4 / members},
                            .payload_bytes = std::ldexp(1.0, doublings)};
-      sample.seconds =
-          truth.time(Algorithm::kHoRing, sample.operation, sample.payload_bytes, sample.group)
-              .seconds;
+      sample.seconds = truth
+                           .time(collective::Algorithm::kHoRing, sample.operation,
+                                 sample.payload_bytes, sample.group)
+                           .seconds;
       samples.messages.push_back(sample);
     }
   }
   samples.messages[20].seconds *= 1.2;
   const ClusterFit fit = fit_cluster(samples);
-  const auto& found = fit.schedules.at({Algorithm::kHoRing, Collective::kAllGather});
+  const auto& found =
+      fit.schedules.at({collective::Algorithm::kHoRing, collective::Collective::kAllGather});
   EXPECT_NEAR(found.law.law.network_s_per_byte / truth.network_s_per_byte, 1, 0.05);
   EXPECT_LT(found.held_out_error.value(), 0.05);
-  EXPECT_NEAR(
-      factor_of(found.law.curves, samples.messages[20].group, samples.messages[20].payload_bytes),
-      1.2, 0.05);
+  EXPECT_NEAR(cost::factor_of(found.law.curves, samples.messages[20].group,
+                              samples.messages[20].payload_bytes),
+              1.2, 0.05);
 
   samples.messages[3].chunk_bytes = 1024;
   EXPECT_THROW(static_cast<void>(fit_cluster(samples)), Error);
@@ -105,9 +108,9 @@ TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
   OwnSamples samples;
   for (int step = 0; step < 9; ++step) {
     const double flops = 1e6 * std::pow(3, step);
-    for (const Phase phase : {Phase::kForward, Phase::kDataGradient}) {
-      const double rate = phase == Phase::kForward ? 4e10 : 2e10;
-      samples.computations.push_back({.kind = OperatorKind::kLinear,
+    for (const step::Phase phase : {step::Phase::kForward, step::Phase::kDataGradient}) {
+      const double rate = phase == step::Phase::kForward ? 4e10 : 2e10;
+      samples.computations.push_back({.kind = step::OperatorKind::kLinear,
                                       .phase = phase,
                                       .dtype = DType::kFp32,
                                       .flops = flops,
@@ -126,8 +129,8 @@ TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
 std::vector<ComputationSample> computations(std::initializer_list<double> seconds, double bytes) {
   std::vector<ComputationSample> samples;
   for (const double each : seconds) {
-    samples.push_back({.kind = OperatorKind::kLinear,
-                       .phase = Phase::kForward,
+    samples.push_back({.kind = step::OperatorKind::kLinear,
+                       .phase = step::Phase::kForward,
                        .dtype = DType::kFp32,
                        .flops = 1e6 * static_cast<double>(samples.size() + 1),
                        .bytes = bytes,
@@ -137,26 +140,26 @@ std::vector<ComputationSample> computations(std::initializer_list<double> second
 }
 
 TEST(ComputationLawFit, LeavesOutWhatWouldBeNegative) {
-  const ComputationLaw law = fit_computation_law(computations({1.0, 0.98, 0.96, 0.94}, 0));
+  const cost::ComputationLaw law = fit_computation_law(computations({1.0, 0.98, 0.96, 0.94}, 0));
   EXPECT_EQ(law.s_per_flop, 0);
   EXPECT_NEAR(law.start_s, 0.97, 0.01);
 }
 
 TEST(ComputationLawFit, WhatNoSampleHasCostsNothing) {
-  const ComputationLaw law = fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3}, 0));
+  const cost::ComputationLaw law = fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3}, 0));
   EXPECT_EQ(law.s_per_byte, 0);
   EXPECT_NEAR(law.start_s, 1e-3, 1e-9);
   EXPECT_NEAR(law.s_per_flop, 1e-9, 1e-15);
 }
 
 TEST(ComputationLawFit, OneSampleFarOffChangesLittle) {
-  const ComputationLaw law =
+  const cost::ComputationLaw law =
       fit_computation_law(computations({2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 21e-3, 8e-3, 9e-3}, 0));
   EXPECT_NEAR(law.s_per_flop, 1e-9, 0.03e-9);
 }
 
 TEST(OwnSample, SayWhereTheyAreBad) {
-  const std::string header(kMessageSampleHeader);
+  const std::string header(cost::kMessageSampleHeader);
   const auto refusal = [&](const std::string& row) -> std::string {
     OwnSamples samples;
     try {
@@ -176,4 +179,4 @@ TEST(OwnSample, SayWhereTheyAreBad) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

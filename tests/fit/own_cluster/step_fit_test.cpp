@@ -12,7 +12,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using testing::HasSubstr;
@@ -44,16 +44,16 @@ std::string step_at(double at) {
          op("aten::addcmul_", 1520, 260, R"("Input Dims":[[24,8]])");
 }
 
-KinetoTrace trace_of(const std::string& events) {
+logs::KinetoTrace trace_of(const std::string& events) {
   std::string text = R"({"traceEvents":[)" + events + R"({"ph":"i","name":"end"}]})";
-  ByteSource bytes(text, "trace.0.json");
-  Log log;
-  return read_host_trace(bytes, log);
+  logs::ByteSource bytes(text, "trace.0.json");
+  logs::Log log;
+  return logs::read_host_trace(bytes, log);
 }
 
 ModelWidths widths() { return {.hidden = {8}, .inner = {20}, .vocabulary = {64}, .head = {4, 2}}; }
 
-double busy_us(const HostStep& step, OperatorKind kind, Phase phase) {
+double busy_us(const HostStep& step, step::OperatorKind kind, step::Phase phase) {
   const auto found = step.kinds.find({kind, phase});
   return found == step.kinds.end() ? 0 : 1e6 * found->second.busy;
 }
@@ -66,19 +66,19 @@ TEST(HostSteps, EveryMomentOfAStepIsOfSomething) {
   for (const auto& [key, seconds] : step.kinds) sum += seconds.busy + seconds.host;
   EXPECT_NEAR(sum, 2000e-6, 1e-12);
   EXPECT_NEAR(step.waiting, 900e-6, 1e-12);
-  EXPECT_NEAR(busy_us(step, OperatorKind::kNorm, Phase::kForward), 40, 1e-6);
-  EXPECT_NEAR(busy_us(step, OperatorKind::kLinear, Phase::kForward), 120, 1e-6);
-  EXPECT_NEAR(busy_us(step, OperatorKind::kLinear, Phase::kDataGradient), 110, 1e-6);
-  EXPECT_NEAR(busy_us(step, OperatorKind::kLinear, Phase::kWeightGradient), 120, 1e-6);
-  EXPECT_NEAR(busy_us(step, OperatorKind::kOptimizer, Phase::kOptimizer), 260, 1e-6);
+  EXPECT_NEAR(busy_us(step, step::OperatorKind::kNorm, step::Phase::kForward), 40, 1e-6);
+  EXPECT_NEAR(busy_us(step, step::OperatorKind::kLinear, step::Phase::kForward), 120, 1e-6);
+  EXPECT_NEAR(busy_us(step, step::OperatorKind::kLinear, step::Phase::kDataGradient), 110, 1e-6);
+  EXPECT_NEAR(busy_us(step, step::OperatorKind::kLinear, step::Phase::kWeightGradient), 120, 1e-6);
+  EXPECT_NEAR(busy_us(step, step::OperatorKind::kOptimizer, step::Phase::kOptimizer), 260, 1e-6);
 }
 
 TEST(HostSteps, TheInnermostProductCounts) {
   const HostTrace trace = host_steps(trace_of(step_at(0) + step_at(2000)), widths());
   ASSERT_EQ(trace.products.size(), 6U);
   EXPECT_EQ(trace.products[0].shape.columns, 24);
-  EXPECT_EQ(trace.products[1].phase, Phase::kDataGradient);
-  EXPECT_EQ(trace.products[2].phase, Phase::kWeightGradient);
+  EXPECT_EQ(trace.products[1].phase, step::Phase::kDataGradient);
+  EXPECT_EQ(trace.products[2].phase, step::Phase::kWeightGradient);
 }
 
 TEST(HostSteps, TheProfilersEmptyLastStepIsNone) {
@@ -96,7 +96,7 @@ TEST(HostSteps, RefusesATraceWithoutSteps) {
   }
 }
 
-PlannedJob planned(std::int64_t hidden, const std::string& sharding = "NNN") {
+plan::PlannedJob planned(std::int64_t hidden, const std::string& sharding = "NNN") {
   const std::string text = fmt::format(R"(stepwright: plan/2
 job:
   model: {{layers: 1, hidden: {}, heads: 2, ffn: 20, vocab: 64}}
@@ -109,17 +109,17 @@ micro_batch: 2
 sharding: {}
 )",
                                        hidden, sharding);
-  return read_plan(Document::parse(text, "plan.yaml"), ".");
+  return plan::read_plan(Document::parse(text, "plan.yaml"), ".");
 }
 
 /// A step that runs exactly the products of a plan, `seconds_per_flop` each, then waits.
-HostTrace trace_of_plan(const PlannedJob& job, double seconds_per_flop) {
-  const StepProgram program = build_program(job.job, job.plan);
+HostTrace trace_of_plan(const plan::PlannedJob& job, double seconds_per_flop) {
+  const step::StepProgram program = step::build_program(job.job, job.plan);
   HostTrace trace;
   HostStep step;
-  for (const Template& piece : program.templates) {
-    for (const Operator& op : piece.operators) {
-      if (op.kind != OperatorKind::kLinear) continue;
+  for (const step::Template& piece : program.templates) {
+    for (const step::Operator& op : piece.operators) {
+      if (op.kind != step::OperatorKind::kLinear) continue;
       const double rows = static_cast<double>(op.shape.rows * op.shape.columns * op.shape.inner);
       const double seconds = 2 * rows * seconds_per_flop;
       trace.products.push_back({.phase = op.phase, .shape = op.shape, .seconds = seconds});
@@ -127,16 +127,16 @@ HostTrace trace_of_plan(const PlannedJob& job, double seconds_per_flop) {
       step.seconds += seconds;
     }
   }
-  step.kinds[{OperatorKind::kNorm, Phase::kForward}] = {.busy = 30e-6, .host = 6e-6};
+  step.kinds[{step::OperatorKind::kNorm, step::Phase::kForward}] = {.busy = 30e-6, .host = 6e-6};
   step.seconds += 36e-6;
   trace.steps = {step};
   return trace;
 }
 
 TEST(StepFit, LawsSumUpToTheStepsOfTheTrace) {
-  const PlannedJob job = planned(8);
+  const plan::PlannedJob job = planned(8);
   const StepFit fitted = fit_steps(job, {trace_of_plan(job, 1e-9)}, {});
-  const StepProgram program = build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_program(job.job, job.plan);
   const WorkByKind work = planned_work(program, program.stages.front());
   double sum = 0;
   for (const auto& one : fitted.fit.computations) {
@@ -159,10 +159,10 @@ TEST(StepFit, NamesATraceOfAnotherModel) {
 
 /// A trace whose products make as many FLOPs, but over other widths.
 TEST(StepFit, NamesATraceOfAnotherLayoutWithAsManyFlops) {
-  const PlannedJob job = planned(8);
+  const plan::PlannedJob job = planned(8);
   HostTrace trace = trace_of_plan(job, 1e-9);
   for (HostProduct& product : trace.products) {
-    if (product.phase != Phase::kForward) continue;
+    if (product.phase != step::Phase::kForward) continue;
     product.shape.inner *= 2;
     product.shape.rows /= 2;
   }
@@ -170,11 +170,12 @@ TEST(StepFit, NamesATraceOfAnotherLayoutWithAsManyFlops) {
 }
 
 TEST(StepFit, NamesTracesOfSomeRanksAlone) {
-  const PlannedJob job = planned(8);
+  const plan::PlannedJob job = planned(8);
   const HostTrace trace = trace_of_plan(job, 1e-9);
-  Log log;
+  logs::Log log;
   log.sources.push_back({.file = "trace.0.json", .world = 2});
-  log.records.push_back({.rank = 0, .payload_bytes = 8, .operation = LogOperation::kAllReduce});
+  log.records.push_back(
+      {.rank = 0, .payload_bytes = 8, .operation = logs::LogOperation::kAllReduce});
   try {
     fit_steps(job, {trace}, log);
     FAIL() << "accepted";
@@ -185,9 +186,9 @@ TEST(StepFit, NamesTracesOfSomeRanksAlone) {
 }
 
 TEST(StepFit, NamesTracesOfAnotherNumberOfRanks) {
-  const PlannedJob job = planned(8);
+  const plan::PlannedJob job = planned(8);
   const HostTrace trace = trace_of_plan(job, 1e-9);
-  Log log;
+  logs::Log log;
   log.sources.push_back({.file = "trace.0.json", .world = 4});
   try {
     fit_steps(job, {trace}, log);
@@ -198,9 +199,9 @@ TEST(StepFit, NamesTracesOfAnotherNumberOfRanks) {
 }
 
 TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
-  const PlannedJob job = planned(8);
+  const plan::PlannedJob job = planned(8);
   HostTrace trace = trace_of_plan(job, 1e-9);
-  Log log;
+  logs::Log log;
   log.communicators.push_back({.name = "world", .size = 2, .ranks = {0, 1}});
   log.sources.emplace_back();
   for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 26}) {
@@ -209,12 +210,12 @@ TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
                            .start_s = 0,
                            .duration_s = 1e-4 + 1e-9 * static_cast<double>(bytes),
                            .communicator = 0,
-                           .operation = LogOperation::kAllReduce});
+                           .operation = logs::LogOperation::kAllReduce});
   }
   const StepFit fitted = fit_steps(job, {trace}, log);
-  ASSERT_EQ(fitted.fit.messages.size(), static_cast<std::size_t>(kCollectives));
-  const auto& reduce = fitted.fit.messages.at(Collective::kAllReduce);
-  const auto& gather = fitted.fit.messages.at(Collective::kAllGather);
+  ASSERT_EQ(fitted.fit.messages.size(), static_cast<std::size_t>(cost::kCollectives));
+  const auto& reduce = fitted.fit.messages.at(collective::Collective::kAllReduce);
+  const auto& gather = fitted.fit.messages.at(collective::Collective::kAllGather);
   EXPECT_EQ(reduce.rows, 2U);
   EXPECT_EQ(gather.rows, 0U);
   EXPECT_FALSE(reduce.held_out_error);  // nothing was left out
@@ -223,12 +224,12 @@ TEST(StepFit, OneLawOfSocketsServesOperationsThatWereNotSent) {
 
 /// Two ranks of which one comes late to each of two messages, and so waits for none.
 TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
-  const PlannedJob job = planned(8);
+  const plan::PlannedJob job = planned(8);
   const double transfers_s[] = {1e-3, 21e-3};
   constexpr double kWait_s = 5e-3;
   std::vector<HostTrace> ranks(2, trace_of_plan(job, 1e-6));
   const double computed_s = ranks[0].steps[0].seconds;
-  Log log;
+  logs::Log log;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
     HostStep& step = ranks[static_cast<std::size_t>(rank)].steps[0];
     log.sources.push_back({.world = 2});
@@ -241,14 +242,14 @@ TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
                              .enqueued_s = 0,
                              .duration_s = duration_s,
                              .source = rank,
-                             .operation = LogOperation::kAllReduce});
+                             .operation = logs::LogOperation::kAllReduce});
     }
   }
   const StepFit fitted = fit_steps(job, ranks, log);
-  const SocketLaw& law = fitted.fit.messages.at(Collective::kAllReduce).law.law;
+  const cost::SocketLaw& law = fitted.fit.messages.at(collective::Collective::kAllReduce).law.law;
   EXPECT_EQ(law.hop_s, 0);
   EXPECT_NEAR(law.start_s, 1e-3, 2e-5);
-  const StepProgram program = build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_program(job.job, job.plan);
   const WorkByKind work = planned_work(program, program.stages.front());
   double sum = 0;
   for (const auto& one : fitted.fit.computations) {
@@ -260,10 +261,10 @@ TEST(StepFit, WaitingForTheLastRankIsOfComputationsAndNotOfBytes) {
 }
 
 TEST(StepFit, NamesTracesOfAnotherSharding) {
-  const PlannedJob whole = planned(8);
-  const PlannedJob sharded = planned(8, "GGG");
-  Log log;
-  log.records.push_back({.payload_bytes = 4096, .operation = LogOperation::kAllReduce});
+  const plan::PlannedJob whole = planned(8);
+  const plan::PlannedJob sharded = planned(8, "GGG");
+  logs::Log log;
+  log.records.push_back({.payload_bytes = 4096, .operation = logs::LogOperation::kAllReduce});
   EXPECT_NO_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log));
   try {
     fit_steps(sharded, {trace_of_plan(sharded, 1e-9)}, log);
@@ -271,11 +272,12 @@ TEST(StepFit, NamesTracesOfAnotherSharding) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("the plan has all_gather, the run none"));
   }
-  log.records.push_back({.payload_bytes = 4096, .operation = LogOperation::kAllGather});
+  log.records.push_back({.payload_bytes = 4096, .operation = logs::LogOperation::kAllGather});
   EXPECT_THROW(fit_steps(whole, {trace_of_plan(whole, 1e-9)}, log), Error);
 }
 
-const HostOverheadLaw* handling_of(const StepFit& fitted, Scheme scheme, Collective operation) {
+const cost::HostOverheadLaw* handling_of(const StepFit& fitted, step::Scheme scheme,
+                                         collective::Collective operation) {
   const auto found = std::ranges::find_if(fitted.fit.host_overhead, [&](const auto& one) {
     return one.law.scheme == scheme && one.law.operation == operation;
   });
@@ -283,35 +285,40 @@ const HostOverheadLaw* handling_of(const StepFit& fitted, Scheme scheme, Collect
 }
 
 TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
-  const PlannedJob job = planned(8, "GGG");
+  const plan::PlannedJob job = planned(8, "GGG");
   HostTrace trace = trace_of_plan(job, 1e-9);
-  trace.steps[0].kinds[{OperatorKind::kAllGather, Phase::kForward}] = {.busy = 40e-3, .host = 6e-3};
-  Log log;
+  trace.steps[0].kinds[{step::OperatorKind::kAllGather, step::Phase::kForward}] = {.busy = 40e-3,
+                                                                                   .host = 6e-3};
+  logs::Log log;
   log.sources.push_back({.world = 2});
   for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 26}) {
     log.records.push_back({.payload_bytes = bytes,
                            .enqueued_s = 0,
                            .duration_s = 1e-4 + 1e-9 * static_cast<double>(bytes),
-                           .operation = LogOperation::kAllGather});
+                           .operation = logs::LogOperation::kAllGather});
   }
-  log.records.push_back({.payload_bytes = 1 << 20, .operation = LogOperation::kReduceScatter});
+  log.records.push_back(
+      {.payload_bytes = 1 << 20, .operation = logs::LogOperation::kReduceScatter});
   const StepFit fitted = fit_steps(job, {trace}, log);
   EXPECT_TRUE(fitted.notes.empty());
-  const MessageSample sample{.operation = Collective::kAllGather,
+  const MessageSample sample{.operation = collective::Collective::kAllGather,
                              .group = {.nodes = 1, .members = 2, .groups = 1},
                              .payload_bytes = 1 << 26};
-  EXPECT_NEAR(predicted_s(fitted.fit.messages.at(Collective::kAllGather).law, sample),
+  EXPECT_NEAR(predicted_s(fitted.fit.messages.at(collective::Collective::kAllGather).law, sample),
               1e-4 + 1e-9 * (1 << 26), 2e-3);
-  const StepProgram program = build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_program(job.job, job.plan);
   const PlannedMessages gathers =
-      planned_messages(program, program.stages.front()).at({Scheme::kData, Collective::kAllGather});
-  const HostOverheadLaw* law = handling_of(fitted, Scheme::kData, Collective::kAllGather);
+      planned_messages(program, program.stages.front())
+          .at({step::Scheme::kData, collective::Collective::kAllGather});
+  const cost::HostOverheadLaw* law =
+      handling_of(fitted, step::Scheme::kData, collective::Collective::kAllGather);
   ASSERT_NE(law, nullptr);
   EXPECT_NEAR(gathers.calls * law->start_s, 6e-3, 1e-9);
   EXPECT_NEAR(gathers.bytes * law->s_per_byte, 40e-3, 1e-9);
   // Messages that the trace does not show take as much more of this host than of the other one.
-  const MessageHostOverhead usual = framework_defaults(job.job.framework).host_overhead;
-  const HostOverheadLaw* assumed = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
+  const plan::MessageHostOverhead usual = plan::framework_defaults(job.job.framework).host_overhead;
+  const cost::HostOverheadLaw* assumed =
+      handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);
   ASSERT_NE(assumed, nullptr);
   EXPECT_DOUBLE_EQ(assumed->start_s, usual.tensor_s * law->start_s / usual.data_s);
 }
@@ -319,14 +326,14 @@ TEST(StepFit, CopiesOfFsdpAreOfItsMessagesBesideTheirTransfer) {
 /// DTensor's dispatch is of the messages of tensor parallelism: norms and products cost what they
 /// cost without it.
 TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
-  PlannedJob job = planned(8);
+  plan::PlannedJob job = planned(8);
   job.plan.parallel.data = 1;
   job.plan.parallel.tensor = 2;
   job.plan.micro_batch = 4;
   HostTrace trace = trace_of_plan(job, 1e-9);
   const auto norm_s = [](const StepFit& fitted) {
     for (const auto& one : fitted.fit.computations) {
-      if (one.law.kind == OperatorKind::kNorm && one.law.phase == Phase::kForward) {
+      if (one.law.kind == step::OperatorKind::kNorm && one.law.phase == step::Phase::kForward) {
         return one.law.start_s;
       }
     }
@@ -337,32 +344,36 @@ TEST(StepFit, DispatchIsOfMessagesOfTensorParallelism) {
   trace.steps[0].seconds += 12e-3;
   const StepFit fitted = fit_steps(job, {trace}, {});
   EXPECT_DOUBLE_EQ(norm_s(fitted), alone_s);
-  const StepProgram program = build_program(job.job, job.plan);
+  const step::StepProgram program = step::build_program(job.job, job.plan);
   double handled_s = 0;
   for (const auto& [key, messages] : planned_messages(program, program.stages.front())) {
-    const HostOverheadLaw* law = handling_of(fitted, key.first, key.second);
+    const cost::HostOverheadLaw* law = handling_of(fitted, key.first, key.second);
     if (law != nullptr) handled_s += messages.calls * law->seconds(0);
-    EXPECT_EQ(law != nullptr, key.first == Scheme::kTensor);
+    EXPECT_EQ(law != nullptr, key.first == step::Scheme::kTensor);
   }
   EXPECT_NEAR(handled_s, 12e-3, 1e-9);
 }
 
 /// A trace without tensor parallelism or FSDP does not show what they take of the host.
 TEST(StepFit, HandlingThatATraceDoesNotShowIsAssumedAndMarked) {
-  const PlannedJob job = planned(8);
+  const plan::PlannedJob job = planned(8);
   HostTrace trace = trace_of_plan(job, 1e-9);
-  trace.steps[0].kinds[{OperatorKind::kAdd, Phase::kForward}] = {.busy = 50e-6};
+  trace.steps[0].kinds[{step::OperatorKind::kAdd, step::Phase::kForward}] = {.busy = 50e-6};
   const StepFit fitted = fit_steps(job, {trace}, {});
   for (const auto& one : fitted.fit.host_overhead) EXPECT_EQ(one.rows, 0U);
-  const HostOverheadLaw* tensor = handling_of(fitted, Scheme::kTensor, Collective::kAllReduce);
+  const cost::HostOverheadLaw* tensor =
+      handling_of(fitted, step::Scheme::kTensor, collective::Collective::kAllReduce);
   ASSERT_NE(tensor, nullptr);
-  EXPECT_DOUBLE_EQ(tensor->start_s, framework_defaults(job.job.framework).host_overhead.tensor_s);
-  const HostOverheadLaw* gather = handling_of(fitted, Scheme::kData, Collective::kAllGather);
-  const HostOverheadLaw* scatter = handling_of(fitted, Scheme::kData, Collective::kReduceScatter);
+  EXPECT_DOUBLE_EQ(tensor->start_s,
+                   plan::framework_defaults(job.job.framework).host_overhead.tensor_s);
+  const cost::HostOverheadLaw* gather =
+      handling_of(fitted, step::Scheme::kData, collective::Collective::kAllGather);
+  const cost::HostOverheadLaw* scatter =
+      handling_of(fitted, step::Scheme::kData, collective::Collective::kReduceScatter);
   ASSERT_NE(gather, nullptr);
   ASSERT_NE(scatter, nullptr);
   EXPECT_GT(scatter->s_per_byte, gather->s_per_byte);  // c10d copies once more
-  EXPECT_EQ(handling_of(fitted, Scheme::kData, Collective::kAllReduce), nullptr);
+  EXPECT_EQ(handling_of(fitted, step::Scheme::kData, collective::Collective::kAllReduce), nullptr);
 }
 
 TEST(HostSteps, DispatchOfSplitTensorsIsOfNoOperator) {
@@ -384,8 +395,8 @@ TEST(HostSteps, DispatchOfSplitTensorsIsOfNoOperator) {
   const HostStep& step = trace.steps.at(0);
   // 150 around the product, 100 before and 100 in the second, 100 before and 50 in the third.
   EXPECT_NEAR(step.dispatch, 500e-6, 1e-12);
-  EXPECT_NEAR(busy_us(step, OperatorKind::kNorm, Phase::kForward), 170, 1e-6);
-  const auto& reduce = step.kinds.at({OperatorKind::kAllReduce, Phase::kForward});
+  EXPECT_NEAR(busy_us(step, step::OperatorKind::kNorm, step::Phase::kForward), 170, 1e-6);
+  const auto& reduce = step.kinds.at({step::OperatorKind::kAllReduce, step::Phase::kForward});
   EXPECT_NEAR(reduce.host, 80e-6, 1e-12);
   double sum = step.waiting + step.dispatch + step.unknown;
   for (const auto& [key, seconds] : step.kinds) sum += seconds.busy + seconds.host;
@@ -393,4 +404,4 @@ TEST(HostSteps, DispatchOfSplitTensorsIsOfNoOperator) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

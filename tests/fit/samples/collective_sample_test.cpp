@@ -5,7 +5,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using testing::HasSubstr;
@@ -79,7 +79,7 @@ TEST(CollectiveSample, TheLayoutHasTheLinksToItself) {
   const auto read = one_machine("all_reduce,2,2,50000000,150000\n");
   SampledClusters made;
   const CollectiveSample& sample = read.samples.at(0);
-  const GroupLayout layout = sample_layout(sample, made.of(sample));
+  const cluster::GroupLayout layout = sample_layout(sample, made.of(sample));
   EXPECT_EQ(layout.members[0], 2);
   EXPECT_EQ(layout.members[1], 4);
   EXPECT_EQ(layout.sharers[1], 1);
@@ -134,4 +134,4 @@ TEST(CollectiveSample, BuiltInProfilesPredictSamples) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -11,11 +11,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    stepwright::ByteSource bytes(text, "fuzz.json");
-    stepwright::Log log;
-    const auto trace = stepwright::read_host_trace(bytes, log);
-    stepwright::trace_operators(trace);
-    stepwright::trace_collectives(trace, 8);
+    stepwright::logs::ByteSource bytes(text, "fuzz.json");
+    stepwright::logs::Log log;
+    const auto trace = stepwright::logs::read_host_trace(bytes, log);
+    stepwright::fit::trace_operators(trace);
+    stepwright::fit::trace_collectives(trace, 8);
   } catch (const stepwright::Error&) {
     return 0;
   }

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr const char* kType = "c10::BFloat16";
 
-std::variant<MappedOperator, Unmapped> map(KinetoSignature op, const SoftmaxSizes& softmaxes = {}) {
+std::variant<MappedOperator, Unmapped> map(logs::KinetoSignature op,
+                                           const SoftmaxSizes& softmaxes = {}) {
   if (op.types.empty()) op.types.assign(op.dims.size(), kType);
   return map_operator(op, softmaxes);
 }
@@ -21,27 +22,27 @@ TEST(KinetoOperator, ASoftmaxTellsScoresFromValues) {
   const SoftmaxSizes softmaxes = {{2, 8, 512, 512}};
   const auto scores = map({.name = "aten::bmm", .dims = {{16, 512, 64}, {16, 64, 512}}}, softmaxes);
   ASSERT_EQ(reason_of(scores), "mapped");
-  EXPECT_EQ(std::get<MappedOperator>(scores).what, OperatorClass::kScores);
+  EXPECT_EQ(std::get<MappedOperator>(scores).what, cost::OperatorClass::kScores);
   EXPECT_EQ(std::get<MappedOperator>(scores).op.shape.heads, 8);
   EXPECT_EQ(std::get<MappedOperator>(scores).op.shape.head_dim, 64);
   const auto values =
       map({.name = "aten::bmm", .dims = {{16, 512, 512}, {16, 512, 64}}}, softmaxes);
   ASSERT_EQ(reason_of(values), "mapped");
-  EXPECT_EQ(std::get<MappedOperator>(values).what, OperatorClass::kAttendValues);
+  EXPECT_EQ(std::get<MappedOperator>(values).what, cost::OperatorClass::kAttendValues);
   EXPECT_EQ(reason_of(map({.name = "aten::bmm", .dims = {{4, 96, 64}, {4, 64, 256}}}, softmaxes)),
             "no softmax tells scores from values");
 }
 
 TEST(KinetoOperator, CausalAttentionCountsHalfThePairs) {
-  KinetoSignature op{.name = "aten::_scaled_dot_product_cudnn_attention",
-                     .dims = {{1, 32, 4096, 128}, {1, 8, 4096, 128}, {1, 8, 4096, 128}},
-                     .values = {"", "", "", "", "True", "0.", "True", "False"}};
+  logs::KinetoSignature op{.name = "aten::_scaled_dot_product_cudnn_attention",
+                           .dims = {{1, 32, 4096, 128}, {1, 8, 4096, 128}, {1, 8, 4096, 128}},
+                           .values = {"", "", "", "", "True", "0.", "True", "False"}};
   const auto causal = map(op);
   ASSERT_EQ(reason_of(causal), "mapped");
   const auto& mapped = std::get<MappedOperator>(causal);
   EXPECT_EQ(mapped.op.shape.kv_heads, 8);
   EXPECT_EQ(mapped.op.shape.pairs, 4096 * 4097 / 2);
-  EXPECT_EQ(mapped.kernel, AttentionKernel::kCudnn);
+  EXPECT_EQ(mapped.kernel, cluster::AttentionKernel::kCudnn);
   op.values[6] = "False";
   EXPECT_EQ(std::get<MappedOperator>(map(op)).op.shape.pairs, 4096 * 4096);
   op.values[6] = "";
@@ -52,7 +53,7 @@ TEST(KinetoOperator, ALinearLayerMayHaveMoreDimensions) {
   const auto linear = map({.name = "aten::linear", .dims = {{2, 128, 64}, {256, 64}}});
   ASSERT_EQ(reason_of(linear), "mapped");
   EXPECT_EQ(std::get<MappedOperator>(linear).op.shape,
-            (Shape{.rows = 256, .columns = 256, .inner = 64}));
+            (step::Shape{.rows = 256, .columns = 256, .inner = 64}));
 }
 
 TEST(KinetoOperator, TheGradientOfATableSaysItsRows) {
@@ -61,7 +62,7 @@ TEST(KinetoOperator, TheGradientOfATableSaysItsRows) {
                             .values = {"", "", "50304", "-1", "False"}});
   ASSERT_EQ(reason_of(scatter), "mapped");
   EXPECT_EQ(std::get<MappedOperator>(scatter).op.shape,
-            (Shape{.rows = 256, .columns = 64, .inner = 50304}));
+            (step::Shape{.rows = 256, .columns = 64, .inner = 50304}));
 }
 
 TEST(KinetoOperator, RefusesWhatDoesNotFit) {
@@ -83,4 +84,4 @@ TEST(KinetoOperator, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

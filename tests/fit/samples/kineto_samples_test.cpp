@@ -11,7 +11,7 @@
 #include "stepwright/fit/samples/kineto_collectives.h"
 #include "stepwright/logs/readers/kineto.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using testing::ElementsAre;
@@ -25,12 +25,12 @@ std::string step_text() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-KinetoTrace trace_of(std::string_view text, const std::string& name) {
-  ByteSource bytes(text, name);
-  return read_kineto_trace(bytes);
+logs::KinetoTrace trace_of(std::string_view text, const std::string& name) {
+  logs::ByteSource bytes(text, name);
+  return logs::read_kineto_trace(bytes);
 }
 
-KinetoTrace step() { return trace_of(step_text(), "step.json"); }
+logs::KinetoTrace step() { return trace_of(step_text(), "step.json"); }
 
 std::string trace_refusal(const std::string& text) {
   try {
@@ -67,9 +67,9 @@ TEST(KinetoSamples, ProductsHaveTheSizesOfTheirInputs) {
   const TraceOperators operators = trace_operators(step());
   const OperatorSample* mm = sample_of(operators, "aten::mm", true, 3072);
   ASSERT_NE(mm, nullptr);
-  EXPECT_EQ(mm->what, OperatorClass::kProduct);
+  EXPECT_EQ(mm->what, cost::OperatorClass::kProduct);
   EXPECT_EQ(mm->op.dtype, DType::kBf16);
-  EXPECT_EQ(mm->op.shape, (Shape{.rows = 4096, .columns = 3072, .inner = 1024}));
+  EXPECT_EQ(mm->op.shape, (step::Shape{.rows = 4096, .columns = 3072, .inner = 1024}));
   EXPECT_DOUBLE_EQ(*mm->forward_s, 115e-6);
   EXPECT_EQ(mm->device, "a100-sxm-80g");
 }
@@ -85,7 +85,7 @@ TEST(KinetoSamples, TheBackwardOfAProductIsBothGradients) {
   const TraceOperators operators = trace_operators(step());
   const OperatorSample* backward = sample_of(operators, "aten::mm", false);
   ASSERT_NE(backward, nullptr);
-  EXPECT_EQ(backward->op.shape, (Shape{.rows = 4096, .columns = 3072, .inner = 1024}));
+  EXPECT_EQ(backward->op.shape, (step::Shape{.rows = 4096, .columns = 3072, .inner = 1024}));
   EXPECT_NEAR(*backward->backward_s, 234e-6, 1e-12);
   EXPECT_EQ(unused(operators.unused, "MmBackward0", "no product of the forward fits"), 4U);
 }
@@ -96,7 +96,7 @@ TEST(KinetoSamples, AttentionNormActivationAndEmbeddingAreMapped) {
   ASSERT_NE(attention, nullptr);
   EXPECT_EQ(attention->op.shape.heads, 16);
   EXPECT_EQ(attention->op.shape.pairs, 2048 * 2049 / 2);
-  EXPECT_EQ(attention->kernel, AttentionKernel::kFlash2);
+  EXPECT_EQ(attention->kernel, cluster::AttentionKernel::kFlash2);
   const auto* backward =
       sample_of(operators, "aten::_scaled_dot_product_flash_attention_backward", false);
   ASSERT_NE(backward, nullptr);
@@ -104,10 +104,10 @@ TEST(KinetoSamples, AttentionNormActivationAndEmbeddingAreMapped) {
   EXPECT_NEAR(*backward->backward_s, 417e-6, 1e-12);
   const auto* norm = sample_of(operators, "aten::native_layer_norm", true);
   ASSERT_NE(norm, nullptr);
-  EXPECT_EQ(norm->op.shape, (Shape{.rows = 4096, .columns = 1024}));
+  EXPECT_EQ(norm->op.shape, (step::Shape{.rows = 4096, .columns = 1024}));
   const auto* embedding = sample_of(operators, "aten::embedding", true);
   ASSERT_NE(embedding, nullptr);
-  EXPECT_EQ(embedding->op.shape, (Shape{.rows = 4096, .columns = 1024, .inner = 50304}));
+  EXPECT_EQ(embedding->op.shape, (step::Shape{.rows = 4096, .columns = 1024, .inner = 50304}));
   EXPECT_NE(sample_of(operators, "aten::add", true), nullptr);
   EXPECT_NE(sample_of(operators, "aten::gelu", true), nullptr);
   EXPECT_NE(sample_of(operators, "aten::gelu_backward", false), nullptr);
@@ -138,7 +138,7 @@ TEST(KinetoCollectives, TheLeastTimeOfEqualMessagesIsTheirSample) {
 }
 
 TEST(KinetoCollectives, RanksThatACutListLeavesOutFollowItsStep) {
-  KinetoTrace trace{.file = "t.json", .names = {"ncclDevKernel_AllReduce"}};
+  logs::KinetoTrace trace{.file = "t.json", .names = {"ncclDevKernel_AllReduce"}};
   const auto add = [&](std::string ranks, std::int64_t size) {
     trace.kernels.push_back(
         {.event = 1, .duration_us = 500, .message = static_cast<int>(trace.messages.size())});
@@ -176,4 +176,4 @@ TEST(KinetoSamples, SaysWhatToDoWithWhatIsNoUsableTrace) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/samples/collective_sample.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 using testing::ElementsAre;
@@ -32,7 +32,7 @@ constexpr std::string_view kText = R"(# nThread 1 nGpus 1 minBytes 8 maxBytes 10
 
 std::string text_refusal(const std::string& text, const std::string& name = "perf.txt") {
   try {
-    read_nccl_tests_text(text, name);
+    logs::read_nccl_tests_text(text, name);
   } catch (const Error& error) {
     return error.what();
   }
@@ -48,8 +48,8 @@ std::string with(std::string_view from, std::string_view to) {
 }
 
 TEST(NcclTestsText, ReadsRowsWithLayoutAndOperation) {
-  ASSERT_TRUE(is_nccl_tests_text(kText));
-  const CsvTable table = read_nccl_tests_text(kText, "perf.txt");
+  ASSERT_TRUE(logs::is_nccl_tests_text(kText));
+  const CsvTable table = logs::read_nccl_tests_text(kText, "perf.txt");
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_THAT(table.rows[1].cells,
               ElementsAre("all_gather", "2", "4", "float", "2097152", "76.24"));
@@ -58,9 +58,9 @@ TEST(NcclTestsText, ReadsRowsWithLayoutAndOperation) {
 
 TEST(NcclTestsText, BecomesSamplesOfTheNamedMachine) {
   const auto samples =
-      read_collective_samples(read_nccl_tests_text(kText, "perf.txt"), "dgx-h100").samples;
+      read_collective_samples(logs::read_nccl_tests_text(kText, "perf.txt"), "dgx-h100").samples;
   ASSERT_EQ(samples.size(), 2U);
-  EXPECT_EQ(samples[0].operation, Collective::kAllGather);
+  EXPECT_EQ(samples[0].operation, collective::Collective::kAllGather);
   EXPECT_EQ(samples[0].layout(), "2x2");
   EXPECT_EQ(samples[0].payload_bytes, 1048576);
   EXPECT_DOUBLE_EQ(samples[0].seconds, 71.93e-6);
@@ -68,7 +68,8 @@ TEST(NcclTestsText, BecomesSamplesOfTheNamedMachine) {
 
 TEST(NcclTestsText, OldVersionsNameTheirOperationInTheFileOnly) {
   const std::string text = with("# Collective test starting: all_gather_perf\n", "");
-  EXPECT_EQ(read_nccl_tests_text(text, "runs/all_reduce_perf.txt").rows[0].cells[0], "all_reduce");
+  EXPECT_EQ(logs::read_nccl_tests_text(text, "runs/all_reduce_perf.txt").rows[0].cells[0],
+            "all_reduce");
   EXPECT_THAT(text_refusal(text), HasSubstr("perf.txt: names no operation"));
 }
 
@@ -84,4 +85,4 @@ TEST(NcclTestsText, RefusesWhatIsNoWholeText) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/step/work.h"
 
-namespace stepwright {
+namespace stepwright::fit {
 namespace {
 
 constexpr const char* kHeader = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
@@ -15,11 +15,11 @@ OperatorTable read(const std::string& rows) {
   return read_operator_samples(parse_csv(kHeader + rows, "samples.csv"));
 }
 
-Shape shape_of(const std::string& row) { return read(row + "\n").samples.at(0).op.shape; }
+step::Shape shape_of(const std::string& row) { return read(row + "\n").samples.at(0).op.shape; }
 
 TEST(OperatorSample, ReadsTheShapesOfProducts) {
   const auto product = [](const char* op) {
-    const Shape s = shape_of(std::string(op) + ",2,4,1024,4096,,,10,20");
+    const step::Shape s = shape_of(std::string(op) + ",2,4,1024,4096,,,10,20");
     return std::array{s.rows, s.inner, s.columns};
   };
   EXPECT_EQ(product("linear_qkv"), (std::array<std::int64_t, 3>{4096, 4096, 6144}));
@@ -31,11 +31,11 @@ TEST(OperatorSample, ReadsTheShapesOfProducts) {
 }
 
 TEST(OperatorSample, ReadsOtherShapes) {
-  const Shape attention = shape_of("flash_attention_noncausal,4,4,2048,4096,32,,10,20");
+  const step::Shape attention = shape_of("flash_attention_noncausal,4,4,2048,4096,32,,10,20");
   EXPECT_EQ(attention.heads, 8);
   EXPECT_EQ(attention.head_dim, 128);
   EXPECT_EQ(attention.pairs, 2048 * 2048);
-  const Shape softmax = shape_of("softmax_unfused,4,4,2048,,32,,10,20");
+  const step::Shape softmax = shape_of("softmax_unfused,4,4,2048,,32,,10,20");
   EXPECT_EQ(softmax.batch * softmax.heads * softmax.queries, 65536);
   EXPECT_EQ(shape_of("gelu,4,4,2048,4096,,,10,20").columns, 4096);
   // Four layers of 4 h + 12 h^2 + 9 h, and a table of 50,304 x h.
@@ -108,14 +108,14 @@ TEST(OperatorSample, ReadsKernelsOfAttentionAndTheirBackward) {
       "H100-SXM-80GB,x,gemm,bf16,4096,8192,1024,1,,,,,,weight_gradient,time_us,125\n",
       "kernels.csv"));
   ASSERT_EQ(table.samples.size(), 3);
-  EXPECT_EQ(table.samples[0].kernel, AttentionKernel::kFlash2);
+  EXPECT_EQ(table.samples[0].kernel, cluster::AttentionKernel::kFlash2);
   EXPECT_FALSE(table.samples[0].forward_s);
   EXPECT_DOUBLE_EQ(table.samples[0].backward_s.value(), 700e-6);
-  EXPECT_EQ(table.samples[1].kernel, AttentionKernel::kCudnn);
-  EXPECT_EQ(table.samples[2].kernel, AttentionKernel::kFlash3);
+  EXPECT_EQ(table.samples[1].kernel, cluster::AttentionKernel::kCudnn);
+  EXPECT_EQ(table.samples[2].kernel, cluster::AttentionKernel::kFlash3);
   ASSERT_EQ(table.passed_over.size(), 1);
   EXPECT_EQ(table.passed_over[0].reason, "no class covers direction: weight_gradient");
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::fit

@@ -8,7 +8,7 @@
 #include "stepwright/logs/files/pickle.h"
 #include "tests/logs/fixtures.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::ElementsAre;
@@ -158,4 +158,4 @@ TEST(Recognition, RefusesWhatIsNoLog) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

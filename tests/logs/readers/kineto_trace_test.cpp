@@ -8,7 +8,7 @@
 #include "stepwright/logs/readers/kineto.h"
 #include "tests/logs/fixtures.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(KinetoTrace, OnePassHasCallsAndOperators) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -4,7 +4,7 @@
 
 #include "tests/logs/fixtures.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::Contains;
@@ -78,4 +78,4 @@ TEST(NcclRuns, HaveTimesOfAllCallsButThoseThatShareAKernel) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

@@ -4,7 +4,7 @@
 
 #include "tests/logs/fixtures.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::Contains;
@@ -139,4 +139,4 @@ TEST(NcclText, TellsRunsOfAJobThatWasStartedAgain) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

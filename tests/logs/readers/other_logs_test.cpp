@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "tests/logs/fixtures.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::AllOf;
@@ -232,4 +232,4 @@ TEST(Chakra, ReadsNodesOfCommunication) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

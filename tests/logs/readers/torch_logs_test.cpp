@@ -5,7 +5,7 @@
 #include "stepwright/core/error.h"
 #include "tests/logs/fixtures.h"
 
-namespace stepwright {
+namespace stepwright::logs {
 namespace {
 
 using ::testing::AllOf;
@@ -121,4 +121,4 @@ TEST(TorchLogs, RefuseATraceThatEndsInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::logs

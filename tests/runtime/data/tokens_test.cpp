@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 using ::testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST_F(Files, SamplesMeetEveryWindowOnceAnEpoch) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

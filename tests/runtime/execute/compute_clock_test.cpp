@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 using std::chrono::milliseconds;
@@ -30,4 +30,4 @@ TEST(ComputeClock, WhatWasNotHeldTookTheTimeThatItTook) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/step/template_builder.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 using ::testing::ElementsAre;
@@ -17,36 +17,36 @@ using ::testing::HasSubstr;
 
 /// A block whose backward stands in two slots: the data gradient restores what the forward saved,
 /// and saves it again, with the gradient, for the weight gradient.
-StepProgram split_block(const std::vector<Slot>& schedule) {
-  const Operator op{.kind = OperatorKind::kLinear};
-  const auto of_phase = [&](Phase phase) {
-    Operator one = op;
+step::StepProgram split_block(const std::vector<step::Slot>& schedule) {
+  const step::Operator op{.kind = step::OperatorKind::kLinear};
+  const auto of_phase = [&](step::Phase phase) {
+    step::Operator one = op;
     one.phase = phase;
     return one;
   };
-  TemplateBuilder forward("forward", {});
-  const TensorId x = forward.tensor({.name = "x"});
+  step::TemplateBuilder forward("forward", {});
+  const step::TensorId x = forward.tensor({.name = "x"});
   forward.add(op, {}, {x});
-  Kept kept;
-  kept.set(Keep::kMlpInput, x);
+  step::Kept kept;
+  kept.set(step::Keep::kMlpInput, x);
   forward.save(kept);
 
-  TemplateBuilder data("data_gradient", {});
-  Kept restored = data.restore(forward, kept);
-  const TensorId dy = data.tensor({.name = "dy"});
-  data.add(of_phase(Phase::kDataGradient), {restored.get(Keep::kMlpInput)}, {dy});
-  restored.set(Keep::kFc1Out, dy);
+  step::TemplateBuilder data("data_gradient", {});
+  step::Kept restored = data.restore(forward, kept);
+  const step::TensorId dy = data.tensor({.name = "dy"});
+  data.add(of_phase(step::Phase::kDataGradient), {restored.get(step::Keep::kMlpInput)}, {dy});
+  restored.set(step::Keep::kFc1Out, dy);
   data.save(restored);
 
-  TemplateBuilder weight("weight_gradient", {});
-  const Kept both = weight.restore(data, restored);
-  weight.add(of_phase(Phase::kWeightGradient), {both.get(Keep::kMlpInput), both.get(Keep::kFc1Out)},
-             {});
+  step::TemplateBuilder weight("weight_gradient", {});
+  const step::Kept both = weight.restore(data, restored);
+  weight.add(of_phase(step::Phase::kWeightGradient),
+             {both.get(step::Keep::kMlpInput), both.get(step::Keep::kFc1Out)}, {});
 
-  StepProgram program;
+  step::StepProgram program;
   program.templates = {forward.piece(), data.piece(), weight.piece()};
-  Stage stage;
-  for (TemplateId which = 0; which < 3; ++which) {
+  step::Stage stage;
+  for (step::TemplateId which = 0; which < 3; ++which) {
     stage.sequences.push_back({.items = {{.which = which, .units = {0}}}});
   }
   stage.schedule = schedule;
@@ -73,9 +73,9 @@ class Noting : public Performer {
  private:
   void run(const PlacedOperator& placed) {
     const double number = 10 * step_ + placed.micro_batch;
-    if (placed.op.phase == Phase::kForward) {
+    if (placed.op.phase == step::Phase::kForward) {
       placed.writes[0]->value = at::scalar_tensor(number, at::kDouble);
-    } else if (placed.op.phase == Phase::kDataGradient) {
+    } else if (placed.op.phase == step::Phase::kDataGradient) {
       placed.writes[0]->value = placed.reads[0]->value + 0.5;
     } else {
       for (const auto& cell : read) EXPECT_TRUE(cell.expired());
@@ -92,15 +92,15 @@ constexpr std::int32_t kData = 1;
 constexpr std::int32_t kWeight = 2;
 
 TEST(Executor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
-  const StepProgram program = split_block({{kForward, 0},
-                                           {kForward, 1},
-                                           {kData, 0},
-                                           {kForward, 2},
-                                           {kData, 1},
-                                           {kWeight, 0},
-                                           {kData, 2},
-                                           {kWeight, 2},
-                                           {kWeight, 1}});
+  const step::StepProgram program = split_block({{kForward, 0},
+                                                 {kForward, 1},
+                                                 {kData, 0},
+                                                 {kForward, 2},
+                                                 {kData, 1},
+                                                 {kWeight, 0},
+                                                 {kData, 2},
+                                                 {kWeight, 2},
+                                                 {kWeight, 1}});
   const std::unique_ptr<RankDevice> device = cpu_device();
   Noting noting;
   Executor executor(program, program.stages.front(), noting, Lanes::Compute::kWhereIssued, *device);
@@ -112,7 +112,7 @@ TEST(Executor, WeightGradientsInSlotsOfTheirOwnFindWhatWasSavedForThem) {
 }
 
 TEST(Executor, RefusesToRestoreWhatNobodySaved) {
-  const StepProgram program = split_block({{kForward, 0}, {kData, 0}, {kWeight, 1}});
+  const step::StepProgram program = split_block({{kForward, 0}, {kData, 0}, {kWeight, 1}});
   const std::unique_ptr<RankDevice> device = cpu_device();
   Noting noting;
   Executor executor(program, program.stages.front(), noting, Lanes::Compute::kWhereIssued, *device);
@@ -127,4 +127,4 @@ TEST(Executor, RefusesToRestoreWhatNobodySaved) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 double processor_time_s() {
@@ -32,9 +32,9 @@ class Busy : public Performer {
 
 TEST(PacedPerformer, ComputationsLastTheirProcessorTimeSoManyTimes) {
   constexpr double kPace = 20;
-  const Operator op{.kind = OperatorKind::kLinear};
-  const Template piece;
-  const Item item;
+  const step::Operator op{.kind = step::OperatorKind::kLinear};
+  const step::Template piece;
+  const step::Item item;
   Busy busy;
   PacedPerformer paced(busy, kPace);
   const Moment begin = Moment::clock::now();
@@ -46,4 +46,4 @@ TEST(PacedPerformer, ComputationsLastTheirProcessorTimeSoManyTimes) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 at::Tensor first(std::int64_t count) { return at::arange(count, at::kLong); }
@@ -82,4 +82,4 @@ TEST(DropoutMask, DropsItsShareAndElsewhereOthers) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

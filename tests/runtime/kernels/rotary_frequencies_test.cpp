@@ -7,32 +7,35 @@
 
 #include "stepwright/model/catalog.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 TEST(RotaryFrequencies, AreAGeometricSeriesOfTheRotatedPairs) {
-  Architecture model{.head_dim = 16, .rotary_fraction = 0.5, .rotary_base = 81};
+  model::Architecture model{.head_dim = 16, .rotary_fraction = 0.5, .rotary_base = 81};
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
   ASSERT_EQ(found.size(), 4U);
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_NEAR(found[i], std::pow(3.0, -static_cast<double>(i)), 1e-15);
   }
-  model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLinear, .factor = 4};
+  model.rotary_scaling =
+      model::RotaryScaling{.kind = model::RotaryScalingKind::kLinear, .factor = 4};
   EXPECT_EQ(rotary_frequencies(model, {}, 64)[1], found[1] / 4);
 }
 
 TEST(RotaryFrequencies, OfLayersWithAWindowHaveTheirOwnBaseUnscaled) {
-  Architecture model{.head_dim = 8, .rotary_base = 16, .window_rotary_base = 81};
-  model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLinear, .factor = 4};
+  model::Architecture model{.head_dim = 8, .rotary_base = 16, .window_rotary_base = 81};
+  model.rotary_scaling =
+      model::RotaryScaling{.kind = model::RotaryScalingKind::kLinear, .factor = 4};
   EXPECT_NEAR(rotary_frequencies(model, {.window = 4}, 64)[1], 1.0 / 3, 1e-15);
   EXPECT_NEAR(rotary_frequencies(model, {}, 64)[1], 0.5 / 4, 1e-15);
 }
 
 /// A base of 4 of 8 turned elements, four times as far as the model states: 4 (2 x 4 - 1)^(8 / 6).
 TEST(RotaryFrequencies, OfLongerSequencesTurnSlower) {
-  Architecture model{.head_dim = 8, .positions = 16, .rotary_base = 4};
+  model::Architecture model{.head_dim = 8, .positions = 16, .rotary_base = 4};
   const std::vector<double> plain = rotary_frequencies(model, {}, 64);
-  model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kDynamic, .factor = 2};
+  model.rotary_scaling =
+      model::RotaryScaling{.kind = model::RotaryScalingKind::kDynamic, .factor = 2};
   EXPECT_EQ(rotary_frequencies(model, {}, 16), plain);
   const double base = 4 * std::pow(7, 8.0 / 6);
   for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -44,7 +47,7 @@ TEST(RotaryFrequencies, OfLongerSequencesTurnSlower) {
 /// Numbers of transformers 5.23 (`_compute_llama3_parameters`, fp32) for the same model.
 TEST(RotaryFrequencies, OfLlama3AreThoseOfTransformers) {
   const std::vector<double> found =
-      rotary_frequencies(built_in_model("llama-3.1-8b").value(), {}, 64);
+      rotary_frequencies(model::built_in_model("llama-3.1-8b").value(), {}, 64);
   ASSERT_EQ(found.size(), 64U);
   const auto expect = [&](std::size_t i, double value) {
     EXPECT_NEAR(found[i], value, 1e-6 * value) << i;
@@ -61,7 +64,7 @@ TEST(RotaryFrequencies, OfLlama3AreThoseOfTransformers) {
 
 /// `_compute_yarn_parameters` of the same (fp32): between the pairs 10 and 23 frequencies change.
 TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
-  const Architecture model = built_in_model("deepseek-v3").value();
+  const model::Architecture model = model::built_in_model("deepseek-v3").value();
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
   ASSERT_EQ(found.size(), 32U);
   const std::pair<std::size_t, double> expected[] = {
@@ -80,7 +83,7 @@ TEST(RotaryFrequencies, OfYarnAreThoseOfTransformers) {
 
 /// The same of gpt-oss, whose numbers of pairs are no whole ones.
 TEST(RotaryFrequencies, OfYarnBetweenPairs) {
-  const Architecture model = built_in_model("gpt-oss-20b").value();
+  const model::Architecture model = model::built_in_model("gpt-oss-20b").value();
   const std::vector<double> found = rotary_frequencies(model, {}, 64);
   const std::pair<std::size_t, double> expected[] = {{8, 0.05081327259540558},
                                                      {9, 0.031705696135759354},
@@ -94,12 +97,12 @@ TEST(RotaryFrequencies, OfYarnBetweenPairs) {
 
 /// A base of 16: frequencies 1 and 1/4, over the factors of short and of long sequences.
 TEST(RotaryFrequencies, OfLongSequencesHaveFactorsOfTheirOwn) {
-  Architecture model{.head_dim = 4, .rotary_base = 16};
-  model.rotary_scaling = RotaryScaling{.kind = RotaryScalingKind::kLongRope,
-                                       .factor = 4,
-                                       .original_positions = 1024,
-                                       .short_factors = {1, 2},
-                                       .long_factors = {4, 8}};
+  model::Architecture model{.head_dim = 4, .rotary_base = 16};
+  model.rotary_scaling = model::RotaryScaling{.kind = model::RotaryScalingKind::kLongRope,
+                                              .factor = 4,
+                                              .original_positions = 1024,
+                                              .short_factors = {1, 2},
+                                              .long_factors = {4, 8}};
   EXPECT_EQ(rotary_frequencies(model, {}, 1024), (std::vector<double>{1, 0.125}));
   EXPECT_EQ(rotary_frequencies(model, {}, 1025), (std::vector<double>{0.25, 0.03125}));
   EXPECT_DOUBLE_EQ(rotary_amplitude(model, {}), std::sqrt(1 + 0.2));
@@ -108,4 +111,4 @@ TEST(RotaryFrequencies, OfLongSequencesHaveFactorsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -7,7 +7,7 @@
 
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,4 +44,4 @@ TEST(Gpus, AreNoneWithoutADriver) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 constexpr auto kExact = at::kDouble;
@@ -69,4 +69,4 @@ TEST(EightBits, AreRestoredExactlyFromValuesAndScales) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -6,12 +6,12 @@
 #include "stepwright/runtime/states/initial_values.h"
 #include "stepwright/runtime/states/state_layout.h"
 
-namespace stepwright {
+namespace stepwright::runtime {
 namespace {
 
 /// Blocks that the ranks of a data group hold of a state, each as often as there are holders.
-std::multiset<std::int64_t> held_blocks(const Sharding& sharding, std::int64_t inner,
-                                        std::int64_t world, Spread spread, bool first_only) {
+std::multiset<std::int64_t> held_blocks(const plan::Sharding& sharding, std::int64_t inner,
+                                        std::int64_t world, plan::Spread spread, bool first_only) {
   std::multiset<std::int64_t> blocks;
   for (std::int64_t rank = 0; rank < world; ++rank) {
     const StateLayout layout = state_layout(sharding, inner, world, rank);
@@ -22,12 +22,12 @@ std::multiset<std::int64_t> held_blocks(const Sharding& sharding, std::int64_t i
   return blocks;
 }
 
-void expect_held(const Sharding& sharding, std::int64_t inner, std::int64_t world) {
+void expect_held(const plan::Sharding& sharding, std::int64_t inner, std::int64_t world) {
   const std::int64_t blocks = state_layout(sharding, inner, world, 0).blocks();
-  for (const Spread spread : {sharding.parameters, sharding.gradients, sharding.optimizer}) {
-    const std::int64_t times = spread == Spread::kNone    ? world
-                               : spread == Spread::kInner ? world / inner
-                                                          : 1;
+  for (const plan::Spread spread : {sharding.parameters, sharding.gradients, sharding.optimizer}) {
+    const std::int64_t times = spread == plan::Spread::kNone    ? world
+                               : spread == plan::Spread::kInner ? world / inner
+                                                                : 1;
     const auto all = held_blocks(sharding, inner, world, spread, false);
     const auto first = held_blocks(sharding, inner, world, spread, true);
     for (std::int64_t block = 0; block < blocks; ++block) {
@@ -38,7 +38,7 @@ void expect_held(const Sharding& sharding, std::int64_t inner, std::int64_t worl
 }
 
 TEST(StateLayout, HoldsEveryBlockAsOftenAsItsSpreadSays) {
-  for (const Sharding& sharding : paro_strategies()) {
+  for (const plan::Sharding& sharding : plan::paro_strategies()) {
     for (const std::int64_t world : {1, 2, 4, 6, 8, 12}) {
       for (std::int64_t inner = 1; inner <= world; ++inner) {
         if (world % inner == 0) expect_held(sharding, inner, world);
@@ -48,11 +48,11 @@ TEST(StateLayout, HoldsEveryBlockAsOftenAsItsSpreadSays) {
 }
 
 TEST(StateLayout, FinerShardsLieInCoarserOnes) {
-  for (const Sharding& sharding : paro_strategies()) {
+  for (const plan::Sharding& sharding : plan::paro_strategies()) {
     for (std::int64_t rank = 0; rank < 12; ++rank) {
       const StateLayout layout = state_layout(sharding, 3, 12, rank);
       const BlockRun fine = layout.held(sharding.optimizer);
-      for (const Spread spread : {sharding.parameters, sharding.gradients}) {
+      for (const plan::Spread spread : {sharding.parameters, sharding.gradients}) {
         const BlockRun coarse = layout.held(spread);
         EXPECT_GE(fine.first, coarse.first);
         EXPECT_LE(fine.first + fine.count, coarse.first + coarse.count);
@@ -62,33 +62,34 @@ TEST(StateLayout, FinerShardsLieInCoarserOnes) {
 }
 
 TEST(StateLayout, TwoByTwoIsTheOneOfThePaper) {
-  const Sharding sharding{Spread::kInner, Spread::kGlobal, Spread::kGlobal, 2, 1};
-  const auto held = [&](std::int64_t rank, Spread spread) {
+  const plan::Sharding sharding{plan::Spread::kInner, plan::Spread::kGlobal, plan::Spread::kGlobal,
+                                2, 1};
+  const auto held = [&](std::int64_t rank, plan::Spread spread) {
     return state_layout(sharding, 2, 4, rank).held(spread).first;
   };
-  for (const std::int64_t rank : {0, 2}) EXPECT_EQ(held(rank, Spread::kInner), 0);
-  for (const std::int64_t rank : {1, 3}) EXPECT_EQ(held(rank, Spread::kInner), 2);
-  EXPECT_EQ(held(0, Spread::kGlobal), 0);
-  EXPECT_EQ(held(1, Spread::kGlobal), 2);
-  EXPECT_EQ(held(2, Spread::kGlobal), 1);
-  EXPECT_EQ(held(3, Spread::kGlobal), 3);
+  for (const std::int64_t rank : {0, 2}) EXPECT_EQ(held(rank, plan::Spread::kInner), 0);
+  for (const std::int64_t rank : {1, 3}) EXPECT_EQ(held(rank, plan::Spread::kInner), 2);
+  EXPECT_EQ(held(0, plan::Spread::kGlobal), 0);
+  EXPECT_EQ(held(1, plan::Spread::kGlobal), 2);
+  EXPECT_EQ(held(2, plan::Spread::kGlobal), 1);
+  EXPECT_EQ(held(3, plan::Spread::kGlobal), 3);
 }
 
 TEST(InitialValues, DependOnSeedNameAndIndexAlone) {
-  const InitialValues a(1, "layers.0.mlp.fc1", Start::kNormal, 4);
-  const InitialValues again(1, "layers.0.mlp.fc1", Start::kNormal, 4);
-  const InitialValues other(1, "layers.1.mlp.fc1", Start::kNormal, 4);
-  const InitialValues seeded(2, "layers.0.mlp.fc1", Start::kNormal, 4);
+  const InitialValues a(1, "layers.0.mlp.fc1", model::Start::kNormal, 4);
+  const InitialValues again(1, "layers.0.mlp.fc1", model::Start::kNormal, 4);
+  const InitialValues other(1, "layers.1.mlp.fc1", model::Start::kNormal, 4);
+  const InitialValues seeded(2, "layers.0.mlp.fc1", model::Start::kNormal, 4);
   EXPECT_EQ(a.at(17), again.at(17));
   EXPECT_NE(a.at(17), other.at(17));
   EXPECT_NE(a.at(17), seeded.at(17));
   EXPECT_EQ(a.at(-1), 0);
-  EXPECT_EQ(InitialValues(1, "norm.final", Start::kOnes, 4).at(3), 1);
-  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", Start::kZeros, 4).at(3), 0);
+  EXPECT_EQ(InitialValues(1, "norm.final", model::Start::kOnes, 4).at(3), 1);
+  EXPECT_EQ(InitialValues(1, "mlp.fc1_bias", model::Start::kZeros, 4).at(3), 0);
 }
 
 TEST(InitialValues, AreNormal) {
-  const InitialValues values(5, "embedding.word", Start::kNormal, 4);
+  const InitialValues values(5, "embedding.word", model::Start::kNormal, 4);
   double sum = 0;
   double squares = 0;
   constexpr int kCount = 100'000;
@@ -101,4 +102,4 @@ TEST(InitialValues, AreNormal) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::runtime

@@ -8,10 +8,10 @@
 #include "stepwright/simulate/timeline/alone.h"
 #include "tests/simulate/timeline/random_program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
-constexpr Contention kSlowed{.compute_beside_inside = 2.0, .compute_beside_network = 3.0};
+constexpr cost::Contention kSlowed{.compute_beside_inside = 2.0, .compute_beside_network = 3.0};
 
 BlockFloor floor_of(const Draft& draft) {
   return BlockBounds().of(draft.program.templates[0], draft.prices[0], kSlowed);
@@ -51,7 +51,7 @@ TEST(BlockFloor, IsNeverAboveTheTemplateAlone) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     const Draft draft = random_program(seed);
     for (std::size_t i = 0; i < draft.prices.size(); ++i) {
-      const Template& piece = draft.program.templates[i];
+      const step::Template& piece = draft.program.templates[i];
       const double alone = run_alone(piece, draft.prices[i], kSlowed).compute_end_s;
       EXPECT_LE(BlockBounds().of(piece, draft.prices[i], kSlowed).seconds, alone * (1 + 1e-12))
           << "seed " << seed << ", template " << i;
@@ -80,14 +80,15 @@ TEST(StepLoad, HidesMessagesFirstWhereTheStreamWaits) {
 // F B F B of 1 and 2 s: the first forward ends at 3, the last backward begins at 6, ends at 8, and
 // its messages at 11.
 TEST(TurnMessages, HoldTheFirstForwardAndFollowTheLastBackward) {
-  const Schedule schedule{ScheduleKind::kOneForwardOneBackward, 1};
-  TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .messages = {{{3, 5}}}};
-  const std::vector<Turns> turns = all_turns(schedule, 1, 2);
-  TurnPlayer player;
-  const auto& ends = player.play(turns, Placement(PlacementKind::kCyclic, 1, 1), seconds);
-  EXPECT_DOUBLE_EQ(makespan_s(ends), 8);
-  EXPECT_DOUBLE_EQ(makespan_s(ends, turns, seconds), 11);
+  const schedule::Schedule schedule{schedule::ScheduleKind::kOneForwardOneBackward, 1};
+  schedule::TurnSeconds seconds{.parts = {{{.forward = 1, .backward = 2}}}, .messages = {{{3, 5}}}};
+  const std::vector<schedule::Turns> turns = schedule::all_turns(schedule, 1, 2);
+  schedule::TurnPlayer player;
+  const auto& ends =
+      player.play(turns, schedule::Placement(schedule::PlacementKind::kCyclic, 1, 1), seconds);
+  EXPECT_DOUBLE_EQ(schedule::makespan_s(ends), 8);
+  EXPECT_DOUBLE_EQ(schedule::makespan_s(ends, turns, seconds), 11);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

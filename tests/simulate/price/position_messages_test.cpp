@@ -14,7 +14,7 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/price/block_costs.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 struct Sum {
@@ -22,17 +22,18 @@ struct Sum {
   double elements = 0;
   double largest = 0;  ///< Elements of one message, at most.
 };
-using Key = std::pair<OperatorKind, GroupKind>;
+using Key = std::pair<step::OperatorKind, plan::GroupKind>;
 using Sums = std::map<Key, Sum>;
 
 /// Operators of a scheme and kind over one step of a stage.
 template <class Pick>
-Sums written(const StepProgram& program, const Stage& stage, Pick pick) {
+Sums written(const step::StepProgram& program, const step::Stage& stage, Pick pick) {
   Sums sums;
-  for (const Slot& slot : stage.schedule) {
-    for (const Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
-      for (const Operator& op : program.templates[static_cast<std::size_t>(item.which)].operators) {
-        if (!is_communication(op.kind) || !pick(op)) continue;
+  for (const step::Slot& slot : stage.schedule) {
+    for (const step::Item& item : stage.sequences[static_cast<std::size_t>(slot.sequence)].items) {
+      for (const step::Operator& op :
+           program.templates[static_cast<std::size_t>(item.which)].operators) {
+        if (!step::is_communication(op.kind) || !pick(op)) continue;
         Sum& sum = sums[{op.kind, op.group}];
         sum.messages += op.repeats;
         sum.elements += static_cast<double>(op.payload_elements * op.repeats);
@@ -43,17 +44,17 @@ Sums written(const StepProgram& program, const Stage& stage, Pick pick) {
   return sums;
 }
 
-double times_of(DataMoment moment, double micro_batches) {
-  if (moment == DataMoment::kEachUse) return 2 * micro_batches;
-  return moment == DataMoment::kEachBackward ? micro_batches : 1;
+double times_of(step::DataMoment moment, double micro_batches) {
+  if (moment == step::DataMoment::kEachUse) return 2 * micro_batches;
+  return moment == step::DataMoment::kEachBackward ? micro_batches : 1;
 }
 
 /// The same as the pricer counts it.
-Sums counted(const Job& job, const Plan& plan, const StageCost& stage) {
+Sums counted(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
   Sums sums;
-  const auto m = static_cast<double>(micro_batches(job, plan));
-  const Grid grid(plan);
-  for (const StateSpread& spread : {dense_spread(plan), routed_spread(plan)}) {
+  const auto m = static_cast<double>(plan::micro_batches(job, plan));
+  const plan::Grid grid(plan);
+  for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     each_message(job, plan, stage, spread, [&](const PositionMessage& message) {
       if (message.elements <= 0 || grid.size(message.group) <= 1) return;
       Sum& sum = sums[{message.kind, message.group}];
@@ -65,7 +66,7 @@ Sums counted(const Job& job, const Plan& plan, const StageCost& stage) {
   return sums;
 }
 
-bool equal_blocks(const Job& job, const Plan& plan, const Stage& stage) {
+bool equal_blocks(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage) {
   if (stage.position == 0 || stage.position + 1 == plan.parallel.pipeline) return false;
   for (const std::int64_t layer : stage.chunks.front()) {
     if (job.model.layer_class(layer) != job.model.layer_class(stage.chunks.front().front())) {
@@ -77,47 +78,47 @@ bool equal_blocks(const Job& job, const Plan& plan, const Stage& stage) {
 
 /// Whether the pricer claims to count these messages exactly: those that are not cut, those of a
 /// whole position, and all where blocks are equal.
-bool exact(const Job& job, const Plan& plan, const Stage& stage, const Key& key) {
+bool exact(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage, const Key& key) {
   if (equal_blocks(job, plan, stage)) return true;
-  if (key.first != OperatorKind::kAllGather) return !reduces_in_buckets(plan);
-  const bool rail =
-      key.second == GroupKind::kShardOuter || key.second == GroupKind::kExpertShardOuter;
-  const bool each_use = plan.sharding.parameters != Spread::kNone && !rail;
-  return each_use || !refreshes_in_blocks(plan);
+  if (key.first != step::OperatorKind::kAllGather) return !step::reduces_in_buckets(plan);
+  const bool rail = key.second == plan::GroupKind::kShardOuter ||
+                    key.second == plan::GroupKind::kExpertShardOuter;
+  const bool each_use = plan.sharding.parameters != plan::Spread::kNone && !rail;
+  return each_use || !step::refreshes_in_blocks(plan);
 }
 
-void expect_count(const Job& job, const Plan& plan, const Stage& stage, const Key& key,
-                  const Sum& written, const Sum& counted) {
+void expect_count(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage,
+                  const Key& key, const Sum& written, const Sum& counted) {
   const double built = written.messages;
   const double priced = counted.messages;
   if (exact(job, plan, stage, key)) {
     EXPECT_EQ(built, priced);
     return;
   }
-  const bool gather = key.first == OperatorKind::kAllGather;
-  const bool routed = key.second == GroupKind::kExpertData ||
-                      key.second == GroupKind::kExpertShardInner ||
-                      key.second == GroupKind::kExpertShardOuter;
+  const bool gather = key.first == step::OperatorKind::kAllGather;
+  const bool routed = key.second == plan::GroupKind::kExpertData ||
+                      key.second == plan::GroupKind::kExpertShardInner ||
+                      key.second == plan::GroupKind::kExpertShardOuter;
   const auto own = static_cast<double>(routed ? stage.expert_parameters : stage.dense_parameters);
   const auto all = static_cast<double>(stage.dense_parameters + stage.expert_parameters);
   const auto bucket = static_cast<double>(gather ? plan.parameter_bucket : plan.gradient_bucket);
   const double ends = gather ? static_cast<double>(job.model.layers + 2)
                              : all / bucket + static_cast<double>(plan.schedule.chunks);
   // One group may carry the reductions of every backward and those of the last one.
-  const auto steps = static_cast<double>(micro_batches(job, plan) + 1);
+  const auto steps = static_cast<double>(plan::micro_batches(job, plan) + 1);
   for (const double count : {built, priced}) {
     EXPECT_GE(count, counted.elements / (2 * bucket));
     EXPECT_LE(count, steps * (own / bucket + ends));
   }
 }
 
-void expect_same(const Job& job, const Plan& plan, const Stage& stage, const Sums& built,
-                 const Sums& priced) {
+void expect_same(const plan::Job& job, const plan::Plan& plan, const step::Stage& stage,
+                 const Sums& built, const Sums& priced) {
   ASSERT_EQ(built.size(), priced.size());
-  const Grid grid(plan);
+  const plan::Grid grid(plan);
   for (const auto& [key, sum] : built) {
-    SCOPED_TRACE(testing::Message() << plan_text(plan) << " stage " << stage.position << " group "
-                                    << name_of(kGroupNames, key.second));
+    SCOPED_TRACE(testing::Message() << plan::plan_text(plan) << " stage " << stage.position
+                                    << " group " << name_of(plan::kGroupNames, key.second));
     const auto found = priced.find(key);
     ASSERT_NE(found, priced.end());
     // Each message is cut into equal pieces of equal shards: less than one element for each rank.
@@ -138,35 +139,35 @@ TEST(LargestPiece, IsThatOfTheFewestWholeBuckets) {
   EXPECT_EQ(largest_piece(300, 1000, 0), 1000);
 }
 
-Job job_of(const std::string& model, std::int64_t layers) {
-  Job job;
-  job.model = *built_in_model(model);
+plan::Job job_of(const std::string& model, std::int64_t layers) {
+  plan::Job job;
+  job.model = *model::built_in_model(model);
   job.model.layers = layers;
   job.model.count_multi_token = true;  // of those that have any
-  job.cluster = *built_in_cluster("dgx-h100", 8);
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 8);
   job.sequences = 64;
   job.length = 1024;
   return job;
 }
 
 /// Compares every position of a plan.
-void compare(const Job& job, const Plan& plan) {
-  ASSERT_FALSE(broken_rule(job, plan)) << plan_text(plan);
-  const CostModel cost(job);
+void compare(const plan::Job& job, const plan::Plan& plan) {
+  ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::plan_text(plan);
+  const cost::CostModel cost(job);
   Pricer pricer(job, cost);
   const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-  const StepProgram program = build_program(job, plan);
+  const step::StepProgram program = step::build_program(job, plan);
   for (const StageCost& stage : pipeline.stages) {
-    const Stage& built = program.stages[static_cast<std::size_t>(stage.position)];
-    expect_same(
-        job, plan, built,
-        written(program, built, [](const Operator& op) { return op.scheme == Scheme::kData; }),
-        counted(job, plan, stage));
+    const step::Stage& built = program.stages[static_cast<std::size_t>(stage.position)];
+    expect_same(job, plan, built,
+                written(program, built,
+                        [](const step::Operator& op) { return op.scheme == step::Scheme::kData; }),
+                counted(job, plan, stage));
   }
 }
 
 /// Overlap and buckets of one strategy in every combination.
-void compare_choices(const Job& job, Plan plan) {
+void compare_choices(const plan::Job& job, plan::Plan plan) {
   for (const std::int64_t bucket :
        {3'000'000LL, 40'000'000LL, 300'000'000LL, 1'000'000'000'000LL}) {
     for (const int overlap : {0, 1, 2, 3}) {
@@ -184,34 +185,34 @@ struct Case {
   const char* name;
   const char* model;
   std::int64_t layers;
-  Parallel parallel;
-  Schedule schedule;
+  plan::Parallel parallel;
+  schedule::Schedule schedule;
 };
 
 class Strategies : public testing::TestWithParam<Case> {};
 
 TEST_P(Strategies, SendWhatThePricerCounts) {
   const Case& which = GetParam();
-  const Job job = job_of(which.model, which.layers);
-  for (const Sharding& sharding : paro_strategies()) {
-    Plan plan;
+  const plan::Job job = job_of(which.model, which.layers);
+  for (const plan::Sharding& sharding : plan::paro_strategies()) {
+    plan::Plan plan;
     plan.parallel = which.parallel;
     plan.schedule = which.schedule;
     plan.sharding = sharding;
     plan.sequence_parallel = plan.parallel.tensor > 1;
-    if (sharding.uses(Spread::kInner)) {
+    if (sharding.uses(plan::Spread::kInner)) {
       plan.sharding.group = 4;
       if (job.model.experts) plan.sharding.expert_group = 2;
     }
     compare_choices(job, plan);
-    Job whole = job;
+    plan::Job whole = job;
     whole.kernels.scattered_gradients = false;
-    whole.kernels.masters = Masters::kAlone;
+    whole.kernels.masters = plan::Masters::kAlone;
     compare(whole, plan);
   }
 }
 
-const Schedule kOneByOne{.kind = ScheduleKind::kOneForwardOneBackward};
+const schedule::Schedule kOneByOne{.kind = schedule::ScheduleKind::kOneForwardOneBackward};
 INSTANTIATE_TEST_SUITE_P(
     Models, Strategies,
     testing::Values(
@@ -221,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
              "llama-3-8b",
              16,
              {.tensor = 2, .pipeline = 4, .data = 8},
-             {.kind = ScheduleKind::kInterleaved, .chunks = 2}},
+             {.kind = schedule::ScheduleKind::kInterleaved, .chunks = 2}},
         Case{"TiedOnOneRank", "gpt2-xl", 12, {.data = 64}, kOneByOne},
         Case{"TiedAcrossStages", "gpt2-xl", 12, {.pipeline = 4, .data = 16}, kOneByOne},
         Case{"Experts", "mixtral-8x7b", 16, {.pipeline = 4, .expert = 4, .data = 16}, kOneByOne},
@@ -234,14 +235,14 @@ INSTANTIATE_TEST_SUITE_P(
 
 struct EndCase {
   const char* model;
-  Parallel parallel;
-  Frozen frozen = {};
-  std::optional<Adapters> adapters = {};
+  plan::Parallel parallel;
+  model::Frozen frozen = {};
+  std::optional<model::Adapters> adapters = {};
 };
 
 /// Norms, tied tables, the loss and loads of experts end a step alike in both.
 TEST(StepEnd, IsWhatTheUpdateSends) {
-  const Parallel routed{.tensor = 2, .pipeline = 2, .expert = 2, .data = 16};
+  const plan::Parallel routed{.tensor = 2, .pipeline = 2, .expert = 2, .data = 16};
   for (const auto& [model, parallel, frozen, adapters] :
        {EndCase{"gpt2-xl", {.pipeline = 4, .data = 16}},
         {"llama-3-8b", {.tensor = 4, .pipeline = 2, .data = 8}},
@@ -251,45 +252,45 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
          {.tensor = 2, .expert = 2, .data = 32},
          {.embedding = true, .first = 0, .layers = 4}},
         {"deepseek-v3", routed, {.first = 4, .layers = 2}},
-        {"deepseek-v3", routed, {}, Adapters{.rank = 8}}}) {
-    Job job = job_of(model, 8);
+        {"deepseek-v3", routed, {}, model::Adapters{.rank = 8}}}) {
+    plan::Job job = job_of(model, 8);
     job.model.count_multi_token = !frozen.any() && !adapters;  // They do not go together.
     job.model.frozen = frozen;
     job.model.adapters = adapters;
-    if (adapters) job.model.adapters->targets = possible_targets(job.model);
-    Plan plan;
+    if (adapters) job.model.adapters->targets = model::possible_targets(job.model);
+    plan::Plan plan;
     plan.parallel = parallel;
     plan.sequence_parallel = parallel.tensor > 1;
-    plan.sharding = *sharding_of("NGG");
-    ASSERT_FALSE(broken_rule(job, plan)) << plan_text(plan);
-    const CostModel cost(job);
+    plan.sharding = *plan::sharding_of("NGG");
+    ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::plan_text(plan);
+    const cost::CostModel cost(job);
     Pricer pricer(job, cost);
-    const StepProgram program = build_program(job, plan);
-    const Grid grid(plan);
+    const step::StepProgram program = step::build_program(job, plan);
+    const plan::Grid grid(plan);
     for (const StageCost& stage : pricer.pipeline(pricer.blocks(plan), plan).stages) {
       Sums priced;
-      const auto add = [&](const EndMessage& message) {
+      const auto add = [&](const step::EndMessage& message) {
         if (message.elements == 0 || grid.size(message.group) <= 1) return;
-        Sum& sum = priced[{OperatorKind::kAllReduce, message.group}];
+        Sum& sum = priced[{step::OperatorKind::kAllReduce, message.group}];
         sum.messages += 1;
         sum.elements += static_cast<double>(message.elements);
       };
-      const StepEnd end = step_end(job, plan, stage);
-      std::ranges::for_each(partial_gradients(plan, end), add);
-      std::ranges::for_each(step_numbers(end, DType::kFp32), add);
+      const step::StepEnd end = step_end(job, plan, stage);
+      std::ranges::for_each(step::partial_gradients(plan, end), add);
+      std::ranges::for_each(step::step_numbers(end, DType::kFp32), add);
       const Sums built =
           written(program, program.stages[static_cast<std::size_t>(stage.position)],
-                  [](const Operator& op) {
-                    return op.phase == Phase::kOptimizer && op.scheme != Scheme::kData;
+                  [](const step::Operator& op) {
+                    return op.phase == step::Phase::kOptimizer && op.scheme != step::Scheme::kData;
                   });
       ASSERT_EQ(built.size(), priced.size()) << model << " stage " << stage.position;
       for (const auto& [key, sum] : built) {
-        EXPECT_EQ(sum.messages, priced[key].messages) << name_of(kGroupNames, key.second);
-        EXPECT_EQ(sum.elements, priced[key].elements) << name_of(kGroupNames, key.second);
+        EXPECT_EQ(sum.messages, priced[key].messages) << name_of(plan::kGroupNames, key.second);
+        EXPECT_EQ(sum.elements, priced[key].elements) << name_of(plan::kGroupNames, key.second);
       }
     }
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -20,7 +20,7 @@
 #include "stepwright/simulate/timeline/simulation.h"
 #include "tests/step/adapters.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
@@ -36,67 +36,73 @@ class Dice {
   }
   bool flag(unsigned one_in) { return engine_() % one_in != 0; }
 
-  Job job() {
-    Job job;
+  plan::Job job() {
+    plan::Job job;
     job.model_name = pick<std::string>(
         {"llama-3-8b", "llama-2-13b", "llama-3-70b", "mixtral-8x7b", "gpt-neox-20b", "gpt2-xl"});
-    job.model = *built_in_model(job.model_name);
-    if (job.model.position == Position::kRope && ++jobs_ % 4 == 0) {
+    job.model = *model::built_in_model(job.model_name);
+    if (job.model.position == model::Position::kRope && ++jobs_ % 4 == 0) {
       job.model.multi_token_layers = 1 + jobs_ % 8 / 4;
       job.model.count_multi_token = true;
     }
-    job.cluster = *built_in_cluster(
+    job.cluster = *cluster::built_in_cluster(
         pick<std::string>({"dgx-h100", "dgx-a100-80g", "gb200-nvl72", "perlmutter-a100-40g"}), 8);
     job.length = job.model_name == "gpt2-xl" ? 1024 : pick(Sizes{2048, 4096, 8192});
     job.sequences = pick(Sizes{64, 128, 256, 1152});
-    job.kernels.masters = kMasterNames[static_cast<std::size_t>(jobs_ % 3)].value;
+    job.kernels.masters = plan::kMasterNames[static_cast<std::size_t>(jobs_ % 3)].value;
     job.kernels.loss_chunks = jobs_ % 5 == 0 ? 8 : 1;
     job.kernels.loss_keeps =
-        kLossKeepsNames[jobs_ % 16 < 4 ? static_cast<std::size_t>(jobs_ % 4) : 0].value;
+        plan::kLossKeepsNames[jobs_ % 16 < 4 ? static_cast<std::size_t>(jobs_ % 4) : 0].value;
     return job;
   }
 
   /// With this schedule where there is one.
-  Plan plan(const Job& job, const std::optional<Schedule>& schedule = std::nullopt) {
-    Plan p;
+  plan::Plan plan(const plan::Job& job,
+                  const std::optional<schedule::Schedule>& schedule = std::nullopt) {
+    plan::Plan p;
     p.parallel.tensor = pick(Sizes{1, 2, 4, 8});
     p.parallel.pipeline = pick(Sizes{1, 2, 4, 8});
     p.parallel.context = pick(Sizes{1, 1, 1, 2, 4});
     p.parallel.data =
         job.cluster.devices() / (p.parallel.tensor * p.parallel.pipeline * p.parallel.context);
     p.micro_batch = pick(Sizes{1, 1, 2, 4});
-    p.schedule.kind = pick<ScheduleKind>(
-        {ScheduleKind::kGpipe, ScheduleKind::kOneForwardOneBackward,
-         ScheduleKind::kOneForwardOneBackward, ScheduleKind::kInterleaved,
-         ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2, ScheduleKind::kZeroBubbleV,
-         ScheduleKind::kVHalf, ScheduleKind::kVMin, ScheduleKind::kFolded, ScheduleKind::kDualPipeV,
-         ScheduleKind::kPaired, ScheduleKind::kStp});
-    p.schedule.chunks = chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
-    if (traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
-    if (traits_of(p.schedule.kind).groups && flag(2)) p.schedule.group = pick(Sizes{3, 5, 8, 12});
+    p.schedule.kind = pick<schedule::ScheduleKind>(
+        {schedule::ScheduleKind::kGpipe, schedule::ScheduleKind::kOneForwardOneBackward,
+         schedule::ScheduleKind::kOneForwardOneBackward, schedule::ScheduleKind::kInterleaved,
+         schedule::ScheduleKind::kZeroBubbleH1, schedule::ScheduleKind::kZeroBubbleH2,
+         schedule::ScheduleKind::kZeroBubbleV, schedule::ScheduleKind::kVHalf,
+         schedule::ScheduleKind::kVMin, schedule::ScheduleKind::kFolded,
+         schedule::ScheduleKind::kDualPipeV, schedule::ScheduleKind::kPaired,
+         schedule::ScheduleKind::kStp});
+    p.schedule.chunks = schedule::chunks_of(p.schedule.kind, {pick(Sizes{2, 4, 5})}).front();
+    if (schedule::traits_of(p.schedule.kind).pairs && flag(2)) p.schedule.strands = 2;
+    if (schedule::traits_of(p.schedule.kind).groups && flag(2))
+      p.schedule.group = pick(Sizes{3, 5, 8, 12});
     if (schedule) p.schedule = *schedule;
-    if (!flag(4)) p.layers = fewer_at_the_ends(job.model.layers, placement_of(p).model_chunks());
-    p.recompute.kind =
-        pick<RecomputeKind>({RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull,
-                             RecomputeKind::kEvery, RecomputeKind::kModules});
-    if (p.recompute.kind == RecomputeKind::kEvery) p.recompute.every = 2;
-    if (p.recompute.kind == RecomputeKind::kModules) {
-      for (const auto& [module, name] : kModuleNames) {
+    if (!flag(4))
+      p.layers = fewer_at_the_ends(job.model.layers, plan::placement_of(p).model_chunks());
+    p.recompute.kind = pick<plan::RecomputeKind>(
+        {plan::RecomputeKind::kNone, plan::RecomputeKind::kSelective, plan::RecomputeKind::kFull,
+         plan::RecomputeKind::kEvery, plan::RecomputeKind::kModules});
+    if (p.recompute.kind == plan::RecomputeKind::kEvery) p.recompute.every = 2;
+    if (p.recompute.kind == plan::RecomputeKind::kModules) {
+      for (const auto& [module, name] : plan::kModuleNames) {
         if (flag(2)) p.recompute.modules.add(module);
       }
-      p.recompute.modules.add(Module::kNorm);
-      p.recompute.modules = held_modules(job.model, p.recompute.modules);
+      p.recompute.modules.add(plan::Module::kNorm);
+      p.recompute.modules = plan::held_modules(job.model, p.recompute.modules);
       if (flag(3)) p.recompute.every = 2;
     }
     if (!flag(4)) {
       p.recompute.stages = {
-          {.position = 0, .kind = RecomputeKind::kFull},
-          {.position = 1, .kind = RecomputeKind::kModules, .modules = {Module::kNorm}}};
+          {.position = 0, .kind = plan::RecomputeKind::kFull},
+          {.position = 1, .kind = plan::RecomputeKind::kModules, .modules = {plan::Module::kNorm}}};
     }
     p.sequence_parallel = p.parallel.tensor > 1 && flag(3);
-    p.tensor_input = pick<TensorInput>({TensorInput::kKeep, TensorInput::kRegather});
-    p.context_kind =
-        pick<ContextKind>({ContextKind::kRing, ContextKind::kAllGather, ContextKind::kUlysses});
+    p.tensor_input =
+        pick<plan::TensorInput>({plan::TensorInput::kKeep, plan::TensorInput::kRegather});
+    p.context_kind = pick<plan::ContextKind>(
+        {plan::ContextKind::kRing, plan::ContextKind::kAllGather, plan::ContextKind::kUlysses});
     p.overlap = {.gradients = flag(4),
                  .parameters = flag(4),
                  .tensor = !flag(4),
@@ -111,15 +117,15 @@ class Dice {
  private:
   /// The embedding and the head count as a layer each; they may stand alone.
   static std::vector<std::int64_t> fewer_at_the_ends(std::int64_t layers, std::int64_t chunks) {
-    std::vector<std::int64_t> split = even_split(layers + 2, chunks);
+    std::vector<std::int64_t> split = plan::even_split(layers + 2, chunks);
     --split.front();
     --split.back();
     return split;
   }
 
-  void shard(const Job& job, Plan& p) {
-    p.sharding = pick(paro_strategies());
-    const bool inner = sharding_word(p.sharding).find('I') != std::string::npos;
+  void shard(const plan::Job& job, plan::Plan& p) {
+    p.sharding = pick(plan::paro_strategies());
+    const bool inner = plan::sharding_word(p.sharding).find('I') != std::string::npos;
     if (inner) p.sharding.group = pick(Sizes{1, 2, 4, 8});
     if (!job.model.experts) return;
     p.parallel.expert = pick(Sizes{1, 2, 4, 8});
@@ -140,18 +146,19 @@ TEST(Simulation, KindsOfComputationSumToIt) {
   Dice dice(7);
   int routed = 0;
   for (int seen = 0; seen < 100;) {
-    const Job job = dice.job();
-    const Plan plan = dice.plan(job);
-    if (broken_rule(job, plan)) continue;
+    const plan::Job job = dice.job();
+    const plan::Plan plan = dice.plan(job);
+    if (plan::broken_rule(job, plan)) continue;
     ++seen;
-    const Simulation simulation = simulate(build_program(job, plan), CostModel(job),
-                                           group_layouts(job.cluster, Grid(plan)), plan);
+    const Simulation simulation =
+        simulate(step::build_program(job, plan), cost::CostModel(job),
+                 cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
     for (const StageTimes& stage : simulation.stages) {
       const ComputeSeconds& kinds = stage.breakdown.computation;
       const double sum_s = std::accumulate(kinds.begin(), kinds.end(), 0.0);
-      EXPECT_NEAR(sum_s, stage.breakdown.compute_s, 1e-9 * sum_s) << plan_text(plan);
+      EXPECT_NEAR(sum_s, stage.breakdown.compute_s, 1e-9 * sum_s) << plan::plan_text(plan);
       const bool experts = kinds[static_cast<std::size_t>(ComputeKind::kExperts)] > 0;
-      EXPECT_EQ(experts, job.model.experts.has_value()) << plan_text(plan);
+      EXPECT_EQ(experts, job.model.experts.has_value()) << plan::plan_text(plan);
       routed += experts ? 1 : 0;
     }
   }
@@ -170,24 +177,25 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
   std::vector<double> gaps;
   std::vector<double> slack;
   while (gaps.size() < plans) {
-    Job job = dice.job();
-    if (frozen) freeze_any(job, freezing);
-    const Plan plan = dice.plan(job);
-    if (broken_rule(job, plan)) continue;
-    const CostModel cost(job);
+    plan::Job job = dice.job();
+    if (frozen) step::freeze_any(job, freezing);
+    const plan::Plan plan = dice.plan(job);
+    if (plan::broken_rule(job, plan)) continue;
+    const cost::CostModel cost(job);
     const Simulation simulation =
-        simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
+        simulate(step::build_program(job, plan), cost,
+                 cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
     Pricer pricer(job, cost);
     const Price price = pricer.price(plan);
     const double time = simulation.step_time_s;
-    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::plan_text(plan);
     const double played_s = pricer.played_price(plan, Played::kFloors).lower_bound_s;
-    EXPECT_LE(played_s, time * (1 + 1e-9)) << plan_text(plan);
-    EXPECT_GE(played_s, price.lower_bound_s) << plan_text(plan);
+    EXPECT_LE(played_s, time * (1 + 1e-9)) << plan::plan_text(plan);
+    EXPECT_GE(played_s, price.lower_bound_s) << plan::plan_text(plan);
     slack.push_back(1 - played_s / time);
-    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
+    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::plan_text(plan);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-    EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan_text(plan);
+    EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan::plan_text(plan);
     gaps.push_back(std::abs(price.seconds / time - 1));
   }
   return {gaps, slack};
@@ -211,50 +219,51 @@ TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
   std::mt19937 freezing(77);
   std::vector<double> shares;
   while (shares.size() < 200) {
-    Job job = dice.job();
-    freeze_any(job, freezing);
-    const Plan plan = dice.plan(job);
-    if (broken_rule(job, plan)) continue;
-    const CostModel cost(job);
-    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
+    plan::Job job = dice.job();
+    step::freeze_any(job, freezing);
+    const plan::Plan plan = dice.plan(job);
+    if (plan::broken_rule(job, plan)) continue;
+    const cost::CostModel cost(job);
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    EXPECT_LE(priced, memory + 1) << plan_text(plan);
+    EXPECT_LE(priced, memory + 1) << plan::plan_text(plan);
     shares.push_back(priced / memory);
   }
   EXPECT_GE(median(shares), 0.97);
 }
 
 /// Gives the layers of a chunk to its neighbour.
-void empty_chunk(Plan& plan, const Job& job, std::size_t which) {
-  const std::int64_t chunks = placement_of(plan).model_chunks();
-  if (plan.layers.empty()) plan.layers = even_split(job.model.layers, chunks);
+void empty_chunk(plan::Plan& plan, const plan::Job& job, std::size_t which) {
+  const std::int64_t chunks = plan::placement_of(plan).model_chunks();
+  if (plan.layers.empty()) plan.layers = plan::even_split(job.model.layers, chunks);
   which %= plan.layers.size();
   plan.layers[which == 0 ? 1 : which - 1] += std::exchange(plan.layers[which], 0);
 }
 
 /// How long a price says a step takes over what the simulator plays, which its bounds enclose; its
 /// memory is never above the program's.
-double bounded_ratio(const Job& job, const Plan& plan) {
-  const CostModel cost(job);
-  const StepProgram program = build_program(job, plan);
+double bounded_ratio(const plan::Job& job, const plan::Plan& plan) {
+  const cost::CostModel cost(job);
+  const step::StepProgram program = step::build_program(job, plan);
   const double time =
-      simulate(program, cost, group_layouts(job.cluster, Grid(plan)), plan).step_time_s;
+      simulate(program, cost, cost::group_layouts(job.cluster, plan::Grid(plan)), plan).step_time_s;
   Pricer pricer(job, cost);
   const Price price = pricer.price(plan);
-  EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan_text(plan);
-  EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan_text(plan);
-  EXPECT_LE(price.memory_bytes, memory_report(job, program).peak_bytes + 1) << plan_text(plan);
+  EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::plan_text(plan);
+  EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::plan_text(plan);
+  EXPECT_LE(price.memory_bytes, memory::memory_report(job, program).peak_bytes + 1)
+      << plan::plan_text(plan);
   return price.seconds / time;
 }
 
 TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
   Dice dice(7);
   for (int drawn = 0; drawn < 200;) {
-    const Job job = dice.job();
-    Plan plan = dice.plan(job);
-    if (placement_of(plan).model_chunks() < 3) continue;
+    const plan::Job job = dice.job();
+    plan::Plan plan = dice.plan(job);
+    if (plan::placement_of(plan).model_chunks() < 3) continue;
     empty_chunk(plan, job, dice.pick<std::size_t>({0, 1, 2, 3, 7}));
-    if (!is_hollow(plan.layers) || broken_rule(job, plan)) continue;
+    if (!plan::is_hollow(plan.layers) || plan::broken_rule(job, plan)) continue;
     ++drawn;
     bounded_ratio(job, plan);
   }
@@ -263,21 +272,22 @@ TEST(Price, BoundsPlansWithAChunkWithoutLayers) {
 TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
   Dice dice(9);
   for (int drawn = 0; drawn < 450;) {
-    Job job = dice.job();
-    Plan plan = dice.plan(job);
-    constexpr ScheduleKind kKinds[] = {ScheduleKind::kSpreadVocabulary,
-                                       ScheduleKind::kVocabularyOne, ScheduleKind::kVocabularyTwo};
+    plan::Job job = dice.job();
+    plan::Plan plan = dice.plan(job);
+    constexpr schedule::ScheduleKind kKinds[] = {schedule::ScheduleKind::kSpreadVocabulary,
+                                                 schedule::ScheduleKind::kVocabularyOne,
+                                                 schedule::ScheduleKind::kVocabularyTwo};
     plan.schedule = {.kind = kKinds[drawn % 3]};
     plan.layers.clear();
     if (drawn % 3 != 0) {
       job.kernels.loss_chunks = 1;
-      job.kernels.loss_keeps = LossKeeps::kLogits;
-      plan.sharding.parameters = plan.sharding.gradients = Spread::kNone;
+      job.kernels.loss_keeps = plan::LossKeeps::kLogits;
+      plan.sharding.parameters = plan.sharding.gradients = plan::Spread::kNone;
     }
-    if (broken_rule(job, plan)) continue;
+    if (plan::broken_rule(job, plan)) continue;
     ++drawn;
     // Hidden are messages of data parallelism, and of passes.
-    EXPECT_NEAR(bounded_ratio(job, plan), 1, 0.25) << plan_text(plan);
+    EXPECT_NEAR(bounded_ratio(job, plan), 1, 0.25) << plan::plan_text(plan);
   }
 }
 
@@ -287,21 +297,21 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
   std::mt19937 random(19);
   std::vector<double> shares;
   while (shares.size() < 300) {
-    Job job = dice.job();
-    Plan plan = dice.plan(job);
+    plan::Job job = dice.job();
+    plan::Plan plan = dice.plan(job);
     plan.offload.optimizer = static_cast<double>(random() % 3) / 2;
     if (random() % 2 == 0) {
-      plan.offload.activations = {OffloadModule::kQkv, OffloadModule::kCoreAttention,
-                                  OffloadModule::kLayerInput};
+      plan.offload.activations = {plan::OffloadModule::kQkv, plan::OffloadModule::kCoreAttention,
+                                  plan::OffloadModule::kLayerInput};
     }
     plan.offload.parameters = random() % 4 == 0;
-    if (random() % 3 == 0) job.method.reference.place = ModelPlace::kHost;
+    if (random() % 3 == 0) job.method.reference.place = plan::ModelPlace::kHost;
     job.cluster.host.memory_bytes = 1e15;
-    if (broken_rule(job, plan)) continue;
-    const double host = memory_report(job, build_program(job, plan)).host_bytes;
-    const CostModel cost(job);
+    if (plan::broken_rule(job, plan)) continue;
+    const double host = memory::memory_report(job, step::build_program(job, plan)).host_bytes;
+    const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).host_bytes;
-    EXPECT_LE(priced, host + 1) << plan_text(plan);
+    EXPECT_LE(priced, host + 1) << plan::plan_text(plan);
     if (host > 0) shares.push_back(priced / host);
   }
   RecordProperty("least", std::to_string(std::ranges::min(shares)));
@@ -316,17 +326,17 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
   std::vector<double> shares;
   std::vector<double> of_cut_backwards;
   while (shares.size() < 2000) {
-    const Job job = dice.job();
-    const Plan plan = dice.plan(job);
-    if (broken_rule(job, plan)) continue;
-    const CostModel cost(job);
+    const plan::Job job = dice.job();
+    const plan::Plan plan = dice.plan(job);
+    if (plan::broken_rule(job, plan)) continue;
+    const cost::CostModel cost(job);
     Pricer pricer(job, cost);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
     const Price price = pricer.finish(pipeline, plan);
-    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
-    EXPECT_LE(price.memory_bytes, memory + 1) << plan_text(plan);
-    EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan_text(plan);
-    const bool cut = splits_backward(plan.schedule);
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
+    EXPECT_LE(price.memory_bytes, memory + 1) << plan::plan_text(plan);
+    EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan::plan_text(plan);
+    const bool cut = schedule::splits_backward(plan.schedule);
     (cut ? of_cut_backwards : shares).push_back(price.memory_bytes / memory);
   }
   std::ranges::sort(shares);
@@ -346,24 +356,25 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
 /// Two strands: layers of a forward beside those of a backward or a part of one. Data gradients
 /// leave most for the weight gradients where layers keep their inputs and little is split.
 TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
-  using enum ScheduleKind;
+  using enum schedule::ScheduleKind;
   Dice dice(44);
   std::vector<double> shares;
   while (shares.size() < 2000) {
-    const Job job = dice.job();
-    const ScheduleKind kind =
-        shares.size() % 4 == 0 ? dice.pick<ScheduleKind>({kFolded, kDualPipeV, kPaired}) : kStp;
-    Plan plan = dice.plan(job, Schedule{.kind = kind, .chunks = 2, .strands = 2});
+    const plan::Job job = dice.job();
+    const schedule::ScheduleKind kind =
+        shares.size() % 4 == 0 ? dice.pick<schedule::ScheduleKind>({kFolded, kDualPipeV, kPaired})
+                               : kStp;
+    plan::Plan plan = dice.plan(job, schedule::Schedule{.kind = kind, .chunks = 2, .strands = 2});
     if (kind == kStp) {
       plan.micro_batch = 4;
-      plan.tensor_input = TensorInput::kKeep;
+      plan.tensor_input = plan::TensorInput::kKeep;
       plan.sequence_parallel = plan.parallel.tensor > 1;
     }
-    if (broken_rule(job, plan)) continue;
-    const CostModel cost(job);
+    if (plan::broken_rule(job, plan)) continue;
+    const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
-    EXPECT_LE(priced, memory + 1) << plan_text(plan);
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
+    EXPECT_LE(priced, memory + 1) << plan::plan_text(plan);
     shares.push_back(priced / memory);
   }
   std::ranges::sort(shares);
@@ -379,28 +390,28 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
   Dice dice(17);
   std::vector<double> shares;
   while (shares.size() < 300) {
-    Job job = dice.job();
+    plan::Job job = dice.job();
     job.model_name = dice.pick<std::string>({"gpt-oss-20b", "nemotron-h-47b", "gemma-3-4b"});
-    job.model = *built_in_model(job.model_name);
-    if (!dice.flag(2)) job.kernels.attention = AttentionKernel::kUnfused;
+    job.model = *model::built_in_model(job.model_name);
+    if (!dice.flag(2)) job.kernels.attention = cluster::AttentionKernel::kUnfused;
     if (!dice.flag(3)) {
-      job.model.encoder = Encoder{.parameters = 400'000'000,
-                                  .projector = 20'000'000,
-                                  .patches = 1024,
-                                  .tokens = 256,
-                                  .flops = 9e11,
-                                  .layers = 24,
-                                  .hidden = 1024,
-                                  .heads = 16,
-                                  .ffn = 4096};
+      job.model.encoder = model::Encoder{.parameters = 400'000'000,
+                                         .projector = 20'000'000,
+                                         .patches = 1024,
+                                         .tokens = 256,
+                                         .flops = 9e11,
+                                         .layers = 24,
+                                         .hidden = 1024,
+                                         .heads = 16,
+                                         .ffn = 4096};
       job.model.frozen.encoder = !dice.flag(2);
     }
-    const Plan plan = dice.plan(job);
-    if (broken_rule(job, plan)) continue;
-    const CostModel cost(job);
+    const plan::Plan plan = dice.plan(job);
+    if (plan::broken_rule(job, plan)) continue;
+    const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    const double memory = memory_report(job, build_program(job, plan)).peak_bytes;
-    EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan_text(plan);
+    const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
+    EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan::plan_text(plan);
     shares.push_back(priced / memory);
   }
   EXPECT_GE(median(shares), 0.98);
@@ -410,64 +421,73 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
   // A small vocabulary makes embedding and head negligible, so that stages are equal; nothing
   // overlaps, so that nothing contends.
   for (const std::int64_t pipeline : {1, 2, 4, 8}) {
-    for (const Schedule& schedule :
-         {Schedule{ScheduleKind::kGpipe, 1}, Schedule{ScheduleKind::kOneForwardOneBackward, 1},
-          Schedule{ScheduleKind::kInterleaved, 2}, Schedule{ScheduleKind::kInterleaved, 5},
-          Schedule{.kind = ScheduleKind::kInterleaved, .chunks = 2, .group = 12},
-          Schedule{.kind = ScheduleKind::kPaired, .chunks = 2, .group = 12},
-          Schedule{ScheduleKind::kZeroBubbleH1, 1}, Schedule{ScheduleKind::kZeroBubbleV, 2},
-          Schedule{ScheduleKind::kVMin, 2}, Schedule{ScheduleKind::kFolded, 2},
-          Schedule{ScheduleKind::kDualPipeV, 2}, Schedule{ScheduleKind::kPaired, 2},
-          Schedule{ScheduleKind::kStp, 2}, Schedule{ScheduleKind::kAuto, 1},
-          Schedule{ScheduleKind::kAuto, 2}}) {
-      const ScheduleKind kind = schedule.kind;
-      const bool alone = traits_of(kind).alone && kind != ScheduleKind::kPaired;
+    for (const schedule::Schedule& schedule :
+         {schedule::Schedule{schedule::ScheduleKind::kGpipe, 1},
+          schedule::Schedule{schedule::ScheduleKind::kOneForwardOneBackward, 1},
+          schedule::Schedule{schedule::ScheduleKind::kInterleaved, 2},
+          schedule::Schedule{schedule::ScheduleKind::kInterleaved, 5},
+          schedule::Schedule{
+              .kind = schedule::ScheduleKind::kInterleaved, .chunks = 2, .group = 12},
+          schedule::Schedule{.kind = schedule::ScheduleKind::kPaired, .chunks = 2, .group = 12},
+          schedule::Schedule{schedule::ScheduleKind::kZeroBubbleH1, 1},
+          schedule::Schedule{schedule::ScheduleKind::kZeroBubbleV, 2},
+          schedule::Schedule{schedule::ScheduleKind::kVMin, 2},
+          schedule::Schedule{schedule::ScheduleKind::kFolded, 2},
+          schedule::Schedule{schedule::ScheduleKind::kDualPipeV, 2},
+          schedule::Schedule{schedule::ScheduleKind::kPaired, 2},
+          schedule::Schedule{schedule::ScheduleKind::kStp, 2},
+          schedule::Schedule{schedule::ScheduleKind::kAuto, 1},
+          schedule::Schedule{schedule::ScheduleKind::kAuto, 2}}) {
+      const schedule::ScheduleKind kind = schedule.kind;
+      const bool alone = schedule::traits_of(kind).alone && kind != schedule::ScheduleKind::kPaired;
       if (pipeline == 1 && !alone) continue;
-      Job job;
-      job.model = *built_in_model("llama-3-70b");
+      plan::Job job;
+      job.model = *model::built_in_model("llama-3-70b");
       job.model.vocabulary = 128;
-      job.cluster = *built_in_cluster("dgx-h100", 8);
+      job.cluster = *cluster::built_in_cluster("dgx-h100", 8);
       job.length = 4096;
       job.sequences = 512;
-      Plan plan;
+      plan::Plan plan;
       plan.parallel = {.tensor = 8, .pipeline = pipeline, .data = 8 / pipeline};
       plan.sequence_parallel = true;
       plan.schedule = schedule;
-      plan.overlap = overlap_all(false);
-      ASSERT_FALSE(illegal(job, plan)) << illegal(job, plan)->message;
-      const CostModel cost(job);
+      plan.overlap = plan::overlap_all(false);
+      ASSERT_FALSE(plan::illegal(job, plan)) << plan::illegal(job, plan)->message;
+      const cost::CostModel cost(job);
       Pricer pricer(job, cost);
-      if (!is_settled(plan.schedule)) {
+      if (!schedule::is_settled(plan.schedule)) {
         plan.schedule.basis = priced_basis(pricer, plan, pipeline);
         // Whether it fits is not asked.
         plan.schedule.basis.room_bytes.assign(static_cast<std::size_t>(pipeline),
                                               std::int64_t{1} << 45);
       }
       const Simulation simulation =
-          simulate(build_program(job, plan), cost, group_layouts(job.cluster, Grid(plan)), plan);
-      EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01) << plan_text(plan);
+          simulate(step::build_program(job, plan), cost,
+                   cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
+      EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01)
+          << plan::plan_text(plan);
     }
   }
 }
 
 TEST(Price, IsTheSameWhateverWasPricedBefore) {
   Dice dice(7);
-  Job job;
-  job.model = *built_in_model("llama-3-8b");
-  job.cluster = *built_in_cluster("dgx-h100", 8);
+  plan::Job job;
+  job.model = *model::built_in_model("llama-3-8b");
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 8);
   job.sequences = 256;
   job.length = 4096;
-  const CostModel cost(job);
+  const cost::CostModel cost(job);
   Pricer warm(job, cost);
   int compared = 0;
   while (compared < 30) {
-    const Plan plan = dice.plan(job);
-    if (broken_rule(job, plan)) continue;
+    const plan::Plan plan = dice.plan(job);
+    if (plan::broken_rule(job, plan)) continue;
     Pricer fresh(job, cost);
-    EXPECT_EQ(warm.price(plan).seconds, fresh.price(plan).seconds) << plan_text(plan);
+    EXPECT_EQ(warm.price(plan).seconds, fresh.price(plan).seconds) << plan::plan_text(plan);
     ++compared;
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

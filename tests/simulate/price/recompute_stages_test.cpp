@@ -11,45 +11,45 @@
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr std::int64_t kStages = 4;
 constexpr std::int64_t kFull = 1;  ///< The one that recomputes.
 
-Job four_layers() {
-  Job job;
-  job.model = *built_in_model("llama-3-8b");
+plan::Job four_layers() {
+  plan::Job job;
+  job.model = *model::built_in_model("llama-3-8b");
   job.model.layers = 2 * kStages;
-  job.cluster = *built_in_cluster("dgx-h100", 1);
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
   job.length = 4096;
   job.sequences = 2;
   return job;
 }
 
-Plan plan_with(const Recompute& recompute) {
-  Plan plan;
+plan::Plan plan_with(const plan::Recompute& recompute) {
+  plan::Plan plan;
   plan.parallel = {.pipeline = kStages, .data = 2};
   plan.recompute = recompute;
-  plan.overlap = overlap_all(false);
+  plan.overlap = plan::overlap_all(false);
   return plan;
 }
 
-Plan with_one() {
-  return plan_with({.stages = {{.position = kFull, .kind = RecomputeKind::kFull}}});
+plan::Plan with_one() {
+  return plan_with({.stages = {{.position = kFull, .kind = plan::RecomputeKind::kFull}}});
 }
 
-double step_s(const Job& job, const Plan& plan) {
-  return simulate(build_program(job, plan), CostModel(job), group_layouts(job.cluster, Grid(plan)),
-                  plan)
+double step_s(const plan::Job& job, const plan::Plan& plan) {
+  return simulate(step::build_program(job, plan), cost::CostModel(job),
+                  cost::group_layouts(job.cluster, plan::Grid(plan)), plan)
       .step_time_s;
 }
 
 // Of two layers that run again the position keeps their inputs alone: 4,096 tokens of 4,096
 // elements of two bytes each.
 TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
-  const Job job = four_layers();
-  const CostModel cost(job);
+  const plan::Job job = four_layers();
+  const cost::CostModel cost(job);
   Pricer pricer(job, cost);
   const PipelineParts one = pricer.parts(with_one());
   const PipelineParts none = pricer.parts(plan_with({}));
@@ -63,13 +63,13 @@ TEST(RecomputeByStage, APositionKeepsWhatItWouldIfAllDidTheSame) {
 // One micro-batch goes through the pipeline and back: what one position does again is all that is
 // added, and it takes about as long as that position's forward.
 TEST(RecomputeByStage, OneMicroBatchWaitsForWhatRunsAgain) {
-  const Job job = four_layers();
-  const CostModel cost(job);
+  const plan::Job job = four_layers();
+  const cost::CostModel cost(job);
   Pricer pricer(job, cost);
-  const auto backward_s = [&](const Plan& plan) {
+  const auto backward_s = [&](const plan::Plan& plan) {
     return pricer.parts(plan).seconds.parts[kFull][0].backward;
   };
-  const Plan plain = plan_with({});
+  const plan::Plan plain = plan_with({});
   const double again_s = backward_s(with_one()) - backward_s(plain);
   const double forward_s = pricer.parts(plain).seconds.parts[kFull][0].forward;
   EXPECT_NEAR(again_s, forward_s, 0.1 * forward_s);
@@ -79,22 +79,22 @@ TEST(RecomputeByStage, OneMicroBatchWaitsForWhatRunsAgain) {
 }
 
 TEST(RecomputeByStage, AllStagesAlikeIsThePlanWithoutThem) {
-  Job job = four_layers();
+  plan::Job job = four_layers();
   job.sequences = 32;
-  Recompute all;
+  plan::Recompute all;
   for (std::int64_t position = 0; position < kStages; ++position) {
-    all.stages.push_back({.position = position, .kind = RecomputeKind::kFull});
+    all.stages.push_back({.position = position, .kind = plan::RecomputeKind::kFull});
   }
-  const Plan listed = plan_with(all);
-  const Plan full = plan_with({.kind = RecomputeKind::kFull});
-  EXPECT_EQ(canonical(listed, job), canonical(full, job));
+  const plan::Plan listed = plan_with(all);
+  const plan::Plan full = plan_with({.kind = plan::RecomputeKind::kFull});
+  EXPECT_EQ(plan::canonical(listed, job), plan::canonical(full, job));
   EXPECT_DOUBLE_EQ(step_s(job, listed), step_s(job, full));
-  EXPECT_DOUBLE_EQ(memory_report(job, build_program(job, listed)).peak_bytes,
-                   memory_report(job, build_program(job, full)).peak_bytes);
-  const CostModel cost(job);
+  EXPECT_DOUBLE_EQ(memory::memory_report(job, step::build_program(job, listed)).peak_bytes,
+                   memory::memory_report(job, step::build_program(job, full)).peak_bytes);
+  const cost::CostModel cost(job);
   Pricer pricer(job, cost);
   EXPECT_DOUBLE_EQ(pricer.price(listed).seconds, pricer.price(full).seconds);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

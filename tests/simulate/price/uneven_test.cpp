@@ -12,29 +12,30 @@
 #include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 constexpr std::int64_t kLength = 4096;
 
-Job job_of_documents(const Packing& packing, std::int64_t sequences) {
-  Job job;
+plan::Job job_of_documents(const packing::Packing& packing, std::int64_t sequences) {
+  plan::Job job;
   job.model_name = "llama-3-8b";
-  job.model = *built_in_model(job.model_name);
-  job.cluster = *built_in_cluster("dgx-h100", 8);
+  job.model = *model::built_in_model(job.model_name);
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 8);
   job.sequences = sequences;
   job.length = kLength;
-  job.documents = DocumentBatch{.lengths = lognormal_lengths(900, 0.9), .packing = packing};
-  job.documents->packs = make_packs(job.documents->lengths, packing, kLength);
+  job.documents =
+      plan::DocumentBatch{.lengths = packing::lognormal_lengths(900, 0.9), .packing = packing};
+  job.documents->packs = packing::make_packs(job.documents->lengths, packing, kLength);
   return job;
 }
 
-Packing packed(PackingKind kind = PackingKind::kGreedy) {
-  return {.kind = kind, .too_long = TooLong::kDrop};
+packing::Packing packed(packing::PackingKind kind = packing::PackingKind::kGreedy) {
+  return {.kind = kind, .too_long = packing::TooLong::kDrop};
 }
 
 /// Pairs of many sequences over their mean, packed anew.
-std::vector<double> drawn_pairs(const Job& job) {
+std::vector<double> drawn_pairs(const plan::Job& job) {
   std::vector<std::int64_t> lengths;
   std::mt19937_64 random(5);
   std::vector<double> weights;
@@ -45,9 +46,10 @@ std::vector<double> drawn_pairs(const Job& job) {
   for (int i = 0; i < 60'000; ++i) lengths.push_back(job.documents->lengths[draw(random)].length);
   std::vector<double> pairs;
   double mean = 0;
-  for (const Documents& pack : pack_documents(lengths, kLength, job.documents->packing.kind)) {
+  for (const packing::Documents& pack :
+       packing::pack_documents(lengths, kLength, job.documents->packing.kind)) {
     double sum = 0;
-    for (const std::int64_t length : pack) sum += causal_pairs(length);
+    for (const std::int64_t length : pack) sum += packing::causal_pairs(length);
     pairs.push_back(sum);
     mean += sum;
   }
@@ -57,18 +59,18 @@ std::vector<double> drawn_pairs(const Job& job) {
 
 /// What drawn steps take longer in the mean than one of equal micro-batches: each rank plays its
 /// own, and the step ends with the last. The seconds of a micro-batch are `seconds`.
-double drawn_waits(const Job& job, const Plan& plan, const MicroBatchSeconds& seconds) {
+double drawn_waits(const plan::Job& job, const plan::Plan& plan, const MicroBatchSeconds& seconds) {
   const std::vector<double> pairs = drawn_pairs(job);
   std::mt19937_64 random(9);
   ScheduleStore store;
-  const std::int64_t count = micro_batches(job, plan);
+  const std::int64_t count = plan::micro_batches(job, plan);
   const auto schedule = store.turns({plan.schedule, plan.parallel.pipeline, count});
-  TurnSeconds turns;
+  schedule::TurnSeconds turns;
   const double all = seconds.pairs + seconds.tokens;
   turns.parts.assign(static_cast<std::size_t>(plan.parallel.pipeline),
                      {{.forward = all / 3, .backward = 2 * all / 3}});
-  TurnPlayer player;
-  const double even_s = makespan_s(player.play(schedule->order, schedule->turns, turns));
+  schedule::TurnPlayer player;
+  const double even_s = schedule::makespan_s(player.play(schedule->order, schedule->turns, turns));
   constexpr int kSteps = 300;
   double waits = 0;
   for (int step = 0; step < kSteps; ++step) {
@@ -82,15 +84,16 @@ double drawn_waits(const Job& job, const Plan& plan, const MicroBatchSeconds& se
         }
         turns.factors.push_back((seconds.tokens + seconds.pairs * mean) / all);
       }
-      last_s = std::max(last_s, makespan_s(player.play(schedule->order, schedule->turns, turns)));
+      last_s = std::max(last_s,
+                        schedule::makespan_s(player.play(schedule->order, schedule->turns, turns)));
     }
     waits += (last_s - even_s) / kSteps;
   }
   return waits;
 }
 
-Plan plan_with(std::int64_t data, std::int64_t pipeline, std::int64_t micro_batch) {
-  Plan plan;
+plan::Plan plan_with(std::int64_t data, std::int64_t pipeline, std::int64_t micro_batch) {
+  plan::Plan plan;
   plan.parallel.data = data;
   plan.parallel.pipeline = pipeline;
   plan.micro_batch = micro_batch;
@@ -103,8 +106,8 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
        {std::array{8, 1, 1, 8}, std::array{64, 1, 1, 4}, std::array{16, 1, 4, 2},
         std::array{64, 1, 1, 1}, std::array{4, 4, 1, 16}, std::array{8, 8, 1, 32},
         std::array{1, 8, 1, 64}, std::array{8, 2, 2, 16}}) {
-    const Plan plan = plan_with(data, pipeline, micro_batch);
-    const Job job = job_of_documents(packed(), data * micro_batch * count);
+    const plan::Plan plan = plan_with(data, pipeline, micro_batch);
+    const plan::Job job = job_of_documents(packed(), data * micro_batch * count);
     UnevenSteps law(job, std::make_shared<ScheduleStore>());
     const double step_s = count + pipeline - 1;
     EXPECT_NEAR(law.of(plan, seconds).waits_s, drawn_waits(job, plan, seconds), 0.015 * step_s)
@@ -117,8 +120,8 @@ TEST(Uneven, WaitsAreNearToThoseOfDrawnSteps) {
 TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
   const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
   for (const auto& [data, count] : {std::array{4, 8}, std::array{8, 4}, std::array{1, 8}}) {
-    const Plan plan = plan_with(data, 16, 1);
-    const Job job = job_of_documents(packed(), data * count);
+    const plan::Plan plan = plan_with(data, 16, 1);
+    const plan::Job job = job_of_documents(packed(), data * count);
     UnevenSteps law(job, std::make_shared<ScheduleStore>());
     const double waits_s = law.of(plan, seconds).waits_s;
     const double step_s = count + 15;
@@ -129,7 +132,7 @@ TEST(Uneven, WithFewMicroBatchesForManyStagesTheLawIsLow) {
 }
 
 TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
-  const Job job = job_of_documents(packed(), 8);
+  const plan::Job job = job_of_documents(packed(), 8);
   UnevenSteps law(job, std::make_shared<ScheduleStore>());
   const Uneven uneven = law.of(plan_with(1, 1, 1), {.pairs = 0.2, .tokens = 0.8});
   EXPECT_NEAR(uneven.waits_s, 0, 1e-4);
@@ -138,38 +141,39 @@ TEST(Uneven, OneRankWithoutAPipelineWaitsForNobody) {
 }
 
 TEST(Uneven, RanksThatGatherParametersWaitInEveryMicroBatch) {
-  const Job job = job_of_documents(packed(), 64);
+  const plan::Job job = job_of_documents(packed(), 64);
   UnevenSteps law(job, std::make_shared<ScheduleStore>());
   const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
-  Plan plan = plan_with(8, 1, 1);
+  plan::Plan plan = plan_with(8, 1, 1);
   const double apart = law.of(plan, seconds).waits_s;
-  plan.sharding = {
-      .parameters = Spread::kGlobal, .gradients = Spread::kGlobal, .optimizer = Spread::kGlobal};
+  plan.sharding = {.parameters = plan::Spread::kGlobal,
+                   .gradients = plan::Spread::kGlobal,
+                   .optimizer = plan::Spread::kGlobal};
   EXPECT_GT(law.of(plan, seconds).waits_s, 2 * apart);
 }
 
 TEST(Uneven, DealingByCostAndSortingTakeTheWaitsAway) {
   const MicroBatchSeconds seconds{.pairs = 0.2, .tokens = 0.8};
-  const Plan plan = plan_with(8, 1, 1);
-  const auto waits = [&](const Packing& packing) {
-    const Job job = job_of_documents(packing, 64);
+  const plan::Plan plan = plan_with(8, 1, 1);
+  const auto waits = [&](const packing::Packing& packing) {
+    const plan::Job job = job_of_documents(packing, 64);
     return UnevenSteps(job, std::make_shared<ScheduleStore>()).of(plan, seconds).waits_s;
   };
-  Packing dealt = packed();
-  dealt.balance = Deal::kByCost;
+  packing::Packing dealt = packed();
+  dealt.balance = packing::Deal::kByCost;
   EXPECT_LT(waits(dealt), 0.3 * waits(packed()));
-  EXPECT_EQ(waits(packed(PackingKind::kSorted)), 0);
+  EXPECT_EQ(waits(packed(packing::PackingKind::kSorted)), 0);
 }
 
 /// Half of the sequences are one document, half are eight: of eight ranks with one each, one has
 /// the long document in all but one step of 256, half of the difference above the mean.
 TEST(Uneven, MicroBatchesDifferByWhatTheyTakeAlone) {
-  const Packing packing = packed(PackingKind::kFirstFit);
-  const auto figures = [&](const LengthHistogram& lengths) {
-    Job job = job_of_documents(packing, 8);
-    job.cluster = *built_in_cluster("dgx-h100", 1);
+  const packing::Packing packing = packed(packing::PackingKind::kFirstFit);
+  const auto figures = [&](const packing::LengthHistogram& lengths) {
+    plan::Job job = job_of_documents(packing, 8);
+    job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
     job.documents->lengths = lengths;
-    job.documents->packs = make_packs(lengths, packing, kLength);
+    job.documents->packs = packing::make_packs(lengths, packing, kLength);
     return document_figures(predict({job, plan_with(8, 1, 1)}));
   };
   const double difference = figures({{4096, 1}}).even_step_s - figures({{512, 1}}).even_step_s;
@@ -179,11 +183,12 @@ TEST(Uneven, MicroBatchesDifferByWhatTheyTakeAlone) {
 }
 
 TEST(Uneven, PredictionsAddWhatStepsWaitAndCountTokensOfDocuments) {
-  Job job = job_of_documents(packed(), 512);
-  Plan plan = plan_with(64, 1, 1);
-  plan.recompute.kind = RecomputeKind::kFull;
-  plan.sharding = {
-      .parameters = Spread::kGlobal, .gradients = Spread::kGlobal, .optimizer = Spread::kGlobal};
+  plan::Job job = job_of_documents(packed(), 512);
+  plan::Plan plan = plan_with(64, 1, 1);
+  plan.recompute.kind = plan::RecomputeKind::kFull;
+  plan.sharding = {.parameters = plan::Spread::kGlobal,
+                   .gradients = plan::Spread::kGlobal,
+                   .optimizer = plan::Spread::kGlobal};
   const Prediction prediction = predict({job, plan});
   const DocumentFigures figures = document_figures(prediction);
   EXPECT_GT(figures.uneven.waits_s, 0);
@@ -203,4 +208,4 @@ TEST(Uneven, PredictionsAddWhatStepsWaitAndCountTokensOfDocuments) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,10 +5,10 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/random_program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
-constexpr Contention kSlow{.compute_beside_inside = 2.0, .compute_beside_network = 3.0};
+constexpr cost::Contention kSlow{.compute_beside_inside = 2.0, .compute_beside_network = 3.0};
 
 TEST(Alone, TellsWhatComputationHidesAndWhatItLoses) {
   // 1 s alone; 2 s beside the message play 1 s; the message is over; 1 s more; 4 s of the reduction
@@ -19,15 +19,15 @@ TEST(Alone, TellsWhatComputationHidesAndWhatItLoses) {
   EXPECT_DOUBLE_EQ(alone.duration_s, 8);
   EXPECT_DOUBLE_EQ(alone.compute_end_s, 4);
   EXPECT_DOUBLE_EQ(alone.compute_s, 3);
-  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(Scheme::kTensor)], 1);
-  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(Scheme::kData)], 4);
-  EXPECT_DOUBLE_EQ(alone.link_busy_s[static_cast<int>(LinkClass::kInside)], 2);
-  EXPECT_DOUBLE_EQ(alone.link_busy_s[static_cast<int>(LinkClass::kNetwork)], 4);
+  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::Scheme::kTensor)], 1);
+  EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::Scheme::kData)], 4);
+  EXPECT_DOUBLE_EQ(alone.link_busy_s[static_cast<int>(cost::LinkClass::kInside)], 2);
+  EXPECT_DOUBLE_EQ(alone.link_busy_s[static_cast<int>(cost::LinkClass::kNetwork)], 4);
 }
 
 TEST(Alone, NeedsNoOtherStage) {
   Line norm = reduction(1, {1});
-  norm.group = GroupKind::kNorm;
+  norm.group = plan::GroupKind::kNorm;
   const Draft draft = single({{receive(false), computation(2, {0}), norm, send(3, false, {1})}});
   EXPECT_DOUBLE_EQ(run_alone(draft.program.templates[0], draft.prices[0], {}).duration_s, 5);
 }
@@ -42,16 +42,16 @@ TEST(Alone, PlaysASequenceAsASimulationOfItAlone) {
   for (std::uint32_t seed = 0; seed < 100; ++seed) {
     Draft draft = random_program(seed);
     if (draft.program.stages.size() > 1) continue;
-    Stage& stage = draft.program.stages[0];
+    step::Stage& stage = draft.program.stages[0];
     stage.schedule = {{0, 0}};
-    const Simulation whole = play(draft.program, draft.prices, kSlow);
+    const Simulation whole = simulate::play(draft.program, draft.prices, kSlow);
     const Alone alone = runner.run(draft.program, stage.sequences[0], draft.prices, kSlow);
     EXPECT_DOUBLE_EQ(alone.duration_s, whole.step_time_s);
     EXPECT_DOUBLE_EQ(alone.compute_s, whole.stages[0].compute_busy_s);
-    EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(Scheme::kExpert)],
+    EXPECT_DOUBLE_EQ(alone.exposed_s[static_cast<int>(step::Scheme::kExpert)],
                      whole.stages[0].breakdown.expert_s);
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,16 +5,16 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/draft.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
-Breakdown play_one(const Draft& draft, const Contention& contention = {}) {
-  const Simulation result = play(draft.program, draft.prices, contention);
+Breakdown play_one(const Draft& draft, const cost::Contention& contention = {}) {
+  const Simulation result = simulate::play(draft.program, draft.prices, contention);
   EXPECT_NEAR(result.stages[0].breakdown.total(), result.step_time_s, 1e-12);
   return result.stages[0].breakdown;
 }
 
-Line on_stream(Line line, Stream stream, Scheme scheme) {
+Line on_stream(Line line, step::Stream stream, step::Scheme scheme) {
   line.stream = stream;
   line.scheme = scheme;
   return line;
@@ -27,9 +27,9 @@ TEST(BreakdownOfAStage, HiddenMessagesCostNothing) {
 }
 
 TEST(BreakdownOfAStage, TheExposedPartOfAMessageGoesToItsScheme) {
-  const Breakdown b = play_one(
-      single({{computation(1), on_stream(reduction(5, {0}), Stream::kExpert, Scheme::kExpert),
-               computation(2), computation(1, {1})}}));
+  const Breakdown b = play_one(single(
+      {{computation(1), on_stream(reduction(5, {0}), step::Stream::kExpert, step::Scheme::kExpert),
+        computation(2), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
   EXPECT_DOUBLE_EQ(b.expert_s, 3);
 }
@@ -45,15 +45,17 @@ TEST(BreakdownOfAStage, SlowDownIsSplitOverTheMessagesBeside) {
 }
 
 TEST(BreakdownOfAStage, WaitingBehindAnotherMessageOfTheStreamGoesToThatOne) {
-  const Breakdown b = play_one(single({{on_stream(reduction(2), Stream::kReduce, Scheme::kExpert),
-                                        reduction(1), computation(1, {1})}}));
+  const Breakdown b =
+      play_one(single({{on_stream(reduction(2), step::Stream::kReduce, step::Scheme::kExpert),
+                        reduction(1), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.expert_s, 2);
   EXPECT_DOUBLE_EQ(b.data_s, 1);
 }
 
 TEST(BreakdownOfAStage, AWaitFollowsTheChainToWhatRuns) {
-  const Breakdown b = play_one(single({{on_stream(reduction(2), Stream::kContext, Scheme::kContext),
-                                        tensor_message(1, {0}), computation(1, {1})}}));
+  const Breakdown b =
+      play_one(single({{on_stream(reduction(2), step::Stream::kContext, step::Scheme::kContext),
+                        tensor_message(1, {0}), computation(1, {1})}}));
   EXPECT_DOUBLE_EQ(b.context_s, 2);
   EXPECT_DOUBLE_EQ(b.tensor_s, 1);
 }
@@ -68,13 +70,13 @@ TEST(BreakdownOfAStage, WhatRunsAfterTheLastComputationIsExposed) {
 
 TEST(BreakdownOfAStage, ControlMessagesCountAsData) {
   const Breakdown b =
-      play_one(single({{on_stream(reduction(2), Stream::kCompute, Scheme::kControl)}}));
+      play_one(single({{on_stream(reduction(2), step::Stream::kCompute, step::Scheme::kControl)}}));
   EXPECT_DOUBLE_EQ(b.data_s, 2);
 }
 
 TEST(BreakdownOfAStage, ComputationOfAnotherStreamCountsWhereItIsWaitedFor) {
   Line side = computation(3);
-  side.stream = Stream::kReduce;
+  side.stream = step::Stream::kReduce;
   const Breakdown b = play_one(single({{side, computation(1), computation(1, {0})}}));
   EXPECT_DOUBLE_EQ(b.compute_s, 4);
 }
@@ -82,13 +84,14 @@ TEST(BreakdownOfAStage, ComputationOfAnotherStreamCountsWhereItIsWaitedFor) {
 TEST(BreakdownOfAStage, AStageThatEndsEarlyWaits) {
   Draft draft;
   for (const double seconds : {1.0, 3.0, 3.0}) {
-    Stage& stage = draft.stage();
-    stage.schedule = {{chain(stage, Direction::kForward, {draft.add({computation(seconds)})}), 0}};
+    step::Stage& stage = draft.stage();
+    stage.schedule = {
+        {chain(stage, schedule::Direction::kForward, {draft.add({computation(seconds)})}), 0}};
   }
-  const Simulation result = play(draft.program, draft.prices, {});
+  const Simulation result = simulate::play(draft.program, draft.prices, {});
   EXPECT_DOUBLE_EQ(result.stages[0].breakdown.bubble_s, 2);
   EXPECT_EQ(result.critical_stage, 1);
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

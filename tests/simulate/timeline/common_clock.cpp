@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 enum class State : std::uint8_t { kWaits, kRuns, kHeld, kEnded };
@@ -15,16 +15,16 @@ enum class State : std::uint8_t { kWaits, kRuns, kHeld, kEnded };
 /// One operator of one schedule entry. `after` are indices of others.
 struct Occurrence {
   OperatorKey key;
-  const Operator* operation = nullptr;
-  LinkClass link = LinkClass::kNone;
-  Direction direction{};
+  const step::Operator* operation = nullptr;
+  cost::LinkClass link = cost::LinkClass::kNone;
+  schedule::Direction direction{};
   double left_s = 0;  ///< Priced seconds.
   std::vector<std::size_t> after;
   State state = State::kWaits;
   Span span;
 
-  [[nodiscard]] bool receives() const { return operation->kind == OperatorKind::kReceive; }
-  [[nodiscard]] bool meets() const { return operation->group == GroupKind::kNorm; }
+  [[nodiscard]] bool receives() const { return operation->kind == step::OperatorKind::kReceive; }
+  [[nodiscard]] bool meets() const { return operation->group == plan::GroupKind::kNorm; }
 };
 
 void append(std::vector<std::size_t>& to, std::span<const std::size_t> more) {
@@ -37,27 +37,27 @@ class Unroller {
   explicit Unroller(const Draft& draft) : draft_(draft) {}
 
   std::vector<Occurrence> nodes() {
-    for (const Stage& stage : draft_.program.stages) {
+    for (const step::Stage& stage : draft_.program.stages) {
       last_.fill({});
-      for (const Slot& slot : stage.schedule) unroll(stage, slot);
+      for (const step::Slot& slot : stage.schedule) unroll(stage, slot);
     }
     join_messages();
     return std::move(nodes_);
   }
 
  private:
-  void unroll(const Stage& stage, const Slot& slot) {
-    const Sequence& sequence = stage.sequences[slot.sequence];
-    std::vector<std::size_t> fresh = last_[static_cast<int>(Stream::kCompute)];
-    if (sequence.direction == Direction::kUpdate) {
+  void unroll(const step::Stage& stage, const step::Slot& slot) {
+    const step::Sequence& sequence = stage.sequences[slot.sequence];
+    std::vector<std::size_t> fresh = last_[static_cast<int>(step::Stream::kCompute)];
+    if (sequence.direction == schedule::Direction::kUpdate) {
       for (const auto& last : last_) append(fresh, last);
     }
     std::vector<std::vector<std::size_t>> ends;  // Per item; its release if it has no operators.
-    for (const Item& item : sequence.items) {
+    for (const step::Item& item : sequence.items) {
       std::vector<std::size_t> release = item.after.empty() ? fresh : std::vector<std::size_t>{};
       for (const std::int32_t other : item.after) append(release, ends[other]);
       const std::size_t first = nodes_.size();
-      const Template& piece = draft_.program.templates[item.which];
+      const step::Template& piece = draft_.program.templates[item.which];
       for (std::int32_t op = 0; op < std::ssize(piece.operators); ++op) {
         add({.key = {stage.position, item.which, op, slot.micro_batch},
              .operation = &piece.operators[op],
@@ -89,10 +89,11 @@ class Unroller {
   void join_messages() {
     for (Occurrence& receive : nodes_) {
       if (!receive.receives()) continue;
-      const int step = receive.direction == Direction::kBackward ? -1 : 1;
+      const int step = receive.direction == schedule::Direction::kBackward ? -1 : 1;
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const Occurrence& send = nodes_[i];
-        if (send.operation->kind == OperatorKind::kSend && send.direction == receive.direction &&
+        if (send.operation->kind == step::OperatorKind::kSend &&
+            send.direction == receive.direction &&
             send.key.micro_batch == receive.key.micro_batch &&
             send.key.stage + step == receive.key.stage) {
           receive.after.push_back(i);
@@ -103,12 +104,13 @@ class Unroller {
 
   const Draft& draft_;
   std::vector<Occurrence> nodes_;
-  std::array<std::vector<std::size_t>, kStreams> last_;  ///< Of each stream: its last operator.
+  std::array<std::vector<std::size_t>, step::kStreams>
+      last_;  ///< Of each stream: its last operator.
 };
 
 class CommonClock {
  public:
-  CommonClock(const Draft& draft, const Contention& contention)
+  CommonClock(const Draft& draft, const cost::Contention& contention)
       : nodes_(Unroller(draft).nodes()), contention_(contention) {
     meetings_ = draft.program.stages.size() > 1;
   }
@@ -167,14 +169,14 @@ class CommonClock {
 
   /// Seconds per priced second of what runs.
   [[nodiscard]] double stretch(const Occurrence& node) const {
-    std::array<int, kLinkClasses> busy{};
+    std::array<int, cost::kLinkClasses> busy{};
     for (const Occurrence& other : nodes_) {
       const bool counts = other.state == State::kRuns && other.key.stage == node.key.stage &&
-                          is_communication(other.operation->kind);
+                          step::is_communication(other.operation->kind);
       if (counts) ++busy[static_cast<int>(other.link)];
     }
-    if (is_communication(node.operation->kind)) {
-      return node.link == LinkClass::kNone ? 1.0 : busy[static_cast<int>(node.link)];
+    if (step::is_communication(node.operation->kind)) {
+      return node.link == cost::LinkClass::kNone ? 1.0 : busy[static_cast<int>(node.link)];
     }
     return std::max({1.0, busy[1] > 0 ? contention_.compute_beside_inside : 1.0,
                      busy[2] > 0 ? contention_.compute_beside_network : 1.0});
@@ -199,15 +201,16 @@ class CommonClock {
   }
 
   std::vector<Occurrence> nodes_;
-  Contention contention_;
+  cost::Contention contention_;
   bool meetings_ = false;
   double now_s_ = 0;
 };
 
 }  // namespace
 
-std::map<OperatorKey, Span> play_on_common_clock(const Draft& draft, const Contention& contention) {
+std::map<OperatorKey, Span> play_on_common_clock(const Draft& draft,
+                                                 const cost::Contention& contention) {
   return CommonClock(draft, contention).run();
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -7,7 +7,7 @@
 #include "stepwright/core/named.h"
 #include "tests/simulate/timeline/draft.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// What identifies an operator of a program that uses each template once per schedule entry.
 struct OperatorKey {
@@ -27,6 +27,7 @@ struct Span {
 /// Plays a random program on one clock for all stages, as the header of `simulation.h` says it:
 /// operator by operator, without queues, merged computations or stages that run ahead. Receives are
 /// left out of the answer.
-std::map<OperatorKey, Span> play_on_common_clock(const Draft& draft, const Contention& contention);
+std::map<OperatorKey, Span> play_on_common_clock(const Draft& draft,
+                                                 const cost::Contention& contention);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 Line computation(double seconds, std::vector<std::int32_t> after) {
   return {.seconds = seconds, .after = std::move(after), .name = "computation"};
@@ -10,52 +10,54 @@ Line computation(double seconds, std::vector<std::int32_t> after) {
 
 Line tensor_message(double seconds, std::vector<std::int32_t> after) {
   return {.seconds = seconds,
-          .kind = OperatorKind::kAllReduce,
-          .stream = Stream::kTensor,
-          .scheme = Scheme::kTensor,
-          .link = LinkClass::kInside,
-          .group = GroupKind::kTensor,
+          .kind = step::OperatorKind::kAllReduce,
+          .stream = step::Stream::kTensor,
+          .scheme = step::Scheme::kTensor,
+          .link = cost::LinkClass::kInside,
+          .group = plan::GroupKind::kTensor,
           .after = std::move(after),
           .name = "tensor_message"};
 }
 
 Line reduction(double seconds, std::vector<std::int32_t> after) {
   return {.seconds = seconds,
-          .kind = OperatorKind::kReduceScatter,
-          .stream = Stream::kReduce,
-          .scheme = Scheme::kData,
-          .link = LinkClass::kNetwork,
-          .group = GroupKind::kDataContext,
+          .kind = step::OperatorKind::kReduceScatter,
+          .stream = step::Stream::kReduce,
+          .scheme = step::Scheme::kData,
+          .link = cost::LinkClass::kNetwork,
+          .group = plan::GroupKind::kDataContext,
           .after = std::move(after),
           .name = "reduction"};
 }
 
 Line send(double seconds, bool backward, std::vector<std::int32_t> after) {
   return {.seconds = seconds,
-          .kind = OperatorKind::kSend,
-          .stream = backward ? Stream::kPipelineBackward : Stream::kPipelineForward,
-          .scheme = Scheme::kPipeline,
-          .group = GroupKind::kPipeline,
+          .kind = step::OperatorKind::kSend,
+          .stream = backward ? step::Stream::kPipelineBackward : step::Stream::kPipelineForward,
+          .scheme = step::Scheme::kPipeline,
+          .group = plan::GroupKind::kPipeline,
           .after = std::move(after),
           .name = "send",
-          .phase = backward ? Phase::kDataGradient : Phase::kForward};
+          .phase = backward ? step::Phase::kDataGradient : step::Phase::kForward};
 }
 
 Line receive(bool backward) {
   Line line = send(0, backward);
-  line.kind = OperatorKind::kReceive;
+  line.kind = step::OperatorKind::kReceive;
   line.name = "receive";
   return line;
 }
 
-TemplateId Draft::add(std::initializer_list<Line> lines) { return add(std::vector<Line>(lines)); }
+step::TemplateId Draft::add(std::initializer_list<Line> lines) {
+  return add(std::vector<Line>(lines));
+}
 
-TemplateId Draft::add(const std::vector<Line>& lines) {
-  Template piece;
-  std::vector<OperatorTime> times;
+step::TemplateId Draft::add(const std::vector<Line>& lines) {
+  step::Template piece;
+  std::vector<cost::OperatorTime> times;
   piece.name = "template " + std::to_string(program.templates.size());
   for (const Line& line : lines) {
-    Operator op;
+    step::Operator op;
     op.kind = line.kind;
     op.stream = line.stream;
     op.scheme = line.scheme;
@@ -70,21 +72,21 @@ TemplateId Draft::add(const std::vector<Line>& lines) {
   }
   program.templates.push_back(std::move(piece));
   prices.push_back(std::move(times));
-  return static_cast<TemplateId>(prices.size() - 1);
+  return static_cast<step::TemplateId>(prices.size() - 1);
 }
 
-Stage& Draft::stage() {
-  Stage stage;
+step::Stage& Draft::stage() {
+  step::Stage stage;
   stage.position = static_cast<std::int32_t>(program.stages.size());
-  program.placement = {PlacementKind::kCyclic, stage.position + 1, 1};
+  program.placement = {schedule::PlacementKind::kCyclic, stage.position + 1, 1};
   return program.stages.emplace_back(std::move(stage));
 }
 
-std::int32_t chain(Stage& stage, Direction direction, const std::vector<TemplateId>& templates,
-                   std::int32_t chunk) {
-  Sequence sequence{.direction = direction, .chunk = chunk, .items = {}};
-  for (const TemplateId which : templates) {
-    Item item{.which = which, .layer = -1, .after = {}, .inputs = {}};
+std::int32_t chain(step::Stage& stage, schedule::Direction direction,
+                   const std::vector<step::TemplateId>& templates, std::int32_t chunk) {
+  step::Sequence sequence{.direction = direction, .chunk = chunk, .items = {}};
+  for (const step::TemplateId which : templates) {
+    step::Item item{.which = which, .layer = -1, .after = {}, .inputs = {}};
     if (!sequence.items.empty()) {
       item.after.push_back(static_cast<std::int32_t>(sequence.items.size() - 1));
     }
@@ -94,10 +96,10 @@ std::int32_t chain(Stage& stage, Direction direction, const std::vector<Template
   return static_cast<std::int32_t>(stage.sequences.size() - 1);
 }
 
-Draft single(const std::vector<std::vector<Line>>& templates, Direction direction) {
+Draft single(const std::vector<std::vector<Line>>& templates, schedule::Direction direction) {
   Draft draft;
-  Stage& stage = draft.stage();
-  std::vector<TemplateId> ids;
+  step::Stage& stage = draft.stage();
+  std::vector<step::TemplateId> ids;
   ids.reserve(templates.size());
   for (const std::vector<Line>& lines : templates) ids.push_back(draft.add(lines));
   stage.schedule.push_back({chain(stage, direction, ids), 0});
@@ -121,13 +123,14 @@ Draft draft(const Pipeline& pipeline) {
   Draft draft;
   const auto stages = static_cast<std::int32_t>(pipeline.forward_s.size());
   for (std::int32_t s = 0; s < stages; ++s) {
-    Stage& stage = draft.stage();
+    step::Stage& stage = draft.stage();
     const auto piece = [&](double seconds, bool backward, bool receives, bool sends) {
-      std::vector<TemplateId> ids;
+      std::vector<step::TemplateId> ids;
       if (receives) ids.push_back(draft.add({receive(backward)}));
       ids.push_back(draft.add({computation(seconds)}));
       if (sends) ids.push_back(draft.add({send(pipeline.send_s, backward)}));
-      return chain(stage, backward ? Direction::kBackward : Direction::kForward, ids);
+      return chain(stage, backward ? schedule::Direction::kBackward : schedule::Direction::kForward,
+                   ids);
     };
     const bool first = s == 0;
     const bool last = s + 1 == stages;
@@ -140,4 +143,4 @@ Draft draft(const Pipeline& pipeline) {
   return draft;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -6,19 +6,19 @@
 
 #include "stepwright/simulate/timeline/prices.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// An operator with its price, as tests write it.
 struct Line {
   double seconds = 0;
-  OperatorKind kind = OperatorKind::kLinear;
-  Stream stream = Stream::kCompute;
-  Scheme scheme = Scheme::kNone;
-  LinkClass link = LinkClass::kNone;
-  GroupKind group = GroupKind::kNone;
+  step::OperatorKind kind = step::OperatorKind::kLinear;
+  step::Stream stream = step::Stream::kCompute;
+  step::Scheme scheme = step::Scheme::kNone;
+  cost::LinkClass link = cost::LinkClass::kNone;
+  plan::GroupKind group = plan::GroupKind::kNone;
   std::vector<std::int32_t> after{};
   std::string_view name{};
-  Phase phase = Phase::kForward;
+  step::Phase phase = step::Phase::kForward;
 };
 
 Line computation(double seconds, std::vector<std::int32_t> after = {});
@@ -29,22 +29,22 @@ Line receive(bool backward);
 
 /// A program with its prices, written by hand.
 struct Draft {
-  StepProgram program;
+  step::StepProgram program;
   Prices prices;
 
-  TemplateId add(std::initializer_list<Line> lines);
-  TemplateId add(const std::vector<Line>& lines);
+  step::TemplateId add(std::initializer_list<Line> lines);
+  step::TemplateId add(const std::vector<Line>& lines);
   /// Adds a stage; its position is its index.
-  Stage& stage();
+  step::Stage& stage();
 };
 
 /// Adds a sequence of items, each after the one before it, and returns its index.
-std::int32_t chain(Stage& stage, Direction direction, const std::vector<TemplateId>& templates,
-                   std::int32_t chunk = 0);
+std::int32_t chain(step::Stage& stage, schedule::Direction direction,
+                   const std::vector<step::TemplateId>& templates, std::int32_t chunk = 0);
 
 /// One stage that plays these templates, one after the other, once.
 Draft single(const std::vector<std::vector<Line>>& templates,
-             Direction direction = Direction::kForward);
+             schedule::Direction direction = schedule::Direction::kForward);
 
 /// A pipeline: stage s computes forward_s[s] and backward_s[s] per micro-batch, messages between
 /// neighbours take send_s on no shared link.
@@ -59,4 +59,4 @@ Draft draft(const Pipeline& pipeline);
 /// The order of a stage: micro-batch numbers, backward ones as -1 - number.
 std::vector<std::int32_t> pipeline_order(const Pipeline& pipeline, std::int32_t position);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

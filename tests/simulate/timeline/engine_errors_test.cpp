@@ -7,10 +7,12 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/draft.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
-void play_all(const Draft& draft) { play(draft.program, draft.prices, Contention{}); }
+void play_all(const Draft& draft) {
+  simulate::play(draft.program, draft.prices, cost::Contention{});
+}
 
 template <class Function>
 std::string error_of(Function&& function) {
@@ -36,11 +38,11 @@ TEST(EngineErrors, ReportsADeadlockWithStageSlotAndOperator) {
 TEST(EngineErrors, ReportsACollectiveThatOneStageNeverReaches) {
   Draft draft;
   Line norm = reduction(1);
-  norm.group = GroupKind::kNorm;
+  norm.group = plan::GroupKind::kNorm;
   for (int s = 0; s < 2; ++s) {
-    Stage& stage = draft.stage();
-    const TemplateId which = s == 0 ? draft.add({norm}) : draft.add({computation(1)});
-    stage.schedule = {{chain(stage, Direction::kUpdate, {which}), -1}};
+    step::Stage& stage = draft.stage();
+    const step::TemplateId which = s == 0 ? draft.add({norm}) : draft.add({computation(1)});
+    stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }
   EXPECT_THAT(error_of([&] { play_all(draft); }),
               testing::HasSubstr("\"reduction\" of template \"template 0\" waits for the other"));
@@ -78,4 +80,4 @@ TEST(EngineErrors, RefusesPricesThatAreNoDuration) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,15 +5,16 @@
 
 #include "tests/simulate/timeline/draft.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
-Simulation play(const Draft& draft, const Contention& contention = {}, bool record = false) {
-  return play(draft.program, draft.prices, contention, record);
+Simulation play(const Draft& draft, const cost::Contention& contention = {}, bool record = false) {
+  return simulate::play(draft.program, draft.prices, contention, record);
 }
 
 /// The event of an operator of a stage; the first if it was played several times.
-Event event_of(const Simulation& result, std::int32_t stage, TemplateId which, int operation) {
+Event event_of(const Simulation& result, std::int32_t stage, step::TemplateId which,
+               int operation) {
   for (const Event& event : result.events) {
     if (event.stage == stage && event.which == which && event.operation == operation) return event;
   }
@@ -64,7 +65,7 @@ TEST(Engine, TakesTheLargerSlowDownOfTwoLinks) {
 TEST(Engine, MessagesOnOneLinkShareItEvenly) {
   // Both at half rate until the shorter ends at 2; then the longer alone with 2 s left.
   Line other = reduction(3);
-  other.link = LinkClass::kInside;
+  other.link = cost::LinkClass::kInside;
   const Draft draft = single({{tensor_message(1), other}});
   const Simulation result = play(draft, {}, true);
   EXPECT_DOUBLE_EQ(event_of(result, 0, 0, 0).end_s, 2);
@@ -81,7 +82,7 @@ TEST(Engine, MessagesOnDifferentLinksDoNotMeet) {
 TEST(Engine, AMessageThatJoinsTakesItsShare) {
   // The reduction runs alone until 1, then shares until both have played their second left at 3.
   Line joins = tensor_message(1, {0});
-  joins.link = LinkClass::kNetwork;
+  joins.link = cost::LinkClass::kNetwork;
   const Draft draft = single({{computation(1), reduction(2), joins}});
   const Simulation result = play(draft, {}, true);
   EXPECT_DOUBLE_EQ(event_of(result, 0, 0, 1).end_s, 3);
@@ -90,7 +91,7 @@ TEST(Engine, AMessageThatJoinsTakesItsShare) {
 
 TEST(Engine, MessagesOnTheComputeStreamHoldIt) {
   Line blocking = tensor_message(2);
-  blocking.stream = Stream::kCompute;
+  blocking.stream = step::Stream::kCompute;
   const Draft draft = single({{computation(1), blocking, computation(1)}});
   const Simulation result = play(draft, {.compute_beside_inside = 9.0});
   EXPECT_DOUBLE_EQ(result.step_time_s, 4);
@@ -104,11 +105,11 @@ TEST(Engine, ItemsWaitForWholeItemsBeforeThem) {
 
 TEST(Engine, ItemsWithoutPredecessorsWaitForTheirSlotOnTheComputeStreamOnly) {
   Draft draft;
-  const TemplateId first = draft.add({computation(1), reduction(5, {0})});
-  const TemplateId second = draft.add({tensor_message(1), computation(2)});
-  Stage& stage = draft.stage();
-  const std::int32_t a = chain(stage, Direction::kBackward, {first});
-  const std::int32_t b = chain(stage, Direction::kBackward, {second});
+  const step::TemplateId first = draft.add({computation(1), reduction(5, {0})});
+  const step::TemplateId second = draft.add({tensor_message(1), computation(2)});
+  step::Stage& stage = draft.stage();
+  const std::int32_t a = chain(stage, schedule::Direction::kBackward, {first});
+  const std::int32_t b = chain(stage, schedule::Direction::kBackward, {second});
   stage.schedule = {{a, 0}, {b, 1}};
   const Simulation result = play(draft, {}, true);
   EXPECT_DOUBLE_EQ(event_of(result, 0, second, 0).start_s, 1);
@@ -118,11 +119,11 @@ TEST(Engine, ItemsWithoutPredecessorsWaitForTheirSlotOnTheComputeStreamOnly) {
 
 TEST(Engine, AnUpdateWaitsForAllStreams) {
   Draft draft;
-  const TemplateId first = draft.add({computation(1), reduction(5, {0})});
-  const TemplateId second = draft.add({computation(2)});
-  Stage& stage = draft.stage();
-  const std::int32_t a = chain(stage, Direction::kBackward, {first});
-  const std::int32_t b = chain(stage, Direction::kUpdate, {second});
+  const step::TemplateId first = draft.add({computation(1), reduction(5, {0})});
+  const step::TemplateId second = draft.add({computation(2)});
+  step::Stage& stage = draft.stage();
+  const std::int32_t a = chain(stage, schedule::Direction::kBackward, {first});
+  const std::int32_t b = chain(stage, schedule::Direction::kUpdate, {second});
   stage.schedule = {{a, 0}, {b, -1}};
   const Simulation result = play(draft);
   EXPECT_DOUBLE_EQ(result.step_time_s, 8);
@@ -139,12 +140,13 @@ TEST(Engine, ReceivesEarlyMessagesBesideASendOfTheirStream) {
   // Stage 1 computes 3 s and sends for 10 s; the second message arrives meanwhile and its
   // computation does not wait for that send.
   Draft draft;
-  const TemplateId source = draft.add({computation(1), send(1, false, {0})});
-  const TemplateId middle = draft.add({receive(false), computation(3, {0}), send(10, false, {1})});
-  const TemplateId sink = draft.add({receive(false), computation(1, {0})});
-  for (const TemplateId which : {source, middle, sink}) {
-    Stage& stage = draft.stage();
-    const std::int32_t sequence = chain(stage, Direction::kForward, {which});
+  const step::TemplateId source = draft.add({computation(1), send(1, false, {0})});
+  const step::TemplateId middle =
+      draft.add({receive(false), computation(3, {0}), send(10, false, {1})});
+  const step::TemplateId sink = draft.add({receive(false), computation(1, {0})});
+  for (const step::TemplateId which : {source, middle, sink}) {
+    step::Stage& stage = draft.stage();
+    const std::int32_t sequence = chain(stage, schedule::Direction::kForward, {which});
     stage.schedule = {{sequence, 0}, {sequence, 1}};
   }
   const Simulation result = play(draft, {}, true);
@@ -158,15 +160,15 @@ TEST(Engine, ReceivesEarlyMessagesBesideASendOfTheirStream) {
 
 TEST(Engine, AnEarlyMessageDoesNotReleaseItsItemBeforeItsSlot) {
   Draft draft;
-  const TemplateId source = draft.add({send(1, false)});
-  const TemplateId busy = draft.add({computation(5)});
-  const TemplateId expects = draft.add({receive(false)});
-  const TemplateId gather = draft.add({tensor_message(1)});
-  Stage& first = draft.stage();
-  first.schedule = {{chain(first, Direction::kForward, {source}), 0}};
-  Stage& second = draft.stage();
-  const std::int32_t a = chain(second, Direction::kForward, {busy});
-  const std::int32_t b = chain(second, Direction::kForward, {expects, gather});
+  const step::TemplateId source = draft.add({send(1, false)});
+  const step::TemplateId busy = draft.add({computation(5)});
+  const step::TemplateId expects = draft.add({receive(false)});
+  const step::TemplateId gather = draft.add({tensor_message(1)});
+  step::Stage& first = draft.stage();
+  first.schedule = {{chain(first, schedule::Direction::kForward, {source}), 0}};
+  step::Stage& second = draft.stage();
+  const std::int32_t a = chain(second, schedule::Direction::kForward, {busy});
+  const std::int32_t b = chain(second, schedule::Direction::kForward, {expects, gather});
   second.schedule = {{a, 7}, {b, 0}};
   const Simulation result = play(draft, {}, true);
   EXPECT_DOUBLE_EQ(event_of(result, 1, expects, 0).end_s, 1);
@@ -176,29 +178,32 @@ TEST(Engine, AnEarlyMessageDoesNotReleaseItsItemBeforeItsSlot) {
 TEST(Engine, SendsToTheNextChunkRoundThePipeline) {
   // Two stages, two chunks each: 0, 1, then 0 and 1 again.
   Draft draft;
-  const TemplateId head = draft.add({computation(1), send(0.5, false, {0})});
-  const TemplateId middle = draft.add({receive(false), computation(1, {0}), send(0.5, false, {1})});
-  const TemplateId tail = draft.add({receive(false), computation(1, {0})});
+  const step::TemplateId head = draft.add({computation(1), send(0.5, false, {0})});
+  const step::TemplateId middle =
+      draft.add({receive(false), computation(1, {0}), send(0.5, false, {1})});
+  const step::TemplateId tail = draft.add({receive(false), computation(1, {0})});
   for (int s = 0; s < 2; ++s) {
-    Stage& stage = draft.stage();
-    const std::int32_t early = chain(stage, Direction::kForward, {s == 0 ? head : middle}, 0);
-    const std::int32_t late = chain(stage, Direction::kForward, {s == 0 ? middle : tail}, 1);
+    step::Stage& stage = draft.stage();
+    const std::int32_t early =
+        chain(stage, schedule::Direction::kForward, {s == 0 ? head : middle}, 0);
+    const std::int32_t late =
+        chain(stage, schedule::Direction::kForward, {s == 0 ? middle : tail}, 1);
     stage.schedule = {{early, 0}, {late, 0}};
   }
-  draft.program.placement = {PlacementKind::kCyclic, 2, 2};
+  draft.program.placement = {schedule::PlacementKind::kCyclic, 2, 2};
   EXPECT_DOUBLE_EQ(play(draft).step_time_s, 4 + 3 * 0.5);
 }
 
 TEST(Engine, ACollectiveOverStagesStartsWithTheLastAndEndsForAll) {
   Draft draft;
   Line norm = reduction(2, {0});
-  norm.group = GroupKind::kNorm;
-  norm.stream = Stream::kCompute;
-  norm.scheme = Scheme::kControl;
+  norm.group = plan::GroupKind::kNorm;
+  norm.stream = step::Stream::kCompute;
+  norm.scheme = step::Scheme::kControl;
   for (const double seconds : {1.0, 4.0, 2.0}) {
-    Stage& stage = draft.stage();
-    const TemplateId which = draft.add({computation(seconds), norm, computation(1)});
-    stage.schedule = {{chain(stage, Direction::kUpdate, {which}), -1}};
+    step::Stage& stage = draft.stage();
+    const step::TemplateId which = draft.add({computation(seconds), norm, computation(1)});
+    stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }
   const Simulation result = play(draft, {}, true);
   for (std::int32_t s = 0; s < 3; ++s) {
@@ -216,12 +221,12 @@ TEST(Engine, ACollectiveSlowedOnOneStageEndsLateForAll) {
   // Stage 0 shares its network with a reduction of 1 s: its half of the norm takes 2 + 1 s.
   Draft draft;
   Line norm = reduction(2);
-  norm.group = GroupKind::kWorld;
-  norm.stream = Stream::kGather;
+  norm.group = plan::GroupKind::kWorld;
+  norm.stream = step::Stream::kGather;
   for (int s = 0; s < 2; ++s) {
-    Stage& stage = draft.stage();
-    const TemplateId which = s == 0 ? draft.add({norm, reduction(1)}) : draft.add({norm});
-    stage.schedule = {{chain(stage, Direction::kUpdate, {which}), -1}};
+    step::Stage& stage = draft.stage();
+    const step::TemplateId which = s == 0 ? draft.add({norm, reduction(1)}) : draft.add({norm});
+    stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }
   const Simulation result = play(draft, {}, true);
   EXPECT_DOUBLE_EQ(event_of(result, 0, 0, 0).end_s, 3);
@@ -231,18 +236,18 @@ TEST(Engine, ACollectiveSlowedOnOneStageEndsLateForAll) {
 TEST(Engine, TiedTablesMeetOnTheFirstAndLastStageOnly) {
   Draft draft;
   Line tied = reduction(1);
-  tied.group = GroupKind::kEmbedding;
+  tied.group = plan::GroupKind::kEmbedding;
   for (int s = 0; s < 3; ++s) {
-    Stage& stage = draft.stage();
-    const TemplateId which = s == 1 ? draft.add({computation(1)}) : draft.add({tied});
-    stage.schedule = {{chain(stage, Direction::kUpdate, {which}), -1}};
+    step::Stage& stage = draft.stage();
+    const step::TemplateId which = s == 1 ? draft.add({computation(1)}) : draft.add({tied});
+    stage.schedule = {{chain(stage, schedule::Direction::kUpdate, {which}), -1}};
   }
   EXPECT_DOUBLE_EQ(play(draft).step_time_s, 1);
 }
 
 TEST(Engine, OnASingleStageTheseCollectivesWaitForNobody) {
   Line norm = reduction(2);
-  norm.group = GroupKind::kNorm;
+  norm.group = plan::GroupKind::kNorm;
   EXPECT_DOUBLE_EQ(play(single({{norm}})).step_time_s, 2);
 }
 
@@ -264,4 +269,4 @@ TEST(Engine, RecordsOneEventPerOperatorSortedByStageAndStart) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -7,12 +7,12 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/draft.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 Simulation play(const Pipeline& pipeline) {
   const Draft program = draft(pipeline);
-  return play(program.program, program.prices, Contention{});
+  return simulate::play(program.program, program.prices, cost::Contention{});
 }
 
 /// The end of every stage by the plain recurrence: a micro-batch starts when its message has come
@@ -114,4 +114,4 @@ TEST(PipelineSchedule, WaitingForAMessageOnItsWayIsPipelineTime) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -10,7 +10,7 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/random_program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 /// The priced seconds of a program: per stage, and per stage and scheme.
@@ -21,12 +21,12 @@ struct Totals {
 };
 
 /// Adds a template that a stage plays once.
-void add(Totals& totals, const Template& piece, std::span<const OperatorTime> times) {
+void add(Totals& totals, const step::Template& piece, std::span<const cost::OperatorTime> times) {
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const Operator& op = piece.operators[i];
+    const step::Operator& op = piece.operators[i];
     totals.serial_s += times[i].seconds;
-    if (op.kind == OperatorKind::kReceive) continue;
-    double& sum = is_communication(op.kind)
+    if (op.kind == step::OperatorKind::kReceive) continue;
+    double& sum = step::is_communication(op.kind)
                       ? totals.communication_s.back()[static_cast<int>(op.scheme)]
                       : totals.compute_s.back();
     sum += times[i].seconds;
@@ -35,11 +35,11 @@ void add(Totals& totals, const Template& piece, std::span<const OperatorTime> ti
 
 Totals totals(const Draft& draft) {
   Totals totals;
-  for (const Stage& stage : draft.program.stages) {
+  for (const step::Stage& stage : draft.program.stages) {
     totals.compute_s.emplace_back();
     totals.communication_s.emplace_back();
-    for (const Slot& slot : stage.schedule) {
-      for (const Item& item : stage.sequences[slot.sequence].items) {
+    for (const step::Slot& slot : stage.schedule) {
+      for (const step::Item& item : stage.sequences[slot.sequence].items) {
         add(totals, draft.program.templates[item.which], draft.prices[item.which]);
       }
     }
@@ -51,15 +51,15 @@ class RandomProgram : public testing::TestWithParam<int> {
  protected:
   Draft draft_ = random_program(static_cast<std::uint32_t>(GetParam()));
 
-  [[nodiscard]] Simulation play(const Contention& contention, bool record = false) const {
-    return stepwright::play(draft_.program, draft_.prices, contention, record);
+  [[nodiscard]] Simulation play(const cost::Contention& contention, bool record = false) const {
+    return simulate::play(draft_.program, draft_.prices, contention, record);
   }
 };
 
 TEST_P(RandomProgram, FollowsTheRecursionWhereNothingIsShared) {
   const Draft draft =
       random_program(static_cast<std::uint32_t>(GetParam()), {.shared_links = false});
-  const Simulation result = stepwright::play(draft.program, draft.prices, kSlowed);
+  const Simulation result = simulate::play(draft.program, draft.prices, kSlowed);
   const std::vector<double> ends = ends_without_contention(draft);
   for (std::size_t s = 0; s < ends.size(); ++s) {
     EXPECT_NEAR(result.stages[s].end_s, ends[s], 1e-9) << "stage " << s;
@@ -130,10 +130,10 @@ TEST_P(RandomProgram, IsDeterministic) {
 
 TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
   const Simulation result = play(kSlowed, true);
-  std::map<std::pair<int, Stream>, double> free_s;
+  std::map<std::pair<int, step::Stream>, double> free_s;
   for (const Event& event : result.events) {
-    const Operator& op = draft_.program.templates[event.which].operators[event.operation];
-    if (op.kind == OperatorKind::kReceive) continue;
+    const step::Operator& op = draft_.program.templates[event.which].operators[event.operation];
+    if (op.kind == step::OperatorKind::kReceive) continue;
     double& free = free_s[{event.stage, op.stream}];
     EXPECT_GE(event.start_s, free - 1e-12);
     EXPECT_GE(event.end_s - event.start_s,
@@ -145,12 +145,13 @@ TEST_P(RandomProgram, StreamsRunOneOperatorAtATimeAndNoneFasterThanPriced) {
 /// What an operator has played by the end of its event when rates follow from the other events of
 /// its stage alone: 1 / messages on its link, or 1 / slow-down for computation.
 double played_s(const Draft& draft, std::span<const Event> events, const Event& self) {
-  const auto operation = [&](const Event& event) -> const Operator& {
+  const auto operation = [&](const Event& event) -> const step::Operator& {
     return draft.program.templates[event.which].operators[event.operation];
   };
   const auto link = [&](const Event& event) {
-    return is_communication(operation(event).kind) ? draft.prices[event.which][event.operation].link
-                                                   : LinkClass::kNone;
+    return step::is_communication(operation(event).kind)
+               ? draft.prices[event.which][event.operation].link
+               : cost::LinkClass::kNone;
   };
   std::vector<double> times{self.start_s, self.end_s};
   for (const Event& event : events) {
@@ -162,15 +163,15 @@ double played_s(const Draft& draft, std::span<const Event> events, const Event& 
   double played = 0;
   for (std::size_t i = 1; i < times.size(); ++i) {
     const double middle_s = (times[i - 1] + times[i]) / 2;
-    std::array<int, kLinkClasses> busy{};
+    std::array<int, cost::kLinkClasses> busy{};
     for (const Event& event : events) {
       if (event.start_s < middle_s && middle_s < event.end_s) ++busy[static_cast<int>(link(event))];
     }
     double stretch = 1;
-    if (!is_communication(operation(self).kind)) {
+    if (!step::is_communication(operation(self).kind)) {
       if (busy[1] > 0) stretch = kSlowed.compute_beside_inside;
       if (busy[2] > 0) stretch = std::max(stretch, kSlowed.compute_beside_network);
-    } else if (link(self) != LinkClass::kNone) {
+    } else if (link(self) != cost::LinkClass::kNone) {
       stretch = std::max(busy[static_cast<int>(link(self))], 1);
     }
     played += (times[i] - times[i - 1]) / stretch;
@@ -186,10 +187,10 @@ TEST_P(RandomProgram, RatesFollowFromWhatRunsBeside) {
                                    [&](const Event& event) { return event.stage != first->stage; });
     const std::span<const Event> stage(first, last);
     for (const Event& event : stage) {
-      const Operator& op = draft_.program.templates[event.which].operators[event.operation];
+      const step::Operator& op = draft_.program.templates[event.which].operators[event.operation];
       // The last to end in a meeting ends it for all.
-      if (meets && op.group == GroupKind::kNorm) continue;
-      if (op.kind == OperatorKind::kReceive) continue;
+      if (meets && op.group == plan::GroupKind::kNorm) continue;
+      if (op.kind == step::OperatorKind::kReceive) continue;
       EXPECT_NEAR(played_s(draft_, stage, event),
                   draft_.prices[event.which][event.operation].seconds, 1e-9);
     }
@@ -200,4 +201,4 @@ TEST_P(RandomProgram, RatesFollowFromWhatRunsBeside) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomProgram, testing::Range(0, kRandomPrograms));
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

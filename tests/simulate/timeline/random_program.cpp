@@ -5,7 +5,7 @@
 #include <random>
 #include <tuple>
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 class Generator {
@@ -16,7 +16,7 @@ class Generator {
     const int stages = pick(1, 4);
     const int micro_batches = pick(1, 4);
     for (int s = 0; s < stages; ++s) {
-      Stage& stage = draft_.stage();
+      step::Stage& stage = draft_.stage();
       const std::int32_t forward = pass(stage, false, s > 0, s + 1 < stages);
       const std::int32_t backward = pass(stage, true, s + 1 < stages, s > 0);
       const Pipeline order{.forward_s = std::vector<double>(stages, 1.0),
@@ -36,17 +36,20 @@ class Generator {
 
   /// An operator on any stream, after some of those before it.
   Line line(int index) {
-    static constexpr Stream kMessages[] = {Stream::kTensor, Stream::kContext, Stream::kExpert,
-                                           Stream::kGather, Stream::kReduce};
-    static constexpr Scheme kOwn[] = {Scheme::kTensor, Scheme::kContext, Scheme::kExpert,
-                                      Scheme::kData, Scheme::kControl};
+    static constexpr step::Stream kMessages[] = {step::Stream::kTensor, step::Stream::kContext,
+                                                 step::Stream::kExpert, step::Stream::kGather,
+                                                 step::Stream::kReduce};
+    static constexpr step::Scheme kOwn[] = {step::Scheme::kTensor, step::Scheme::kContext,
+                                            step::Scheme::kExpert, step::Scheme::kData,
+                                            step::Scheme::kControl};
     Line line = computation(seconds());
     if (pick(0, 2) == 0) {
       const int which = pick(0, 4);
       line = tensor_message(seconds());
-      line.stream = pick(0, 5) == 0 ? Stream::kCompute : kMessages[which];
+      line.stream = pick(0, 5) == 0 ? step::Stream::kCompute : kMessages[which];
       line.scheme = kOwn[which];
-      line.link = options_.shared_links ? static_cast<LinkClass>(pick(0, 2)) : LinkClass::kNone;
+      line.link =
+          options_.shared_links ? static_cast<cost::LinkClass>(pick(0, 2)) : cost::LinkClass::kNone;
     }
     for (int other = 0; other < index; ++other) {
       if (pick(0, index) == 0) line.after.push_back(other);
@@ -61,10 +64,11 @@ class Generator {
   }
 
   /// Items of which some wait for earlier ones and some for nothing.
-  std::int32_t pass(Stage& stage, bool backward, bool receives, bool sends) {
-    Sequence sequence{.direction = backward ? Direction::kBackward : Direction::kForward};
-    const auto append = [&](TemplateId which, bool waits) {
-      Item item{.which = which, .layer = 0, .after = {}, .inputs = {}};
+  std::int32_t pass(step::Stage& stage, bool backward, bool receives, bool sends) {
+    step::Sequence sequence{.direction = backward ? schedule::Direction::kBackward
+                                                  : schedule::Direction::kForward};
+    const auto append = [&](step::TemplateId which, bool waits) {
+      step::Item item{.which = which, .layer = 0, .after = {}, .inputs = {}};
       for (std::int32_t other = 0; waits && other < std::ssize(sequence.items); ++other) {
         if (pick(0, 1) == 0 || other + 1 == std::ssize(sequence.items)) item.after.push_back(other);
       }
@@ -83,22 +87,22 @@ class Generator {
     append(draft_.add({computation(seconds())}), true);
     if (sends) {
       Line out = send(seconds(), backward);
-      if (options_.shared_links) out.link = LinkClass::kNetwork;
-      if (pick(0, 3) == 0) out.stream = Stream::kCompute;
+      if (options_.shared_links) out.link = cost::LinkClass::kNetwork;
+      if (pick(0, 3) == 0) out.stream = step::Stream::kCompute;
       append(draft_.add({out}), true);
     }
     stage.sequences.push_back(std::move(sequence));
     return static_cast<std::int32_t>(stage.sequences.size() - 1);
   }
 
-  std::int32_t update(Stage& stage) {
+  std::int32_t update(step::Stage& stage) {
     std::vector<Line> all = lines();
     Line norm = reduction(0.25);
-    if (!options_.shared_links) norm.link = LinkClass::kNone;
-    norm.group = GroupKind::kNorm;
-    norm.stream = Stream::kCompute;
+    if (!options_.shared_links) norm.link = cost::LinkClass::kNone;
+    norm.group = plan::GroupKind::kNorm;
+    norm.stream = step::Stream::kCompute;
     all.push_back(norm);
-    return chain(stage, Direction::kUpdate, {draft_.add(all), draft_.add(lines())});
+    return chain(stage, schedule::Direction::kUpdate, {draft_.add(all), draft_.add(lines())});
   }
 
   std::mt19937 random_;
@@ -113,7 +117,7 @@ class Recursion {
 
   double stage_end(int stage) {
     double end = 0;
-    const Stage& part = draft_.program.stages[stage];
+    const step::Stage& part = draft_.program.stages[stage];
     for (int slot = 0; slot < std::ssize(part.schedule); ++slot) {
       end = std::max(end, slot_end(stage, slot, -1));
     }
@@ -121,11 +125,11 @@ class Recursion {
   }
 
  private:
-  [[nodiscard]] const Sequence& sequence(int stage, int slot) const {
-    const Stage& part = draft_.program.stages[stage];
+  [[nodiscard]] const step::Sequence& sequence(int stage, int slot) const {
+    const step::Stage& part = draft_.program.stages[stage];
     return part.sequences[part.schedule[slot].sequence];
   }
-  [[nodiscard]] const Template& piece(int stage, int slot, int item) const {
+  [[nodiscard]] const step::Template& piece(int stage, int slot, int item) const {
     return draft_.program.templates[sequence(stage, slot).items[item].which];
   }
 
@@ -135,7 +139,7 @@ class Recursion {
     for (int item = 0; item < std::ssize(sequence(stage, slot).items); ++item) {
       const auto& operators = piece(stage, slot, item).operators;
       for (int op = 0; op < std::ssize(operators); ++op) {
-        if (operators[op].kind == OperatorKind::kReceive) continue;
+        if (operators[op].kind == step::OperatorKind::kReceive) continue;
         const bool counts = stream < 0 || static_cast<int>(operators[op].stream) == stream;
         if (counts) end = std::max(end, operator_end(stage, slot, item, op));
       }
@@ -148,7 +152,7 @@ class Recursion {
     const auto& after = sequence(stage, slot).items[item].after;
     for (const std::int32_t other : after) time = std::max(time, item_end(stage, slot, other));
     if (!after.empty()) return time;
-    const bool update = sequence(stage, slot).direction == Direction::kUpdate;
+    const bool update = sequence(stage, slot).direction == schedule::Direction::kUpdate;
     for (int s = 0; s < slot; ++s) time = std::max(time, slot_end(stage, s, update ? -1 : 0));
     return time;
   }
@@ -164,16 +168,16 @@ class Recursion {
   double operator_end(int stage, int slot, int item, int op) {
     const auto key = std::tuple(stage, slot, item, op);
     if (const auto found = ends_.find(key); found != ends_.end()) return found->second;
-    const Operator& self = piece(stage, slot, item).operators[op];
+    const step::Operator& self = piece(stage, slot, item).operators[op];
     double start = 0;
     double seconds = 0;
-    if (self.kind == OperatorKind::kReceive) {
+    if (self.kind == step::OperatorKind::kReceive) {
       start = arrival(stage, slot);
     } else {
       start = ready(stage, slot, item, op);
       seconds = draft_.prices[sequence(stage, slot).items[item].which][op].seconds;
     }
-    if (self.group == GroupKind::kNorm) {
+    if (self.group == plan::GroupKind::kNorm) {
       for (int other = 0; other < std::ssize(draft_.program.stages); ++other) {
         start = std::max(start, norm_ready(other));
       }
@@ -183,7 +187,7 @@ class Recursion {
 
   /// When an operator could start as far as its own stage is concerned.
   double ready(int stage, int slot, int item, int op) {
-    const Template& self = piece(stage, slot, item);
+    const step::Template& self = piece(stage, slot, item);
     double time = std::max(release(stage, slot, item), before(stage, slot, item, op));
     for (const std::int32_t other : self.after(self.operators[op])) {
       time = std::max(time, operator_end(stage, slot, item, other));
@@ -193,7 +197,7 @@ class Recursion {
 
   /// The end of the operator before it in its stream.
   double before(int stage, int slot, int item, int op) {
-    const Stream stream = piece(stage, slot, item).operators[op].stream;
+    const step::Stream stream = piece(stage, slot, item).operators[op].stream;
     while (true) {
       while (--op < 0) {
         while (--item < 0) {
@@ -202,8 +206,8 @@ class Recursion {
         }
         op = static_cast<int>(std::ssize(piece(stage, slot, item).operators));
       }
-      const Operator& other = piece(stage, slot, item).operators[op];
-      if (other.stream == stream && other.kind != OperatorKind::kReceive) {
+      const step::Operator& other = piece(stage, slot, item).operators[op];
+      if (other.stream == stream && other.kind != step::OperatorKind::kReceive) {
         return operator_end(stage, slot, item, op);
       }
     }
@@ -211,9 +215,9 @@ class Recursion {
 
   /// The end of the one send of the same micro-batch on the neighbour.
   double arrival(int stage, int slot) {
-    const bool backward = sequence(stage, slot).direction == Direction::kBackward;
+    const bool backward = sequence(stage, slot).direction == schedule::Direction::kBackward;
     const int from = backward ? stage + 1 : stage - 1;
-    const Stage& part = draft_.program.stages[from];
+    const step::Stage& part = draft_.program.stages[from];
     for (int s = 0; s < std::ssize(part.schedule); ++s) {
       if (part.schedule[s].micro_batch != draft_.program.stages[stage].schedule[slot].micro_batch ||
           sequence(from, s).direction != sequence(stage, slot).direction) {
@@ -250,4 +254,4 @@ std::vector<double> ends_without_contention(const Draft& draft) {
   return ends;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -5,11 +5,12 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/draft.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 
 /// How many random programs a property is held against, and what slows them down.
 inline constexpr int kRandomPrograms = 200;
-inline constexpr Contention kSlowed{.compute_beside_inside = 1.3, .compute_beside_network = 1.7};
+inline constexpr cost::Contention kSlowed{.compute_beside_inside = 1.3,
+                                          .compute_beside_network = 1.7};
 
 struct RandomOptions {
   bool shared_links = true;  ///< Otherwise no message meets another.
@@ -23,4 +24,4 @@ Draft random_program(std::uint32_t seed, const RandomOptions& options = {});
 /// recursion over what it waits for, as the headers of `step/` say it.
 std::vector<double> ends_without_contention(const Draft& draft);
 
-}  // namespace stepwright
+}  // namespace stepwright::simulate

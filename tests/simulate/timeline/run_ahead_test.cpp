@@ -10,7 +10,7 @@
 #include "tests/simulate/timeline/common_clock.h"
 #include "tests/simulate/timeline/random_program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 class RunAhead : public testing::TestWithParam<int> {};
@@ -18,11 +18,11 @@ class RunAhead : public testing::TestWithParam<int> {};
 TEST_P(RunAhead, GivesTheTimesOfACommonClock) {
   const Draft draft = random_program(static_cast<std::uint32_t>(GetParam()));
   const auto expected = play_on_common_clock(draft, kSlowed);
-  const Simulation result = play(draft.program, draft.prices, kSlowed, true);
+  const Simulation result = simulate::play(draft.program, draft.prices, kSlowed, true);
   std::size_t compared = 0;
   for (const Event& event : result.events) {
     const auto& operators = draft.program.templates[event.which].operators;
-    if (operators[event.operation].kind == OperatorKind::kReceive) continue;
+    if (operators[event.operation].kind == step::OperatorKind::kReceive) continue;
     const OperatorKey key{event.stage, event.which, event.operation, event.micro_batch};
     const auto found = expected.find(key);
     ASSERT_NE(found, expected.end());
@@ -39,16 +39,16 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RunAhead, testing::Range(0, kRandomPrograms));
 /// place. The sender says only after that instant was played that the message had come before.
 TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
   Line first = tensor_message(0.1);
-  first.link = LinkClass::kNetwork;
+  first.link = cost::LinkClass::kNetwork;
   Line second = reduction(1.1);  // Rounds otherwise when its rate changes and changes back.
   Line third = reduction(0.2, {0, 2});
-  third.stream = Stream::kGather;
+  third.stream = step::Stream::kGather;
   Draft draft = single({{first, second, receive(false), third}});
   const Score score = compile(draft.program, draft.prices, false);
   const auto play = [&](bool late) {
     std::array<Arrival, 1> arrival;
     if (!late) arrival[0].arrived_s = 0.1;
-    const Stage& stage = draft.program.stages[0];
+    const step::Stage& stage = draft.program.stages[0];
     Player player({.score = &score,
                    .track_of = score.track_of[0],
                    .schedule = stage.schedule,
@@ -78,4 +78,4 @@ TEST(Player, PlaysTheSameWhenItHearsLateOfAMessage) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -8,26 +8,26 @@
 #include "stepwright/plan/legality.h"
 #include "stepwright/simulate/timeline/simulation.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
-Job many_micro_batches() {
-  Job job;
-  job.model = *built_in_model("llama-3-8b");
+plan::Job many_micro_batches() {
+  plan::Job job;
+  job.model = *model::built_in_model("llama-3-8b");
   job.model.layers = 16;
-  job.cluster = *built_in_cluster("dgx-h100", 4);
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 4);
   job.sequences = 320;
   job.length = 4096;
   return job;
 }
 
 /// What is recorded is played task by task.
-void expect_same_as_recorded(const Job& job, const Plan& plan) {
-  SCOPED_TRACE(plan_text(plan));
-  ASSERT_FALSE(broken_rule(job, plan));
-  const CostModel cost(job);
-  const StepProgram program = build_program(job, plan);
-  const auto layouts = group_layouts(job.cluster, Grid(plan));
+void expect_same_as_recorded(const plan::Job& job, const plan::Plan& plan) {
+  SCOPED_TRACE(plan::plan_text(plan));
+  ASSERT_FALSE(plan::broken_rule(job, plan));
+  const cost::CostModel cost(job);
+  const step::StepProgram program = step::build_program(job, plan);
+  const auto layouts = cost::group_layouts(job.cluster, plan::Grid(plan));
   const Simulation quick = simulate(program, cost, layouts, plan);
   const Simulation full = simulate(program, cost, layouts, plan, true);
   EXPECT_NEAR(quick.step_time_s, full.step_time_s, 1e-9);
@@ -48,20 +48,21 @@ void expect_same_as_recorded(const Job& job, const Plan& plan) {
 }
 
 TEST(SlotMemo, ChangesNoTimeWhateverOverlapsAndIsSharded) {
-  const Job job = many_micro_batches();
-  for (const Schedule& schedule :
-       {Schedule{ScheduleKind::kOneForwardOneBackward, 1}, Schedule{ScheduleKind::kInterleaved, 2},
-        Schedule{ScheduleKind::kZeroBubbleH1, 1}}) {
+  const plan::Job job = many_micro_batches();
+  for (const schedule::Schedule& schedule :
+       {schedule::Schedule{schedule::ScheduleKind::kOneForwardOneBackward, 1},
+        schedule::Schedule{schedule::ScheduleKind::kInterleaved, 2},
+        schedule::Schedule{schedule::ScheduleKind::kZeroBubbleH1, 1}}) {
     for (const char* sharding : {"NNN", "NNG", "NGG", "GGG"}) {
       for (const bool overlap : {false, true}) {
-        Plan plan;
+        plan::Plan plan;
         plan.parallel = {.tensor = 2, .pipeline = 4, .data = 4};
         plan.sequence_parallel = true;
         plan.schedule = schedule;
-        plan.sharding = *sharding_of(sharding);
+        plan.sharding = *plan::sharding_of(sharding);
         plan.overlap.pipeline = plan.overlap.tensor = plan.overlap.gradients =
             plan.overlap.parameters = overlap;
-        if (!broken_rule(job, plan)) expect_same_as_recorded(job, plan);
+        if (!plan::broken_rule(job, plan)) expect_same_as_recorded(job, plan);
       }
     }
   }
@@ -76,4 +77,4 @@ TEST(SlotMemo, KeepsAHandfulOfSlots) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

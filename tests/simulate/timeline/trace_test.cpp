@@ -10,13 +10,13 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/random_program.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 using nlohmann::json;
 
 std::string trace(const Draft& draft, const TraceOptions& options) {
-  const Simulation result = play(draft.program, draft.prices, {}, true);
+  const Simulation result = simulate::play(draft.program, draft.prices, {}, true);
   std::ostringstream out;
   write_trace(draft.program, result, options, out);
   return out.str();
@@ -33,13 +33,13 @@ std::vector<json> slices(const json& trace, const std::string& category) {
 
 Draft two_messages() {
   Line other = reduction(3e-6);
-  other.link = LinkClass::kInside;
+  other.link = cost::LinkClass::kInside;
   Draft draft = single({{computation(1.5e-6), tensor_message(1e-6, {0}), other}});
-  Operator& reduce = draft.program.templates[0].operators[2];
+  step::Operator& reduce = draft.program.templates[0].operators[2];
   reduce.payload_elements = 1024;
   reduce.dtype = DType::kFp32;
   reduce.repeats = 3;
-  draft.program.group_sizes[static_cast<int>(GroupKind::kDataContext)] = 8;
+  draft.program.group_sizes[static_cast<int>(plan::GroupKind::kDataContext)] = 8;
   draft.program.ranks = 16;
   draft.program.stages[0].sequences[0].items[0].layer = 5;
   return draft;
@@ -118,9 +118,9 @@ TEST(Trace, EqualInputsGiveEqualBytes) {
 
 TEST(Trace, WithoutEventsItIsEmptyButWellFormed) {
   std::ostringstream out;
-  write_trace(StepProgram{}, Simulation{}, {}, out);
+  write_trace(step::StepProgram{}, Simulation{}, {}, out);
   EXPECT_TRUE(json::parse(out.str())["traceEvents"].empty());
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

@@ -4,7 +4,7 @@
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/draft.h"
 
-namespace stepwright {
+namespace stepwright::simulate {
 namespace {
 
 struct ZeroBubble {
@@ -18,7 +18,7 @@ Draft zero_bubble_draft(const ZeroBubble& z) {
   Draft draft;
   for (std::int32_t s = 0; s < z.stages; ++s) {
     const auto piece = [&](double seconds, bool backward, bool receives, bool sends) {
-      std::vector<TemplateId> ids;
+      std::vector<step::TemplateId> ids;
       if (receives) ids.push_back(draft.add({receive(backward)}));
       ids.push_back(draft.add({computation(seconds)}));
       if (sends) ids.push_back(draft.add({send(0, backward)}));
@@ -29,15 +29,17 @@ Draft zero_bubble_draft(const ZeroBubble& z) {
     const auto forward = piece(z.forward_s, false, !first, !last);
     const auto data = piece(z.data_s, true, !last, !first);
     const auto weight = piece(z.weight_s, true, false, false);
-    Stage& stage = draft.stage();
-    chain(stage, Direction::kForward, forward);
-    chain(stage, Direction::kDataGradient, data);
-    chain(stage, Direction::kWeightGradient, weight);
-    const Schedule schedule{.kind = ScheduleKind::kZeroBubbleH1, .chunks = 1};
-    for (const Part& part :
-         parts_of(all_turns(schedule, z.stages, z.micro_batches)[static_cast<std::size_t>(s)])) {
-      const bool waits = part.direction == Direction::kWeightGradient;
-      const std::int32_t sequence = part.direction == Direction::kForward ? 0 : waits ? 2 : 1;
+    step::Stage& stage = draft.stage();
+    chain(stage, schedule::Direction::kForward, forward);
+    chain(stage, schedule::Direction::kDataGradient, data);
+    chain(stage, schedule::Direction::kWeightGradient, weight);
+    const schedule::Schedule schedule{.kind = schedule::ScheduleKind::kZeroBubbleH1, .chunks = 1};
+    for (const schedule::Part& part : schedule::parts_of(schedule::all_turns(
+             schedule, z.stages, z.micro_batches)[static_cast<std::size_t>(s)])) {
+      const bool waits = part.direction == schedule::Direction::kWeightGradient;
+      const std::int32_t sequence = part.direction == schedule::Direction::kForward ? 0
+                                    : waits                                         ? 2
+                                                                                    : 1;
       stage.schedule.push_back({sequence, part.micro_batch});
     }
   }
@@ -51,11 +53,11 @@ TEST(ZeroBubble, PlayedWithStreamsTakesItsClosedForm) {
                               ZeroBubble{3, 5, 1.25, 1.5, 1}, ZeroBubble{8, 24, 1, 1.25, 1}}) {
     const Draft draft = zero_bubble_draft(z);
     const double whole_s = z.forward_s + z.data_s + z.weight_s;
-    EXPECT_NEAR(play(draft.program, draft.prices, Contention{}, false).step_time_s,
+    EXPECT_NEAR(simulate::play(draft.program, draft.prices, cost::Contention{}, false).step_time_s,
                 z.micro_batches * whole_s + (z.stages - 1) * (whole_s - 2 * z.weight_s), 1e-9)
         << z.stages << " stages";
   }
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::simulate

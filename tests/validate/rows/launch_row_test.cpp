@@ -8,7 +8,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/validate/validation.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(LaunchRow, OfTorchtitanItselfAreAsCloseAsStated) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

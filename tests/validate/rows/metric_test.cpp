@@ -5,10 +5,10 @@
 #include "stepwright/validate/rows/row_plan.h"
 #include "tests/validate/rows/table_rows.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
-Job job_of(const RunRow& row) { return std::get<RowPlan>(row_plan(row)).planned.job; }
+plan::Job job_of(const RunRow& row) { return std::get<RowPlan>(row_plan(row)).planned.job; }
 
 double seconds(const RunRow& row) { return std::get<double>(measured_step_s(row, job_of(row))); }
 
@@ -34,7 +34,7 @@ TEST(Metric, HardwareFlopsByHand) {
 }
 
 TEST(Metric, AHalvedMaskLeavesOutHalfTheAttention) {
-  const Job job = job_of(small_row());
+  const plan::Job job = job_of(small_row());
   const double full = counted_flops(FlopCount::kModel, job);
   // 4 layers of 6 * s * h per token and layer, of 12 in all.
   EXPECT_DOUBLE_EQ(full - counted_flops(FlopCount::kCausal, job), 16384.0 * 4 * 6 * 1024 * 1024);
@@ -51,7 +51,7 @@ TEST(Metric, UtilisationMayBeAPercentage) {
 
 TEST(Metric, SkipsWhatItDoesNotKnow) {
   RunRow row = small_row();
-  const Job job = job_of(row);
+  const plan::Job job = job_of(row);
   row.metric = "mfu";
   row.flops = "many";
   EXPECT_EQ(std::get<Skipped>(measured_step_s(row, job)).reason, "flops: many");
@@ -63,4 +63,4 @@ TEST(Metric, SkipsWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

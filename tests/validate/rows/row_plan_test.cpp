@@ -17,10 +17,10 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "tests/validate/rows/table_rows.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
-PlannedJob planned(const RunRow& row, const Job* of = nullptr) {
+plan::PlannedJob planned(const RunRow& row, const plan::Job* of = nullptr) {
   auto made = row_plan(row, of);
   if (const auto* skipped = std::get_if<Skipped>(&made)) {
     ADD_FAILURE() << skipped->reason;
@@ -36,11 +36,11 @@ std::string reason(const RunRow& row) {
 }
 
 TEST(RowPlan, OfAMegatronRow) {
-  const PlannedJob made = planned(small_row());
+  const plan::PlannedJob made = planned(small_row());
   EXPECT_EQ(made.plan.parallel.data, 2);
-  EXPECT_EQ(made.plan.recompute.kind, RecomputeKind::kFull);
-  EXPECT_EQ(sharding_word(made.plan.sharding), "NNN");
-  EXPECT_EQ(made.job.kernels.attention, AttentionKernel::kUnfused);
+  EXPECT_EQ(made.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(plan::sharding_word(made.plan.sharding), "NNN");
+  EXPECT_EQ(made.job.kernels.attention, cluster::AttentionKernel::kUnfused);
   EXPECT_TRUE(made.job.kernels.scattered_pipeline);
   EXPECT_FALSE(made.plan.overlap.gradients);
   EXPECT_EQ(made.job.framework.name, "megatron-lm");
@@ -76,7 +76,7 @@ TEST(RowPlan, LaysJobAndPlanOverTheColumns) {
   EXPECT_EQ(job.model.layers, 4);
   EXPECT_TRUE(job.model.latent.has_value());
   EXPECT_EQ(job.model.experts->count, 16);
-  EXPECT_EQ(sharding_word(plan.sharding), "NNI");
+  EXPECT_EQ(plan::sharding_word(plan.sharding), "NNI");
   EXPECT_EQ(plan.sharding.group, 4);
   EXPECT_EQ(plan.micro_batch, 4);
   EXPECT_TRUE(plan.overlap.tensor);
@@ -95,10 +95,10 @@ TEST(RowPlan, AJobMayNameItsModel) {
 
 TEST(RowPlan, ARecipeIsWhatARowLeavesUnsaid) {
   RunRow row = row_of("{framework: megatron-core}", "");
-  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "NNG");
+  EXPECT_EQ(plan::sharding_word(planned(row).plan.sharding), "NNG");
   EXPECT_TRUE(planned(row).plan.sequence_parallel);
   row.plan = "{sharding: NNN, sequence_parallel: false}";
-  EXPECT_EQ(sharding_word(planned(row).plan.sharding), "NNN");
+  EXPECT_EQ(plan::sharding_word(planned(row).plan.sharding), "NNN");
   EXPECT_FALSE(planned(row).plan.sequence_parallel);
   row.tensor = 1;
   row.plan = "";
@@ -113,34 +113,34 @@ TEST(RowPlan, SaysWhatItAssumed) {
 }
 
 TEST(RowPlan, WhatARowLeavesOutIsItsJobs) {
-  Job job = planned(small_row()).job;
-  job.kernels.attention = AttentionKernel::kFlash1;
+  plan::Job job = planned(small_row()).job;
+  job.kernels.attention = cluster::AttentionKernel::kFlash1;
   RunRow row = row_of("", "{sharding: NNG}");
   row.model = "";
   row.layers.reset();
   row.cluster = "";
-  const PlannedJob made = planned(row, &job);
+  const plan::PlannedJob made = planned(row, &job);
   EXPECT_EQ(made.job.model, job.model);
   EXPECT_EQ(made.job.cluster, job.cluster);
   EXPECT_EQ(made.job.framework.name, job.framework.name);
-  EXPECT_EQ(made.job.kernels.attention, AttentionKernel::kFlash1);
+  EXPECT_EQ(made.job.kernels.attention, cluster::AttentionKernel::kFlash1);
   row.job = "{framework: nanotron}";
-  EXPECT_EQ(planned(row, &job).job.kernels.attention, AttentionKernel::kFlash2);
+  EXPECT_EQ(planned(row, &job).job.kernels.attention, cluster::AttentionKernel::kFlash2);
 }
 
 TEST(RowPlan, BridgeKeepsNarrowMomentsForLatentAttention) {
   const std::string bridge = "{framework: {name: megatron-core, variant: bridge}";
-  EXPECT_EQ(planned(row_of(bridge + "}")).job.optimizer, Optimizer::kAdam);
+  EXPECT_EQ(planned(row_of(bridge + "}")).job.optimizer, plan::Optimizer::kAdam);
   const RunRow row =
       row_of(bridge + ", model: {latent: {}, experts: {count: 8, top_k: 2, ffn: 64}}}");
-  EXPECT_EQ(planned(row).job.optimizer, Optimizer::kAdamNarrow);
+  EXPECT_EQ(planned(row).job.optimizer, plan::Optimizer::kAdamNarrow);
 }
 
 // 40 layers, an embedding, a norm and a head on four stages: 11, 11, 11 and 10 modules.
 TEST(RowPlan, SomeStacksDealOutModules) {
-  EXPECT_EQ(layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
-  EXPECT_EQ(layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
-  EXPECT_TRUE(layers_by_modules(4, 4).empty());
+  EXPECT_EQ(plan::layers_by_modules(40, 4), (std::vector<std::int64_t>{10, 11, 11, 8}));
+  EXPECT_EQ(plan::layers_by_modules(80, 2), (std::vector<std::int64_t>{41, 39}));
+  EXPECT_TRUE(plan::layers_by_modules(4, 4).empty());
   RunRow row = row_of("{framework: megatron-lm}");
   row.layers = 40;
   EXPECT_TRUE(planned(row).plan.layers.empty());
@@ -152,16 +152,17 @@ TEST(RowPlan, SomeStacksDealOutModules) {
 
 // Sixteen layers and a head of four on four stages: a stage is full above five.
 TEST(RowPlan, SomeStacksFillStagesByCost) {
-  EXPECT_EQ(layers_by_costs(16, 4, {.layer = 1, .head = 4}),
+  EXPECT_EQ(plan::layers_by_costs(16, 4, {.layer = 1, .head = 4}),
             (std::vector<std::int64_t>{6, 5, 4, 1}));
-  EXPECT_EQ(layers_by_costs(8, 2, {.layer = 1, .head = 0}), (std::vector<std::int64_t>{5, 3}));
+  EXPECT_EQ(plan::layers_by_costs(8, 2, {.layer = 1, .head = 0}),
+            (std::vector<std::int64_t>{5, 3}));
   RunRow row = row_of("{framework: nanotron}");
   row.layers = 16;
   EXPECT_FALSE(planned(row).plan.layers.empty());
 }
 
 TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
-  const PlannedJob made = planned(row_of("{framework: nanotron}"));
+  const plan::PlannedJob made = planned(row_of("{framework: nanotron}"));
   EXPECT_TRUE(made.plan.overlap.gradients);
   EXPECT_FALSE(made.job.kernels.fused_accumulation);
   EXPECT_FALSE(planned(row_of("{framework: nanotron}", "{sharding: NNG}")).plan.overlap.gradients);
@@ -169,16 +170,16 @@ TEST(RowPlan, NanotronOverlapsGradientsOfUnshardedOptimizersAlone) {
 
 // A layer of hidden 4, 2 heads of 2 and a gated MLP of 8 has weights of 32, 64, 16 and 48.
 TEST(RowPlan, BucketsCloseWithTheWeightThatFillsThem) {
-  Architecture model;
+  model::Architecture model;
   model.layers = 2;
   model.hidden = 4;
   model.heads = model.kv_heads = model.head_dim = 2;
   model.ffn = 8;
-  EXPECT_EQ(filled_bucket(model, 1, 60), (96 + 64 + 96 + 64) / 4);
-  EXPECT_EQ(filled_bucket(model, 1, 33), (96 + 64 + 96 + 64) / 4);
-  EXPECT_EQ(filled_bucket(model, 1, 1), 320 / 8);
-  EXPECT_EQ(filled_bucket(model, 1, 1000), 1000) << "one that no layer fills";
-  EXPECT_EQ(filled_bucket(model, 2, 30), (48 + 32 + 48 + 32) / 4);
+  EXPECT_EQ(plan::filled_bucket(model, 1, 60), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(plan::filled_bucket(model, 1, 33), (96 + 64 + 96 + 64) / 4);
+  EXPECT_EQ(plan::filled_bucket(model, 1, 1), 320 / 8);
+  EXPECT_EQ(plan::filled_bucket(model, 1, 1000), 1000) << "one that no layer fills";
+  EXPECT_EQ(plan::filled_bucket(model, 2, 30), (48 + 32 + 48 + 32) / 4);
   const auto bucket = [](const char* plan) {
     return planned(row_of("{framework: nanotron}", plan)).plan.gradient_bucket;
   };
@@ -196,7 +197,7 @@ TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
   EXPECT_TRUE(kernels("nanotron").fused_gate);
   EXPECT_FALSE(kernels("internevo").fused_gate);
   EXPECT_FALSE(kernels("internevo").wide_gradients);
-  const Kernels aleph = kernels("{name: megatron-lm, variant: aleph-alpha}");
+  const plan::Kernels aleph = kernels("{name: megatron-lm, variant: aleph-alpha}");
   EXPECT_TRUE(aleph.wide_gradients);
   EXPECT_TRUE(aleph.gathered_logits);
   EXPECT_FALSE(aleph.scattered_gradients);
@@ -204,30 +205,30 @@ TEST(RowPlan, WhatSomeStacksSendBeyondTheirPlan) {
 
 /// The file of a plan that says what a row's plan says, and is silent where its framework does
 /// that by default.
-std::string silent_where_usual(const PlannedJob& made) {
-  nlohmann::ordered_json file = plan_json(made);
+std::string silent_where_usual(const plan::PlannedJob& made) {
+  nlohmann::ordered_json file = plan::plan_json(made);
   nlohmann::ordered_json& job = file["job"];
-  job["model"] = inline_model(made.job.model);
-  job["cluster"] = inline_cluster(made.job.cluster);
-  const Kernels usual = default_kernels(made.job.framework, made.job.cluster.device);
+  job["model"] = model::inline_model(made.job.model);
+  job["cluster"] = cluster::inline_cluster(made.job.cluster);
+  const plan::Kernels usual = plan::default_kernels(made.job.framework, made.job.cluster.device);
   nlohmann::ordered_json& kernels = job["kernels"];
-  for (const auto& [flag, name] : kKernelFlags) {
+  for (const auto& [flag, name] : plan::kKernelFlags) {
     if (made.job.kernels.*flag == usual.*flag) kernels.erase(std::string(name));
   }
   if (made.job.kernels.attention == usual.attention) kernels.erase("attention");
-  if (made.job.optimizer == default_optimizer(made.job.framework, made.job.model))
+  if (made.job.optimizer == plan::default_optimizer(made.job.framework, made.job.model))
     job.erase("optimizer");
-  const Plan& plan = made.plan;
-  const Overlap overlap = default_overlap(made.job, plan);
-  for (const auto& [flag, name] : kOverlapNames) {
+  const plan::Plan& plan = made.plan;
+  const plan::Overlap overlap = plan::default_overlap(made.job, plan);
+  for (const auto& [flag, name] : plan::kOverlapNames) {
     if (plan.overlap.*flag == overlap.*flag) file["overlap"].erase(std::string(name));
   }
-  const Buckets buckets = default_buckets(made.job, plan);
+  const plan::Buckets buckets = plan::default_buckets(made.job, plan);
   if (plan.gradient_bucket == buckets.gradients && plan.parameter_bucket == buckets.parameters)
     file.erase("buckets");
-  if (plan.layers == default_layers(made.job, plan)) file.erase("layers");
-  if (plan.accumulate == default_gradients(made.job)) file.erase("accumulate");
-  if (plan.tensor_input == default_tensor_input(made.job)) file.erase("tensor_input");
+  if (plan.layers == plan::default_layers(made.job, plan)) file.erase("layers");
+  if (plan.accumulate == plan::default_gradients(made.job)) file.erase("accumulate");
+  if (plan.tensor_input == plan::default_tensor_input(made.job)) file.erase("tensor_input");
   return file.dump();
 }
 
@@ -243,20 +244,21 @@ std::pair<int, int> compare_with_files(const std::filesystem::path& path) {
     const auto made_row = row_plan(std::get<RunRow>(row));
     const auto* made = std::get_if<RowPlan>(&made_row);
     if (made == nullptr) continue;
-    const PlannedJob& said = made->planned;
+    const plan::PlannedJob& said = made->planned;
     const std::string text = silent_where_usual(said);
-    const PlannedJob read = read_plan(Document::parse(text, "plan"), {});
+    const plan::PlannedJob read = plan::read_plan(Document::parse(text, "plan"), {});
     silent += text.find("\"accumulate\"") == std::string::npos ? 1 : 0;
     ++rows;
     const std::string id = std::get<RunRow>(row).id;
     EXPECT_EQ(read.plan, said.plan) << id << " " << text;
-    EXPECT_EQ(plan_yaml(read, true), plan_yaml(said, true)) << id;
+    EXPECT_EQ(plan::plan_yaml(read, true), plan::plan_yaml(said, true)) << id;
     try {
-      EXPECT_EQ(Pricer(read.job, CostModel(read.job)).price(read.plan).seconds,
-                Pricer(said.job, CostModel(said.job)).price(said.plan).seconds)
+      EXPECT_EQ(simulate::Pricer(read.job, cost::CostModel(read.job)).price(read.plan).seconds,
+                simulate::Pricer(said.job, cost::CostModel(said.job)).price(said.plan).seconds)
           << id;
     } catch (const Error&) {
-      EXPECT_THROW(Pricer(said.job, CostModel(said.job)).price(said.plan), Error) << id;
+      EXPECT_THROW(simulate::Pricer(said.job, cost::CostModel(said.job)).price(said.plan), Error)
+          << id;
     }
   }
   return {rows, silent};
@@ -303,4 +305,4 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"no mapping", [](RunRow& r) { r.job = "bf16"; }, "no job with a plan"}));
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

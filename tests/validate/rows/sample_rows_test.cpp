@@ -12,7 +12,7 @@
 #include "tests/core/refusal.h"
 #include "tests/folder.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 namespace {
 
 using ::testing::Contains;
@@ -290,4 +290,4 @@ TEST_F(OwnMessages, NeedAProfileAndSayWhereTheyAreBad) {
 }
 
 }  // namespace
-}  // namespace stepwright
+}  // namespace stepwright::validate

@@ -2,7 +2,7 @@
 
 #include "stepwright/validate/rows/run_row.h"
 
-namespace stepwright {
+namespace stepwright::validate {
 
 /// A GPT of two layers on one DGX A100, as a row of training runs.
 inline RunRow small_row() {
@@ -33,4 +33,4 @@ inline RunRow small_row() {
   return row;
 }
 
-}  // namespace stepwright
+}  // namespace stepwright::validate

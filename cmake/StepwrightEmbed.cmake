@@ -1,9 +1,10 @@
 # stepwright_embed(<output> <function>=<folder>...)
-# Writes a C++ file with one function for each folder: all its .yaml, .json and .py files as
+# Writes a C++ file with one function of the room for each folder: all its .yaml, .json and .py files as
 # (name, text). The files are data that a person adds one of, so this is the one place that looks into a
 # folder. The texts are followed by blanks, because a fast reader of JSON looks beyond their end.
 function(stepwright_embed output)
-  string(CONCAT code "#include \"stepwright/cluster/embedded.h\"\n\nnamespace stepwright {\n"
+  get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  string(CONCAT code "#include \"stepwright/core/embedded.h\"\n\nnamespace stepwright::${room} {\n"
     "using namespace std::string_view_literals;\n")
   string(REPEAT " " 64 blanks)  # kEmbeddedRoom
   foreach(pair ${ARGN})
@@ -28,6 +29,6 @@ function(stepwright_embed output)
     endforeach()
     string(APPEND code "  };\n  return kFiles;\n}\n")
   endforeach()
-  string(APPEND code "\n}  // namespace stepwright\n")
+  string(APPEND code "\n}  // namespace stepwright::${room}\n")
   file(GENERATE OUTPUT "${output}" CONTENT "${code}")
 endfunction()

@@ -9,7 +9,7 @@ namespace stepwright {
 /// Bytes behind the text of an embedded file that may be read.
 inline constexpr std::size_t kEmbeddedRoom = 64;
 
-/// A data file of this room, compiled in.
+/// A data file that is compiled in.
 struct EmbeddedFile {
   std::string_view name;  ///< Of the file, without folder and ending.
   std::string_view text;  ///< `kEmbeddedRoom` blanks follow.
@@ -19,11 +19,6 @@ struct EmbeddedFile {
 constexpr std::string_view embedded(std::string_view with_room) {
   return with_room.substr(0, with_room.size() - kEmbeddedRoom);
 }
-
-/// The files of `profiles/`, of `devices/` and of `generations/`.
-std::span<const EmbeddedFile> embedded_clusters();
-std::span<const EmbeddedFile> embedded_devices();
-std::span<const EmbeddedFile> embedded_generations();
 
 /// The names of files, sorted.
 std::vector<std::string_view> names_of(std::span<const EmbeddedFile> files);
