@@ -50,7 +50,7 @@ ImportOptions::ImportOptions(CLI::App& command) {
 }
 
 framework_files::ImportedPlan ImportOptions::read(const Console& console, bool as_it_is) const {
-  std::vector<framework_files::SourceFile> sources;
+  std::vector<launch_scripts::SourceFile> sources;
   for (const std::string& file : files_) {
     sources.push_back({file, file_text(file, console)});
   }

@@ -11,7 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/syntax/regular.h"
+#include "stepwright/framework_files/forms/regular.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/plan/files/read_adapters.h"
 

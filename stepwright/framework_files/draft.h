@@ -10,7 +10,8 @@
 
 #include "stepwright/framework_files/adapter_words.h"
 #include "stepwright/framework_files/import_report.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/launch_scripts/text.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/legality.h"
 
@@ -33,28 +34,6 @@ struct Given {
   std::optional<model::Architecture> known_model;
   std::optional<cluster::Cluster> known_cluster;
 };
-
-/// A text that a person gave, and the name under which messages speak of it.
-struct SourceFile {
-  std::string name;
-  std::string text;
-};
-
-/// Whether a file has these characters anywhere.
-inline bool holds(const SourceFile& file, std::string_view text) {
-  return file.text.find(text) != std::string::npos;
-}
-
-/// Whether a file is a script of a shell, by its first line or its name.
-inline bool is_shell_script(const SourceFile& file) {
-  const std::string_view text = file.text;
-  if (text.starts_with("#!")) return text.substr(0, text.find('\n')).find("sh") != text.npos;
-  for (const std::string_view end : {".sh", ".bash", ".slurm", ".sbatch", ".sub"}) {
-    if (file.name.ends_with(end)) return true;
-  }
-  // What scripts source.
-  return (file.name.ends_with(".conf") || file.name.ends_with(".env")) && holds(file, "export ");
-}
 
 /// How a program packs documents.
 struct PackingWords {
@@ -124,10 +103,10 @@ struct Draft {
   /// Values that a script leaves open, and what says each: "$1", "--set TP=VALUE".
   std::vector<std::pair<std::string, std::string>> open_values;
   /// What a program sees, where its reader leaves that to the import; the file that sets it.
-  std::map<std::string, ShellWord> environment;
-  std::vector<ShellWord> launchers;  ///< The words in front of that program.
-  ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
-  std::vector<std::string> notes;    ///< What was assumed, for people.
+  std::map<std::string, launch_scripts::ShellWord> environment;
+  std::vector<launch_scripts::ShellWord> launchers;  ///< The words in front of that program.
+  ImportReport report;             ///< What was read, what not; of `assumed` the reasons.
+  std::vector<std::string> notes;  ///< What was assumed, for people.
   /// Why the framework itself would not start it, though the plan is legal.
   std::optional<plan::Rejected> refused;
 

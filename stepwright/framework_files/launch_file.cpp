@@ -9,12 +9,12 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/launchers/carriers.h"
 #include "stepwright/framework_files/launchers/environment.h"
-#include "stepwright/framework_files/launchers/python_launcher.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/read_back.h"
+#include "stepwright/launch_scripts/carriers.h"
+#include "stepwright/launch_scripts/python/launcher.h"
 #include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/laws/repair.h"
@@ -59,7 +59,7 @@ constexpr std::pair<std::string_view, std::string_view> kUnreadFiles[] = {
     {"_target_: nemo.collections.", "NeMo 2"},
     {"from nemo.collections", "NeMo 2 (NeMo is read as recipes of Megatron-Bridge)"}};
 
-[[noreturn]] void fail_unread(const SourceFile& script, const StartedLook& look) {
+[[noreturn]] void fail_unread(const launch_scripts::SourceFile& script, const StartedLook& look) {
   std::string whose;
   for (const auto& [part, owner] : kUnreadPrograms) {
     if (whose.empty() && look.program.find(part) != std::string::npos) {
@@ -79,7 +79,7 @@ int turn_of(const LaunchTarget& target) {
 }
 
 /// The target whose program a command starts; null where none does.
-const LaunchTarget* target_of(std::span<const ShellWord> words) {
+const LaunchTarget* target_of(std::span<const launch_scripts::ShellWord> words) {
   for (const int turn : {0, 1, 2}) {
     for (const LaunchTarget& target : launch_targets()) {
       const bool asked = target.starts != nullptr && turn_of(target) == turn;
@@ -90,11 +90,12 @@ const LaunchTarget* target_of(std::span<const ShellWord> words) {
 }
 
 /// The target whose program a script starts; `likely`: those that its text may be of.
-const LaunchTarget& started_target(std::span<const SourceFile> files, const Given& given,
+const LaunchTarget& started_target(std::span<const launch_scripts::SourceFile> files,
+                                   const Given& given,
                                    const std::vector<const LaunchTarget*>& likely) {
-  std::vector<SourceFile> scripts;
-  for (const SourceFile& file : files) {
-    if (is_shell_script(file)) scripts.push_back(file);
+  std::vector<launch_scripts::SourceFile> scripts;
+  for (const launch_scripts::SourceFile& file : files) {
+    if (launch_scripts::is_shell_script(file)) scripts.push_back(file);
   }
   const StartedLook* unread = nullptr;
   const std::vector<StartedLook> looks = look_at_started(scripts, given);
@@ -108,14 +109,16 @@ const LaunchTarget& started_target(std::span<const SourceFile> files, const Give
   if (unread != nullptr) fail_unread(scripts.front(), *unread);
   // What an open condition hides, or a script that goes on with others, which are then named.
   const std::string all = fmt::format("{}", fmt::join(import_words(), ", "));
-  const StartedProgram any{
-      .framework = "any framework that is read",
-      .arguments = all,
-      .starts = [](std::span<const ShellWord> words) { return target_of(words) != nullptr; },
-      .has_argument = is_argument_and_value};
+  const StartedProgram any{.framework = "any framework that is read",
+                           .arguments = all,
+                           .starts =
+                               [](std::span<const launch_scripts::ShellWord> words) {
+                                 return target_of(words) != nullptr;
+                               },
+                           .has_argument = is_argument_and_value};
   Draft draft;
   const StartedCommand command = started_command(scripts, given, any, draft);
-  std::vector<ShellWord> words = command.launchers;
+  std::vector<launch_scripts::ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
   const LaunchTarget* target = target_of(words);
   if (target == nullptr) fail_input(fmt::format("{}: starts no training", files.front().name));
@@ -130,10 +133,11 @@ bool is_python_target(const LaunchTarget& target) {
 
 /// The target whose files these are, by the content of the first that says it. A script is of a
 /// target whose program it may start, whatever files it writes.
-const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& given) {
-  const bool started = is_shell_script(files.front());
-  for (const SourceFile& file : files) {
-    const bool script = is_shell_script(file);
+const LaunchTarget& recognised(std::span<const launch_scripts::SourceFile> files,
+                               const Given& given) {
+  const bool started = launch_scripts::is_shell_script(files.front());
+  for (const launch_scripts::SourceFile& file : files) {
+    const bool script = launch_scripts::is_shell_script(file);
     std::vector<const LaunchTarget*> likely;
     for (const LaunchTarget& target : launch_targets()) {
       const bool may = target.recognises != nullptr && (!script || target.starts != nullptr);
@@ -148,10 +152,11 @@ const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& g
     if (likely.size() == 1 || (!script && !likely.empty())) return *likely.front();
     if (script && (started || !likely.empty())) return started_target(files, given, likely);
   }
-  const SourceFile& first = files.front();
+  const launch_scripts::SourceFile& first = files.front();
   const bool starts =
       first.name.ends_with(".py") &&
-      (holds(first, "subprocess.") || holds(first, "os.system(") || holds(first, "execute_train("));
+      (launch_scripts::holds(first, "subprocess.") || launch_scripts::holds(first, "os.system(") ||
+       launch_scripts::holds(first, "execute_train("));
   if (starts) {
     fail_unsupported(
         fmt::format("{}: starts a command from Python whose words are no literals, and nothing is "
@@ -160,7 +165,7 @@ const LaunchTarget& recognised(std::span<const SourceFile> files, const Given& g
                     first.name));
   }
   for (const auto& [mark, owner] : kUnreadFiles) {
-    if (!holds(first, mark)) continue;
+    if (!launch_scripts::holds(first, mark)) continue;
     fail_unsupported(
         fmt::format("{}: a configuration of {}, which is of no framework that is read: {}",
                     first.name, owner, fmt::join(import_words(), ", ")));
@@ -336,8 +341,8 @@ namespace {
 }
 
 /// Reads files as a target does, with the environment that its reader left over.
-void read_target(const LaunchTarget& target, std::span<const SourceFile> files, const Given& given,
-                 Draft& draft) try {
+void read_target(const LaunchTarget& target, std::span<const launch_scripts::SourceFile> files,
+                 const Given& given, Draft& draft) try {
   target.read(files, given, draft);
   if (!draft.environment.empty()) {
     read_environment(
@@ -349,7 +354,7 @@ void read_target(const LaunchTarget& target, std::span<const SourceFile> files, 
 }
 
 /// Whether a Python file is a configuration itself, not a program that starts a command.
-bool is_python_form(std::string_view word, const SourceFile& file) {
+bool is_python_form(std::string_view word, const launch_scripts::SourceFile& file) {
   return std::ranges::any_of(launch_targets(), [&](const LaunchTarget& target) {
     const bool meant = word == target.word;
     return is_python_target(target) &&
@@ -359,13 +364,15 @@ bool is_python_form(std::string_view word, const SourceFile& file) {
 
 }  // namespace
 
-ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
-                            const Given& given, bool as_it_is) {
-  std::vector<SourceFile> sources(files.begin(), files.end());
-  for (SourceFile& file : sources) {
-    if (auto script = carried_script(file)) file = std::move(*script);
+ImportedPlan import_sources(std::string_view word,
+                            std::span<const launch_scripts::SourceFile> files, const Given& given,
+                            bool as_it_is) {
+  std::vector<launch_scripts::SourceFile> sources(files.begin(), files.end());
+  for (launch_scripts::SourceFile& file : sources) {
+    if (auto script = launch_scripts::carried_script(file)) file = std::move(*script);
     if (!file.name.ends_with(".py") || is_python_form(word, file)) continue;
-    if (auto script = launched_script(file, given, files)) file = std::move(*script);
+    if (auto script = launch_scripts::launched_script(file, given.settings, files))
+      file = std::move(*script);
   }
   const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
   Draft draft;
@@ -397,7 +404,7 @@ std::string read_text_file(const std::filesystem::path& path) {
     fail_input(fmt::format("{}: is a directory, a file is needed", path.string()));
   }
   std::ifstream in(path, std::ios::binary);
-  SourceFile file{path.string(), start_of(in, kLargestLog + 1)};
+  launch_scripts::SourceFile file{path.string(), start_of(in, kLargestLog + 1)};
   if (file.text.empty()) fail_input(fmt::format("{}: is empty or cannot be read", file.name));
   if (file.text.size() > kLargestLog)
     fail_input(fmt::format("{}: is larger than 64 MiB", file.name));

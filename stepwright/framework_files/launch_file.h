@@ -48,8 +48,9 @@ struct ImportedPlan {
 /// The plan that files of a target describe; without a target their content says whose they are.
 /// Fails with `kInput` and `kUnsupported` as the readers of `Draft` say. With `as_it_is` a plan
 /// that is not legal is no failure, but `refused`.
-ImportedPlan import_sources(std::string_view target, std::span<const SourceFile> files,
-                            const Given& given, bool as_it_is = false);
+ImportedPlan import_sources(std::string_view target,
+                            std::span<const launch_scripts::SourceFile> files, const Given& given,
+                            bool as_it_is = false);
 
 /// Reads a text file of at most 1 MiB, or a log of at most 64 MiB that states the arguments of a
 /// run (megatron/stated.h). Fails with `kInput` when it is missing, larger or no UTF-8.

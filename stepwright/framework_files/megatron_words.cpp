@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
-#include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright::framework_files {
 namespace {

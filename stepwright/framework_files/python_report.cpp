@@ -53,10 +53,10 @@ bool is_null_in(Node node, std::string_view path) {
 
 }  // namespace
 
-void list_python_unread(const PythonConfig& config, const Document& document,
+void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
                         std::span<const KnownSetting> known, ImportReport& report,
                         std::span<const KnownSetting> fields) {
-  for (const PythonUnread& one : config.unread) {
+  for (const launch_scripts::PythonUnread& one : config.unread) {
     if (says(document.root(), one.name)) continue;
     UnreadSetting unread{printable(one.name), printable(one.expression, 120),
                          document.name(),     one.line,

@@ -8,9 +8,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -53,14 +53,14 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 
 }  // namespace
 
-Document read_setting_words(std::span<const SourceFile> files, const SettingProgram& program,
-                            const Given& given, Draft& draft) {
+Document read_setting_words(std::span<const launch_scripts::SourceFile> files,
+                            const SettingProgram& program, const Given& given, Draft& draft) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
-  const auto starts = [&](std::span<const ShellWord> words) {
-    return std::ranges::any_of(words,
-                               [&](const ShellWord& word) { return program.starts(word.text); });
+  const auto starts = [&](std::span<const launch_scripts::ShellWord> words) {
+    return std::ranges::any_of(
+        words, [&](const launch_scripts::ShellWord& word) { return program.starts(word.text); });
   };
   const StartedCommand command = started_command(files, given,
                                                  {.framework = program.framework,
@@ -77,7 +77,7 @@ Document read_setting_words(std::span<const SourceFile> files, const SettingProg
   }
   Tree settings = Tree::mapping();
   for (std::size_t i = 0; i < command.words.size(); ++i) {
-    const ShellWord& word = command.words[i];
+    const launch_scripts::ShellWord& word = command.words[i];
     const std::size_t equals = std::min(word.text.find('='), word.text.size());
     const std::string_view option = std::string_view(word.text).substr(0, equals);
     if (!option.empty() && std::ranges::find(program.options, option) != program.options.end()) {

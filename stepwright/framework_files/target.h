@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -25,11 +25,12 @@ struct LaunchTarget {
   std::string (*write)(const plan::PlannedJob& planned,
                        const std::vector<std::string>& header) = nullptr;
   /// Reads files; nothing for a target that is only written.
-  void (*read)(std::span<const SourceFile> files, const Given& given, Draft& draft) = nullptr;
+  void (*read)(std::span<const launch_scripts::SourceFile> files, const Given& given,
+               Draft& draft) = nullptr;
   /// Whether a file is of this program, by its content; the first of the table that says so has it.
-  bool (*recognises)(const SourceFile& file) = nullptr;
+  bool (*recognises)(const launch_scripts::SourceFile& file) = nullptr;
   /// Whether a command of a script starts its program; nothing for one whose files are no scripts.
-  bool (*starts)(std::span<const ShellWord> words) = nullptr;
+  bool (*starts)(std::span<const launch_scripts::ShellWord> words) = nullptr;
 };
 
 /// All targets, in the order in which they are listed.

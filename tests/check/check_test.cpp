@@ -14,7 +14,7 @@ using testing::Not;
 
 /// Arguments of a model with so many layers, and what else is said.
 JobCheck checked(int layers, const std::string& more, const std::string& cluster = "dgx-h100") {
-  const framework_files::SourceFile file{
+  const launch_scripts::SourceFile file{
       "train.sh", "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers " +
                       std::to_string(layers) +
                       " --hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "
@@ -84,7 +84,7 @@ TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
 
 TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
   // LLaMA-Factory's second trainer: Ulysses makes two ranks of four sequences on eight devices.
-  const framework_files::SourceFile file{
+  const launch_scripts::SourceFile file{
       "train.yaml",
       "model: Qwen/Qwen3-0.6B\ntrain_dataset: data.yaml\noutput_dir: out\n"
       "micro_batch_size: 1\nglobal_batch_size: 4\ncutoff_len: 2048\n"
@@ -102,7 +102,7 @@ TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
 }
 
 TEST(Check, WhatNoSearchCanTakeIsAnErrorOfItsOwn) {
-  const framework_files::SourceFile file{
+  const launch_scripts::SourceFile file{
       "train.sh",
       "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
       "--hidden-size 4096 --num-attention-heads 32 --vocab-size 32000 "

@@ -12,7 +12,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-ImportedPlan launched(std::vector<SourceFile> files) {
+ImportedPlan launched(std::vector<launch_scripts::SourceFile> files) {
   Given given;
   given.cluster = "dgx-h100:2";
   given.model = "llama-3-8b";
@@ -20,7 +20,7 @@ ImportedPlan launched(std::vector<SourceFile> files) {
   return import_sources("", files, given);
 }
 
-SourceFile launch(const std::string& type, const std::string& lines) {
+launch_scripts::SourceFile launch(const std::string& type, const std::string& lines) {
   return {"launch.yaml", "distributed_type: " + type +
                              "\nnum_machines: 2\nnum_processes: 16\nmixed_precision: bf16\n" +
                              lines};
@@ -43,14 +43,14 @@ TEST(Accelerate, WithoutADistributedTypeOneProcessStarts) {
   given.cluster = "dgx-h100";
   given.model = "llama-3-8b";
   given.batch = "4x4096";
-  const SourceFile file = launch("'NO'", "");
+  const launch_scripts::SourceFile file = launch("'NO'", "");
   const plan::PlannedJob planned = import_sources("", {&file, 1}, given).planned;
   EXPECT_EQ(planned.job.cluster.devices(), 1);
   EXPECT_EQ(planned.plan.parallel.data, 1);
 }
 
 TEST(Accelerate, ReadsPrecisionInEitherCase) {
-  SourceFile file = launch("FSDP", "fsdp_config: {fsdp_version: 2}\n");
+  launch_scripts::SourceFile file = launch("FSDP", "fsdp_config: {fsdp_version: 2}\n");
   file.text.replace(file.text.find(": bf16"), 6, ": BF16");
   EXPECT_EQ(launched({file}).planned.job.precision, DType::kBf16);
 }
@@ -95,7 +95,7 @@ TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
   };
   EXPECT_TRUE(compiled("INDUCTOR"));
   EXPECT_FALSE(compiled("'NO'"));
-  const SourceFile zero{"ds.json", R"({"train_micro_batch_size_per_gpu": 2,
+  const launch_scripts::SourceFile zero{"ds.json", R"({"train_micro_batch_size_per_gpu": 2,
     "zero_optimization": {"stage": 2}, "torch_autocast": {"enabled": true},
     "elasticity": {"enabled": false}, "compile": {"deepcompile": true}})"};
   const ImportReport report =
@@ -107,7 +107,8 @@ TEST(Accelerate, CompilersAndAutocastAreLeftOutUnlessTheyAreOff) {
 }
 
 TEST(Accelerate, ItsPrecisionFillsDeepSpeeds) {
-  const SourceFile zero{"ds.json", R"({"fp16": {"enabled": "auto"}, "bf16": {"enabled": "auto"},
+  const launch_scripts::SourceFile zero{
+      "ds.json", R"({"fp16": {"enabled": "auto"}, "bf16": {"enabled": "auto"},
     "train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2}})"};
   const plan::PlannedJob planned =
       launched({launch("DEEPSPEED", "deepspeed_config: {deepspeed_config_file: ds.json}\n"), zero})
@@ -118,7 +119,8 @@ TEST(Accelerate, ItsPrecisionFillsDeepSpeeds) {
 }
 
 TEST(DeepSpeed, ReadsTheConfigurationThatALogHas) {
-  const SourceFile log{"train.log", R"([INFO] [config.py:1001:print] DeepSpeedEngine configuration:
+  const launch_scripts::SourceFile log{
+      "train.log", R"([INFO] [config.py:1001:print] DeepSpeedEngine configuration:
 [INFO] [config.py:1005:print]   zero_enabled ................. True
 [INFO] [config.py:991:print_user_config]   json = {
     "train_micro_batch_size_per_gpu": 2,
@@ -144,7 +146,7 @@ step 1 {loss: 3}
 }
 
 TEST(DeepSpeed, EachAutoIsSaidToBeAssumed) {
-  const SourceFile zero{"ds.json", R"({"train_micro_batch_size_per_gpu": "auto",
+  const launch_scripts::SourceFile zero{"ds.json", R"({"train_micro_batch_size_per_gpu": "auto",
     "bf16": {"enabled": "auto"},
     "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto"}})"};
   const ImportReport report = launched({zero}).report;

@@ -7,8 +7,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/forms/regular.h"
 #include "stepwright/framework_files/launch_file.h"
-#include "stepwright/framework_files/syntax/regular.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/model/catalog.h"
 #include "tests/framework_files/imported.h"
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 /// What a program's words say, before it is asked whether anything covers the plan.
 AdapterWords words_of(const std::string& target, const std::string& text) {
-  const std::vector<SourceFile> files = {{"train.yaml", text}};
+  const std::vector<launch_scripts::SourceFile> files = {{"train.yaml", text}};
   Given given;
   given.cluster = "dgx-h100";
   Draft draft;

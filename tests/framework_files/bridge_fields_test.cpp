@@ -82,7 +82,7 @@ train:
 ImportedPlan imported_container(const std::string& text) {
   Given given;
   given.cluster = "dgx-b200:2";
-  const SourceFile file{"run_config.yaml", text};
+  const launch_scripts::SourceFile file{"run_config.yaml", text};
   return import_sources("", {&file, 1}, given);
 }
 
@@ -131,7 +131,7 @@ model:
 )";
 
 TEST(BridgeFields, OverridesGoOverARecipe) {
-  const SourceFile file{"sft.yaml", kOverrides};
+  const launch_scripts::SourceFile file{"sft.yaml", kOverrides};
   Given given{.cluster = "dgx-h100:2"};
   EXPECT_THROW(import_sources("", {&file, 1}, given), Error);
   given.model = "llama-3-8b";
@@ -150,7 +150,7 @@ TEST(BridgeFields, OverridesGoOverARecipe) {
   EXPECT_EQ(import_sources("", {&file, 1}, given).planned.plan.parallel.expert, 4);
   given.model = "llama-3-8b";
   given.settings.clear();
-  SourceFile silent = file;
+  launch_scripts::SourceFile silent = file;
   silent.text.erase(silent.text.find("  bf16: true\n"), 13);
   EXPECT_EQ(import_sources("", {&silent, 1}, given).planned.job.precision, DType::kBf16);
 }

@@ -198,7 +198,7 @@ def small_pretrain_config() -> ConfigContainer:
 )";
 
 plan::PlannedJob by_device(const std::string& function) {
-  const std::vector<SourceFile> files = {
+  const std::vector<launch_scripts::SourceFile> files = {
       {"llama.py", kByDevice}, {"workloads.py", kWorkloads}, {"recipe.py", kSmallRecipe}};
   return import_sources("", files, {.cluster = "dgx-h100", .function = function}).planned;
 }
@@ -248,7 +248,7 @@ def nano() -> ConfigContainer:
 }
 
 TEST(Bridge, TablesOfTheFirstPerformanceScriptsAreRead) {
-  const SourceFile files[] = {
+  const launch_scripts::SourceFile files[] = {
       {"small.py", R"(from utils.helpers import (
     get_precision_config,
     set_megatron_fsdp_overrides,
@@ -410,7 +410,7 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
       testing::ThrowsMessage<Error>(testing::HasSubstr(
           "comes from llama3_8b_pretrain_config(), which is in none of the files: give that "
           "of megatron.bridge.recipes.llama.llama3")));
-  const SourceFile through[] = {
+  const launch_scripts::SourceFile through[] = {
       {"tuned.py", text},
       {"llama3.py",
        "from megatron.bridge.recipes.llama.h100.llama3 import (\n"
@@ -418,7 +418,7 @@ TEST(Bridge, ARecipeOverOneThatWasNotGivenNamesIt) {
   EXPECT_THAT([&] { import_sources("", through, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(
                   testing::HasSubstr("give that of megatron.bridge.recipes.llama.h100.llama3")));
-  const SourceFile files[] = {
+  const launch_scripts::SourceFile files[] = {
       {"tuned.py", text},
       {"llama3.py",
        "def llama3_8b_pretrain_config() -> ConfigContainer:\n    cfg = _pretrain_common()\n"

@@ -36,7 +36,7 @@ sample_backend: hf
 max_new_tokens: 128
 )";
 
-ImportedPlan read_v1(const std::string& text, std::vector<SourceFile> beside = {}) {
+ImportedPlan read_v1(const std::string& text, std::vector<launch_scripts::SourceFile> beside = {}) {
   beside.insert(beside.begin(), {"sft.yaml", text});
   return import_sources("", beside, {.cluster = "dgx-h100:2"});
 }
@@ -143,8 +143,9 @@ TEST(LlamaFactoryV1, DeepSpeedHasAFileOfItsOwn) {
       shared_with("  name: fsdp2\n  dcp_path: null\n",
                   "  name: deepspeed\n  config_file: examples/ds_z3_offload_config.json\n") +
       "global_batch_size: 64\n";
-  const SourceFile zero{"ds_z3_offload_config.json",
-                        R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
+  const launch_scripts::SourceFile zero{
+      "ds_z3_offload_config.json",
+      R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
       "gradient_accumulation_steps": "auto", "fp16": {"enabled": "auto"},
       "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 3,
       "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"}}})"};

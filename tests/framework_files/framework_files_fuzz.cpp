@@ -23,8 +23,8 @@ const framework_files::Given& given() {
 
 /// Each reader takes any text, or refuses it with a reason; what it takes is legal.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const framework_files::SourceFile file{"fuzz",
-                                         std::string(reinterpret_cast<const char*>(data), size)};
+  const launch_scripts::SourceFile file{"fuzz",
+                                        std::string(reinterpret_cast<const char*>(data), size)};
   for (const std::string& word : framework_files::import_words()) {
     try {
       const plan::PlannedJob planned =

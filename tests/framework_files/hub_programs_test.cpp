@@ -47,13 +47,13 @@ learning_rate: 1.0e-4
 bf16: true
 )";
 
-const SourceFile kStageThree{"ds_z3_config.json", R"({"train_batch_size": "auto",
+const launch_scripts::SourceFile kStageThree{"ds_z3_config.json", R"({"train_batch_size": "auto",
   "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
   "fp16": {"enabled": "auto"}, "bf16": {"enabled": "auto"},
   "zero_optimization": {"stage": 3, "overlap_comm": false, "reduce_bucket_size": "auto",
     "stage3_prefetch_bucket_size": "auto", "stage3_param_persistence_threshold": "auto"}})"};
 
-ImportedPlan started(const std::string& text, std::vector<SourceFile> others = {}) {
+ImportedPlan started(const std::string& text, std::vector<launch_scripts::SourceFile> others = {}) {
   Given given;
   given.cluster = "dgx-h100";
   others.insert(others.begin(), {"train.yaml", text});
@@ -188,10 +188,11 @@ TEST(LlamaFactory, FrozenWeightsAndOtherLossesAreLeftOut) {
 TEST(LlamaFactory, AccelerateSharesItsModel) {
   std::string text = kFactory;
   text.erase(text.find("deepspeed:"), text.find("cutoff_len") - text.find("deepspeed:"));
-  const SourceFile launch{"fsdp2_config.yaml",
-                          "distributed_type: FSDP\nmixed_precision: bf16\nnum_machines: 1\n"
-                          "num_processes: 8\nfsdp_config: {fsdp_version: 2, "
-                          "fsdp_reshard_after_forward: true, fsdp_offload_params: true}\n"};
+  const launch_scripts::SourceFile launch{
+      "fsdp2_config.yaml",
+      "distributed_type: FSDP\nmixed_precision: bf16\nnum_machines: 1\n"
+      "num_processes: 8\nfsdp_config: {fsdp_version: 2, "
+      "fsdp_reshard_after_forward: true, fsdp_offload_params: true}\n"};
   const ImportedPlan plan = started(text, {launch});
   EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
   EXPECT_TRUE(plan.planned.plan.offload.parameters);
@@ -200,11 +201,12 @@ TEST(LlamaFactory, AccelerateSharesItsModel) {
 // The forms of hiyouga/LLaMA-Factory examples/train_lora/qwen3_lora_sft.sh and
 // examples/extras/fsdp_qlora/train.sh.
 TEST(LlamaFactory, ReadsScriptsThatStartIt) {
-  const SourceFile script{"sft.sh",
-                          "#!/bin/bash\nMODEL_PATH=Qwen/Qwen3-8B\nNPROC_PER_NODE=4 \\\n"
-                          "llamafactory-cli train --model_name_or_path ${MODEL_PATH} --stage sft "
-                          "--do_train --lora_rank 16 --cutoff_len 1024 --bf16 "
-                          "--per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"};
+  const launch_scripts::SourceFile script{
+      "sft.sh",
+      "#!/bin/bash\nMODEL_PATH=Qwen/Qwen3-8B\nNPROC_PER_NODE=4 \\\n"
+      "llamafactory-cli train --model_name_or_path ${MODEL_PATH} --stage sft "
+      "--do_train --lora_rank 16 --cutoff_len 1024 --bf16 "
+      "--per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"};
   const ImportedPlan plan = import_sources("", {&script, 1}, {.cluster = "dgx-h100"});
   EXPECT_EQ(plan.target, "llama-factory");
   EXPECT_EQ(plan.planned.job.length, 1024);
@@ -216,7 +218,7 @@ TEST(LlamaFactory, ReadsScriptsThatStartIt) {
 TEST(LlamaFactory, ScriptsNameAFileOfSettings) {
   std::string text = kFactory;
   text.erase(text.find("deepspeed:"), text.find("cutoff_len") - text.find("deepspeed:"));
-  const std::vector<SourceFile> files = {
+  const std::vector<launch_scripts::SourceFile> files = {
       {"train.sh",
        "accelerate launch --config_file fsdp.yaml src/train.py examples/sft.yaml "
        "per_device_train_batch_size=2\n"},
@@ -315,7 +317,7 @@ TEST(Axolotl, ExpertsShareTheirStatesAmongTheRanksThatShareTheRest) {
 void read_or_refuse(std::string_view target, const std::string& text) {
   Given given;
   given.cluster = "dgx-h100";
-  const SourceFile files[] = {{"train.yaml", text}, kStageThree};
+  const launch_scripts::SourceFile files[] = {{"train.yaml", text}, kStageThree};
   try {
     import_sources(target, files, given);
   } catch (const Error& error) {

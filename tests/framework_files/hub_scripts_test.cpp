@@ -17,7 +17,7 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-using ScriptFiles = std::vector<SourceFile>;
+using ScriptFiles = std::vector<launch_scripts::SourceFile>;
 
 ImportedPlan read_with(const ScriptFiles& files, Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
@@ -33,13 +33,15 @@ std::string refusal_with(const ScriptFiles& files, Given given = {}) {
   return "";
 }
 
-const SourceFile kSftSettings{"conf/sft.yaml",
-                              "model_name_or_path: Qwen/Qwen3-8B\nmax_length: 4096\nbf16: true\n"
-                              "per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\n"
-                              "gradient_checkpointing: true\noutput_dir: out\n"};
-const SourceFile kSftStages{"stages.yaml",
-                            "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_machines: 1\n"
-                            "num_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"};
+const launch_scripts::SourceFile kSftSettings{
+    "conf/sft.yaml",
+    "model_name_or_path: Qwen/Qwen3-8B\nmax_length: 4096\nbf16: true\n"
+    "per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\n"
+    "gradient_checkpointing: true\noutput_dir: out\n"};
+const launch_scripts::SourceFile kSftStages{
+    "stages.yaml",
+    "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_machines: 1\n"
+    "num_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"};
 
 // CPython Lib/argparse.py: allow_abbrev, which transformers' HfArgumentParser leaves on.
 TEST(TrainerScript, TakesAnArgumentByTheBeginningOfItsName) {
@@ -58,10 +60,11 @@ TEST(TrainerScript, TakesAnArgumentByTheBeginningOfItsName) {
 
 // The form of huggingface/alignment-handbook scripts/README.md and huggingface/open-r1 README.md.
 TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
-  const SourceFile script{"run.sh",
-                          "#!/bin/bash\nsource ~/.bashrc\nsource venv/bin/activate\n"
-                          "accelerate launch --config_file stages.yaml scripts/sft.py "
-                          "--config recipes/sft.yaml --gradient_accumulation_steps 4\n"};
+  const launch_scripts::SourceFile script{
+      "run.sh",
+      "#!/bin/bash\nsource ~/.bashrc\nsource venv/bin/activate\n"
+      "accelerate launch --config_file stages.yaml scripts/sft.py "
+      "--config recipes/sft.yaml --gradient_accumulation_steps 4\n"};
   const ImportedPlan plan = read_with({script, kSftStages, kSftSettings});
   EXPECT_EQ(plan.target, "hf");
   EXPECT_EQ(plan.planned.job.model_name, "qwen3-8b");
@@ -80,23 +83,24 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
 }
 
 TEST(TrainerScript, TakesTheFileBehindItsProgram) {
-  const SourceFile script{"run.sh",
-                          "#!/bin/bash\ntorchrun --nproc_per_node 4 --nnodes 1 "
-                          "run_sft.py conf/sft.yaml\n"};
+  const launch_scripts::SourceFile script{"run.sh",
+                                          "#!/bin/bash\ntorchrun --nproc_per_node 4 --nnodes 1 "
+                                          "run_sft.py conf/sft.yaml\n"};
   const ImportedPlan plan = read_with({script, kSftSettings});
   EXPECT_EQ(plan.planned.job.sequences, 4 * 2 * 8);
   // Nor are these NeMo-RL's and nanotron's programs, which have the same names.
   for (const char* program : {"scripts/run_dpo.py --config", "src/run_train.py --config"}) {
-    const SourceFile other{"run.sh", std::string("accelerate launch --num_processes 8 ") + program +
-                                         " conf/sft.yaml\n"};
+    const launch_scripts::SourceFile other{
+        "run.sh",
+        std::string("accelerate launch --num_processes 8 ") + program + " conf/sft.yaml\n"};
     EXPECT_EQ(read_with({other, kSftSettings}).target, "hf");
   }
 }
 
 // huggingface/trl trl/cli, trl/accelerate_configs.
 TEST(TrainerScript, TrlBringsConfigurationsAndDefaults) {
-  const SourceFile settings{"sft.yaml",
-                            "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 1\n"};
+  const launch_scripts::SourceFile settings{
+      "sft.yaml", "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 1\n"};
   const auto with = [&](const std::string& word) -> ScriptFiles {
     return {{"run.sh", "#!/bin/bash\ntrl sft --config sft.yaml --accelerate_config " + word},
             settings};
@@ -112,21 +116,22 @@ TEST(TrainerScript, TrlBringsConfigurationsAndDefaults) {
 }
 
 TEST(TrainerScript, OtherLossesAreLeftOut) {
-  const SourceFile script{"run.sh", "#!/bin/bash\ntrl dpo --config sft.yaml\n"};
+  const launch_scripts::SourceFile script{"run.sh", "#!/bin/bash\ntrl dpo --config sft.yaml\n"};
   EXPECT_THAT(read_with({script, kSftSettings}).report.not_read, lists("dpo", Matters::kYes));
 }
 
 TEST(TrainerScript, ContradictionsWithTheLauncherAreNamed) {
-  const SourceFile script{"run.sh",
-                          "#!/bin/bash\naccelerate launch --config_file stages.yaml "
-                          "--gradient_accumulation_steps 2 sft.py --config conf/sft.yaml\n"};
+  const launch_scripts::SourceFile script{
+      "run.sh",
+      "#!/bin/bash\naccelerate launch --config_file stages.yaml "
+      "--gradient_accumulation_steps 2 sft.py --config conf/sft.yaml\n"};
   EXPECT_THAT(refusal_with({script, kSftStages, kSftSettings}),
               HasSubstr("gradient_accumulation_steps is 2, the trainer's "
                         "gradient_accumulation_steps says 8"));
 }
 
 TEST(TrainerScript, ValuesThatItLeavesOpenAreListed) {
-  const SourceFile script{
+  const launch_scripts::SourceFile script{
       "run.sh",
       "#!/bin/bash\nSTEPS=$(grep steps conf/sft.yaml)\n"
       "accelerate launch --config_file stages.yaml --gradient_accumulation_steps $STEPS "
@@ -143,11 +148,12 @@ TEST(TrainerScript, ValuesThatItLeavesOpenAreListed) {
 }
 
 TEST(TrainerScript, AccelerateIsAlsoJson) {
-  const SourceFile script{"run.sh",
-                          "#!/bin/bash\naccelerate launch --config_file stages.json "
-                          "sft.py --config conf/sft.yaml\n"};
-  const SourceFile json{"stages.json",
-                        R"({"distributed_type": "FSDP", "mixed_precision": "bf16",
+  const launch_scripts::SourceFile script{
+      "run.sh",
+      "#!/bin/bash\naccelerate launch --config_file stages.json "
+      "sft.py --config conf/sft.yaml\n"};
+  const launch_scripts::SourceFile json{"stages.json",
+                                        R"({"distributed_type": "FSDP", "mixed_precision": "bf16",
     "num_machines": 1, "num_processes": 4,
     "fsdp_config": {"fsdp_version": 2, "fsdp_reshard_after_forward": false}})"};
   const ImportedPlan plan = read_with({script, json, kSftSettings});
@@ -184,17 +190,17 @@ TEST(AxolotlScript, TakesTheFileThatItWrites) {
 }
 
 TEST(AxolotlScript, OptionsStandOverItsFile) {
-  const SourceFile script{"run.sh",
-                          "#!/bin/bash\naxolotl train conf/a.yaml --micro-batch-size 4\n"};
-  const SourceFile settings{"a.yaml",
-                            "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"};
+  const launch_scripts::SourceFile script{
+      "run.sh", "#!/bin/bash\naxolotl train conf/a.yaml --micro-batch-size 4\n"};
+  const launch_scripts::SourceFile settings{
+      "a.yaml", "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\nmicro_batch_size: 1\n"};
   EXPECT_EQ(read_with({script, settings}).planned.plan.micro_batch, 4);
   EXPECT_THAT(refusal_with({script}),
               HasSubstr("run.sh:2: names conf/a.yaml: give this file, too"));
 }
 
 TEST(LlamaFactoryScript, AFileThatItWritesMayTrainNothing) {
-  const SourceFile script{
+  const launch_scripts::SourceFile script{
       "eval.sh",
       "#!/usr/bin/env bash\nCLI=llamafactory-cli\n"
       "read -r MODEL OUT <<EOF\n$(python - \"$1\" <<'PY'\nprint('a: b')\nPY\n)\n"
@@ -205,7 +211,7 @@ TEST(LlamaFactoryScript, AFileThatItWritesMayTrainNothing) {
 }
 
 TEST(Script, ADeepSpeedFileThatItWritesIsTaken) {
-  const SourceFile script{
+  const launch_scripts::SourceFile script{
       "run.sh",
       "#!/bin/bash\ncat > ds.json <<EOF\n{\"zero_optimization\": {\"stage\": 2}, "
       "\"bf16\": {\"enabled\": \"auto\"}}\nEOF\n"
@@ -237,7 +243,7 @@ TEST(Script, ScriptsThatAreMissingAreNamedWhereTheModelIs) {
 
 // The form of volcengine/verl examples: a word of Hydra that ends like a program.
 TEST(Script, WordsOfHydraAreNoPrograms) {
-  const SourceFile script{
+  const launch_scripts::SourceFile script{
       "grpo.sh",
       "#!/bin/bash\npython3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B "
       "actor_rollout_ref.actor.ppo_mini_batch_size=64 "
@@ -266,10 +272,11 @@ TEST(HubScripts, AValueThatIsLeftOpenIsNamedWithWhatSaysIt) {
 }
 
 TEST(HubScripts, NodesInFrontOfLlamaFactoryCount) {
-  const SourceFile settings{"sft.yaml",
-                            "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\ndo_train: true\n"
-                            "finetuning_type: full\ncutoff_len: 4096\nbf16: true\n"
-                            "per_device_train_batch_size: 1\n"};
+  const launch_scripts::SourceFile settings{
+      "sft.yaml",
+      "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\ndo_train: true\n"
+      "finetuning_type: full\ncutoff_len: 4096\nbf16: true\n"
+      "per_device_train_batch_size: 1\n"};
   EXPECT_EQ(read_with({{"run.sh", "FORCE_TORCHRUN=1 NNODES=2 llamafactory-cli train sft.yaml\n"},
                        settings})
                 .planned.job.cluster.devices(),
@@ -286,10 +293,11 @@ TEST(HubScripts, NodesInFrontOfLlamaFactoryCount) {
 
 // hiyouga/LLaMA-Factory src/llamafactory/train/trainer_utils.py: get_ray_trainer.
 TEST(HubScripts, WorkersOfRayAreTheDevicesOfLlamaFactory) {
-  const SourceFile settings{"sft.yaml",
-                            "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\ndo_train: true\n"
-                            "finetuning_type: lora\ncutoff_len: 4096\nbf16: true\n"
-                            "per_device_train_batch_size: 2\nray_num_workers: 4\n"};
+  const launch_scripts::SourceFile settings{
+      "sft.yaml",
+      "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\ndo_train: true\n"
+      "finetuning_type: lora\ncutoff_len: 4096\nbf16: true\n"
+      "per_device_train_batch_size: 2\nray_num_workers: 4\n"};
   const ImportedPlan alone = read_with({settings});
   EXPECT_EQ(alone.planned.job.cluster.devices(), 4);
   EXPECT_EQ(alone.planned.job.sequences, 2 * 4);
@@ -310,7 +318,7 @@ TEST(HubScripts, TrlHasABatchWhereNothingSaysIt) {
   EXPECT_EQ(plan.planned.plan.micro_batch, 8);
 }
 
-const SourceFile kStages2{
+const launch_scripts::SourceFile kStages2{
     "conf/ds_zero2.json",
     "{\"train_micro_batch_size_per_gpu\": 2, \"gradient_accumulation_steps\": 8,"
     " \"fp16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 2}}"};
@@ -347,8 +355,8 @@ TEST(DeepspeedScript, AProgramOfItsOwnIsReadByTheConfigurationThatItNames) {
 
 // microsoft/LMOps minillm/utils.py: initialize puts the batch of the arguments into it.
 TEST(DeepspeedScript, TheBatchIsTheProgramsWhereTheConfigurationSaysNone) {
-  const SourceFile open{"ds.json",
-                        "{\"fp16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 1}}"};
+  const launch_scripts::SourceFile open{
+      "ds.json", "{\"fp16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 1}}"};
   const auto text = [](const std::string& words) {
     return "torchrun --nproc_per_node 4 finetune.py --model-path gpt2 --max-length 512 "
            "--batch-size 4 --gradient-accumulation-steps 8 --deepspeed --deepspeed_config "
@@ -366,17 +374,18 @@ TEST(DeepspeedScript, TheBatchIsTheProgramsWhereTheConfigurationSaysNone) {
 }
 
 TEST(DeepspeedScript, AConfigurationRightBehindTheProgramIsNoFileOfSettings) {
-  const SourceFile json{"ds.json",
-                        "{\"train_batch_size\": 16, \"bf16\": {\"enabled\": true}, "
-                        "\"zero_optimization\": {\"stage\": 3}}"};
-  const SourceFile script{"run.sh",
-                          "deepspeed --num_gpus=8 tune.py --deepspeed_config=ds.json --model_name "
-                          "Qwen/Qwen3-8B --max_length 2048\n"};
+  const launch_scripts::SourceFile json{"ds.json",
+                                        "{\"train_batch_size\": 16, \"bf16\": {\"enabled\": true}, "
+                                        "\"zero_optimization\": {\"stage\": 3}}"};
+  const launch_scripts::SourceFile script{
+      "run.sh",
+      "deepspeed --num_gpus=8 tune.py --deepspeed_config=ds.json --model_name "
+      "Qwen/Qwen3-8B --max_length 2048\n"};
   const ImportedPlan read = read_with({script, json});
   EXPECT_EQ(plan::sharding_word(read.planned.plan.sharding), "GGG");
   EXPECT_EQ(read.planned.job.sequences, 16);
-  const SourceFile open{"run.sh",
-                        "MODE=${1:-}\ndeepspeed tune.py --deepspeed_config=${MODE}.json\n"};
+  const launch_scripts::SourceFile open{
+      "run.sh", "MODE=${1:-}\ndeepspeed tune.py --deepspeed_config=${MODE}.json\n"};
   EXPECT_THAT(refusal_with({open}), HasSubstr("--set MODE=VALUE"));
 }
 
@@ -479,7 +488,7 @@ TEST(HubScripts, ProgramsThatAreGivenAFileAreReadWithIt) {
   EXPECT_EQ(neox.planned.plan.parallel.tensor, 2);
   EXPECT_THAT(refusal_with({{"run.sh", "python deepy.py train.py conf/a.yml\n"}}),
               HasSubstr("names conf/a.yml: give this file, too"));
-  const SourceFile policy{
+  const launch_scripts::SourceFile policy{
       "grpo.yaml",
       "policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 64\n"
       "  train_micro_batch_size: 1\n  max_total_sequence_length: 4096\n  precision: bfloat16\n"

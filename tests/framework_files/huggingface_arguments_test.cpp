@@ -11,18 +11,20 @@
 namespace stepwright::framework_files {
 namespace {
 
-const SourceFile kModel{"config.json", R"({"model_type": "llama", "hidden_size": 4096,
+const launch_scripts::SourceFile kModel{"config.json",
+                                        R"({"model_type": "llama", "hidden_size": 4096,
   "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
   "num_key_value_heads": 8, "vocab_size": 128256, "rope_theta": 500000.0,
   "max_position_embeddings": 8192, "rms_norm_eps": 1e-5})"};
-const SourceFile kArguments{"args.yaml",
-                            "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
-                            "bf16: true\nfsdp: full_shard auto_wrap\n"
-                            "gradient_checkpointing: true\nmax_length: 4096\n"};
-const SourceFile kDeepSpeed{"ds.json", R"({"train_micro_batch_size_per_gpu": "auto",
+const launch_scripts::SourceFile kArguments{
+    "args.yaml",
+    "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n"
+    "bf16: true\nfsdp: full_shard auto_wrap\n"
+    "gradient_checkpointing: true\nmax_length: 4096\n"};
+const launch_scripts::SourceFile kDeepSpeed{"ds.json", R"({"train_micro_batch_size_per_gpu": "auto",
   "zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})"};
 
-plan::PlannedJob read(std::vector<SourceFile> files) {
+plan::PlannedJob read(std::vector<launch_scripts::SourceFile> files) {
   Given given;
   given.cluster = "dgx-h100:2";
   given.batch = "128x4096";
@@ -40,7 +42,7 @@ TEST(HuggingFaceArguments, ReadsModelAndTraining) {
 }
 
 TEST(HuggingFaceArguments, ReadsTheDeepSpeedFileBesideThem) {
-  SourceFile arguments = kArguments;
+  launch_scripts::SourceFile arguments = kArguments;
   arguments.text =
       "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n"
       "deepspeed: ds.json\n";
@@ -51,7 +53,8 @@ TEST(HuggingFaceArguments, ReadsTheDeepSpeedFileBesideThem) {
   EXPECT_THROW(read({arguments, kModel}), Error);
 }
 
-ImportedPlan read_files(std::vector<SourceFile> files, std::string batch = "128x4096") {
+ImportedPlan read_files(std::vector<launch_scripts::SourceFile> files,
+                        std::string batch = "128x4096") {
   Given given;
   given.cluster = "dgx-h100:2";
   given.batch = std::move(batch);
@@ -59,12 +62,13 @@ ImportedPlan read_files(std::vector<SourceFile> files, std::string batch = "128x
 }
 
 TEST(HuggingFaceArguments, TakesTheFileThatFsdpConfigNames) {
-  const SourceFile arguments{"args.json",
-                             R"({"per_device_train_batch_size": 2, "output_dir": "out",
+  const launch_scripts::SourceFile arguments{
+      "args.json",
+      R"({"per_device_train_batch_size": 2, "output_dir": "out",
     "gradient_accumulation_steps": 4, "bf16": true, "fsdp": "full_shard",
     "fsdp_config": "fsdp.json"})"};
-  const SourceFile named{"fsdp.json",
-                         R"({"fsdp_version": 2, "reshard_after_forward": false,
+  const launch_scripts::SourceFile named{"fsdp.json",
+                                         R"({"fsdp_version": 2, "reshard_after_forward": false,
     "transformer_layer_cls_to_wrap": ["LlamaDecoderLayer"], "activation_checkpointing": true})"};
   const plan::PlannedJob planned = read({arguments, named, kModel});
   EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "NGG");
@@ -79,7 +83,7 @@ TEST(HuggingFaceArguments, TakesTheFileThatFsdpConfigNames) {
 
 TEST(HuggingFaceArguments, OptimizersOfDeepSpeedAreTheNearestThatAJobHas) {
   const auto with = [](const std::string& type) {
-    SourceFile file = kDeepSpeed;
+    launch_scripts::SourceFile file = kDeepSpeed;
     file.text.insert(
         1, R"("gradient_accumulation_steps": 4, "optimizer": {"type": ")" + type + R"("}, )");
     file.text.replace(file.text.find("\"auto\""), 6, "2");
@@ -97,7 +101,7 @@ TEST(HuggingFaceArguments, OptimizersOfDeepSpeedAreTheNearestThatAJobHas) {
   EXPECT_THAT(with("RMSprop").report.not_read, lists("optimizer.type", Matters::kYes));
 }
 
-std::string refusal(std::vector<SourceFile> files) {
+std::string refusal(std::vector<launch_scripts::SourceFile> files) {
   try {
     read_files(std::move(files));
   } catch (const Error& error) {
@@ -107,7 +111,7 @@ std::string refusal(std::vector<SourceFile> files) {
   return "";
 }
 
-SourceFile arguments_with(const std::string& lines) {
+launch_scripts::SourceFile arguments_with(const std::string& lines) {
   return {"args.yaml",
           "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n" + lines};
 }
@@ -120,7 +124,8 @@ std::string unread_why(const ImportReport& report, const std::string& name) {
 }
 
 TEST(HuggingFaceArguments, AutoOfDeepSpeedIsWhatTheTrainerFillsIn) {
-  const SourceFile zero{"ds.json", R"({"train_batch_size": "auto", "bf16": {"enabled": "auto"},
+  const launch_scripts::SourceFile zero{"ds.json",
+                                        R"({"train_batch_size": "auto", "bf16": {"enabled": "auto"},
     "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
     "zero_optimization": {"stage": 3, "reduce_bucket_size": "auto",
       "stage3_prefetch_bucket_size": "auto"}})"};
@@ -142,7 +147,7 @@ TEST(HuggingFaceArguments, DeepSpeedInsideThemIsReadToo) {
 }
 
 TEST(HuggingFaceArguments, WhatDoesNotStartIsRefused) {
-  const SourceFile other{"ds.json", R"({"train_micro_batch_size_per_gpu": 4,
+  const launch_scripts::SourceFile other{"ds.json", R"({"train_micro_batch_size_per_gpu": 4,
     "zero_optimization": {"stage": 2}})"};
   EXPECT_THAT(refusal({arguments_with("deepspeed: ds.json\n"), other, kModel}),
               testing::HasSubstr("ds.json:1: train_micro_batch_size_per_gpu is 4, the trainer's"));
@@ -173,7 +178,7 @@ TEST(HuggingFaceArguments, FsdpIsATextAListOrATruth) {
 // The forms of haotian-liu/LLaVA scripts/v1_5/finetune_lora.sh and QwenLM/Qwen finetune.
 TEST(HuggingFaceArguments, ScriptsSwitchAdaptersOnUnderNamesOfTheirOwn) {
   const auto script = [](const std::string& words) {
-    const SourceFile file{
+    const launch_scripts::SourceFile file{
         "train.sh",
         "accelerate launch --config_file /dev/null --num_processes 8 train_mem.py "
         "--model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True "
@@ -214,11 +219,12 @@ TEST(HuggingFaceArguments, TheModelIsNamedAsOnTheHub) {
 }
 
 TEST(HuggingFaceArguments, AccelerateStartsThem) {
-  const SourceFile launch{"fsdp.yaml",
-                          "distributed_type: FSDP\nnum_machines: 2\nnum_processes: 16\n"
-                          "fsdp_config: {fsdp_version: 2, fsdp_reshard_after_forward: true}\n"
-                          "parallelism_config: {parallelism_config_dp_replicate_size: 2, "
-                          "parallelism_config_dp_shard_size: 4, parallelism_config_tp_size: 2}\n"};
+  const launch_scripts::SourceFile launch{
+      "fsdp.yaml",
+      "distributed_type: FSDP\nnum_machines: 2\nnum_processes: 16\n"
+      "fsdp_config: {fsdp_version: 2, fsdp_reshard_after_forward: true}\n"
+      "parallelism_config: {parallelism_config_dp_replicate_size: 2, "
+      "parallelism_config_dp_shard_size: 4, parallelism_config_tp_size: 2}\n"};
   const plan::PlannedJob planned =
       read_files({arguments_with("max_length: 4096\n"), launch, kModel}, "").planned;
   EXPECT_EQ(plan::sharding_word(planned.plan.sharding), "III");
@@ -228,7 +234,8 @@ TEST(HuggingFaceArguments, AccelerateStartsThem) {
 }
 
 TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
-  const auto launched = [](const std::string& words, std::vector<SourceFile> others = {}) {
+  const auto launched = [](const std::string& words,
+                           std::vector<launch_scripts::SourceFile> others = {}) {
     others.push_back(kModel);
     others.push_back({"run.sh", "accelerate launch " + words +
                                     " train.py --per_device_train_batch_size 2 "
@@ -247,9 +254,9 @@ TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
   EXPECT_EQ(launched("--multi_gpu").job.precision, DType::kFp32);
   EXPECT_THROW(launched("--use_deepspeed --deepspeed_config_file ds.json"), Error);
   EXPECT_THROW(launched("--config_file fsdp.yaml"), Error);
-  const SourceFile file{"fsdp.yaml",
-                        "distributed_type: FSDP\nmixed_precision: bf16\n"
-                        "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n"};
+  const launch_scripts::SourceFile file{"fsdp.yaml",
+                                        "distributed_type: FSDP\nmixed_precision: bf16\n"
+                                        "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n"};
   const plan::PlannedJob over = launched("--config_file fsdp.yaml --mixed_precision fp16", {file});
   EXPECT_EQ(plan::sharding_word(over.plan.sharding), "GGG");
   EXPECT_EQ(over.job.precision, DType::kFp16);
@@ -257,20 +264,21 @@ TEST(HuggingFaceArguments, TheCommandLineOfAccelerateCounts) {
 
 TEST(HuggingFaceArguments, RefusesTwoOfAKindAndContradictions) {
   EXPECT_THROW(read({kModel, kModel}), Error);
-  SourceFile both = kArguments;
+  launch_scripts::SourceFile both = kArguments;
   both.text += "fp16: true\n";
   EXPECT_THROW(read({kModel, both}), Error);
-  SourceFile other = kArguments;
+  launch_scripts::SourceFile other = kArguments;
   other.text = "per_device_train_batch_size: 3\n";
   EXPECT_THROW(read({kModel, other}), Error);
 }
 
 /// The devices of a script that starts a trainer behind these words.
 std::int64_t devices_behind(const std::string& launcher, const std::string& program = "train.py") {
-  const SourceFile file{"train.sh", launcher + " " + program +
-                                        " --model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
-                                        "--per_device_train_batch_size 2 --output_dir x "
-                                        "--model_max_length 2048\n"};
+  const launch_scripts::SourceFile file{"train.sh",
+                                        launcher + " " + program +
+                                            " --model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
+                                            "--per_device_train_batch_size 2 --output_dir x "
+                                            "--model_max_length 2048\n"};
   Given given;
   given.cluster = "dgx-h100";
   const plan::PlannedJob planned = import_sources("hf", {&file, 1}, given).planned;
@@ -290,16 +298,17 @@ TEST(HuggingFaceArguments, ProcessesAreThoseThatTheLauncherStarts) {
 }
 
 TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {
-  const SourceFile script{"train.sh",
-                          "deepspeed --num_gpus 8 train.py --deepspeed_config conf/ds.json "
-                          "--model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
-                          "--per_device_train_batch_size 2 --max_length 2048\n"};
+  const launch_scripts::SourceFile script{
+      "train.sh",
+      "deepspeed --num_gpus 8 train.py --deepspeed_config conf/ds.json "
+      "--model_name_or_path Qwen/Qwen2.5-7B --bf16 True "
+      "--per_device_train_batch_size 2 --max_length 2048\n"};
   Given given;
   given.cluster = "dgx-h100";
   EXPECT_THAT([&] { import_sources("hf", {&script, 1}, given); },
               testing::ThrowsMessage<Error>(
                   testing::HasSubstr("names a configuration of DeepSpeed: give its file, too")));
-  const std::vector<SourceFile> files = {script, kDeepSpeed};
+  const std::vector<launch_scripts::SourceFile> files = {script, kDeepSpeed};
   EXPECT_EQ(plan::sharding_word(import_sources("hf", files, given).planned.plan.sharding), "NGG");
 }
 

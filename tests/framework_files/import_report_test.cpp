@@ -23,7 +23,7 @@ constexpr const char* kOddScript = R"(torchrun --nproc_per_node 8 pretrain_gpt.p
 
 ImportedPlan imported(const std::string& text, Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
-  const SourceFile file{"train.sh", text};
+  const launch_scripts::SourceFile file{"train.sh", text};
   return import_sources("", {&file, 1}, given);
 }
 
@@ -95,7 +95,8 @@ TEST(ImportReport, SettingsStandInThePlaceOfAConfigurations) {
   given.model = "llama-3-8b";
   given.settings = {"zero_optimization.stage=2"};
   given.batch = "64x4096";
-  const SourceFile file{"ds.json", R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": true},
+  const launch_scripts::SourceFile file{
+      "ds.json", R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": true},
       "train_micro_batch_size_per_gpu": 1})"};
   const ImportedPlan plan = import_sources("", {&file, 1}, given);
   EXPECT_EQ(plan.target, "deepspeed");
@@ -105,7 +106,7 @@ TEST(ImportReport, SettingsStandInThePlaceOfAConfigurations) {
 }
 
 TEST(ImportReport, TheContentSaysWhoseAFileIs) {
-  const SourceFile file{"notes.txt", "a text of nobody's"};
+  const launch_scripts::SourceFile file{"notes.txt", "a text of nobody's"};
   try {
     import_sources("", {&file, 1}, {});
     FAIL();

@@ -12,7 +12,7 @@ namespace stepwright::framework_files {
 inline ImportedPlan import_text(const std::string& target, const std::string& name,
                                 const std::string& text, Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100:2";
-  const SourceFile file{name, text};
+  const launch_scripts::SourceFile file{name, text};
   return import_sources(target, {&file, 1}, given);
 }
 

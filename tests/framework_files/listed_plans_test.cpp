@@ -68,7 +68,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
-  const SourceFile source{std::string(target.word), file.text};
+  const launch_scripts::SourceFile source{std::string(target.word), file.text};
   plan::PlannedJob back;
   ASSERT_NO_THROW(back = import_sources(target.word, {&source, 1}, given).planned) << file.text;
   EXPECT_EQ(plan::plan_text(back.plan), plan::plan_text(planned.plan));

@@ -75,7 +75,7 @@ python3 -m MaxText.train src/MaxText/configs/base.yml run_name=x model_name=$MOD
 }
 
 TEST(MaxText, WordsStandOverTheFileThatTheScriptNames) {
-  const SourceFile files[] = {
+  const launch_scripts::SourceFile files[] = {
       {"train.sh", "python3 MaxText/train.py gpu/llama2_7b.yml per_device_batch_size=8\n"},
       {"llama2_7b.yml",
        "model_name: llama2-7b\nper_device_batch_size: 4\nremat_policy: minimal\n"}};

@@ -65,7 +65,7 @@ ImportedPlan imported_script(const std::string& text, std::vector<std::string> s
   Given given;
   given.cluster = "dgx-h100:1";
   given.settings = std::move(settings);
-  const SourceFile file{"train.sh", text};
+  const launch_scripts::SourceFile file{"train.sh", text};
   return import_sources("megatron", {&file, 1}, given);
 }
 

@@ -60,8 +60,8 @@ TEST(MegatronDeepspeed, TheConfigurationThatItNamesSaysTheStage) {
   const std::string json =
       "{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": {\"stage\": 2, "
       "\"reduce_bucket_size\": 200000000, \"offload_optimizer\": {\"device\": \"cpu\"}}}";
-  const std::vector<SourceFile> given = {{"train.sh", command}, {"ds.json", json}};
-  const std::vector<SourceFile> written = {
+  const std::vector<launch_scripts::SourceFile> given = {{"train.sh", command}, {"ds.json", json}};
+  const std::vector<launch_scripts::SourceFile> written = {
       {"train.sh", "cat <<EOT > ds.json\n" + json + "\nEOT\n" + command}};
   for (const auto& files : {given, written}) {
     const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100:1"});

@@ -40,7 +40,8 @@ plan::PlannedJob read_text(std::string_view target, const std::string& text,
                            const cluster::Cluster& cluster) {
   Given given;
   given.known_cluster = cluster;
-  const SourceFile file{fmt::format("plan.{}", target == "nemo" ? "py" : "sh"), text};
+  const launch_scripts::SourceFile file{fmt::format("plan.{}", target == "nemo" ? "py" : "sh"),
+                                        text};
   return import_sources(target, {&file, 1}, given).planned;
 }
 

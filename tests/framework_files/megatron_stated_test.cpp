@@ -80,7 +80,7 @@ std::string printed(const std::string& prefix) {
 ImportedPlan imported_file(const std::string& text, const std::string& cluster) {
   Given given;
   given.cluster = cluster;
-  const SourceFile file{"run.log", text};
+  const launch_scripts::SourceFile file{"run.log", text};
   return import_sources("", {&file, 1}, given);
 }
 

@@ -54,7 +54,7 @@ plan::PlannedJob read(const std::string& text, const std::string& cluster = "dgx
   draft.framework.name = "megatron-core";
   Given given;
   given.cluster = cluster;
-  const SourceFile file{"train.sh", text};
+  const launch_scripts::SourceFile file{"train.sh", text};
   read_megatron({&file, 1}, given, draft);
   return finish(draft, given, file.name);
 }
@@ -244,7 +244,7 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   EXPECT_EQ(read(written).job.model, planned.job.model);
   Draft draft;
   draft.framework.name = "megatron-core";
-  const SourceFile file{"train.sh", layout_script("Et*22|t*29|t*29m|L")};
+  const launch_scripts::SourceFile file{"train.sh", layout_script("Et*22|t*29|t*29m|L")};
   read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, draft);
   EXPECT_THAT(draft.report.not_read,
               testing::Contains(testing::Field(&UnreadSetting::why,

@@ -233,7 +233,7 @@ plan::Plan plan_read_back(const std::string& target, const plan::PlannedJob& pla
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = "128x4096";
-  const SourceFile text{"file", file.text};
+  const launch_scripts::SourceFile text{"file", file.text};
   return import_sources(target, {&text, 1}, given).planned.plan;
 }
 

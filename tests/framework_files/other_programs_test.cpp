@@ -298,7 +298,8 @@ TEST(Verl, RefusesWhatStartsNothing) {
 }
 
 TEST(Verl, HydraChoosesTheEngine) {
-  const auto engine = [](const std::string& word, std::vector<SourceFile> beside = {}) {
+  const auto engine = [](const std::string& word,
+                         std::vector<launch_scripts::SourceFile> beside = {}) {
     std::string text = kVerlScript;
     text.replace(text.find("python3"), 0, "");
     text.replace(text.find("main_ppo"), 8, "main_ppo " + word);
@@ -326,10 +327,11 @@ TEST(Verl, HydraChoosesTheEngine) {
               HasSubstr("names a configuration: give it, too"));
   EXPECT_THAT(refused("model_engine=veomni"), HasSubstr("strategy veomni is not read"));
   // A configuration of one's own over verl's, under the words of the command.
-  const SourceFile own{"config/our_trainer.yaml",
-                       "defaults:\n  - ppo_trainer\n  - override model_engine: megatron\n"
-                       "  - _self_\ntrainer: {nnodes: 4}\nactor_rollout_ref:\n  actor:\n"
-                       "    megatron: {tensor_model_parallel_size: 2}\n"};
+  const launch_scripts::SourceFile own{
+      "config/our_trainer.yaml",
+      "defaults:\n  - ppo_trainer\n  - override model_engine: megatron\n"
+      "  - _self_\ntrainer: {nnodes: 4}\nactor_rollout_ref:\n  actor:\n"
+      "    megatron: {tensor_model_parallel_size: 2}\n"};
   const plan::PlannedJob over = engine("--config-name our_trainer", {own});
   EXPECT_EQ(over.job.framework.name, "megatron-core");
   EXPECT_EQ(over.plan.parallel.tensor, 2);
@@ -388,7 +390,8 @@ TEST(NemoRl, PairsOfPreferencesAreSaid) {
 }
 
 TEST(NemoRl, LaysAFileOverItsParent) {
-  const SourceFile files[] = {{"conf/child.yaml", kNemoRlChild}, {"parent.yaml", kNemoRlParent}};
+  const launch_scripts::SourceFile files[] = {{"conf/child.yaml", kNemoRlChild},
+                                              {"parent.yaml", kNemoRlParent}};
   const ImportedPlan read = import_sources("", files, {.cluster = "dgx-h100"});
   const auto& [job, plan] = read.planned;
   EXPECT_EQ(job.framework.name, "megatron-core");
@@ -401,13 +404,14 @@ TEST(NemoRl, LaysAFileOverItsParent) {
   EXPECT_TRUE(job.kernels.document_loss);
   EXPECT_FALSE(job.kernels.fused_accumulation);
   EXPECT_EQ(plan.recompute.kind, plan::RecomputeKind::kFull);
-  const SourceFile strangers[] = {{"a.yaml", kNemoRlParent}, {"b.yaml", kNemoRlParent}};
+  const launch_scripts::SourceFile strangers[] = {{"a.yaml", kNemoRlParent},
+                                                  {"b.yaml", kNemoRlParent}};
   EXPECT_THROW(import_sources("nemo-rl", strangers, {.cluster = "dgx-h100"}), Error);
 }
 
 TEST(NemoRl, SaysThatTheParentIsMissing) {
   const Given given{.cluster = "dgx-h100:2", .nodes = 2, .batch = "512"};
-  const SourceFile child{"child.yaml", kNemoRlChild};
+  const launch_scripts::SourceFile child{"child.yaml", kNemoRlChild};
   EXPECT_THAT([&] { import_sources("", {&child, 1}, given); },
               testing::ThrowsMessage<Error>(testing::HasSubstr(
                   "child.yaml:1:1: defaults: names the file that says tensor_model_parallel_size: "
@@ -473,7 +477,7 @@ TEST(Verl, SaysThatSequencesAreLongerThanItsMicroBatches) {
 
 // huggingface/nanotron src/nanotron/parallel/context.py: ParallelContext.
 TEST(Nanotron, RunsOnTheNodesOfItsLauncher) {
-  const SourceFile settings{
+  const launch_scripts::SourceFile settings{
       "tiny.yaml",
       "model: {dtype: bfloat16, model_config: {is_llama_config: true, hidden_size: 768,\n"
       "  intermediate_size: 1536, num_attention_heads: 12, num_hidden_layers: 12,\n"
@@ -481,13 +485,14 @@ TEST(Nanotron, RunsOnTheNodesOfItsLauncher) {
       "parallelism: {dp: 2, tp: 4, pp: 1, tp_linear_async_communication: true}\n"
       "tokens: {batch_accumulation_per_replica: 1, micro_batch_size: 64, sequence_length: 512}\n"};
   const auto read = [&](const std::string& devices, Given given = {.cluster = "dgx-h100"}) {
-    const SourceFile script{"run.sh",
-                            "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n"
-                            "#SBATCH --gpus-per-task=" +
-                                devices +
-                                "\nsrun bash -c \"torchrun --nnodes=\\${SLURM_NNODES} "
-                                "--nproc-per-node=\\${SLURM_GPUS_PER_TASK} run_train.py "
-                                "--config-file examples/tiny.yaml\"\n"};
+    const launch_scripts::SourceFile script{
+        "run.sh",
+        "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n"
+        "#SBATCH --gpus-per-task=" +
+            devices +
+            "\nsrun bash -c \"torchrun --nnodes=\\${SLURM_NNODES} "
+            "--nproc-per-node=\\${SLURM_GPUS_PER_TASK} run_train.py "
+            "--config-file examples/tiny.yaml\"\n"};
     return import_sources("", std::vector{script, settings}, given).planned.job.cluster;
   };
   EXPECT_EQ(read("4").nodes, 2);

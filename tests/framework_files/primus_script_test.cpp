@@ -24,7 +24,7 @@ modules:
 
 ImportedPlan started_by(const std::string& script, Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
-  const SourceFile files[] = {{"start.sh", script}, {"llama.yaml", kExperiment}};
+  const launch_scripts::SourceFile files[] = {{"start.sh", script}, {"llama.yaml", kExperiment}};
   return import_sources("", files, given);
 }
 

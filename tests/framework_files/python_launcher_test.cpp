@@ -1,9 +1,8 @@
-#include "stepwright/framework_files/launchers/python_launcher.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "stepwright/core/error.h"
+#include "stepwright/launch_scripts/python/launcher.h"
 #include "tests/framework_files/imported.h"
 
 namespace stepwright::framework_files {
@@ -211,7 +210,7 @@ subprocess.run(["torchrun", "pretrain_gpt.py", *MODEL.split(), *words, "--contex
 }
 
 TEST(PythonLauncher, ImportsComeFromTheOtherFiles) {
-  const std::vector<SourceFile> files = {
+  const std::vector<launch_scripts::SourceFile> files = {
       {"run/launch.py",
        launcher_text("from .sizes import TP as size, words\nimport run.more as m\n"
                      "import torch\n"
@@ -224,7 +223,7 @@ TEST(PythonLauncher, ImportsComeFromTheOtherFiles) {
   const ImportedPlan plan =
       import_sources("megatron", std::span(files).first(1), {.cluster = "dgx-h100"});
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 1) << "nobody knows";
-  const auto script = launched_script(files.front(), {}, files);
+  const auto script = launch_scripts::launched_script(files.front(), {}, files);
   ASSERT_TRUE(script);
   EXPECT_THAT(script->text, testing::AllOf(HasSubstr(" --tensor-model-parallel-size 2 "),
                                            HasSubstr(" --context-parallel-size 2 ${words}")));
@@ -245,10 +244,11 @@ subprocess.run(f"torchrun pretrain_gpt.py {MODEL} {' '.join(start(2))}")
 }
 
 TEST(PythonLauncher, OtherFilesStayWhatTheyAre) {
-  const SourceFile quiet{"model.py", "import torch\nx = torch.zeros(1)\n"};
-  EXPECT_FALSE(launched_script(quiet, {}).has_value());
-  const SourceFile nothing{"run.py", "import subprocess\nsubprocess.run(words())\n"};
-  EXPECT_FALSE(launched_script(nothing, {}).has_value());
+  const launch_scripts::SourceFile quiet{"model.py", "import torch\nx = torch.zeros(1)\n"};
+  EXPECT_FALSE(launch_scripts::launched_script(quiet, {}).has_value());
+  const launch_scripts::SourceFile nothing{"run.py",
+                                           "import subprocess\nsubprocess.run(words())\n"};
+  EXPECT_FALSE(launch_scripts::launched_script(nothing, {}).has_value());
   EXPECT_THAT(launched_refusal("import subprocess\nsubprocess.run(words())\n"),
               HasSubstr("no literals"));
 }

@@ -19,7 +19,7 @@ plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& pla
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
-  const SourceFile file{std::string(target), text};
+  const launch_scripts::SourceFile file{std::string(target), text};
   return import_sources(target, {&file, 1}, given).planned;
 }
 

@@ -32,7 +32,7 @@ std::string with_model_words(std::string text) {
 ImportedPlan imported_scripts(const std::vector<std::pair<std::string, std::string>>& files,
                               Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
-  std::vector<SourceFile> sources;
+  std::vector<launch_scripts::SourceFile> sources;
   for (const auto& [name, text] : files) sources.push_back({name, with_model_words(text)});
   return import_sources("megatron", sources, given);
 }

@@ -51,7 +51,7 @@ ImportedPlan swift_of(const std::string& text, const std::string& cluster = "dgx
                       const std::string& name = "train.sh") {
   Given given;
   given.cluster = cluster;
-  const SourceFile file{name, text};
+  const launch_scripts::SourceFile file{name, text};
   return import_sources("", {&file, 1}, given);
 }
 
@@ -102,7 +102,7 @@ model::Frozen frozen_of(const std::string& word, const std::string& text) {
   given.known_model = model::built_in_model("llama-3-8b").value();
   given.known_model->encoder = model::Encoder{
       .name = "tower", .parameters = 1'000'000, .patches = 64, .tokens = 16, .flops = 1e9};
-  const SourceFile file{word == "ms-swift" ? "train.sh" : "train.yaml", text};
+  const launch_scripts::SourceFile file{word == "ms-swift" ? "train.sh" : "train.yaml", text};
   return import_sources(word, {&file, 1}, given).planned.job.model.frozen;
 }
 
@@ -146,7 +146,7 @@ TEST(Swift, ArgumentsThatAPersonGivesStandInThePlaceOfTheScripts) {
     Given given;
     given.cluster = text == kSwiftSft ? "dgx-h100" : "dgx-h100:2";
     given.settings = {setting};
-    const SourceFile file{"train.sh", text};
+    const launch_scripts::SourceFile file{"train.sh", text};
     return import_sources("", {&file, 1}, given).planned;
   };
   EXPECT_EQ(with(kMegatronSft, "tensor_model_parallel_size=4").plan.parallel.tensor, 4);

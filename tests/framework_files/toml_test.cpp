@@ -1,4 +1,4 @@
-#include "stepwright/framework_files/syntax/toml.h"
+#include "stepwright/framework_files/forms/toml.h"
 
 #include <gtest/gtest.h>
 

@@ -67,7 +67,8 @@ TEST(Torchtitan, FollowsWhatAnotherFunctionChanges) {
 // pytorch/torchtitan run_train.sh.
 TEST(Torchtitan, AScriptNamesAFunctionOfARegistry) {
   const auto started = [](const std::string& script, bool with_registry = true) {
-    const SourceFile files[] = {{"start.sh", script}, {"config_registry.py", kTitanRegistry}};
+    const launch_scripts::SourceFile files[] = {{"start.sh", script},
+                                                {"config_registry.py", kTitanRegistry}};
     return import_sources("", std::span(files).first(with_registry ? 2 : 1),
                           {.cluster = "dgx-h100"})
         .planned;
@@ -153,8 +154,8 @@ def recipe() -> Trainer.Config:
 )";
 
 TEST(Torchtitan, FollowsFunctionsIntoTheFilesBesideIt) {
-  const std::vector<SourceFile> files = {{"recipe.py", kTitanRecipe},
-                                         {"models/llama3/config_registry.py", kTitanRegistry}};
+  const std::vector<launch_scripts::SourceFile> files = {
+      {"recipe.py", kTitanRecipe}, {"models/llama3/config_registry.py", kTitanRegistry}};
   const Given given{.cluster = "dgx-h100:2", .function = "recipe"};
   const ImportedPlan read = import_sources("torchtitan", files, given);
   EXPECT_EQ(read.planned.job.model_name, "llama-3.1-8b");

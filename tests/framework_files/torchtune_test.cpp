@@ -210,7 +210,7 @@ TEST(Torchtune, ACommentSaysHowManyProcessesThereAreWhereNothingElseDoes) {
 }
 
 ImportedPlan tune_started_by(const std::string& command) {
-  const SourceFile files[] = {
+  const launch_scripts::SourceFile files[] = {
       {"run.sh", "#!/bin/bash\ntune download meta-llama/Llama-3.1-8B\n" + command + "\n"},
       {"8B_lora.yaml", tune_recipe("llama3_1.lora_llama3_1_8b" + kTuneAdapters, kTuneAdam)}};
   return import_sources("", files, {.cluster = "dgx-h100"});

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 ImportedPlan read_tuning(const std::string& text, Given given = {}) {
   if (given.cluster.empty()) given.cluster = "dgx-h100";
-  const SourceFile file{"tune.sh", text};
+  const launch_scripts::SourceFile file{"tune.sh", text};
   return import_sources("", {&file, 1}, given);
 }
 
@@ -160,11 +160,12 @@ TEST(Slime, WhatOnlyGeneratesIsRefused) {
 
 // torchtitan 0.0.2, torchtitan/config_manager.py: before there was a section `parallelism`.
 TEST(TorchtitanOfOld, DegreesStandAmongTrainingAndExperiments) {
-  const SourceFile file{"old.toml",
-                        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = 8\n"
-                        "seq_len = 8192\ndata_parallel_replicate_degree = 2\n"
-                        "data_parallel_shard_degree = 4\ntensor_parallel_degree = 2\n"
-                        "warmup_steps = 20\n[experimental]\npipeline_parallel_degree = 4\n"};
+  const launch_scripts::SourceFile file{
+      "old.toml",
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = 8\n"
+      "seq_len = 8192\ndata_parallel_replicate_degree = 2\n"
+      "data_parallel_shard_degree = 4\ntensor_parallel_degree = 2\n"
+      "warmup_steps = 20\n[experimental]\npipeline_parallel_degree = 4\n"};
   const ImportedPlan plan = import_sources("", {&file, 1}, {.cluster = "dgx-h100"});
   EXPECT_EQ(plan.planned.job.cluster.devices(), 64);
   EXPECT_EQ(plan.planned.plan.parallel.tensor, 2);
@@ -172,7 +173,7 @@ TEST(TorchtitanOfOld, DegreesStandAmongTrainingAndExperiments) {
   EXPECT_EQ(plan.planned.plan.micro_batch, 2);
   EXPECT_EQ(plan.planned.plan.sharding.group, 4);
   EXPECT_EQ(plan.planned.job.sequences, 8 * 8);
-  SourceFile odd = file;
+  launch_scripts::SourceFile odd = file;
   odd.text += "pipeline_parallel_microbatches = 3\n";
   EXPECT_THAT([&] { import_sources("", {&odd, 1}, {.cluster = "dgx-h100"}); },
               testing::ThrowsMessage<Error>(

@@ -75,7 +75,7 @@ model::Architecture read_model_again(std::string_view target, const plan::Planne
   given.known_model = plan::small_job().model;
   given.known_model->encoder = planned.job.model.encoder;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
-  const SourceFile file{std::string(target), text};
+  const launch_scripts::SourceFile file{std::string(target), text};
   return import_sources(target, {&file, 1}, given).planned.job.model;
 }
 
@@ -123,10 +123,11 @@ std::optional<model::Frozen> frozen_by(const std::string& patterns) {
   Given given;
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
-  const SourceFile file{"train.yaml",
-                        "base_model: ./model\nmicro_batch_size: 1\nsequence_len: 4096\n"
-                        "unfrozen_parameters: " +
-                            patterns + "\n"};
+  const launch_scripts::SourceFile file{
+      "train.yaml",
+      "base_model: ./model\nmicro_batch_size: 1\nsequence_len: 4096\n"
+      "unfrozen_parameters: " +
+          patterns + "\n"};
   const ImportedPlan plan = import_sources("axolotl", {&file, 1}, given);
   const bool left = std::ranges::any_of(plan.report.not_read, [](const UnreadSetting& one) {
     return one.name.starts_with("unfrozen_parameters") && one.matters == Matters::kYes;
@@ -229,7 +230,7 @@ TEST(WrittenPrograms, BridgeSaysAttentionInFp8) {
   given.known_cluster = planned.job.cluster;
   given.known_model = planned.job.model;
   given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
-  const SourceFile source{"recipe.py", file.text};
+  const launch_scripts::SourceFile source{"recipe.py", file.text};
   EXPECT_TRUE(import_sources("nemo", {&source, 1}, given).planned.job.kernels.narrow_attention);
   EXPECT_FALSE(export_plan("megatron", planned, "", true).started.job.kernels.narrow_attention);
 }
@@ -257,7 +258,7 @@ TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {
     given.known_cluster = planned.job.cluster;
     given.known_model = planned.job.model;
     given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
-    SourceFile file{target, export_plan(target, planned, "").text};
+    launch_scripts::SourceFile file{target, export_plan(target, planned, "").text};
     EXPECT_EQ(import_sources(target, {&file, 1}, given).planned.job.dispatcher,
               plan::Dispatcher::kOncePerNode);
     if (target != "nemo-rl") continue;

@@ -8,6 +8,7 @@ from pathlib import Path
 # Room -> rooms directly below it; what those may use, it may use too.
 BELOW = {
     "core": "",
+    "launch_scripts": "core",
     "checkpoint": "core",
     "model": "core",
     "cluster": "core",
@@ -16,7 +17,7 @@ BELOW = {
     "packing": "core",
     "plan": "model collective schedule packing",
     "huggingface": "plan checkpoint",
-    "framework_files": "huggingface",
+    "framework_files": "huggingface launch_scripts",
     "step": "plan",
     "transport": "collective",
     "process_group": "transport",

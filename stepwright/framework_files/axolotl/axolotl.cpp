@@ -281,7 +281,8 @@ void read_axolotl_program(const HubFiles& files, const Document& document, const
 
 /// The file of settings behind the words that start axolotl's training; null: none does.
 /// axolotl-ai-cloud/axolotl src/axolotl/cli/main.py: train.
-const ShellWord* settings_of_axolotl(std::span<const ShellWord> words) {
+const launch_scripts::ShellWord* settings_of_axolotl(
+    std::span<const launch_scripts::ShellWord> words) {
   bool starts = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -293,8 +294,9 @@ const ShellWord* settings_of_axolotl(std::span<const ShellWord> words) {
 }
 
 /// A script that starts it with a file, whose values options of the command stand over.
-void read_axolotl_script(std::span<const SourceFile> files, const SourceFile& script,
-                         const Given& given, Draft& draft) {
+void read_axolotl_script(std::span<const launch_scripts::SourceFile> files,
+                         const launch_scripts::SourceFile& script, const Given& given,
+                         Draft& draft) {
   const StartedProgram program{
       .framework = "axolotl",
       .arguments = "axolotl train FILE.yaml",
@@ -304,7 +306,7 @@ void read_axolotl_script(std::span<const SourceFile> files, const SourceFile& sc
       .matters =
           [](std::string_view argument) { return argument_matters(argument, kAxolotlSettings); }};
   HubScript read = read_hub_script(script, files, given, program, draft);
-  const std::vector<ShellWord> words = read.command.all_words();
+  const std::vector<launch_scripts::ShellWord> words = read.command.all_words();
   read_launcher(read.command, draft);
   take_named_settings(*settings_of_axolotl(words), read);
   take_launch_words(read.command, read.files, draft);
@@ -316,23 +318,26 @@ void read_axolotl_script(std::span<const SourceFile> files, const SourceFile& sc
 
 }  // namespace
 
-bool starts_axolotl(std::span<const ShellWord> words) {
+bool starts_axolotl(std::span<const launch_scripts::ShellWord> words) {
   return settings_of_axolotl(words) != nullptr;
 }
 
-void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const auto script = std::ranges::find_if(files, is_shell_script);
+void read_axolotl(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                  Draft& draft) {
+  const auto script = std::ranges::find_if(files, launch_scripts::is_shell_script);
   if (script != files.end()) return read_axolotl_script(files, *script, given, draft);
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");
   read_axolotl_program(sorted, program_document(sorted, given), given, draft);
 }
 
-bool is_axolotl(const SourceFile& file) {
-  if (is_shell_script(file))
-    return holds(file, "axolotl train") || holds(file, "axolotl.cli.train");
-  return holds(file, "base_model:") &&
-         (holds(file, "micro_batch_size:") || holds(file, "sequence_len:"));
+bool is_axolotl(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::is_shell_script(file))
+    return launch_scripts::holds(file, "axolotl train") ||
+           launch_scripts::holds(file, "axolotl.cli.train");
+  return launch_scripts::holds(file, "base_model:") &&
+         (launch_scripts::holds(file, "micro_batch_size:") ||
+          launch_scripts::holds(file, "sequence_len:"));
 }
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -15,12 +15,13 @@ std::string write_axolotl(const plan::PlannedJob& planned, const std::vector<std
 
 /// Reads a configuration of axolotl, or a script that starts it with one, and those of DeepSpeed
 /// and Accelerate and the config.json beside it.
-void read_axolotl(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_axolotl(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                  Draft& draft);
 
 /// Whether a file is a configuration of axolotl, or a script that starts it.
-bool is_axolotl(const SourceFile& file);
+bool is_axolotl(const launch_scripts::SourceFile& file);
 
 /// Whether a command starts axolotl's training with a file of settings.
-bool starts_axolotl(std::span<const ShellWord> words);
+bool starts_axolotl(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

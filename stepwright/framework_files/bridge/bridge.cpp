@@ -18,7 +18,7 @@
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/python_report.h"
-#include "stepwright/framework_files/syntax/python_config.h"
+#include "stepwright/launch_scripts/python/config.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -36,7 +36,7 @@ const BridgeCommon* common_of(std::string_view function) {
 }
 
 /// Fails on a configuration that comes from a recipe which no file has: what it says counts.
-void check_base(const PythonConfig& config, const std::string& file) {
+void check_base(const launch_scripts::PythonConfig& config, const std::string& file) {
   if (config.tree.find(kBase) != nullptr) return;
   for (const std::string& full : config.elsewhere) {
     const std::size_t dot = full.rfind('.');
@@ -272,12 +272,14 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
 
 }  // namespace
 
-void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const SourceFile& file = files.front();
-  std::vector<PythonText> texts;
-  for (const SourceFile& one : files) texts.push_back({one.text, one.name});
-  const bool overrides = std::ranges::any_of(
-      files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
+void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                 Draft& draft) {
+  const launch_scripts::SourceFile& file = files.front();
+  std::vector<launch_scripts::PythonText> texts;
+  for (const launch_scripts::SourceFile& one : files) texts.push_back({one.text, one.name});
+  const bool overrides = std::ranges::any_of(files, [](const launch_scripts::SourceFile& one) {
+    return launch_scripts::holds(one, "def set_workload_base_configs(");
+  });
   if (!overrides) texts.push_back({kBridgeOverrides, "utils/overrides.py"});
   const std::optional<cluster::Device> device = device_of(given);
   const std::string dispatcher = device ? bridge_flex_dispatcher(*device) : "";
@@ -289,13 +291,14 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
     if (workload) draft.ranks = bridge_devices(*workload);
     return workload;
   };
-  const PythonConfig config = read_python_config(texts,
-                                                 {.root = kContainer,
-                                                  .known = known_recipe,
-                                                  .chosen = chosen,
-                                                  .same = {"to_megatron_provider"},
-                                                  .themselves = {"squared_relu", "quick_gelu"}},
-                                                 given.function);
+  const launch_scripts::PythonConfig config =
+      launch_scripts::read_python_config(texts,
+                                         {.root = kContainer,
+                                          .known = known_recipe,
+                                          .chosen = chosen,
+                                          .same = {"to_megatron_provider"},
+                                          .themselves = {"squared_relu", "quick_gelu"}},
+                                         given.function);
   check_base(config, file.name);
   if (draft.ranks && (given.devices || given.nodes)) {
     draft.notes.push_back(
@@ -325,12 +328,15 @@ void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& d
   list_python_unread(config, document, kBridgeSettings, draft.report, kMegatronSettings);
 }
 
-bool is_bridge(const SourceFile& file) {
-  const bool recipe = holds(file, "def ") && holds(file, kContainer);
-  const bool over = holds(file, "from megatron.bridge.") && !holds(file, "ConfigContainer(");
-  return recipe && (holds(file, "_common(") || holds(file, "AutoBridge.") || over ||
-                    holds(file, "from megatron.bridge.recipes.") || holds(file, kWorkload) ||
-                    holds(file, kTables));
+bool is_bridge(const launch_scripts::SourceFile& file) {
+  const bool recipe =
+      launch_scripts::holds(file, "def ") && launch_scripts::holds(file, kContainer);
+  const bool over = launch_scripts::holds(file, "from megatron.bridge.") &&
+                    !launch_scripts::holds(file, "ConfigContainer(");
+  return recipe &&
+         (launch_scripts::holds(file, "_common(") || launch_scripts::holds(file, "AutoBridge.") ||
+          over || launch_scripts::holds(file, "from megatron.bridge.recipes.") ||
+          launch_scripts::holds(file, kWorkload) || launch_scripts::holds(file, kTables));
 }
 
 }  // namespace stepwright::framework_files

@@ -9,9 +9,10 @@ namespace stepwright::framework_files {
 /// Reads a recipe of Megatron-Bridge as its own are: a Python function, `Given::function`, that
 /// takes a ConfigContainer of common settings and assigns to its parts. The model is the one of
 /// the hub that it names.
-void read_bridge(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                 Draft& draft);
 
 /// Whether a file is such a recipe.
-bool is_bridge(const SourceFile& file);
+bool is_bridge(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -67,7 +67,8 @@ std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::s
   return comment_lines(header) + text;
 }
 
-void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_fsdp(std::span<const launch_scripts::SourceFile> files, const Given& given,
+               Draft& draft) {
   if (files.size() != 1) fail_input("fsdp: one file is read at a time");
   const auto& [name, text] = files.front();
   const std::size_t begin = text.find(kBeforePlan);
@@ -102,6 +103,8 @@ void read_fsdp(std::span<const SourceFile> files, const Given& given, Draft& dra
   if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
 }
 
-bool is_fsdp(const SourceFile& file) { return holds(file, kBeforePlan); }
+bool is_fsdp(const launch_scripts::SourceFile& file) {
+  return launch_scripts::holds(file, kBeforePlan);
+}
 
 }  // namespace stepwright::framework_files

@@ -11,10 +11,10 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/gpt_neox/settings.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/configured.h"
-#include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -28,9 +28,9 @@ struct Vocabulary {
 constexpr Vocabulary kVocabularies[] = {{"GPT2BPETokenizer", 50257}, {"HFTokenizer", 50277}};
 
 /// One mapping of all files, its keys with underscores.
-Tree with_underscores(std::span<const SourceFile> files) {
+Tree with_underscores(std::span<const launch_scripts::SourceFile> files) {
   Tree all = Tree::mapping();
-  for (const SourceFile& file : files) {
+  for (const launch_scripts::SourceFile& file : files) {
     // Comments and commas at the end make it YAML, also where it begins with a brace.
     const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
     const bool brace = first < file.text.size() && file.text[first] == '{';
@@ -244,8 +244,9 @@ void read_neox_batch(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (is_shell_script(files.front())) {
+void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                   Draft& draft) {
+  if (launch_scripts::is_shell_script(files.front())) {
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "GPT-NeoX",
                                                .arguments = "deepy.py train.py FILE.yml ...",
@@ -285,17 +286,18 @@ void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft&
   list_settings(fields, file, kNeoxSettings, draft.report);
 }
 
-bool starts_gpt_neox(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words,
-                             [](const ShellWord& word) { return word.text.ends_with("deepy.py"); });
+bool starts_gpt_neox(std::span<const launch_scripts::ShellWord> words) {
+  return std::ranges::any_of(
+      words, [](const launch_scripts::ShellWord& word) { return word.text.ends_with("deepy.py"); });
 }
 
-bool is_gpt_neox(const SourceFile& file) {
-  if (is_shell_script(file)) return holds(file, "deepy.py");
+bool is_gpt_neox(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::is_shell_script(file)) return launch_scripts::holds(file, "deepy.py");
   constexpr std::array<std::string_view, 6> kMarks = {
       "pipe-parallel-size:",  "pipe-parallel-size\"",  "pipe_parallel_size:",
       "pipe_parallel_size\"", "model-parallel-size\"", "\"model_parallel_size\""};
-  return std::ranges::any_of(kMarks, [&](std::string_view mark) { return holds(file, mark); });
+  return std::ranges::any_of(
+      kMarks, [&](std::string_view mark) { return launch_scripts::holds(file, mark); });
 }
 
 }  // namespace stepwright::framework_files

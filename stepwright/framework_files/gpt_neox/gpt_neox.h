@@ -3,18 +3,19 @@
 #include <span>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
 /// Reads configurations of GPT-NeoX, whose words may have dashes or underscores and which carry
 /// those of DeepSpeed; several files are one.
-void read_gpt_neox(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                   Draft& draft);
 
 /// Whether a command starts it with some.
-bool starts_gpt_neox(std::span<const ShellWord> words);
+bool starts_gpt_neox(std::span<const launch_scripts::ShellWord> words);
 
 /// Whether a file is such a configuration, or a script that may start it with some.
-bool is_gpt_neox(const SourceFile& file);
+bool is_gpt_neox(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

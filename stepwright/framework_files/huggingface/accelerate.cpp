@@ -235,7 +235,8 @@ DType precision_of(Fields root) {
 }  // namespace
 
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft) {
-  const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
+  const launch_scripts::SourceFile& file =
+      files.accelerate != nullptr ? *files.accelerate : *files.program;
   Document said = files.accelerate != nullptr ? Document::parse(file.text, file.name)
                                               : Document::from(Tree::mapping(), file.name);
   const Document document = with_settings(std::move(said), {.settings = files.launch});
@@ -257,14 +258,15 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
   list_settings(root, file.name, kAccelerateSettings, draft.report);
 }
 
-void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                     Draft& draft) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.accelerate == nullptr || sorted.program != nullptr) {
     fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
                            sorted.program != nullptr ? sorted.program->name : sorted.name,
                            sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
   }
-  const SourceFile& file = *sorted.accelerate;
+  const launch_scripts::SourceFile& file = *sorted.accelerate;
   const Document document = with_settings(Document::parse(file.text, file.name), given);
   const Fields root(document.root());
   Trainer trainer;
@@ -299,9 +301,10 @@ void read_accelerate(std::span<const SourceFile> files, const Given& given, Draf
   list_settings(root, file.name, kAccelerateSettings, draft.report);
 }
 
-bool is_accelerate(const SourceFile& file) {
-  const bool typed = holds(file, "distributed_type:") || holds(file, "\"distributed_type\"");
-  return typed && !holds(file, "per_device_train_batch_size");
+bool is_accelerate(const launch_scripts::SourceFile& file) {
+  const bool typed = launch_scripts::holds(file, "distributed_type:") ||
+                     launch_scripts::holds(file, "\"distributed_type\"");
+  return typed && !launch_scripts::holds(file, "per_device_train_batch_size");
 }
 
 }  // namespace stepwright::framework_files

@@ -16,7 +16,8 @@ std::string write_accelerate(const plan::PlannedJob& planned,
                              const std::vector<std::string>& header);
 
 /// Reads such a configuration, and a DeepSpeed one beside it that it may name.
-void read_accelerate(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                     Draft& draft);
 
 /// Reads how such a configuration starts the program of `files`: its ranks, FSDP, DeepSpeed, and
 /// the precision where the program says none.
@@ -27,6 +28,6 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
 void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& draft);
 
 /// Whether a file is a configuration of Accelerate.
-bool is_accelerate(const SourceFile& file);
+bool is_accelerate(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

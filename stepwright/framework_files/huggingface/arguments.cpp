@@ -42,13 +42,13 @@ void read_model_alone(const std::string& name, const Given& given, Draft& draft)
   draft.assume("parallel", "plain data parallelism, as only the model is said");
 }
 
-bool is_trainer_script(const SourceFile& file) {
-  return holds(file, "--per_device_train_batch_size") ||
-         holds(file, "--per-device-train-batch-size");
+bool is_trainer_script(const launch_scripts::SourceFile& file) {
+  return launch_scripts::holds(file, "--per_device_train_batch_size") ||
+         launch_scripts::holds(file, "--per-device-train-batch-size");
 }
 
-bool has_batch_of_trainer(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words, [](const ShellWord& word) {
+bool has_batch_of_trainer(std::span<const launch_scripts::ShellWord> words) {
+  return std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
     return word.text.starts_with("--per_device_train_batch_size") ||
            word.text.starts_with("--per-device-train-batch-size");
   });
@@ -58,17 +58,18 @@ bool has_batch_of_trainer(std::span<const ShellWord> words) {
 struct TrainerCommand {
   std::string method;  ///< "sft" of `trl sft` and of `scripts/sft.py`; empty: nothing is started.
   bool trl = false;    ///< Whether it is a script of TRL, with its defaults.
-  std::optional<ShellWord> settings;  ///< The file that it is given.
+  std::optional<launch_scripts::ShellWord> settings;  ///< The file that it is given.
 };
 
 /// The file behind `--config`, or right behind the program; huggingface/trl trl/scripts/utils.py:
 /// TrlParser; huggingface/alignment-handbook src/alignment/configs.py: H4ArgumentParser.
-std::optional<ShellWord> settings_among(std::span<const ShellWord> words) {
+std::optional<launch_scripts::ShellWord> settings_among(
+    std::span<const launch_scripts::ShellWord> words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (text == "--config" && i + 1 < words.size()) return words[i + 1];
     if (text.starts_with("--config=")) {
-      ShellWord word = words[i];
+      launch_scripts::ShellWord word = words[i];
       word.text.erase(0, text.find('=') + 1);
       return word;
     }
@@ -78,7 +79,7 @@ std::optional<ShellWord> settings_among(std::span<const ShellWord> words) {
   return std::nullopt;
 }
 
-TrainerCommand trainer_command(std::span<const ShellWord> words) {
+TrainerCommand trainer_command(std::span<const launch_scripts::ShellWord> words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const bool cli = text == "trl" || text.ends_with("/trl");
@@ -131,23 +132,25 @@ void add_trl_defaults(Tree& fields) {
 }
 
 /// The file of settings with what the command says over it, or the command's words alone.
-Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
+Document said_by(const TrainerCommand& started, const std::vector<launch_scripts::ShellWord>& words,
                  HubScript& script) {
   if (!started.settings) {
     return Document::from(command_fields(words, kArgumentSettings), script.command.file);
   }
   take_named_settings(*started.settings, script);
-  const SourceFile& file = *script.files.program;
-  std::vector<ShellWord> others = words;
-  std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
-  const auto config = std::ranges::find(others, "--config", &ShellWord::text);
+  const launch_scripts::SourceFile& file = *script.files.program;
+  std::vector<launch_scripts::ShellWord> others = words;
+  std::erase_if(others, [](const launch_scripts::ShellWord& word) {
+    return word.text.starts_with("--config=");
+  });
+  const auto config = std::ranges::find(others, "--config", &launch_scripts::ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
   return with_command_fields(Document::parse(file.text, file.name), others, kArgumentSettings);
 }
 
 /// A script that starts a program on transformers' Trainer.
-void read_trainer_script(std::span<const SourceFile> files, const SourceFile& file,
-                         const Given& given, Draft& draft) {
+void read_trainer_script(std::span<const launch_scripts::SourceFile> files,
+                         const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
   const StartedProgram program{
       .framework = "transformers' Trainer",
       .arguments = "--per_device_train_batch_size, --config FILE.yaml",
@@ -175,7 +178,7 @@ void read_trainer_script(std::span<const SourceFile> files, const SourceFile& fi
 
 }  // namespace
 
-bool starts_trainer(std::span<const ShellWord> words) {
+bool starts_trainer(std::span<const launch_scripts::ShellWord> words) {
   static constexpr std::array<std::string_view, 7> kMethods = {"sft",    "dpo",  "grpo", "kto",
                                                                "reward", "rloo", "orpo"};
   if (has_batch_of_trainer(words)) return true;
@@ -185,9 +188,10 @@ bool starts_trainer(std::span<const ShellWord> words) {
   return trl || command.settings.has_value();
 }
 
-void read_huggingface(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  for (const SourceFile& file : files) {
-    if (is_shell_script(file) || is_trainer_script(file)) {
+void read_huggingface(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                      Draft& draft) {
+  for (const launch_scripts::SourceFile& file : files) {
+    if (launch_scripts::is_shell_script(file) || is_trainer_script(file)) {
       return read_trainer_script(files, file, given, draft);
     }
   }
@@ -211,12 +215,13 @@ void read_huggingface(std::span<const SourceFile> files, const Given& given, Dra
   read_training_arguments(arguments, sorted, given, draft, kArgumentSettings);
 }
 
-bool is_huggingface(const SourceFile& file) {
-  if (is_shell_script(file))
-    return is_trainer_script(file) || holds(file, "trl sft") || holds(file, "trl dpo") ||
-           holds(file, "trl grpo") || holds(file, "trl reward");
-  return holds(file, "\"model_type\"") || holds(file, "per_device_train_batch_size") ||
-         is_trainer_script(file);
+bool is_huggingface(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::is_shell_script(file))
+    return is_trainer_script(file) || launch_scripts::holds(file, "trl sft") ||
+           launch_scripts::holds(file, "trl dpo") || launch_scripts::holds(file, "trl grpo") ||
+           launch_scripts::holds(file, "trl reward");
+  return launch_scripts::holds(file, "\"model_type\"") ||
+         launch_scripts::holds(file, "per_device_train_batch_size") || is_trainer_script(file);
 }
 
 }  // namespace stepwright::framework_files

@@ -56,10 +56,11 @@ bool argument_matters(std::string_view argument, std::span<const KnownSetting> k
   return found == known.end() || !found->field.empty() || found->matters != Matters::kNo;
 }
 
-Tree command_fields(std::span<const ShellWord> words, std::span<const KnownSetting> known) {
+Tree command_fields(std::span<const launch_scripts::ShellWord> words,
+                    std::span<const KnownSetting> known) {
   Tree fields = Tree::mapping();
   for (std::size_t i = 0; i < words.size();) {
-    const ShellWord& word = words[i++];
+    const launch_scripts::ShellWord& word = words[i++];
     if (!word.text.starts_with("--") || word.text.size() == 2) continue;
     const std::size_t equals = word.text.find('=');
     const std::string name = whole_name(field_name(word.text), known);
@@ -80,7 +81,7 @@ Tree command_fields(std::span<const ShellWord> words, std::span<const KnownSetti
   return fields;
 }
 
-Document with_command_fields(const Document& said, std::span<const ShellWord> words,
+Document with_command_fields(const Document& said, std::span<const launch_scripts::ShellWord> words,
                              std::span<const KnownSetting> known) {
   if (!said.root().is_mapping()) said.root().fail("must be a mapping (key: value)");
   Tree all = said.root().placed_tree();

@@ -497,27 +497,29 @@ void read_deepspeed_document(const Document& document, const Given& given, Draft
                 [&](const ReadSetting& one) { return autos.contains(one.name); });
 }
 
-void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (std::ranges::any_of(files, is_shell_script)) {
+void read_deepspeed(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                    Draft& draft) {
+  if (std::ranges::any_of(files, launch_scripts::is_shell_script)) {
     return read_deepspeed_script(files, given, draft);
   }
   if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
-  const SourceFile& file = files.front();
+  const launch_scripts::SourceFile& file = files.front();
   const auto printed = printed_configuration(file.text);
   read_deepspeed_document(
       with_settings(Document::parse(printed ? *printed : file.text, file.name), given), given,
       draft);
 }
 
-bool is_deepspeed(const SourceFile& file) {
+bool is_deepspeed(const launch_scripts::SourceFile& file) {
   if (printed_configuration(file.text)) return true;
   const std::size_t begin = file.text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || file.text[begin] != '{') return false;
-  if (!holds(file, "\"zero_optimization\"") && !holds(file, "\"train_micro_batch_size_per_gpu\"") &&
-      !holds(file, "\"train_batch_size\"")) {
+  if (!launch_scripts::holds(file, "\"zero_optimization\"") &&
+      !launch_scripts::holds(file, "\"train_micro_batch_size_per_gpu\"") &&
+      !launch_scripts::holds(file, "\"train_batch_size\"")) {
     return false;
   }
-  return !holds(file, "per_device_train_batch_size");
+  return !launch_scripts::holds(file, "per_device_train_batch_size");
 }
 
 }  // namespace stepwright::framework_files

@@ -22,7 +22,8 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
 
 /// Reads such a configuration, or the log in which DeepSpeed has printed it; "auto" is as good as
 /// nothing, which the report says.
-void read_deepspeed(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_deepspeed(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                    Draft& draft);
 
 /// What stands behind "auto" in the configuration of a trainer, as far as it is known.
 struct TrainerValues {
@@ -45,6 +46,6 @@ void read_deepspeed_document(const Document& document, const Given& given, Draft
 void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft);
 
 /// Whether a file is a configuration of DeepSpeed.
-bool is_deepspeed(const SourceFile& file);
+bool is_deepspeed(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -17,13 +17,14 @@ std::string_view last_part(std::string_view path) { return path.substr(path.rfin
 
 }  // namespace
 
-HubScript read_hub_script(const SourceFile& script, std::span<const SourceFile> files,
-                          const Given& given, const StartedProgram& program, Draft& draft) {
-  std::vector<SourceFile> scripts = {script};
-  std::vector<const SourceFile*> beside;
-  for (const SourceFile& file : files) {
+HubScript read_hub_script(const launch_scripts::SourceFile& script,
+                          std::span<const launch_scripts::SourceFile> files, const Given& given,
+                          const StartedProgram& program, Draft& draft) {
+  std::vector<launch_scripts::SourceFile> scripts = {script};
+  std::vector<const launch_scripts::SourceFile*> beside;
+  for (const launch_scripts::SourceFile& file : files) {
     if (&file == &script) continue;
-    if (is_shell_script(file)) {
+    if (launch_scripts::is_shell_script(file)) {
       scripts.push_back(file);
     } else {
       beside.push_back(&file);
@@ -41,9 +42,9 @@ HubScript read_hub_script(const SourceFile& script, std::span<const SourceFile> 
   return made;
 }
 
-void take_named_settings(const ShellWord& path, HubScript& script) {
+void take_named_settings(const launch_scripts::ShellWord& path, HubScript& script) {
   const std::string name(last_part(path.text));
-  for (const SourceFile* file : script.files.programs) {
+  for (const launch_scripts::SourceFile* file : script.files.programs) {
     if (last_part(file->name) != name) continue;
     script.files.program = file;
     return;

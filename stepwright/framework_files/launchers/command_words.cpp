@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <utility>
 
-#include "stepwright/framework_files/syntax/shell_state.h"
+#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
 
-std::vector<CommandOption> command_options(std::span<const ShellWord> words) {
+std::vector<CommandOption> command_options(std::span<const launch_scripts::ShellWord> words) {
   std::vector<CommandOption> options;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -27,10 +27,11 @@ std::vector<CommandOption> command_options(std::span<const ShellWord> words) {
   return options;
 }
 
-const SourceFile* file_named(std::string_view name, std::span<const SourceFile> files,
-                             const StartedCommand& command) {
-  for (const SourceFile& file : files) {
-    if (base_name(file.name) == name) return &file;
+const launch_scripts::SourceFile* file_named(std::string_view name,
+                                             std::span<const launch_scripts::SourceFile> files,
+                                             const StartedCommand& command) {
+  for (const launch_scripts::SourceFile& file : files) {
+    if (launch_scripts::base_name(file.name) == name) return &file;
   }
   const auto written = command.written.find(std::string(name));
   return written == command.written.end() ? nullptr : &written->second;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -14,7 +14,7 @@ namespace stepwright::framework_files {
 struct ConfiguredProgram {
   std::string_view framework;  ///< As people call it.
   std::string_view arguments;  ///< What it is told: "--config FILE.yaml".
-  bool (*starts)(std::span<const ShellWord> words) = nullptr;
+  bool (*starts)(std::span<const launch_scripts::ShellWord> words) = nullptr;
   std::span<const std::string_view> options;  ///< That name a file.
   bool unnamed = false;    ///< Words behind the program name files, too, also without `.yml`.
   bool overrides = false;  ///< Words NAME=VALUE stand over the files.
@@ -23,7 +23,7 @@ struct ConfiguredProgram {
 /// The files that a script starts such a program with, those beside them last, and what stands over
 /// them in the place of `Given::settings`.
 struct ConfiguredRun {
-  std::vector<SourceFile> files;
+  std::vector<launch_scripts::SourceFile> files;
   Given given;
   std::vector<std::string> words;  ///< Behind the program, which are no options, as they stand.
 };
@@ -31,7 +31,7 @@ struct ConfiguredRun {
 /// Reads a script that starts such a program: its files are among those that are given, or written
 /// by it; nodes and devices are those of its launcher. Fails as `started_command`, and with
 /// `kInput` where a file that it names was not given.
-ConfiguredRun read_configured(std::span<const SourceFile> files, const Given& given,
+ConfiguredRun read_configured(std::span<const launch_scripts::SourceFile> files, const Given& given,
                               const ConfiguredProgram& program, Draft& draft);
 
 }  // namespace stepwright::framework_files

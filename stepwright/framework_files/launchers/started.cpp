@@ -12,8 +12,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/command_changes.h"
-#include "stepwright/framework_files/syntax/shell_state.h"
-#include "stepwright/framework_files/syntax/shell_syntax.h"
+#include "stepwright/launch_scripts/shell/state.h"
+#include "stepwright/launch_scripts/shell/syntax.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -33,24 +33,25 @@ bool mentions(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
     const bool argument = text.substr(0, at).ends_with("--");
-    const bool front = argument || (at > 0 && is_shell_name_char(text[at - 1]));
+    const bool front = argument || (at > 0 && launch_scripts::is_shell_name_char(text[at - 1]));
     const std::size_t end = at + name.size();
-    if (!front && (end >= text.size() || !is_shell_name_char(text[end]))) return true;
+    if (!front && (end >= text.size() || !launch_scripts::is_shell_name_char(text[end])))
+      return true;
   }
   return false;
 }
 
-std::map<std::string, std::string> variables_given(std::span<const SourceFile> files,
-                                                   const Given& given,
-                                                   const StartedProgram& program,
-                                                   std::vector<std::string>& arguments) {
+std::map<std::string, std::string> variables_given(
+    std::span<const launch_scripts::SourceFile> files, const Given& given,
+    const StartedProgram& program, std::vector<std::string>& arguments) {
   std::map<std::string, std::string> variables;
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
     const bool known = std::ranges::any_of(
-        files, [&](const SourceFile& file) { return mentions(file.text, name); });
-    const bool variable = is_argument_number(name) || (is_shell_name(name) && known);
+        files, [&](const launch_scripts::SourceFile& file) { return mentions(file.text, name); });
+    const bool variable =
+        is_argument_number(name) || (launch_scripts::is_shell_name(name) && known);
     if (variable && equals != std::string::npos) {
       variables[name] = setting.substr(equals + 1);
     } else if (program.has_argument(setting)) {
@@ -71,13 +72,13 @@ std::map<std::string, std::string> variables_given(std::span<const SourceFile> f
 
 /// Whether a word is no more than something open, and stands where arguments stand, not their
 /// values.
-bool holds_arguments(const ShellWord& word, const ShellWord& before,
+bool holds_arguments(const launch_scripts::ShellWord& word, const launch_scripts::ShellWord& before,
                      const StartedProgram& program) {
   // Of mpirun, srun and the like.
   static constexpr std::string_view kCounts[] = {"-n",   "-np",       "-N",
                                                  "-ppn", "-npernode", "-perhost"};
   if (word.open.size() != 1 || word.open.front() != word.text) return false;
-  if (is_one_of(before.text, kCounts)) return false;
+  if (launch_scripts::is_one_of(before.text, kCounts)) return false;
   if (!before.text.starts_with("--")) return true;
   return before.text.find('=') != std::string::npos || !program.takes_values(before.text);
 }
@@ -85,19 +86,20 @@ bool holds_arguments(const ShellWord& word, const ShellWord& before,
 /// Scripts as they are read with some open conditions decided.
 class Scripts {
  public:
-  Scripts(std::span<const SourceFile> files, const Given& given, const StartedProgram& program)
+  Scripts(std::span<const launch_scripts::SourceFile> files, const Given& given,
+          const StartedProgram& program)
       : program_(program) {
-    for (const SourceFile& file : files) sources_.push_back({file.name, file.text});
+    for (const launch_scripts::SourceFile& file : files) sources_.push_back({file.name, file.text});
     given_.variables = variables_given(files, given, program, arguments_);
   }
 
-  ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
-    ShellGiven given = given_;
+  launch_scripts::ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
+    launch_scripts::ShellGiven given = given_;
     given.ways = ways;
-    ShellScript script = read_shell_scripts(sources_, given);
+    launch_scripts::ShellScript script = launch_scripts::read_shell_scripts(sources_, given);
     effort_ += script.effort;
     join_argument_lines(script);
-    for (ShellCommand& command : script.commands) take_out_open_arguments(command);
+    for (launch_scripts::ShellCommand& command : script.commands) take_out_open_arguments(command);
     return script;
   }
 
@@ -107,10 +109,13 @@ class Scripts {
   [[nodiscard]] bool tries() { return ++tries_ <= kMostTries && effort_ <= kMostEffort; }
 
   /// Commands that start a job, each but once.
-  [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScript& script) const {
-    std::vector<const ShellCommand*> found;
-    for (const ShellCommand& command : script.commands) {
-      const auto same = [&](const ShellCommand* other) { return changes(*other, command).empty(); };
+  [[nodiscard]] std::vector<const launch_scripts::ShellCommand*> jobs(
+      const launch_scripts::ShellScript& script) const {
+    std::vector<const launch_scripts::ShellCommand*> found;
+    for (const launch_scripts::ShellCommand& command : script.commands) {
+      const auto same = [&](const launch_scripts::ShellCommand* other) {
+        return changes(*other, command).empty();
+      };
       if (program_.starts(command.words) && std::ranges::none_of(found, same)) {
         found.push_back(&command);
       }
@@ -119,9 +124,9 @@ class Scripts {
   }
 
  private:
-  void take_out_open_arguments(ShellCommand& command) const {
-    std::vector<ShellWord> kept;
-    for (ShellWord& word : command.words) {
+  void take_out_open_arguments(launch_scripts::ShellCommand& command) const {
+    std::vector<launch_scripts::ShellWord> kept;
+    for (launch_scripts::ShellWord& word : command.words) {
       const bool out = !kept.empty() && holds_arguments(word, kept.back(), program_);
       (out ? command.open_arguments : kept).push_back(std::move(word));
     }
@@ -129,12 +134,12 @@ class Scripts {
   }
 
   /// A file of nothing but arguments is one command.
-  static void join_argument_lines(ShellScript& script) {
-    const auto arguments = [](const ShellCommand& command) {
+  static void join_argument_lines(launch_scripts::ShellScript& script) {
+    const auto arguments = [](const launch_scripts::ShellCommand& command) {
       return command.words.front().text.starts_with("--");
     };
     if (script.commands.size() < 2 || !std::ranges::all_of(script.commands, arguments)) return;
-    ShellCommand& first = script.commands.front();
+    launch_scripts::ShellCommand& first = script.commands.front();
     for (std::size_t i = 1; i < script.commands.size(); ++i) {
       std::ranges::move(script.commands[i].words, std::back_inserter(first.words));
     }
@@ -142,27 +147,28 @@ class Scripts {
   }
 
   const StartedProgram& program_;
-  std::vector<ShellSource> sources_;
-  ShellGiven given_;
+  std::vector<launch_scripts::ShellSource> sources_;
+  launch_scripts::ShellGiven given_;
   std::vector<std::string> arguments_;
   std::size_t tries_ = 0;
   std::size_t effort_ = 0;
 };
 
 /// The variable, or the number of an argument, that would say what is open; empty for other things.
-std::string variable_of(const std::string& place, const ShellScript& script) {
+std::string variable_of(const std::string& place, const launch_scripts::ShellScript& script) {
   const auto holder = script.holders.find(place);
   if (holder != script.holders.end()) return holder->second;
   if (!place.starts_with('$')) return "";
   const std::string_view rest = std::string_view(place).substr(place.starts_with("${") ? 2 : 1);
   std::size_t end = 0;
-  while (end < rest.size() && is_shell_name_char(rest[end])) ++end;
+  while (end < rest.size() && launch_scripts::is_shell_name_char(rest[end])) ++end;
   const std::string_view name = rest.substr(0, end);
-  return is_shell_name(name) || is_argument_number(name) ? std::string(name) : "";
+  return launch_scripts::is_shell_name(name) || is_argument_number(name) ? std::string(name) : "";
 }
 
 /// "--set FSDP=VALUE decides it", for what hangs on variables.
-std::string remedy(const std::vector<std::string>& open, const ShellScript& script) {
+std::string remedy(const std::vector<std::string>& open,
+                   const launch_scripts::ShellScript& script) {
   for (const std::string& place : open) {
     const std::string name = variable_of(place, script);
     if (!name.empty()) return fmt::format("--set {}=VALUE decides it", name);
@@ -170,9 +176,10 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
   return "";
 }
 
-[[noreturn]] void fail_without_job(const ShellScript& script, const StartedProgram& program) {
+[[noreturn]] void fail_without_job(const launch_scripts::ShellScript& script,
+                                   const StartedProgram& program) {
   std::string why;
-  for (const MissingScript& one : script.missing) {
+  for (const launch_scripts::MissingScript& one : script.missing) {
     why += fmt::format("; line {} goes on with {}, which is not among the files: give it, too",
                        one.line, printable(one.path));
   }
@@ -192,7 +199,8 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
 }
 
 /// The way to decide the one open condition without which nothing is started.
-std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScript& script) {
+std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts,
+                                                const launch_scripts::ShellScript& script) {
   std::optional<std::map<std::string, std::size_t>> found;
   for (const auto& [place, choice] : script.choices) {
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
@@ -208,7 +216,7 @@ std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScr
 
 /// The first word of what is launched: a file of Python, or the module behind `-m` that is no
 /// launcher itself; without one the first word.
-std::size_t place_of_program(std::span<const ShellWord> words) {
+std::size_t place_of_program(std::span<const launch_scripts::ShellWord> words) {
   static constexpr std::array<std::string_view, 4> kLaunchers = {
       "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
       "deepspeed.launcher.runner"};
@@ -220,25 +228,28 @@ std::size_t place_of_program(std::span<const ShellWord> words) {
     const std::string& text = words[i].text;
     if (text.ends_with(".py") && text.find('=') == std::string::npos) return i;
     const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
-    if (runs && module && !is_one_of(text, kLaunchers)) return i;
-    const std::string name = base_name(text);
-    runs = runs || name.starts_with("python") || is_one_of(name, kRunners);
+    if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
+    const std::string name = launch_scripts::base_name(text);
+    runs = runs || name.starts_with("python") || launch_scripts::is_one_of(name, kRunners);
   }
   return 0;
 }
 
-std::string named(const ShellScript& script, const ShellCommand& command) {
-  const ShellWord& word = command.words[place_of_program(command.words)];
+std::string named(const launch_scripts::ShellScript& script,
+                  const launch_scripts::ShellCommand& command) {
+  const launch_scripts::ShellWord& word = command.words[place_of_program(command.words)];
   return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
 }
 
-const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const ShellScript& script,
-                           const Given& given, const StartedProgram& program, Draft& draft) {
+const launch_scripts::ShellCommand& picked(
+    const std::vector<const launch_scripts::ShellCommand*>& jobs,
+    const launch_scripts::ShellScript& script, const Given& given, const StartedProgram& program,
+    Draft& draft) {
   const auto count = static_cast<std::int64_t>(jobs.size());
   if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
   std::vector<std::string> lines;
   for (std::int64_t i = 0; i < count; ++i) {
-    const ShellCommand& one = *jobs[static_cast<std::size_t>(i)];
+    const launch_scripts::ShellCommand& one = *jobs[static_cast<std::size_t>(i)];
     std::string text = fmt::format("{}: {}", i + 1, named(script, one));
     if (i > 0) text += " with " + changes_text(changes(*jobs.front(), one));
     lines.push_back(std::move(text));
@@ -259,18 +270,19 @@ bool places_ranks(std::string_view option) {
   static constexpr std::string_view kOptions[] = {
       "--master_addr", "--master-addr",   "--master_port",   "--master-port", "--node_rank",
       "--node-rank",   "--rdzv_endpoint", "--rdzv-endpoint", "--rdzv_id",     "--rdzv-id"};
-  return is_one_of(option, kOptions);
+  return launch_scripts::is_one_of(option, kOptions);
 }
 
 /// Lists the conditions that would change the command, were they decided otherwise.
 class OpenConditions {
  public:
-  OpenConditions(Scripts& scripts, const StartedProgram& program, const ShellCommand& taken,
-                 std::size_t number, ImportReport& report)
+  OpenConditions(Scripts& scripts, const StartedProgram& program,
+                 const launch_scripts::ShellCommand& taken, std::size_t number,
+                 ImportReport& report)
       : scripts_(scripts), program_(program), taken_(taken), number_(number), report_(report) {}
 
-  void add(const ShellScript& script, const std::string& place, const OpenChoice& choice,
-           std::map<std::string, std::size_t> ways) {
+  void add(const launch_scripts::ShellScript& script, const std::string& place,
+           const launch_scripts::OpenChoice& choice, std::map<std::string, std::size_t> ways) {
     std::vector<std::string> others;
     matters_ = Matters::kNo;
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
@@ -293,7 +305,7 @@ class OpenConditions {
  private:
   /// What the command would have instead; empty where nothing changes or nothing is started.
   std::string other_way(const std::map<std::string, std::size_t>& ways) try {
-    const ShellScript script = scripts_.read(ways);
+    const launch_scripts::ShellScript script = scripts_.read(ways);
     const auto jobs = scripts_.jobs(script);
     if (jobs.empty()) return "";
     const auto others =
@@ -309,7 +321,7 @@ class OpenConditions {
 
   Scripts& scripts_;
   const StartedProgram& program_;
-  const ShellCommand& taken_;
+  const launch_scripts::ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
   Matters matters_ = Matters::kNo;  ///< Of the ways that were tried for one condition.
@@ -317,8 +329,8 @@ class OpenConditions {
 
 /// Lists arguments that a variable holds which the script does not set, as that may be empty; fails
 /// where a command prints them, as that is not run.
-void leave_out(const ShellWord& word, const std::string& file, const ShellScript& script,
-               ImportReport& report) {
+void leave_out(const launch_scripts::ShellWord& word, const std::string& file,
+               const launch_scripts::ShellScript& script, ImportReport& report) {
   const std::string how = remedy(word.open, script);
   if (!word.text.starts_with("$(")) {
     report.not_read.push_back(
@@ -333,8 +345,8 @@ void leave_out(const ShellWord& word, const std::string& file, const ShellScript
 }
 
 /// Parts a command into what launches and what is launched.
-StartedCommand parted(const ShellScript& script, const ShellCommand& command,
-                      ImportReport& report) {
+StartedCommand parted(const launch_scripts::ShellScript& script,
+                      const launch_scripts::ShellCommand& command, ImportReport& report) {
   StartedCommand made{.file = script.files[command.file],
                       .batch_options = script.batch_options,
                       .environment = command.environment};
@@ -347,16 +359,16 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
     const std::size_t before = text.line > 0 ? text.line - 1 : 0;
     made.written[name] = {script.files[text.file], std::string(before, '\n') + text.text};
   }
-  const auto placed = [&](ShellWord word) {
+  const auto placed = [&](launch_scripts::ShellWord word) {
     if (word.file != command.file || word.line == 0) word.line = command.line;
     return word;
   };
-  for (const ShellWord& word : command.open_arguments) {
+  for (const launch_scripts::ShellWord& word : command.open_arguments) {
     leave_out(placed(word), made.file, script, report);
   }
   for (auto at = first; at != command.words.end(); ++at) made.words.push_back(placed(*at));
   // What is open is called as a person can set it.
-  const auto name_open = [&](ShellWord& word) {
+  const auto name_open = [&](launch_scripts::ShellWord& word) {
     for (std::string& place : word.open) {
       if (const std::string name = variable_of(place, script); !name.empty()) place = name;
     }
@@ -369,17 +381,17 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
 
 }  // namespace
 
-std::size_t place_of_recipe(std::span<const ShellWord> words) {
+std::size_t place_of_recipe(std::span<const launch_scripts::ShellWord> words) {
   static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python",
                                                 "--run-path", "--run_path"};
   std::size_t at = 0;
   while (at + 1 < words.size() &&
-         (base_name(words[at].text) != "tune" || words[at + 1].text != "run")) {
+         (launch_scripts::base_name(words[at].text) != "tune" || words[at + 1].text != "run")) {
     ++at;
   }
   for (at += 2; at < words.size() && words[at].text.starts_with('-'); ++at) {
     const std::string& text = words[at].text;
-    if (text.find('=') == std::string::npos && !is_one_of(text, kFlags)) ++at;
+    if (text.find('=') == std::string::npos && !launch_scripts::is_one_of(text, kFlags)) ++at;
   }
   return at < words.size() ? at : 0;
 }
@@ -389,18 +401,18 @@ bool is_argument_and_value(const std::string& setting) {
   return equals != std::string::npos && setting.find_first_not_of('-') < equals;
 }
 
-StartedCommand started_command(std::span<const SourceFile> files, const Given& given,
-                               const StartedProgram& program, Draft& draft) {
+StartedCommand started_command(std::span<const launch_scripts::SourceFile> files,
+                               const Given& given, const StartedProgram& program, Draft& draft) {
   Scripts scripts(files, given, program);
   std::map<std::string, std::size_t> ways;
-  ShellScript script = scripts.read();
+  launch_scripts::ShellScript script = scripts.read();
   if (scripts.jobs(script).empty()) {
     ways = way_to_a_job(scripts, script);
     if (ways.empty()) fail_without_job(script, program);
     script = scripts.read(ways);
   }
-  const std::vector<const ShellCommand*> jobs = scripts.jobs(script);
-  const ShellCommand& taken = picked(jobs, script, given, program, draft);
+  const std::vector<const launch_scripts::ShellCommand*> jobs = scripts.jobs(script);
+  const launch_scripts::ShellCommand& taken = picked(jobs, script, given, program, draft);
   if (script.commands.size() > 1 && taken.words.front().text.starts_with("--")) {
     fail_input(
         fmt::format("{}:{}: a command begins with {}, as the line above it ends before its "
@@ -412,7 +424,7 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
   for (const auto& [place, choice] : script.choices) {
     open.add(script, place, choice, ways);
   }
-  for (const MissingScript& one : script.missing) {
+  for (const launch_scripts::MissingScript& one : script.missing) {
     draft.missing.emplace_back(printable(one.path),
                                fmt::format("{}:{}", script.files[one.file], one.line));
     const auto listed =
@@ -422,7 +434,7 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
   StartedCommand command = parted(script, taken, draft.report);
-  for (const ShellWord& word : command.words) {
+  for (const launch_scripts::ShellWord& word : command.words) {
     if (word.open.empty()) continue;
     const std::string how = fmt::format("--set {}=VALUE", printable(word.open.front()));
     draft.open_values.emplace_back(word.text, how);
@@ -434,14 +446,15 @@ StartedCommand started_command(std::span<const SourceFile> files, const Given& g
   return command;
 }
 
-std::vector<StartedLook> look_at_started(std::span<const SourceFile> files,
+std::vector<StartedLook> look_at_started(std::span<const launch_scripts::SourceFile> files,
                                          const Given& given) try {
-  const StartedProgram any{.starts = [](std::span<const ShellWord>) { return true; },
-                           .has_argument = [](const std::string&) { return true; }};
+  const StartedProgram any{
+      .starts = [](std::span<const launch_scripts::ShellWord>) { return true; },
+      .has_argument = [](const std::string&) { return true; }};
   Scripts scripts(files, given, any);
-  const ShellScript script = scripts.read();
+  const launch_scripts::ShellScript script = scripts.read();
   std::vector<StartedLook> looks;
-  for (const ShellCommand* command : scripts.jobs(script)) {
+  for (const launch_scripts::ShellCommand* command : scripts.jobs(script)) {
     const std::size_t place = place_of_program(command->words);
     const bool python = place > 0 || command->words.front().text.ends_with(".py");
     looks.push_back({.words = command->words,
@@ -453,8 +466,8 @@ std::vector<StartedLook> look_at_started(std::span<const SourceFile> files,
   return {};
 }
 
-std::vector<ShellWord> StartedCommand::all_words() const {
-  std::vector<ShellWord> all = words;
+std::vector<launch_scripts::ShellWord> StartedCommand::all_words() const {
+  std::vector<launch_scripts::ShellWord> all = words;
   for (const std::string& setting : arguments_given) {
     const std::size_t equals = setting.find('=');
     const std::size_t first = setting.find_first_not_of('-');
@@ -467,7 +480,7 @@ std::vector<ShellWord> StartedCommand::all_words() const {
 void fail_for_open_value(const Error& error, const StartedCommand& command,
                          const ImportReport& report) {
   for (std::size_t i = 1; i < command.words.size(); ++i) {
-    const ShellWord& word = command.words[i];
+    const launch_scripts::ShellWord& word = command.words[i];
     if (word.open.empty() || word.text != error.place().value) continue;
     std::string how = fmt::format("--set {}=VALUE", word.open.front());
     for (const UnreadSetting& one : report.not_read) {

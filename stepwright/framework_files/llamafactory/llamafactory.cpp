@@ -178,7 +178,7 @@ void read_factory_program(const HubFiles& files, const Document& document,
 }
 
 /// The word of a command behind which LLaMA-Factory's arguments begin; -1: there is none.
-std::ptrdiff_t place_of_start(std::span<const ShellWord> words) {
+std::ptrdiff_t place_of_start(std::span<const launch_scripts::ShellWord> words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const bool command = text.ends_with("llamafactory-cli") || text == "lmf";
@@ -194,15 +194,18 @@ std::ptrdiff_t place_of_start(std::span<const ShellWord> words) {
   return -1;
 }
 
-bool is_factory_script(const SourceFile& file) {
-  return is_shell_script(file) && (holds(file, "llamafactory-cli") || holds(file, "src/train.py") ||
-                                   holds(file, "src/train_bash.py"));
+bool is_factory_script(const launch_scripts::SourceFile& file) {
+  return launch_scripts::is_shell_script(file) &&
+         (launch_scripts::holds(file, "llamafactory-cli") ||
+          launch_scripts::holds(file, "src/train.py") ||
+          launch_scripts::holds(file, "src/train_bash.py"));
 }
 
 /// A script that starts it, with a file of settings or with all as arguments.
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
-void read_factory_script(std::span<const SourceFile> files, const SourceFile& script,
-                         const Given& given, Draft& draft) {
+void read_factory_script(std::span<const launch_scripts::SourceFile> files,
+                         const launch_scripts::SourceFile& script, const Given& given,
+                         Draft& draft) {
   const StartedProgram program{.framework = "LLaMA-Factory",
                                .arguments = "llamafactory-cli train",
                                .starts = starts_llamafactory,
@@ -215,7 +218,7 @@ void read_factory_script(std::span<const SourceFile> files, const SourceFile& sc
   HubScript read = read_hub_script(script, files, given, program, draft);
   const StartedCommand& command = read.command;
   read_own_processes(command, draft);
-  const std::vector<ShellWord> words = command.all_words();
+  const std::vector<launch_scripts::ShellWord> words = command.all_words();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
   const bool named = first < words.size() && names_settings(words[first].text);
   if (!named) {
@@ -230,7 +233,7 @@ void read_factory_script(std::span<const SourceFile> files, const SourceFile& sc
   take_launch_words(command, read.files, draft);
   Given own = given;
   own.settings.clear();
-  for (const ShellWord& word : std::span(words).subspan(first + 1)) {
+  for (const launch_scripts::ShellWord& word : std::span(words).subspan(first + 1)) {
     if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
   }
   if (is_factory_v1(*read.files.program)) {
@@ -243,9 +246,12 @@ void read_factory_script(std::span<const SourceFile> files, const SourceFile& sc
 
 }  // namespace
 
-bool starts_llamafactory(std::span<const ShellWord> words) { return place_of_start(words) >= 0; }
+bool starts_llamafactory(std::span<const launch_scripts::ShellWord> words) {
+  return place_of_start(words) >= 0;
+}
 
-void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_llamafactory(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                       Draft& draft) {
   const auto script = std::ranges::find_if(files, is_factory_script);
   if (script != files.end()) return read_factory_script(files, *script, given, draft);
   const HubFiles sorted = sorted_hub_files(files);
@@ -254,10 +260,11 @@ void read_llamafactory(std::span<const SourceFile> files, const Given& given, Dr
   read_factory_program(sorted, program_document(sorted, given), nullptr, given, draft);
 }
 
-bool is_llamafactory(const SourceFile& file) {
+bool is_llamafactory(const launch_scripts::SourceFile& file) {
   if (is_factory_v1(file) || is_factory_script(file)) return true;
-  return holds(file, "model_name_or_path:") &&
-         (holds(file, "finetuning_type:") || holds(file, "cutoff_len:") || holds(file, "stage:"));
+  return launch_scripts::holds(file, "model_name_or_path:") &&
+         (launch_scripts::holds(file, "finetuning_type:") ||
+          launch_scripts::holds(file, "cutoff_len:") || launch_scripts::holds(file, "stage:"));
 }
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -16,12 +16,13 @@ std::string write_llamafactory(const plan::PlannedJob& planned,
 
 /// Reads a configuration of LLaMA-Factory, and those of DeepSpeed and Accelerate and the
 /// config.json beside it.
-void read_llamafactory(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_llamafactory(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                       Draft& draft);
 
 /// Whether a file is a configuration of LLaMA-Factory.
-bool is_llamafactory(const SourceFile& file);
+bool is_llamafactory(const launch_scripts::SourceFile& file);
 
 /// Whether a command starts LLaMA-Factory's training.
-bool starts_llamafactory(std::span<const ShellWord> words);
+bool starts_llamafactory(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

@@ -10,6 +10,6 @@ namespace stepwright::framework_files {
 void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft);
 
 /// Whether a file is such a configuration.
-bool is_factory_v1(const SourceFile& file);
+bool is_factory_v1(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -4,9 +4,9 @@
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/maxtext/settings.h"
 #include "stepwright/framework_files/setting_words.h"
-#include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright::framework_files {
 
@@ -27,7 +27,7 @@ constexpr SettingProgram kProgram = {
       return known_setting(kMaxTextSettings, name) != nullptr;
     }};
 
-Document read_logged(const SourceFile& file) {
+Document read_logged(const launch_scripts::SourceFile& file) {
   Tree settings = Tree::mapping();
   std::uint32_t line = 0;
   std::string_view text = file.text;
@@ -48,7 +48,7 @@ Document read_logged(const SourceFile& file) {
   return Document::from(std::move(settings), file.name);
 }
 
-void lay_file(Tree& under, const SourceFile& file) {
+void lay_file(Tree& under, const launch_scripts::SourceFile& file) {
   const Document document = Document::parse(file.text, file.name);
   const Tree over = placed_tree(document.root());
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
@@ -58,19 +58,23 @@ void lay_file(Tree& under, const SourceFile& file) {
 
 }  // namespace
 
-bool is_maxtext_script(const SourceFile& file) {
+bool is_maxtext_script(const launch_scripts::SourceFile& file) {
   // `python3 -m MaxText.$EXECUTABLE`
-  return holds(file, "MaxText.train") || holds(file, "-m MaxText.$") ||
-         holds(file, "MaxText/train.py") || holds(file, "maxtext.train") ||
-         holds(file, "maxtext/train");
+  return launch_scripts::holds(file, "MaxText.train") ||
+         launch_scripts::holds(file, "-m MaxText.$") ||
+         launch_scripts::holds(file, "MaxText/train.py") ||
+         launch_scripts::holds(file, "maxtext.train") ||
+         launch_scripts::holds(file, "maxtext/train");
 }
 
-Document read_maxtext_form(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  const SourceFile& first = files.front();
-  if (holds(first, kLogged)) return with_settings(read_logged(first), given);
+Document read_maxtext_form(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                           Draft& draft) {
+  const launch_scripts::SourceFile& first = files.front();
+  if (launch_scripts::holds(first, kLogged)) return with_settings(read_logged(first), given);
   Tree settings = Tree::mapping();
   const bool script = is_maxtext_script(first) && !first.name.ends_with(".yml");
-  for (const SourceFile& file : files.subspan(script ? 1 : 0)) lay_file(settings, file);
+  for (const launch_scripts::SourceFile& file : files.subspan(script ? 1 : 0))
+    lay_file(settings, file);
   if (!script) return with_settings(Document::from(std::move(settings), first.name), given);
   const Document words = read_setting_words(files.first(1), kProgram, given, draft);
   for (const auto& [name, value] : words.root().members()) settings.set(name, placed_tree(value));

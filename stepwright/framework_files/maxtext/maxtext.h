@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -14,15 +14,16 @@ namespace stepwright::framework_files {
 std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads such a configuration.
-void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_maxtext(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                  Draft& draft);
 
 /// Reads one whose words stand in a mapping, over the model that the draft has.
 void read_maxtext_config(const Document& document, const Given& given, Draft& draft);
 
 /// Whether a file is a configuration of MaxText.
-bool is_maxtext(const SourceFile& file);
+bool is_maxtext(const launch_scripts::SourceFile& file);
 
 /// Whether a command starts MaxText's training.
-bool starts_maxtext(std::span<const ShellWord> words);
+bool starts_maxtext(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

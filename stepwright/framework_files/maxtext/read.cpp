@@ -341,7 +341,8 @@ void pass_defaults(const Fields& fields) {
 
 }  // namespace
 
-void read_maxtext(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_maxtext(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                  Draft& draft) {
   read_maxtext_config(read_maxtext_form(files, given, draft), given, draft);
 }
 
@@ -371,16 +372,17 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
   mark_dense_experts(draft.report);
 }
 
-bool starts_maxtext(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words,
-                             [](const ShellWord& word) { return is_maxtext_program(word.text); });
+bool starts_maxtext(std::span<const launch_scripts::ShellWord> words) {
+  return std::ranges::any_of(
+      words, [](const launch_scripts::ShellWord& word) { return is_maxtext_program(word.text); });
 }
 
-bool is_maxtext(const SourceFile& file) {
+bool is_maxtext(const launch_scripts::SourceFile& file) {
   // Primus has the same words below its own.
-  if (holds(file, "overrides:")) return false;
-  return holds(file, "base_emb_dim") || holds(file, "ici_fsdp_parallelism") ||
-         holds(file, "per_device_batch_size") || is_maxtext_script(file);
+  if (launch_scripts::holds(file, "overrides:")) return false;
+  return launch_scripts::holds(file, "base_emb_dim") ||
+         launch_scripts::holds(file, "ici_fsdp_parallelism") ||
+         launch_scripts::holds(file, "per_device_batch_size") || is_maxtext_script(file);
 }
 
 }  // namespace stepwright::framework_files

@@ -8,7 +8,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/command_words.h"
-#include "stepwright/framework_files/syntax/shell_state.h"
+#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -30,10 +30,11 @@ std::optional<std::int64_t> number_of(const Document& document, std::string_view
 
 std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
                                             const StartedCommand& command,
-                                            std::span<const SourceFile> files) {
+                                            std::span<const launch_scripts::SourceFile> files) {
   const Tree* named = arguments.fields.find(kConfigField);
   if (named == nullptr) return std::nullopt;
-  const SourceFile* file = file_named(base_name(named->text), files, command);
+  const launch_scripts::SourceFile* file =
+      file_named(launch_scripts::base_name(named->text), files, command);
   if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
   Document document = Document::parse(file->text, file->name);
   if (const auto stage = number_of(document, "stage")) {

@@ -15,7 +15,7 @@ namespace stepwright::framework_files {
 /// setup_model_and_optimizer: deepspeed.initialize.
 std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
                                             const StartedCommand& command,
-                                            std::span<const SourceFile> files);
+                                            std::span<const launch_scripts::SourceFile> files);
 
 /// Takes its buckets, and lists what it leaves to the host; a draft whose arguments were read.
 void settle_deepspeed_file(const Document& document, Draft& draft);

@@ -26,7 +26,7 @@
 
 namespace stepwright::framework_files {
 
-bool starts_megatron_lm(std::span<const ShellWord> words) {
+bool starts_megatron_lm(std::span<const launch_scripts::ShellWord> words) {
   static constexpr std::string_view kSigns[] = {"--num-layers",
                                                 "--micro-batch-size",
                                                 "--global-batch-size",
@@ -41,7 +41,7 @@ bool starts_megatron_lm(std::span<const ShellWord> words) {
                                                 "--recompute-granularity",
                                                 "--moe-token-dispatcher-type",
                                                 "--transformer-impl"};
-  return std::ranges::any_of(words, [](const ShellWord& word) {
+  return std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
     const std::string_view flag = std::string_view(word.text).substr(0, word.text.find('='));
     return std::ranges::find(kSigns, flag) != std::end(kSigns);
   });
@@ -167,7 +167,8 @@ std::string write_megatron(const plan::PlannedJob& planned,
   return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
-void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_megatron(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                   Draft& draft) {
   if (const auto stated = read_stated_arguments(files.front(), given.settings)) {
     if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
     read_stated(*stated, files.front().name, given, draft);
@@ -176,9 +177,9 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   const StartedProgram program{"Megatron-LM",      "--tensor-model-parallel-size, ...",
                                starts_megatron_lm, is_megatron_setting,
                                takes_values,       matters};
-  std::vector<SourceFile> scripts;
+  std::vector<launch_scripts::SourceFile> scripts;
   std::ranges::copy_if(files, std::back_inserter(scripts),
-                       [](const SourceFile& file) { return !is_deepspeed(file); });
+                       [](const launch_scripts::SourceFile& file) { return !is_deepspeed(file); });
   if (scripts.empty()) fail_input("megatron: give the script that starts it, too");
   const StartedCommand command = started_command(scripts, given, program, draft);
   read_launcher(command, draft);
@@ -204,9 +205,10 @@ void read_megatron(std::span<const SourceFile> files, const Given& given, Draft&
   read_environment(command, draft);
 }
 
-bool is_megatron(const SourceFile& file) {
-  return states_arguments(file) || holds(file, "--num-layers") ||
-         holds(file, "--tensor-model-parallel-size") || holds(file, "--micro-batch-size");
+bool is_megatron(const launch_scripts::SourceFile& file) {
+  return states_arguments(file) || launch_scripts::holds(file, "--num-layers") ||
+         launch_scripts::holds(file, "--tensor-model-parallel-size") ||
+         launch_scripts::holds(file, "--micro-batch-size");
 }
 
 }  // namespace stepwright::framework_files

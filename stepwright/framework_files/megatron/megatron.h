@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -16,12 +16,13 @@ std::string write_megatron(const plan::PlannedJob& planned, const std::vector<st
 /// Reads a shell script, or a file of nothing but arguments: the command with most arguments of
 /// Megatron-LM, and of its launcher the numbers of nodes and processes. Or the arguments that a log
 /// or a model_config.yaml states (`stated.h`).
-void read_megatron(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_megatron(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                   Draft& draft);
 
 /// Whether a file has arguments of Megatron-LM.
-bool is_megatron(const SourceFile& file);
+bool is_megatron(const launch_scripts::SourceFile& file);
 
 /// Whether a command trains by Megatron-LM: such words are among its arguments.
-bool starts_megatron_lm(std::span<const ShellWord> words);
+bool starts_megatron_lm(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

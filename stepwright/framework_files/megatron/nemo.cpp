@@ -15,7 +15,7 @@
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
-#include "stepwright/framework_files/syntax/python_call.h"
+#include "stepwright/launch_scripts/python/call.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -269,15 +269,16 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
       comment_lines(header), imports_of(planned.job), types, body);
 }
 
-void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_nemo(std::span<const launch_scripts::SourceFile> files, const Given& given,
+               Draft& draft) {
   if (files.size() != 1) fail_input("nemo: one file is read at a time");
-  const SourceFile& file = files.front();
+  const launch_scripts::SourceFile& file = files.front();
   const bool python =
       file.name.ends_with(".py") || file.text.find("ConfigContainer(") != std::string::npos;
-  const Document document =
-      with_settings(python ? read_python_call(file.text, "ConfigContainer", file.name)
-                           : Document::parse(file.text, file.name),
-                    given);
+  const Document document = with_settings(
+      python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)
+             : Document::parse(file.text, file.name),
+      given);
   BridgeFields bridge = bridge_fields(document.root());
   if (!python && !bridge.whole) take_recipe_below(file.name, bridge, draft);
   const Document flat = Document::from(bridge.fields, file.name);
@@ -290,12 +291,13 @@ void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& dra
                 [&](const ReadSetting& one) { return one.name == bridge.assumed; });
 }
 
-bool is_nemo(const SourceFile& file) {
-  if (holds(file, "ConfigContainer")) return true;
+bool is_nemo(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::holds(file, "ConfigContainer")) return true;
   const std::string text = "\n" + file.text;
   const bool sections =
       text.find("\nmodel:") != std::string::npos && text.find("\ntrain:") != std::string::npos;
-  return sections && holds(file, "_model_parallel_size:") && holds(file, "global_batch_size:");
+  return sections && launch_scripts::holds(file, "_model_parallel_size:") &&
+         launch_scripts::holds(file, "global_batch_size:");
 }
 
 }  // namespace stepwright::framework_files

@@ -12,9 +12,9 @@ namespace stepwright::framework_files {
 std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::string>& header);
 
 /// Reads such a recipe, of which all arguments must be literals, or the YAML of a ConfigContainer.
-void read_nemo(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_nemo(std::span<const launch_scripts::SourceFile> files, const Given& given, Draft& draft);
 
 /// Whether a file is a recipe of Megatron-Bridge or its ConfigContainer.
-bool is_nemo(const SourceFile& file);
+bool is_nemo(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/huggingface/differences.h"
+#include "stepwright/launch_scripts/shell/state.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks/release.h"
@@ -74,7 +74,8 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft)
   if (type.empty() &&
       (draft.program.ends_with("pretrain_gpt.py") || draft.program.ends_with("pretrain_gpt2.py"))) {
     type = "GPT2BPETokenizer";
-    whose = fmt::format("GPT2BPETokenizer, the default of {},", base_name(draft.program));
+    whose = fmt::format("GPT2BPETokenizer, the default of {},",
+                        launch_scripts::base_name(draft.program));
   }
   const std::string model = fields.word("tokenizer_model", "");
   const KnownTokenizer* known = nullptr;

@@ -117,8 +117,9 @@ void read_nanotron_states(const Fields& optimizer, Draft& draft) {
 
 }  // namespace
 
-void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (is_shell_script(files.front())) {
+void read_nanotron(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                   Draft& draft) {
+  if (launch_scripts::is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-file"};
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "nanotron",
@@ -129,7 +130,7 @@ void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft&
     return read_nanotron(run.files, run.given, draft);
   }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");
-  const SourceFile& file = files.front();
+  const launch_scripts::SourceFile& file = files.front();
   const Document document = with_settings(Document::parse(file.text, file.name), given);
   const Fields root(document.root());
   const Fields parallelism = root.section("parallelism");
@@ -147,17 +148,22 @@ void read_nanotron(std::span<const SourceFile> files, const Given& given, Draft&
   list_settings(root, file.name, kNanotronSettings, draft.report);
 }
 
-bool starts_nanotron(std::span<const ShellWord> words) {
+bool starts_nanotron(std::span<const launch_scripts::ShellWord> words) {
   const auto any = [&](auto is) { return std::ranges::any_of(words, is); };
-  return any([](const ShellWord& word) {
+  return any([](const launch_scripts::ShellWord& word) {
            return word.text.ends_with("run_train.py") || word.text == "run_train";
          }) &&
-         any([](const ShellWord& word) { return word.text.starts_with("--config-file"); });
+         any([](const launch_scripts::ShellWord& word) {
+           return word.text.starts_with("--config-file");
+         });
 }
 
-bool is_nanotron(const SourceFile& file) {
-  if (is_shell_script(file)) return holds(file, "run_train.py") && holds(file, "--config-file");
-  return holds(file, "batch_accumulation_per_replica") || holds(file, "tp_linear_async");
+bool is_nanotron(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::is_shell_script(file))
+    return launch_scripts::holds(file, "run_train.py") &&
+           launch_scripts::holds(file, "--config-file");
+  return launch_scripts::holds(file, "batch_accumulation_per_replica") ||
+         launch_scripts::holds(file, "tp_linear_async");
 }
 
 }  // namespace stepwright::framework_files

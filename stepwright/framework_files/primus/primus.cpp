@@ -10,13 +10,13 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/primus/script.h"
 #include "stepwright/framework_files/primus/settings.h"
-#include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/model/catalog.h"
@@ -144,7 +144,7 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
 }
 
 /// Reads one experiment; `environment`: what its `${NAME}` sees.
-void read_experiment(const SourceFile& file, const Given& given,
+void read_experiment(const launch_scripts::SourceFile& file, const Given& given,
                      const std::map<std::string, std::string>& environment, Draft& draft) {
   const Document document = with_references(
       with_settings(Document::parse(file.text, file.name), given), draft.notes, environment);
@@ -200,8 +200,9 @@ void read_experiment(const SourceFile& file, const Given& given,
 
 }  // namespace
 
-void read_primus(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (std::ranges::any_of(files, is_shell_script)) {
+void read_primus(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                 Draft& draft) {
+  if (std::ranges::any_of(files, launch_scripts::is_shell_script)) {
     const PrimusRun run = read_primus_script(files, given, draft);
     const std::string script = draft.source;
     read_experiment(run.file, run.given, run.environment, draft);
@@ -212,9 +213,11 @@ void read_primus(std::span<const SourceFile> files, const Given& given, Draft& d
   read_experiment(files.front(), given, {}, draft);
 }
 
-bool is_primus(const SourceFile& file) {
-  if (is_shell_script(file)) return is_primus_script(file);
-  return (holds(file, "pre_trainer:") || holds(file, "post_trainer:")) && holds(file, "overrides:");
+bool is_primus(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::is_shell_script(file)) return is_primus_script(file);
+  return (launch_scripts::holds(file, "pre_trainer:") ||
+          launch_scripts::holds(file, "post_trainer:")) &&
+         launch_scripts::holds(file, "overrides:");
 }
 
 }  // namespace stepwright::framework_files

@@ -9,9 +9,10 @@ namespace stepwright::framework_files {
 /// Reads a configuration of AMD's Primus: the overrides of its pre_trainer module, in the words of
 /// Megatron-LM or of torchtitan, with the defaults of its own trainer_base.yaml; or a script that
 /// starts it with one.
-void read_primus(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_primus(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                 Draft& draft);
 
 /// Whether a file is a configuration of Primus.
-bool is_primus(const SourceFile& file);
+bool is_primus(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -14,8 +14,8 @@
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/syntax/shell_batch.h"
-#include "stepwright/framework_files/syntax/shell_state.h"
+#include "stepwright/launch_scripts/shell/batch.h"
+#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -36,7 +36,7 @@ constexpr std::string_view kCommandText = "#!/bin/bash\npython3 primus/cli/main.
 
 /// The place of "pretrain" of `train pretrain`, behind which the program's own arguments stand;
 /// nothing where it starts something else, as a benchmark.
-std::optional<std::size_t> place_of_arguments(std::span<const ShellWord> words) {
+std::optional<std::size_t> place_of_arguments(std::span<const launch_scripts::ShellWord> words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const bool trains = text == "pretrain" || text == "posttrain";
@@ -52,11 +52,11 @@ std::string yaml_value(const std::string& text) {
 }
 
 /// Nodes that `primus-cli slurm -N 8` asks for, and those of the variables that its launcher heeds.
-void read_primus_extent(std::span<const ShellWord> front, const StartedCommand& command,
-                        Draft& draft) {
-  if (const auto nodes = batch_option(front, "--nodes", "-N")) draft.nodes = nodes;
-  const bool direct =
-      std::ranges::any_of(front, [](const ShellWord& word) { return word.text == "direct"; });
+void read_primus_extent(std::span<const launch_scripts::ShellWord> front,
+                        const StartedCommand& command, Draft& draft) {
+  if (const auto nodes = launch_scripts::batch_option(front, "--nodes", "-N")) draft.nodes = nodes;
+  const bool direct = std::ranges::any_of(
+      front, [](const launch_scripts::ShellWord& word) { return word.text == "direct"; });
   if (!draft.nodes) draft.nodes = environment_number(command, "NNODES");
   if (!draft.nodes && direct && !command.environment.contains("NNODES")) draft.nodes = 1;
   if (!draft.devices_of_node) {
@@ -64,9 +64,12 @@ void read_primus_extent(std::span<const ShellWord> front, const StartedCommand& 
   }
 }
 
-SourceFile experiment_named(const ShellWord& path, std::span<const SourceFile> files,
-                            const StartedCommand& command, const std::string& source) {
-  if (const auto* file = file_named(base_name(path.text), files, command)) return *file;
+launch_scripts::SourceFile experiment_named(const launch_scripts::ShellWord& path,
+                                            std::span<const launch_scripts::SourceFile> files,
+                                            const StartedCommand& command,
+                                            const std::string& source) {
+  if (const auto* file = file_named(launch_scripts::base_name(path.text), files, command))
+    return *file;
   std::string how;
   if (!path.open.empty()) how = fmt::format(" (--set {}=VALUE)", printable(path.open.front()));
   fail_input(fmt::format("{}: names the experiment {}{}: give this file, too", source,
@@ -81,17 +84,18 @@ std::string override_of(std::string_view module, std::string name, const std::st
 
 /// Files as a script of Primus sees them.
 struct PrimusFiles {
-  std::vector<SourceFile> scripts;  ///< Those of a person first, its own behind them.
-  std::vector<SourceFile> others;
+  std::vector<launch_scripts::SourceFile>
+      scripts;  ///< Those of a person first, its own behind them.
+  std::vector<launch_scripts::SourceFile> others;
 };
 
 /// Its own scripts are taken to do what they do for all backends, whoever gives them.
-PrimusFiles sorted_files(std::span<const SourceFile> files) {
+PrimusFiles sorted_files(std::span<const launch_scripts::SourceFile> files) {
   PrimusFiles sorted;
-  for (const SourceFile& file : files) {
-    const std::string name = base_name(file.name);
+  for (const launch_scripts::SourceFile& file : files) {
+    const std::string name = launch_scripts::base_name(file.name);
     if (name == kCommand || std::ranges::find(kStarters, name) != std::end(kStarters)) continue;
-    (is_shell_script(file) ? sorted.scripts : sorted.others).push_back(file);
+    (launch_scripts::is_shell_script(file) ? sorted.scripts : sorted.others).push_back(file);
   }
   if (sorted.scripts.empty()) {
     fail_input("primus: give the script that starts it, or its experiment");
@@ -105,16 +109,17 @@ PrimusFiles sorted_files(std::span<const SourceFile> files) {
 
 /// The experiment that a command names, and what its words and a person's set in it.
 struct PrimusWords {
-  ShellWord experiment;
+  launch_scripts::ShellWord experiment;
   std::vector<std::string> settings;
 };
 
 /// Words as their like with dashes: "key=value" sets what "--key=value" does; AMD-AGI/Primus
 /// parse_cli_overrides.
-std::vector<ShellWord> with_dashes(std::span<const ShellWord> words) {
-  std::vector<ShellWord> made(words.begin(), words.end());
+std::vector<launch_scripts::ShellWord> with_dashes(
+    std::span<const launch_scripts::ShellWord> words) {
+  std::vector<launch_scripts::ShellWord> made(words.begin(), words.end());
   bool taken = false;  // By the option before it.
-  for (ShellWord& word : made) {
+  for (launch_scripts::ShellWord& word : made) {
     const bool option = word.text.starts_with("--");
     const bool says = word.text.find('=') != std::string::npos;
     if (!option && !taken && says) word.text.insert(0, "--");
@@ -125,8 +130,8 @@ std::vector<ShellWord> with_dashes(std::span<const ShellWord> words) {
 
 /// AMD-AGI/Primus primus/core/launcher/parser.py: _parse_kv_overrides. `arguments`: from the word
 /// "pretrain" on.
-PrimusWords words_of(std::span<const ShellWord> arguments, const StartedCommand& command,
-                     const std::string& source) {
+PrimusWords words_of(std::span<const launch_scripts::ShellWord> arguments,
+                     const StartedCommand& command, const std::string& source) {
   const std::string_view module =
       arguments.front().text == "posttrain" ? "post_trainer" : "pre_trainer";
   PrimusWords said;
@@ -151,7 +156,8 @@ PrimusWords words_of(std::span<const ShellWord> arguments, const StartedCommand&
 
 }  // namespace
 
-PrimusRun read_primus_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+PrimusRun read_primus_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                             Draft& draft) {
   const PrimusFiles sorted = sorted_files(files);
   const StartedProgram program{.framework = "Primus",
                                .arguments = "train pretrain --config FILE.yaml",
@@ -164,7 +170,7 @@ PrimusRun read_primus_script(std::span<const SourceFile> files, const Given& giv
   draft.environment = command.environment;
   draft.launchers = command.launchers;
   read_launcher(command, draft);
-  const std::span<const ShellWord> words(command.words);
+  const std::span<const launch_scripts::ShellWord> words(command.words);
   const std::size_t place = place_of_arguments(words).value_or(0);
   read_primus_extent(words.first(place), command, draft);
   PrimusWords said = words_of(words.subspan(place), command, source);
@@ -176,23 +182,27 @@ PrimusRun read_primus_script(std::span<const SourceFile> files, const Given& giv
   return run;
 }
 
-bool starts_primus(std::span<const ShellWord> words) {
-  const bool itself = std::ranges::any_of(words, [](const ShellWord& word) {
-    const std::string name = base_name(word.text);
+bool starts_primus(std::span<const launch_scripts::ShellWord> words) {
+  const bool itself = std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
+    const std::string name = launch_scripts::base_name(word.text);
     return name.starts_with(kCommand) || word.text.ends_with(kMain) ||
            word.text == "primus.cli.main" || word.text.ends_with("primus/train.py");
   });
   if (!itself) return false;
-  const bool old = std::ranges::any_of(
-      words, [](const ShellWord& word) { return word.text.ends_with("primus/train.py"); });
+  const bool old = std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
+    return word.text.ends_with("primus/train.py");
+  });
   return old || place_of_arguments(words).has_value();
 }
 
-bool is_primus_script(const SourceFile& file) {
-  if (!is_shell_script(file)) return false;
-  if (holds(file, kCommand) || holds(file, kMain) || holds(file, "primus/train.py")) return true;
-  return holds(file, "EXP=") &&
-         std::ranges::any_of(kStarters, [&](std::string_view name) { return holds(file, name); });
+bool is_primus_script(const launch_scripts::SourceFile& file) {
+  if (!launch_scripts::is_shell_script(file)) return false;
+  if (launch_scripts::holds(file, kCommand) || launch_scripts::holds(file, kMain) ||
+      launch_scripts::holds(file, "primus/train.py"))
+    return true;
+  return launch_scripts::holds(file, "EXP=") &&
+         std::ranges::any_of(
+             kStarters, [&](std::string_view name) { return launch_scripts::holds(file, name); });
 }
 
 }  // namespace stepwright::framework_files

@@ -8,13 +8,13 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/nemo_rl_settings.h"
-#include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright::framework_files {
@@ -26,9 +26,9 @@ constexpr Named<DType> kNemoRlPrecisions[] = {
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// The last file, over those that it names, which are given before it or after it.
-Tree laid_together(std::span<const SourceFile> files) {
+Tree laid_together(std::span<const launch_scripts::SourceFile> files) {
   std::vector<Tree> trees;
-  for (const SourceFile& file : files) {
+  for (const launch_scripts::SourceFile& file : files) {
     const Document document = Document::parse(file.text, file.name);
     trees.push_back(placed_tree(document.root()));
   }
@@ -194,8 +194,9 @@ void read_sequence_packing(const Fields& policy, const Given& given, Draft& draf
 
 }  // namespace
 
-void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (is_shell_script(files.front())) {
+void read_nemo_rl(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                  Draft& draft) {
+  if (launch_scripts::is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config"};
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "NeMo-RL",
@@ -227,7 +228,7 @@ void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& 
       "name, too");
 }
 
-bool starts_nemo_rl(std::span<const ShellWord> words) {
+bool starts_nemo_rl(std::span<const launch_scripts::ShellWord> words) {
   static constexpr std::string_view kPrograms[] = {"run_grpo", "run_sft", "run_dpo", "run_rm",
                                                    "run_distill"};
   static constexpr std::string_view kSections[] = {
@@ -235,7 +236,7 @@ bool starts_nemo_rl(std::span<const ShellWord> words) {
   bool program = false;
   // Other trainers' programs are named so, too: its own lie in examples/, and take NAME=VALUE.
   bool own = false;
-  for (const ShellWord& word : words) {
+  for (const launch_scripts::ShellWord& word : words) {
     std::string_view text = word.text;
     while (text.starts_with('+')) text.remove_prefix(1);
     const auto begins = [&](std::string_view head) { return text.starts_with(head); };
@@ -248,13 +249,16 @@ bool starts_nemo_rl(std::span<const ShellWord> words) {
   return program && own;
 }
 
-bool is_nemo_rl(const SourceFile& file) {
-  if (is_shell_script(file)) {
-    return holds(file, "policy.") && (holds(file, "run_grpo") || holds(file, "run_sft") ||
-                                      holds(file, "run_dpo") || holds(file, "run_rm"));
+bool is_nemo_rl(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::is_shell_script(file)) {
+    return launch_scripts::holds(file, "policy.") &&
+           (launch_scripts::holds(file, "run_grpo") || launch_scripts::holds(file, "run_sft") ||
+            launch_scripts::holds(file, "run_dpo") || launch_scripts::holds(file, "run_rm"));
   }
-  return holds(file, "policy:") && (holds(file, "megatron_cfg:") || holds(file, "dtensor_cfg:") ||
-                                    holds(file, "train_global_batch_size:"));
+  return launch_scripts::holds(file, "policy:") &&
+         (launch_scripts::holds(file, "megatron_cfg:") ||
+          launch_scripts::holds(file, "dtensor_cfg:") ||
+          launch_scripts::holds(file, "train_global_batch_size:"));
 }
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -16,12 +16,13 @@ std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std
 /// Reads the training part of the policy of a NeMo-RL configuration: Megatron-Core (megatron_cfg)
 /// or DTensor (dtensor_cfg). A file goes over the one that its `defaults` names, where that is
 /// given too. Generation, reference and critic are left out.
-void read_nemo_rl(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_nemo_rl(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                  Draft& draft);
 
 /// Whether a command starts it with one.
-bool starts_nemo_rl(std::span<const ShellWord> words);
+bool starts_nemo_rl(std::span<const launch_scripts::ShellWord> words);
 
 /// Whether a file is such a configuration, or a script that may start it with one.
-bool is_nemo_rl(const SourceFile& file);
+bool is_nemo_rl(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -68,8 +68,8 @@ std::string_view trainer_named(std::string_view word) {
   return name.starts_with("train_") ? name : "";
 }
 
-std::string_view trainer_among(std::span<const ShellWord> words) {
-  for (const ShellWord& word : words) {
+std::string_view trainer_among(std::span<const launch_scripts::ShellWord> words) {
+  for (const launch_scripts::ShellWord& word : words) {
     if (const auto name = trainer_named(word.text); !name.empty()) return name;
   }
   return "";
@@ -303,7 +303,8 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
 
 }  // namespace
 
-void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                   Draft& draft) {
   const StartedProgram program{.framework = "OpenRLHF",
                                .arguments = "--train_batch_size, --zero_stage",
                                .starts = starts_openrlhf,
@@ -314,7 +315,7 @@ void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft&
   const StartedCommand command = started_command(files, given, program, draft);
   draft.source = command.file;
   draft.program = command.words.front().text;
-  std::vector<ShellWord> all = command.launchers;
+  std::vector<launch_scripts::ShellWord> all = command.launchers;
   all.insert(all.end(), command.words.begin(), command.words.end());
   const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, draft);
   OpenrlhfArguments arguments = with_first_names(command_fields(command.all_words()));
@@ -341,8 +342,12 @@ void read_openrlhf(std::span<const SourceFile> files, const Given& given, Draft&
   read_environment(command, draft);
 }
 
-bool starts_openrlhf(std::span<const ShellWord> words) { return !trainer_among(words).empty(); }
+bool starts_openrlhf(std::span<const launch_scripts::ShellWord> words) {
+  return !trainer_among(words).empty();
+}
 
-bool is_openrlhf(const SourceFile& file) { return holds(file, kOpenrlhf); }
+bool is_openrlhf(const launch_scripts::SourceFile& file) {
+  return launch_scripts::holds(file, kOpenrlhf);
+}
 
 }  // namespace stepwright::framework_files

@@ -7,6 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/given_batch.h"
 #include "stepwright/framework_files/megatron_words.h"
 #include "stepwright/framework_files/named_model.h"
@@ -14,7 +15,6 @@
 #include "stepwright/framework_files/rl/verl_settings.h"
 #include "stepwright/framework_files/rl/verl_tuning.h"
 #include "stepwright/framework_files/setting_words.h"
-#include "stepwright/framework_files/syntax/references.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -150,10 +150,11 @@ std::string_view stem_of(std::string_view path) {
   return path.substr(0, path.find(".y"));
 }
 
-bool is_configuration(const SourceFile& file) {
-  if (holds(file, "actor_rollout_ref:")) return true;
+bool is_configuration(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::holds(file, "actor_rollout_ref:")) return true;
   const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
-  return (named && !holds(file, "actor_rollout_ref.")) || holds(file, "partial_pretrain:");
+  return (named && !launch_scripts::holds(file, "actor_rollout_ref.")) ||
+         launch_scripts::holds(file, "partial_pretrain:");
 }
 
 /// The same of its trainers of fine-tuning.
@@ -170,20 +171,21 @@ void refuse_easy_r1(const Node& root) {
 }
 
 /// The words of a script over the configurations that are given beside it, or one of these alone.
-Document read_verl_form(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  std::vector<SourceFile> scripts;
-  std::vector<SourceFile> configurations;
-  for (const SourceFile& file : files) {
+Document read_verl_form(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                        Draft& draft) {
+  std::vector<launch_scripts::SourceFile> scripts;
+  std::vector<launch_scripts::SourceFile> configurations;
+  for (const launch_scripts::SourceFile& file : files) {
     (is_configuration(file) ? configurations : scripts).push_back(file);
   }
   if (scripts.empty()) {
-    const SourceFile& file = configurations.front();
+    const launch_scripts::SourceFile& file = configurations.front();
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
     return with_settings(Document::parse(file.text, file.name), given);
   }
   const Document words = read_setting_words(scripts, kVerlProgram, given, draft);
   Tree all = Tree::mapping();
-  for (const SourceFile& file : configurations) {
+  for (const launch_scripts::SourceFile& file : configurations) {
     const Document document = Document::parse(file.text, file.name);
     Tree over = placed_tree(document.root());
     forget_lines(over);
@@ -192,7 +194,8 @@ Document read_verl_form(std::span<const SourceFile> files, const Given& given, D
   if (const auto name = words.root().find(kConfigName)) {
     const std::string stem(stem_of(name->text()));
     const bool there = std::ranges::any_of(
-        configurations, [&](const SourceFile& file) { return stem_of(file.name) == stem; });
+        configurations,
+        [&](const launch_scripts::SourceFile& file) { return stem_of(file.name) == stem; });
     const auto path = words.root().find(kConfigPath);
     const bool elsewhere = path && path->text() != "config";
     const bool own = is_own_configuration(stem) || (is_own_tuning(stem) && !elsewhere);
@@ -235,7 +238,8 @@ std::string engine_of(const Fields& root) {
 
 }  // namespace
 
-void read_verl(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_verl(std::span<const launch_scripts::SourceFile> files, const Given& given,
+               Draft& draft) {
   const Document said = read_verl_form(files, given, draft);
   const std::string& name = said.name();
   const Document document = with_references(said, draft.notes);
@@ -262,13 +266,14 @@ void read_verl(std::span<const SourceFile> files, const Given& given, Draft& dra
   read_fsdp_actor(root, name, given, draft);
 }
 
-bool starts_verl(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words,
-                             [](const ShellWord& word) { return kVerlProgram.starts(word.text); });
+bool starts_verl(std::span<const launch_scripts::ShellWord> words) {
+  return std::ranges::any_of(
+      words, [](const launch_scripts::ShellWord& word) { return kVerlProgram.starts(word.text); });
 }
 
-bool is_verl(const SourceFile& file) {
-  return holds(file, kVerl) || holds(file, "actor_rollout_ref") || holds(file, "partial_pretrain:");
+bool is_verl(const launch_scripts::SourceFile& file) {
+  return launch_scripts::holds(file, kVerl) || launch_scripts::holds(file, "actor_rollout_ref") ||
+         launch_scripts::holds(file, "partial_pretrain:");
 }
 
 }  // namespace stepwright::framework_files

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -11,12 +11,12 @@ namespace stepwright::framework_files {
 /// with words of Hydra: Megatron-Core or FSDP. A step is one update of the actor, of
 /// ppo_mini_batch_size prompts with their answers, each as long as prompt and answer may be.
 /// Rollouts, reference and critic are left out.
-void read_verl(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_verl(std::span<const launch_scripts::SourceFile> files, const Given& given, Draft& draft);
 
 /// Whether a file starts or configures verl.
-bool is_verl(const SourceFile& file);
+bool is_verl(const launch_scripts::SourceFile& file);
 
 /// Whether a command starts a trainer of verl.
-bool starts_verl(std::span<const ShellWord> words);
+bool starts_verl(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

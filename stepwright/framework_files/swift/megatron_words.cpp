@@ -48,7 +48,8 @@ constexpr std::pair<std::string_view, std::string_view> kRenamedBySwift[] = {
     {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"}};
 
 /// The words of an argument in Megatron-LM's spelling; none for one that is off.
-void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
+void add_swift_words(std::string name, const Tree& value,
+                     std::vector<launch_scripts::ShellWord>& words) {
   for (const auto& [own, theirs] : kRenamedBySwift) {
     if (name == own) name = theirs;
   }
@@ -65,7 +66,7 @@ void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>
 }
 
 /// Parts arguments into ms-swift's own and words of Megatron-LM.
-Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
+Tree own_fields(const Tree& fields, std::vector<launch_scripts::ShellWord>& words) {
   Tree own = Tree::mapping();
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& name = fields.items[i].text;
@@ -114,8 +115,8 @@ void name_by_underscores(ImportReport& report) {
 }
 
 /// The type of weights, which Megatron-LM's own arguments say with a flag.
-void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
-                         Draft& draft) {
+void add_swift_precision(const Fields& own, const Tree& said,
+                         std::vector<launch_scripts::ShellWord>& words, Draft& draft) {
   const auto type = own.find("torch_dtype");
   const Tree* half = said.find("fp16");
   if (half != nullptr && half->text == "true") return;
@@ -130,11 +131,11 @@ void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellW
 
 }  // namespace
 
-void read_swift_megatron(std::span<const ShellWord> command, const std::string& name,
-                         const Given& given, Draft& draft) {
+void read_swift_megatron(std::span<const launch_scripts::ShellWord> command,
+                         const std::string& name, const Given& given, Draft& draft) {
   draft.framework = {.name = "megatron-core"};
   const Tree said = command_fields(command);
-  std::vector<ShellWord> words;
+  std::vector<launch_scripts::ShellWord> words;
   const Document own_document = Document::from(own_fields(said, words), name);
   const Fields own(own_document.root());
   for (const auto& [key, value] : kSwiftDefaults) {

@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
@@ -17,7 +18,6 @@
 #include "stepwright/framework_files/swift/megatron_words.h"
 #include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
-#include "stepwright/framework_files/syntax/references.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -29,7 +29,7 @@ bool is_method(std::string_view word) {
   return std::ranges::find(kMethods, word) != std::end(kMethods);
 }
 
-bool is_program(std::span<const ShellWord> words, std::string_view program) {
+bool is_program(std::span<const launch_scripts::ShellWord> words, std::string_view program) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& text = words[i].text;
     const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
@@ -38,17 +38,18 @@ bool is_program(std::span<const ShellWord> words, std::string_view program) {
   return false;
 }
 
-bool starts_megatron(std::span<const ShellWord> words) {
-  return is_program(words, "megatron") || std::ranges::any_of(words, [](const ShellWord& word) {
+bool starts_megatron(std::span<const launch_scripts::ShellWord> words) {
+  return is_program(words, "megatron") ||
+         std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
            return word.text.ends_with("_megatron/sft.py") || word.text.ends_with("_megatron/pt.py");
          });
 }
 
 }  // namespace
 
-bool starts_swift(std::span<const ShellWord> words) {
+bool starts_swift(std::span<const launch_scripts::ShellWord> words) {
   return starts_megatron(words) || is_program(words, "swift") ||
-         std::ranges::any_of(words, [](const ShellWord& word) {
+         std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
            return word.text.ends_with("swift/cli/sft.py") ||
                   word.text.ends_with("swift/cli/pt.py") || word.text == "swift.cli.sft" ||
                   word.text == "swift.cli.pt";
@@ -57,10 +58,12 @@ bool starts_swift(std::span<const ShellWord> words) {
 
 namespace {
 
-bool is_swift_script(const SourceFile& file) {
-  return holds(file, "swift sft") || holds(file, "swift pt") || holds(file, "swift rlhf") ||
-         holds(file, "megatron sft") || holds(file, "megatron pt") ||
-         holds(file, "megatron rlhf") || holds(file, "swift/cli/") || holds(file, "swift.cli.");
+bool is_swift_script(const launch_scripts::SourceFile& file) {
+  return launch_scripts::holds(file, "swift sft") || launch_scripts::holds(file, "swift pt") ||
+         launch_scripts::holds(file, "swift rlhf") || launch_scripts::holds(file, "megatron sft") ||
+         launch_scripts::holds(file, "megatron pt") ||
+         launch_scripts::holds(file, "megatron rlhf") ||
+         launch_scripts::holds(file, "swift/cli/") || launch_scripts::holds(file, "swift.cli.");
 }
 
 /// swift/cli/main.py: use_torchrun. Without NPROC_PER_NODE and NNODES there is one process; where
@@ -99,13 +102,14 @@ Document with_written_fsdp(Document said) {
 
 }  // namespace
 
-void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                Draft& draft) {
   // Scripts that the first one goes on with.
-  std::vector<const SourceFile*> others;
-  std::vector<SourceFile> scripts;
-  for (const SourceFile& file : files) {
+  std::vector<const launch_scripts::SourceFile*> others;
+  std::vector<launch_scripts::SourceFile> scripts;
+  for (const launch_scripts::SourceFile& file : files) {
     const bool first = scripts.empty() && is_swift_script(file);
-    const bool script = is_shell_script(file) || first;
+    const bool script = launch_scripts::is_shell_script(file) || first;
     if (script) scripts.push_back(file);
     if (!script || scripts.size() == 1) others.push_back(&file);
   }
@@ -116,7 +120,7 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
     fail_input(sorted.programs[1]->name + ": is a second file of the program");
   }
   if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
-  const SourceFile& file = *sorted.program;
+  const launch_scripts::SourceFile& file = *sorted.program;
   draft.source = file.name;
   if (!is_swift_script(file)) {
     const Document document = program_document(sorted, given);
@@ -145,9 +149,10 @@ void read_swift(std::span<const SourceFile> files, const Given& given, Draft& dr
   read_environment(command, draft);
 }
 
-bool is_swift(const SourceFile& file) {
+bool is_swift(const launch_scripts::SourceFile& file) {
   if (is_swift_script(file)) return true;
-  return holds(file, "model:") && (holds(file, "tuner_type:") || holds(file, "train_type:"));
+  return launch_scripts::holds(file, "model:") &&
+         (launch_scripts::holds(file, "tuner_type:") || launch_scripts::holds(file, "train_type:"));
 }
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -15,12 +15,13 @@ std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::
 
 /// Reads a shell script that starts `swift sft` or `megatron sft` of ms-swift, or the former's
 /// arguments as YAML, and a configuration of DeepSpeed and the config.json of a model beside it.
-void read_swift(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                Draft& draft);
 
 /// Whether a file is of ms-swift.
-bool is_swift(const SourceFile& file);
+bool is_swift(const launch_scripts::SourceFile& file);
 
 /// Whether a command starts ms-swift's training.
-bool starts_swift(std::span<const ShellWord> words);
+bool starts_swift(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

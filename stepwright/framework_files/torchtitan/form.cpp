@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/syntax/toml.h"
+#include "stepwright/framework_files/forms/toml.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -66,7 +66,7 @@ std::string_view family_of_folder(std::string_view name) {
 }
 
 /// The family of the flavors that a call of the registry in a file names; empty: nothing says it.
-std::string_view family_in(std::string_view function, const SourceFile& file) {
+std::string_view family_in(std::string_view function, const launch_scripts::SourceFile& file) {
   const std::string_view called = family_of_call(function);
   if (!called.empty()) return called;
   const std::string_view imported = imported_family(file.text);
@@ -77,7 +77,7 @@ std::string_view family_in(std::string_view function, const SourceFile& file) {
 /// `default_adamw` (torchtitan/components/optimizer/optimizer.py) one group of parameters, its
 /// graph trainer (torchtitan/experiments/graph_trainer/configs.py) what it is given.
 std::optional<Tree> known_call(const std::string& function, const Tree& arguments,
-                               const SourceFile& file) {
+                               const launch_scripts::SourceFile& file) {
   if (function.ends_with(kRegistry)) {
     Tree call = arguments;
     call.set("()", Tree::scalar(function, true));
@@ -94,7 +94,7 @@ std::optional<Tree> known_call(const std::string& function, const Tree& argument
 }
 
 /// Refuses what trains no language model by the next token.
-void check_kind(const PythonConfig& config, const std::string& name) {
+void check_kind(const launch_scripts::PythonConfig& config, const std::string& name) {
   const Tree* call = config.tree.find("()");
   if (call != nullptr && call->text == "Controller.Config") {
     fail_unsupported(fmt::format(
@@ -112,8 +112,8 @@ void check_kind(const PythonConfig& config, const std::string& name) {
 
 /// Without its batch or its degrees a configuration says nothing, nor does one that changes what a
 /// function of another file gives.
-void check_sections(const PythonConfig& config, const std::string& name) {
-  for (const PythonUnread& one : config.unread) {
+void check_sections(const launch_scripts::PythonConfig& config, const std::string& name) {
+  for (const launch_scripts::PythonUnread& one : config.unread) {
     const std::string what = printable(one.expression);
     if (one.name == "training" || one.name == "parallelism") {
       fail_input(fmt::format("{}:{}: {} is {}, and nothing is executed: write out what it returns",
@@ -131,15 +131,16 @@ void check_sections(const PythonConfig& config, const std::string& name) {
   }
 }
 
-TitanFile read_functions(std::span<const SourceFile> files, const Given& given) {
-  std::vector<PythonText> texts;
-  for (const SourceFile& file : files) texts.push_back({file.text, file.name});
+TitanFile read_functions(std::span<const launch_scripts::SourceFile> files, const Given& given) {
+  std::vector<launch_scripts::PythonText> texts;
+  for (const launch_scripts::SourceFile& file : files) texts.push_back({file.text, file.name});
   const auto known = [files](const std::string& function, const Tree& arguments,
                              const std::string& name) {
-    const auto file = std::ranges::find(files, name, &SourceFile::name);
+    const auto file = std::ranges::find(files, name, &launch_scripts::SourceFile::name);
     return known_call(function, arguments, file == files.end() ? files.front() : *file);
   };
-  PythonConfig config = read_python_config(texts, {.root = kRoot, .known = known}, given.function);
+  launch_scripts::PythonConfig config =
+      launch_scripts::read_python_config(texts, {.root = kRoot, .known = known}, given.function);
   const std::string& name = files.front().name;
   check_kind(config, name);
   check_sections(config, name);
@@ -148,7 +149,7 @@ TitanFile read_functions(std::span<const SourceFile> files, const Given& given) 
 }
 
 /// Whether a file calls it; comments, as those above an exported TOML, may name it.
-bool calls_root(const SourceFile& file) {
+bool calls_root(const launch_scripts::SourceFile& file) {
   for (std::size_t at = file.text.find(kRoot); at != std::string::npos;
        at = file.text.find(kRoot, at + 1)) {
     const std::size_t end = file.text.rfind('\n', at);
@@ -222,8 +223,8 @@ Document with_present_places(Document said) {
 
 }  // namespace
 
-TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given) {
-  const SourceFile& file = files.front();
+TitanFile read_titan_file(std::span<const launch_scripts::SourceFile> files, const Given& given) {
+  const launch_scripts::SourceFile& file = files.front();
   if (file.name.ends_with(".py") || calls_root(file)) return read_functions(files, given);
   if (files.size() != 1) fail_input("torchtitan: one file is read, but registries of functions");
   std::string_view text = file.text;

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/python_config.h"
+#include "stepwright/launch_scripts/python/config.h"
 
 namespace stepwright::framework_files {
 
@@ -14,8 +14,8 @@ namespace stepwright::framework_files {
 /// newer function.
 struct TitanFile {
   Document document;
-  bool toml = true;     ///< Up to 0.2.2; else a Python function.
-  PythonConfig python;  ///< Of a Python function.
+  bool toml = true;                     ///< Up to 0.2.2; else a Python function.
+  launch_scripts::PythonConfig python;  ///< Of a Python function.
 };
 
 /// Where a call of the registry says of which family it makes a flavor.
@@ -25,7 +25,7 @@ inline constexpr std::string_view kTitanFamily = "family";
 /// (torchtitan/config/manager.py), or a registry of Python functions, of which `Given::function` is
 /// taken; behind it the registries whose functions it calls. Fails with `kUnsupported` on what is
 /// no pretraining of a language model.
-TitanFile read_titan_file(std::span<const SourceFile> files, const Given& given);
+TitanFile read_titan_file(std::span<const launch_scripts::SourceFile> files, const Given& given);
 
 /// Reads such a configuration.
 void read_titan_config(const TitanFile& file, const Given& given, Draft& draft);

@@ -471,15 +471,18 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
   list_python_unread(file.python, file.document, kTitanSettings, draft.report);
 }
 
-void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (is_shell_script(files.front())) return read_titan_script(files, given, draft);
+void read_torchtitan(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                     Draft& draft) {
+  if (launch_scripts::is_shell_script(files.front())) return read_titan_script(files, given, draft);
   read_titan_config(read_titan_file(files, given), given, draft);
 }
 
-bool is_torchtitan(const SourceFile& file) {
-  if (is_shell_script(file)) return is_titan_script(file);
-  return holds(file, "[parallelism]") || holds(file, "[training]") ||
-         holds(file, "Trainer.Config") || holds(file, "\"data_parallel_shard_degree\"");
+bool is_torchtitan(const launch_scripts::SourceFile& file) {
+  if (launch_scripts::is_shell_script(file)) return is_titan_script(file);
+  return launch_scripts::holds(file, "[parallelism]") ||
+         launch_scripts::holds(file, "[training]") ||
+         launch_scripts::holds(file, "Trainer.Config") ||
+         launch_scripts::holds(file, "\"data_parallel_shard_degree\"");
 }
 
 }  // namespace stepwright::framework_files

@@ -17,9 +17,9 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/settings.h"
+#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -49,7 +49,7 @@ std::string name_of(std::string_view word) {
   return name;
 }
 
-std::vector<CommandOption> titan_options(std::span<const ShellWord> words) {
+std::vector<CommandOption> titan_options(std::span<const launch_scripts::ShellWord> words) {
   std::vector<CommandOption> options = command_options(words);
   for (auto& [name, value] : options) std::ranges::replace(name, '-', '_');
   return options;
@@ -63,7 +63,8 @@ std::vector<std::string> settings_over(const std::vector<CommandOption>& options
   std::vector<std::string> settings;
   for (const auto& [name, value] : options) {
     const std::size_t dot = name.find('.');
-    if (dot == std::string::npos || !is_one_of(name.substr(0, dot), kSections)) continue;
+    if (dot == std::string::npos || !launch_scripts::is_one_of(name.substr(0, dot), kSections))
+      continue;
     const std::size_t last = name.rfind('.') + 1;
     const bool off = value.text == "true" && name.substr(last).starts_with("no_");
     settings.push_back(off ? fmt::format("{}{}=false", name.substr(0, last), name.substr(last + 3))
@@ -72,23 +73,27 @@ std::vector<std::string> settings_over(const std::vector<CommandOption>& options
   return settings;
 }
 
-SourceFile configuration_named(const ShellWord& path, std::span<const SourceFile> files,
-                               const StartedCommand& command) {
-  if (const auto* file = file_named(base_name(path.text), files, command)) return *file;
+launch_scripts::SourceFile configuration_named(const launch_scripts::ShellWord& path,
+                                               std::span<const launch_scripts::SourceFile> files,
+                                               const StartedCommand& command) {
+  if (const auto* file = file_named(launch_scripts::base_name(path.text), files, command))
+    return *file;
   fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
                          printable(path.text)));
 }
 
 /// The registry whose function `--config` names, behind it the others that are given.
-std::vector<SourceFile> registries_with(const ShellWord& function,
-                                        std::span<const SourceFile> files,
-                                        const StartedCommand& command) {
-  std::vector<SourceFile> registries;
-  std::ranges::copy_if(files, std::back_inserter(registries),
-                       [](const SourceFile& file) { return file.name.ends_with(".py"); });
+std::vector<launch_scripts::SourceFile> registries_with(
+    const launch_scripts::ShellWord& function, std::span<const launch_scripts::SourceFile> files,
+    const StartedCommand& command) {
+  std::vector<launch_scripts::SourceFile> registries;
+  std::ranges::copy_if(
+      files, std::back_inserter(registries),
+      [](const launch_scripts::SourceFile& file) { return file.name.ends_with(".py"); });
   const std::string definition = fmt::format("def {}(", function.text);
-  const auto found = std::ranges::find_if(
-      registries, [&](const SourceFile& file) { return holds(file, definition); });
+  const auto found = std::ranges::find_if(registries, [&](const launch_scripts::SourceFile& file) {
+    return launch_scripts::holds(file, definition);
+  });
   if (found == registries.end()) {
     fail_input(
         fmt::format("{}:{}: names the function {}(): give the file of its registry "
@@ -100,9 +105,9 @@ std::vector<SourceFile> registries_with(const ShellWord& function,
 }
 
 /// The files of the configuration that a command names, and the function of a registry.
-std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& options,
-                                         std::span<const SourceFile> files,
-                                         const StartedCommand& command, std::string& function) {
+std::vector<launch_scripts::SourceFile> configuration_of(
+    const std::vector<CommandOption>& options, std::span<const launch_scripts::SourceFile> files,
+    const StartedCommand& command, std::string& function) {
   const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
   if (path != options.end()) return {configuration_named(path->value, files, command)};
   const auto named = std::ranges::find(options, "config", &CommandOption::name);
@@ -116,12 +121,15 @@ std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& optio
 
 }  // namespace
 
-void read_titan_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  std::vector<SourceFile> scripts;
-  std::vector<SourceFile> others;
-  for (const SourceFile& file : files) (is_shell_script(file) ? scripts : others).push_back(file);
-  const bool known = std::ranges::any_of(
-      scripts, [](const SourceFile& file) { return base_name(file.name) == kRunTrain; });
+void read_titan_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                       Draft& draft) {
+  std::vector<launch_scripts::SourceFile> scripts;
+  std::vector<launch_scripts::SourceFile> others;
+  for (const launch_scripts::SourceFile& file : files)
+    (launch_scripts::is_shell_script(file) ? scripts : others).push_back(file);
+  const bool known = std::ranges::any_of(scripts, [](const launch_scripts::SourceFile& file) {
+    return launch_scripts::base_name(file.name) == kRunTrain;
+  });
   if (!known) scripts.push_back({std::string(kRunTrain), std::string(kRunTrainText)});
   const StartedProgram program{.framework = "torchtitan",
                                .arguments = "--job.config_file FILE.toml",
@@ -137,7 +145,7 @@ void read_titan_script(std::span<const SourceFile> files, const Given& given, Dr
   const std::vector<CommandOption> options = titan_options(command.all_words());
   Given own = given;
   own.settings = settings_over(options);
-  const std::vector<SourceFile> configuration =
+  const std::vector<launch_scripts::SourceFile> configuration =
       configuration_of(options, others, command, own.function);
   for (const auto& [name, value] : options) {
     if (!name.starts_with("fault_tolerance.enable")) continue;
@@ -149,8 +157,8 @@ void read_titan_script(std::span<const SourceFile> files, const Given& given, Dr
   read_environment(command, draft);
 }
 
-bool starts_torchtitan(std::span<const ShellWord> words) {
-  return std::ranges::any_of(words, [](const ShellWord& word) {
+bool starts_torchtitan(std::span<const launch_scripts::ShellWord> words) {
+  return std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
     const std::string_view text = word.text;
     const std::string name = name_of(text);
     const bool module = text.find("torchtitan") != text.npos && text.find("train") != text.npos &&
@@ -159,10 +167,11 @@ bool starts_torchtitan(std::span<const ShellWord> words) {
   });
 }
 
-bool is_titan_script(const SourceFile& file) {
-  if (!is_shell_script(file)) return false;
-  return holds(file, "torchtitan") || holds(file, "--job.config") ||
-         (holds(file, kRunTrain) && (holds(file, "CONFIG_FILE") || holds(file, "CONFIG=")));
+bool is_titan_script(const launch_scripts::SourceFile& file) {
+  if (!launch_scripts::is_shell_script(file)) return false;
+  return launch_scripts::holds(file, "torchtitan") || launch_scripts::holds(file, "--job.config") ||
+         (launch_scripts::holds(file, kRunTrain) &&
+          (launch_scripts::holds(file, "CONFIG_FILE") || launch_scripts::holds(file, "CONFIG=")));
 }
 
 }  // namespace stepwright::framework_files

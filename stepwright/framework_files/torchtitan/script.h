@@ -3,19 +3,20 @@
 #include <span>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
 /// Reads a script that starts torchtitan up to 0.2.2 with a TOML file, which is given beside it or
 /// written by it; arguments of the command stand over the file. Of `run_train.sh` its own text is
 /// known.
-void read_titan_script(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_titan_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                       Draft& draft);
 
 /// Whether a command starts torchtitan.
-bool starts_torchtitan(std::span<const ShellWord> words);
+bool starts_torchtitan(std::span<const launch_scripts::ShellWord> words);
 
 /// Whether a script may.
-bool is_titan_script(const SourceFile& file);
+bool is_titan_script(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -15,9 +15,10 @@ std::string write_torchtitan(const plan::PlannedJob& planned,
 
 /// Reads such a TOML file, or of a Python file the arguments of its one call of Trainer.Config, as
 /// far as they are literals.
-void read_torchtitan(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_torchtitan(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                     Draft& draft);
 
 /// Whether a file is a configuration of torchtitan.
-bool is_torchtitan(const SourceFile& file);
+bool is_torchtitan(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

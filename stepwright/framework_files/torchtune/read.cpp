@@ -20,12 +20,12 @@
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/launchers/started.h"
-#include "stepwright/framework_files/syntax/shell_batch.h"
-#include "stepwright/framework_files/syntax/shell_state.h"
 #include "stepwright/framework_files/torchtune/models.h"
 #include "stepwright/framework_files/torchtune/overrides.h"
 #include "stepwright/framework_files/torchtune/settings.h"
 #include "stepwright/framework_files/torchtune/torchtune.h"
+#include "stepwright/launch_scripts/shell/batch.h"
+#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -40,14 +40,15 @@ constexpr std::string_view kRecipes[] = {
     "knowledge_distillation", "ppo_full_finetune", "grpo_",    "early_exit_finetune"};
 
 bool is_recipe(std::string_view word) {
-  const std::string name = base_name(word);
+  const std::string name = launch_scripts::base_name(word);
   return std::ranges::any_of(kRecipes,
                              [&](std::string_view head) { return name.starts_with(head); });
 }
 
 /// One process, where `tune run` has no options of torchrun: torchtune/_cli/run.py,
 /// _is_distributed_args. Whether it is so.
-bool take_one_process(std::span<const ShellWord> words, const std::string& place, Draft& draft) {
+bool take_one_process(std::span<const launch_scripts::ShellWord> words, const std::string& place,
+                      Draft& draft) {
   const std::size_t at = place_of_recipe(words);
   if (at == 0 || words[at - 1].text != "run") return false;
   if (words[at].text.ends_with("_distributed")) {
@@ -59,8 +60,8 @@ bool take_one_process(std::span<const ShellWord> words, const std::string& place
   return true;
 }
 
-std::vector<ShellWord> words_of_line(std::string_view line) {
-  std::vector<ShellWord> words;
+std::vector<launch_scripts::ShellWord> words_of_line(std::string_view line) {
+  std::vector<launch_scripts::ShellWord> words;
   std::istringstream text{std::string(line)};
   for (std::string word; text >> word;) words.push_back({.text = word});
   return words;
@@ -68,7 +69,7 @@ std::vector<ShellWord> words_of_line(std::string_view line) {
 
 /// How many processes there are by the first command `tune run` among the comments of a
 /// configuration, as torchtune's own say how they are started; a script or a person goes over it.
-void take_commented_run(const SourceFile& file, const Given& given, Draft& draft) {
+void take_commented_run(const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
   const bool given_extent = given.nodes || given.devices || given.known_cluster ||
                             given.cluster.find_first_of(":{") != std::string::npos;
   std::string_view text = file.text;
@@ -77,11 +78,12 @@ void take_commented_run(const SourceFile& file, const Given& given, Draft& draft
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (!line.starts_with('#') || line.find(kTuneRun) == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", file.name, number);
-    const std::vector<ShellWord> words = words_of_line(line);
+    const std::vector<launch_scripts::ShellWord> words = words_of_line(line);
     if (!take_one_process(words, place, draft)) {
-      draft.nodes = batch_option(words, "--nnodes").value_or(1);
-      draft.devices_of_node = batch_option(words, "--nproc_per_node");
-      if (!draft.devices_of_node) draft.devices_of_node = batch_option(words, "--nproc-per-node");
+      draft.nodes = launch_scripts::batch_option(words, "--nnodes").value_or(1);
+      draft.devices_of_node = launch_scripts::batch_option(words, "--nproc_per_node");
+      if (!draft.devices_of_node)
+        draft.devices_of_node = launch_scripts::batch_option(words, "--nproc-per-node");
     }
     draft.notes.push_back(fmt::format(
         "How many processes there are is that of the command in {}, a comment: --nodes and --gpus "
@@ -324,7 +326,8 @@ void read_tune_document(const Document& document, const Given& given, Draft& dra
 }
 
 /// The configuration of a script's command, with what stands behind it.
-void read_tune_script(std::span<const SourceFile> files, const Given& given, Draft& draft) {
+void read_tune_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                      Draft& draft) {
   static constexpr std::string_view kOptions[] = {"--config"};
   const ConfiguredRun run = read_configured(files, given,
                                             {.framework = "torchtune",
@@ -333,10 +336,10 @@ void read_tune_script(std::span<const SourceFile> files, const Given& given, Dra
                                              .options = kOptions,
                                              .overrides = true},
                                             draft);
-  std::vector<ShellWord> words = draft.launchers;
+  std::vector<launch_scripts::ShellWord> words = draft.launchers;
   words.push_back({.text = draft.program});
   take_one_process(words, draft.source, draft);
-  const SourceFile& file = run.files.front();
+  const launch_scripts::SourceFile& file = run.files.front();
   std::vector<std::string> over = run.words;
   over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());
   read_tune_document(with_tune_words(Document::parse(file.text, file.name), over), run.given,
@@ -345,30 +348,34 @@ void read_tune_script(std::span<const SourceFile> files, const Given& given, Dra
 
 }  // namespace
 
-bool starts_torchtune(std::span<const ShellWord> words) {
+bool starts_torchtune(std::span<const launch_scripts::ShellWord> words) {
   bool configured = false;
   bool started = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     configured = configured || text.starts_with("--config");
     started = started || (text.ends_with(".py") && is_recipe(text));
-    started = started || (i > 0 && text == "run" && base_name(words[i - 1].text) == "tune");
+    started = started ||
+              (i > 0 && text == "run" && launch_scripts::base_name(words[i - 1].text) == "tune");
   }
   return configured && started;
 }
 
-void read_torchtune(std::span<const SourceFile> files, const Given& given, Draft& draft) {
-  if (std::ranges::any_of(files, is_shell_script)) return read_tune_script(files, given, draft);
+void read_torchtune(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                    Draft& draft) {
+  if (std::ranges::any_of(files, launch_scripts::is_shell_script))
+    return read_tune_script(files, given, draft);
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
-  const SourceFile& file = files.front();
+  const launch_scripts::SourceFile& file = files.front();
   const Document document = with_tune_words(Document::parse(file.text, file.name), given.settings);
   take_commented_run(file, given, draft);
   read_tune_document(document, given, draft);
 }
 
-bool is_torchtune(const SourceFile& file) {
-  return is_shell_script(file) ? holds(file, kTuneRun) || holds(file, "_finetune_")
-                               : holds(file, kTuneComponents);
+bool is_torchtune(const launch_scripts::SourceFile& file) {
+  return launch_scripts::is_shell_script(file)
+             ? launch_scripts::holds(file, kTuneRun) || launch_scripts::holds(file, "_finetune_")
+             : launch_scripts::holds(file, kTuneComponents);
 }
 
 }  // namespace stepwright::framework_files

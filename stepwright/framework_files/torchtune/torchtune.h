@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/syntax/shell_script.h"
+#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -15,12 +15,13 @@ std::string write_torchtune(const plan::PlannedJob& planned,
 
 /// Reads a configuration of torchtune, or a script that starts it with one (`tune run`). Fails with
 /// `kInput` on what its recipes refuse, with `kUnsupported` where nothing is trained.
-void read_torchtune(std::span<const SourceFile> files, const Given& given, Draft& draft);
+void read_torchtune(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                    Draft& draft);
 
 /// Whether a file is a configuration of torchtune, or a script that starts it.
-bool is_torchtune(const SourceFile& file);
+bool is_torchtune(const launch_scripts::SourceFile& file);
 
 /// Whether a command starts a recipe of torchtune with a configuration.
-bool starts_torchtune(std::span<const ShellWord> words);
+bool starts_torchtune(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

@@ -40,8 +40,8 @@ constexpr Measured kMeasured[] = {
 
 /// The job that a row starts, as the reader of its files has it.
 plan::PlannedJob started_job(const CsvTable& table, const CsvRow& row) {
-  const framework_files::SourceFile file{.name = "launch",
-                                         .text = std::string(cell(table, row, "launch"))};
+  const launch_scripts::SourceFile file{.name = "launch",
+                                        .text = std::string(cell(table, row, "launch"))};
   framework_files::Given given{.cluster = std::string(cell(table, row, "cluster"))};
   if (const std::string_view model = cell(table, row, "model"); !model.empty()) {
     const Document document = Document::parse(fmt::format("model: {}", model), "column model");

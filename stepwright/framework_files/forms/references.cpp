@@ -1,0 +1,175 @@
+#include "stepwright/framework_files/forms/references.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+constexpr int kLongestChain = 8;
+constexpr int kMostReferences = 10'000;
+constexpr std::size_t kLongestText = 4096;
+
+bool is_variable(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
+  });
+}
+
+/// Replaces references in the texts of a tree.
+class Resolver {
+ public:
+  Resolver(const Tree& root, std::vector<std::string>& notes,
+           const std::map<std::string, std::string>& environment)
+      : root_(root), notes_(notes), environment_(environment) {}
+
+  void resolve(Tree& tree, std::vector<std::string>& path) {
+    if (tree.kind == Tree::Kind::kScalar) replace(tree, path);
+    const bool keyed = tree.kind == Tree::Kind::kMapping;
+    for (std::size_t i = keyed ? 1 : 0; i < tree.items.size(); i += keyed ? 2 : 1) {
+      path.push_back(keyed ? tree.items[i - 1].text : std::string());
+      resolve(tree.items[i], path);
+      path.pop_back();
+    }
+  }
+
+ private:
+  void replace(Tree& tree, const std::vector<std::string>& path) {
+    for (int i = 0; i < kLongestChain; ++i) {
+      const std::size_t begin = tree.text.rfind("${");
+      if (tree.kind != Tree::Kind::kScalar || begin == std::string::npos) return;
+      const std::size_t end = tree.text.find('}', begin);
+      if (end == std::string::npos || ++count_ > kMostReferences) return;
+      const std::string inner = tree.text.substr(begin + 2, end - begin - 2);
+      std::optional<Tree> value = meaning(inner, path);
+      if (!value) return;
+      if (begin == 0 && end + 1 == tree.text.size()) {
+        value->line = tree.line;
+        value->column = tree.column;
+        tree = *value;
+      } else if (value->kind == Tree::Kind::kScalar &&
+                 tree.text.size() + value->text.size() < kLongestText) {
+        tree.text.replace(begin, end - begin + 1, value->text);
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::optional<Tree> meaning(std::string_view inner, const std::vector<std::string>& path) {
+    const std::size_t colon = inner.find(':');
+    if (colon == std::string_view::npos) {
+      const auto set = environment_.find(std::string(inner));
+      return set == environment_.end() ? at(inner, path) : plain_scalar(set->second);
+    }
+    const std::string_view function = inner.substr(0, colon);
+    std::string_view rest = inner.substr(colon + 1);
+    if (is_variable(function)) return variable(function, rest);
+    const std::size_t comma = rest.find(',');
+    if (comma == std::string_view::npos) return std::nullopt;
+    std::string_view usual = rest.substr(comma + 1);
+    while (usual.starts_with(' ')) usual.remove_prefix(1);
+    if (function == "oc.env") return variable(rest.substr(0, comma), usual);
+    if (function != "oc.select") return std::nullopt;
+    auto value = at(rest.substr(0, comma), path);
+    return value ? value : plain_scalar(usual);
+  }
+
+  Tree variable(std::string_view name, std::string_view usual) {
+    const auto set = environment_.find(std::string(name));
+    if (set != environment_.end()) return plain_scalar(set->second);
+    notes_.push_back(fmt::format("{} of the environment is taken to be {}, the file's default.",
+                                 printable(name), printable(usual)));
+    return plain_scalar(usual);
+  }
+
+  /// The value at a name from the root, or with dots in front from the mapping of the reference.
+  std::optional<Tree> at(std::string_view name, const std::vector<std::string>& path) const {
+    const Tree* tree = &root_;
+    if (name.starts_with('.')) {
+      std::size_t up = 0;
+      for (; name.starts_with('.'); ++up) name.remove_prefix(1);
+      if (up > path.size()) return std::nullopt;
+      for (std::size_t i = 0; tree != nullptr && i + up < path.size(); ++i) {
+        tree = tree->find(path[i]);
+      }
+    }
+    while (tree != nullptr && !name.empty()) {
+      const std::size_t dot = std::min(name.find('.'), name.size());
+      tree = tree->find(name.substr(0, dot));
+      name.remove_prefix(std::min(dot + 1, name.size()));
+    }
+    // What is not one value is not copied over and over.
+    const bool single = tree != nullptr && tree->items.empty();
+    return single ? std::optional(*tree) : std::nullopt;
+  }
+
+  const Tree& root_;
+  std::vector<std::string>& notes_;
+  const std::map<std::string, std::string>& environment_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+Tree plain_scalar(std::string_view text) {
+  if (is_null_word(text)) return {};
+  if (const auto truth = truth_of(text)) return {*truth};
+  return Tree::scalar(std::string(text), !is_number(text));
+}
+
+Tree placed_tree(Node node) {
+  Tree tree;
+  if (node.is_mapping()) {
+    tree = Tree::mapping();
+    for (const auto& [key, value] : node.members()) {
+      tree.items.push_back(Tree::scalar(key, true));
+      tree.items.push_back(placed_tree(value));
+    }
+  } else if (node.is_sequence()) {
+    tree = Tree::flow_sequence();
+    for (std::size_t i = 0; i < node.size(); ++i) tree.add(placed_tree(node.at(i)));
+  } else {
+    tree = node.tree();
+  }
+  tree.line = node.line();
+  tree.column = 1;
+  return tree;
+}
+
+void lay_over(Tree& under, const Tree& over) {
+  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+    const std::string& key = over.items[i].text;
+    Tree* below = under.find(key);
+    const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
+                      over.items[i + 1].kind == Tree::Kind::kMapping;
+    if (both) {
+      lay_over(*below, over.items[i + 1]);
+    } else {
+      under.set(key, over.items[i + 1]);
+    }
+  }
+}
+
+void forget_lines(Tree& tree) {
+  tree.line = 0;
+  for (Tree& item : tree.items) forget_lines(item);
+}
+
+Document with_references(const Document& document, std::vector<std::string>& notes,
+                         const std::map<std::string, std::string>& environment) {
+  const Tree root = placed_tree(document.root());
+  Tree resolved = root;
+  std::vector<std::string> path;
+  Resolver(root, notes, environment).resolve(resolved, path);
+  return Document::from(std::move(resolved), document.name());
+}
+
+}  // namespace stepwright::framework_files

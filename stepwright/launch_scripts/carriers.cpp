@@ -1,0 +1,344 @@
+#include "stepwright/launch_scripts/carriers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+/// Levels of a file that are searched for containers.
+constexpr int kDeepestContainer = 24;
+
+std::optional<Node> below(const std::optional<Node>& node, std::string_view key) {
+  if (!node || !node->is_mapping()) return std::nullopt;
+  const auto found = node->find(key);
+  return found && !found->is_null() ? found : std::nullopt;
+}
+
+std::string text_below(const std::optional<Node>& node, std::string_view key) {
+  const auto found = below(node, key);
+  return found && found->is_scalar() ? found->text() : "";
+}
+
+std::int64_t count_below(const std::optional<Node>& node, std::string_view key) {
+  const IntegerReading number = read_integer(text_below(node, key));
+  return number.status == IntegerReading::Status::kGood ? number.value : 0;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+bool is_variable_name(std::string_view name) {
+  static constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  return !name.empty() && (name.front() < '0' || name.front() > '9') &&
+         name.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+/// A script whose lines are those of the file that it comes from, as far as they go on.
+class ScriptLines {
+ public:
+  explicit ScriptLines(std::uint32_t before) : line_(before + 1) {}
+
+  void extent(std::int64_t nodes, std::int64_t devices) {
+    std::string options;
+    if (nodes > 0) options += fmt::format(" --nodes={}", nodes);
+    if (devices > 0) options += fmt::format(" --gpus-per-node={}", devices);
+    if (!options.empty()) options_ = "#SBATCH" + options;
+  }
+  void variable(const std::string& name, std::string_view value) {
+    if (is_variable_name(name)) variables_ += fmt::format("export {}={}; ", name, in_quotes(value));
+  }
+  /// A text of a shell; a block of YAML begins on the line below its key.
+  void text(Node node, std::string_view text) {
+    go_to(node.line() + (node.text().find('\n') != std::string::npos ? 1 : 0), false);
+    add(text);
+    add("\n");
+  }
+  /// The words of one command.
+  void words(const std::vector<Node>& nodes) {
+    bool first = true;
+    for (const Node& node : nodes) {
+      go_to(node.line(), !first);
+      add((first ? "" : " ") + in_quotes(node.text()));
+      first = false;
+    }
+    add("\n");
+  }
+  [[nodiscard]] bool empty() const { return text_.empty(); }
+  [[nodiscard]] std::string take() const {
+    // Three lines, whatever is said.
+    return fmt::format("#!/bin/bash\n{}\n{}\n{}", options_, variables_, text_);
+  }
+
+ private:
+  void add(std::string_view text) {
+    text_ += text;
+    line_ += static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
+  }
+  void go_to(std::uint32_t line, bool within) {
+    while (line_ < line) add(within ? " \\\n" : "\n");
+  }
+
+  std::string options_, variables_, text_;
+  std::uint32_t line_;
+};
+
+constexpr std::uint32_t kHeadLines = 3;
+
+/// Nodes of a list, of scalars alone.
+std::vector<Node> scalars_of(const std::optional<Node>& list) {
+  std::vector<Node> found;
+  if (list && list->is_scalar()) found.push_back(*list);
+  for (std::size_t i = 0; list && list->is_sequence() && i < list->size(); ++i) {
+    if (list->at(i).is_scalar()) found.push_back(list->at(i));
+  }
+  return found;
+}
+
+/// `env:` as a list of names and values, or a mapping.
+void add_environment(const std::optional<Node>& environment, ScriptLines& script) {
+  if (environment && environment->is_mapping()) {
+    for (const auto& [name, value] : environment->members()) {
+      if (value.is_scalar()) script.variable(name, value.text());
+    }
+  }
+  for (std::size_t i = 0; environment && environment->is_sequence() && i < environment->size();
+       ++i) {
+    const Node one = environment->at(i);
+    if (one.is_scalar()) {
+      const std::string text = one.text();
+      const std::size_t equals = text.find('=');
+      if (equals != std::string::npos)
+        script.variable(text.substr(0, equals), text.substr(equals + 1));
+    } else if (below(one, "value")) {
+      script.variable(text_below(one, "name"), text_below(one, "value"));
+    }
+  }
+}
+
+/// `["bash", "-c", TEXT]` as its text, other words as one command.
+void add_command(const std::vector<Node>& words, ScriptLines& script) {
+  if (words.empty()) return;
+  const auto shell = [](std::string_view word) {
+    word = word.substr(word.rfind('/') + 1);
+    return word == "bash" || word == "sh";
+  };
+  if (shell(words.front().text())) {
+    for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+      const std::string option = words[i].text();
+      const bool takes_text = option.starts_with('-') && !option.starts_with("--") &&
+                              option.find('c') != std::string::npos;
+      if (takes_text) return script.text(words[i + 1], words[i + 1].text());
+    }
+  }
+  if (words.size() == 1 && words.front().text().find_first_of(" \n") != std::string::npos) {
+    return script.text(words.front(), words.front().text());
+  }
+  script.words(words);
+}
+
+/// Containers of a pod, or of several, and what each asks for.
+class Containers {
+ public:
+  void walk(Node node, std::int64_t replicas, int depth) {
+    if (depth == 0) return;
+    if (node.is_sequence()) {
+      for (std::size_t i = 0; i < node.size(); ++i) walk(node.at(i), replicas, depth - 1);
+    }
+    if (!node.is_mapping()) return;
+    const auto containers = below(node, "containers");
+    if (containers && containers->is_sequence()) return take(*containers, replicas);
+    for (const std::string_view key : {"replicas", "parallelism"}) {
+      if (const std::int64_t count = count_below(node, key)) replicas *= count;
+    }
+    for (const auto& [key, value] : node.members()) {
+      if (key == "initContainers") continue;
+      walk(value, replicas, depth - 1);
+    }
+  }
+
+  std::vector<Node> found;
+  std::int64_t pods = 0;  ///< With devices.
+  std::int64_t devices = 0;
+
+ private:
+  void take(Node containers, std::int64_t replicas) {
+    for (std::size_t i = 0; i < containers.size(); ++i) {
+      const Node container = containers.at(i);
+      const auto resources = below(container, "resources");
+      for (const std::string_view kind : {"limits", "requests"}) {
+        const auto amounts = below(resources, kind);
+        std::int64_t count = count_below(amounts, "nvidia.com/gpu");
+        if (count == 0) count = count_below(amounts, "amd.com/gpu");
+        if (count == 0) continue;
+        pods += replicas;
+        devices = std::max(devices, count);
+        break;
+      }
+      if (below(container, "command") || below(container, "args")) found.push_back(container);
+    }
+  }
+};
+
+void read_kubernetes(Node root, ScriptLines& script) {
+  const auto spec = below(root, "spec");
+  Containers containers;
+  if (spec) containers.walk(*spec, 1, kDeepestContainer);
+  std::int64_t devices = containers.devices;
+  if (const std::int64_t processes = count_below(spec, "nprocPerNode")) devices = processes;
+  script.extent(containers.pods, devices);
+  for (const Node& container : containers.found) add_environment(below(container, "env"), script);
+  // MPI and Ray start a command that no container has.
+  if (const auto entry = below(spec, "entrypoint")) add_command(scalars_of(entry), script);
+  for (const Node& container : containers.found) {
+    std::vector<Node> words = scalars_of(below(container, "command"));
+    std::ranges::copy(scalars_of(below(container, "args")), std::back_inserter(words));
+    add_command(words, script);
+  }
+}
+
+/// "H100:8" or {H100: 8}.
+std::int64_t accelerators_of(const std::optional<Node>& said) {
+  std::string text = said && said->is_scalar() ? said->text() : "";
+  if (said && said->is_mapping() && said->size() > 0) {
+    const Node first = said->members().front().second;
+    return first.is_scalar() ? read_integer(first.text()).value : 0;
+  }
+  const std::size_t colon = text.rfind(':');
+  if (text.empty()) return 0;
+  if (colon == std::string::npos) return 1;
+  const IntegerReading number = read_integer(text.substr(colon + 1));
+  return number.status == IntegerReading::Status::kGood ? number.value : 0;
+}
+
+/// skypilot-org/skypilot docs/source/reference/yaml-spec.rst.
+void read_sky(Node root, ScriptLines& script) {
+  const auto resources = below(root, "resources");
+  const std::int64_t nodes = std::max<std::int64_t>(1, count_below(root, "num_nodes"));
+  const std::int64_t devices = accelerators_of(below(resources, "accelerators"));
+  script.extent(nodes, devices);
+  script.variable("SKYPILOT_NUM_NODES", std::to_string(nodes));
+  script.variable("SKYPILOT_NODE_RANK", "0");
+  if (devices > 0) script.variable("SKYPILOT_NUM_GPUS_PER_NODE", std::to_string(devices));
+  add_environment(below(root, "envs"), script);
+  add_environment(below(root, "env"), script);
+  const Node run = root.get("run");
+  script.text(run, run.text());
+}
+
+/// `commands:` of dstack, dstackai/dstack docs/docs/reference/dstack.yml/task.md.
+void read_dstack(Node root, ScriptLines& script) {
+  const std::int64_t nodes = std::max<std::int64_t>(1, count_below(root, "nodes"));
+  const std::int64_t devices = accelerators_of(below(below(root, "resources"), "gpu"));
+  script.extent(nodes, devices);
+  script.variable("DSTACK_NODES_NUM", std::to_string(nodes));
+  script.variable("DSTACK_NODE_RANK", "0");
+  if (devices > 0) script.variable("DSTACK_GPUS_PER_NODE", std::to_string(devices));
+  add_environment(below(root, "env"), script);
+  for (const Node& line : scalars_of(below(root, "commands"))) script.text(line, line.text());
+}
+
+/// A command job: `${{inputs.NAME}}` stands for its input.
+/// azureml.schemas/latest/commandJob.schema.json.
+void read_azure(Node root, ScriptLines& script) {
+  script.extent(std::max<std::int64_t>(1, count_below(below(root, "resources"), "instance_count")),
+                count_below(below(root, "distribution"), "process_count_per_instance"));
+  add_environment(below(root, "environment_variables"), script);
+  const Node command = root.get("command");
+  std::string text = command.text();
+  for (std::size_t at = text.find("${{"); at != std::string::npos; at = text.find("${{", at)) {
+    const std::size_t end = text.find("}}", at);
+    if (end == std::string::npos) break;
+    std::string name = text.substr(at + 3, end - at - 3);
+    std::erase(name, ' ');
+    name = name.substr(name.rfind('.') + 1);
+    const std::string value = text_below(below(root, "inputs"), name);
+    text.replace(at, end + 2 - at, value.empty() ? name : value);
+    at += value.empty() ? name.size() : value.size();
+  }
+  script.text(command, text);
+}
+
+/// docker/compose: services, each with its command.
+void read_compose(Node root, ScriptLines& script) {
+  for (const auto& [name, service] : root.get("services").members()) {
+    if (!service.is_mapping() || !below(service, "command")) continue;
+    add_environment(below(service, "environment"), script);
+    std::vector<Node> words = scalars_of(below(service, "entrypoint"));
+    std::ranges::copy(scalars_of(below(service, "command")), std::back_inserter(words));
+    add_command(words, script);
+  }
+}
+
+using Reader = void (*)(Node, ScriptLines&);
+
+Reader reader_of(const std::optional<Node>& root) {
+  if (below(root, "apiVersion") && below(root, "kind")) return read_kubernetes;
+  const auto run = below(root, "run");
+  const bool sky = below(root, "resources") || below(root, "num_nodes") || below(root, "setup");
+  if (run && run->is_scalar() && sky) return read_sky;
+  if (text_below(root, "type") == "task" && below(root, "commands")) return read_dstack;
+  const auto command = below(root, "command");
+  const bool azure = text_below(root, "$schema").find("azureml") != std::string::npos;
+  if (azure && command && command->is_scalar()) return read_azure;
+  const auto services = below(root, "services");
+  return services && services->is_mapping() ? read_compose : nullptr;
+}
+
+/// The documents of a file, and the lines before each.
+std::vector<std::pair<std::uint32_t, std::string>> documents_of(std::string_view text) {
+  std::vector<std::pair<std::uint32_t, std::string>> parts(1);
+  std::uint32_t line = 0;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view one = text.substr(at, end - at);
+    if (one == "---" || one.starts_with("--- ")) {
+      parts.emplace_back(line + 1, "");
+    } else {
+      parts.back().second += one;
+      parts.back().second += '\n';
+    }
+    at = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::optional<SourceFile> carried_script(const SourceFile& file) {
+  const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
+  const bool may = holds(file, "apiVersion:") || holds(file, "run:") || holds(file, "commands:") ||
+                   holds(file, "command:");
+  if (!named || !may || is_shell_script(file)) return std::nullopt;
+  for (const auto& [before, text] : documents_of(file.text)) {
+    try {
+      // Behind as many lines as the file has before it, so that places are the file's.
+      const Document document = Document::parse(std::string(before, '\n') + text, file.name);
+      const std::optional<Node> root = document.root();
+      const Reader reader = reader_of(root);
+      if (reader == nullptr) continue;
+      ScriptLines script(kHeadLines);
+      reader(*root, script);
+      if (!script.empty()) return SourceFile{file.name, script.take()};
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace stepwright::launch_scripts

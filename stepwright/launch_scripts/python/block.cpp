@@ -1,0 +1,327 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/launch_scripts/python/arithmetic.h"
+#include "stepwright/launch_scripts/python/library.h"
+#include "stepwright/launch_scripts/python/program.h"
+
+// Statements of a program, in their order.
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using ObjectKind = PythonObject::Kind;
+
+constexpr int kDeepestBlock = 100;
+
+bool starts_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return starts_python_word(text, word); });
+}
+
+/// What stands between the word of a statement and its colon.
+std::string_view head_behind(std::string_view text, std::size_t word) {
+  const std::size_t colon = end_of_python_item(text, 0, ":");
+  return python_trimmed(text.substr(word, std::max(colon, word) - word));
+}
+
+/// The statement that stands behind a colon.
+PythonLine same_line(const PythonLine& head) {
+  const std::size_t colon = end_of_python_item(head.text, 0, ":");
+  const std::string_view same = head.text.substr(std::min(colon + 1, head.text.size()));
+  return {python_trimmed(same), head.line, head.indent + 1};
+}
+
+std::string condition_name(const PythonObject& condition) {
+  const PythonString text = python_str(condition);
+  const std::size_t begin = text.text.find(kHoleBegin);
+  if (begin == std::string::npos) return "value";
+  return text.text.substr(begin + 1, text.text.find(kHoleEnd, begin) - begin - 1);
+}
+
+}  // namespace
+
+/// Of a condition, while its branches are looked at.
+struct PythonProgram::Branches {
+  PythonState before{};              ///< Before the first that is open.
+  std::vector<PythonState> after{};  ///< Behind those that go on.
+  std::string open{};                ///< What the first open one hangs on.
+  bool passed = false;               ///< One was passed over.
+  bool last = false;                 ///< One is known to be taken where those before are not.
+  Flow flow = Flow::kNext;
+};
+
+std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head) {
+  std::size_t end = head + 1;
+  while (end < lines.size() && lines[end].indent > lines[head].indent) ++end;
+  return end;
+}
+
+PythonProgram::Flow PythonProgram::run(Lines lines) {
+  if (++depth_ > kDeepestBlock) {
+    fail_input(fmt::format("{}:{}: blocks nest deeper than {} levels", file(),
+                           lines.empty() ? 0 : lines.front().line, kDeepestBlock));
+  }
+  Flow flow = Flow::kNext;
+  for (std::size_t at = 0; at < lines.size() && flow == Flow::kNext;) flow = statement(lines, at);
+  --depth_;
+  return flow;
+}
+
+/// Follows a block, or the statement that stands behind its colon.
+PythonProgram::Flow PythonProgram::block(const PythonLine& head, Lines lines) {
+  const PythonLine same = same_line(head);
+  return same.text.empty() ? run(lines) : run({&same, 1});
+}
+
+PythonProgram::Flow PythonProgram::statement(Lines lines, std::size_t& at) {
+  const PythonLine& line = lines[at];
+  spend(1, line.line);
+  std::string_view text = line.text;
+  if (starts_python_word(text, "async")) text = python_trimmed(text.substr(5));
+  if (starts_python_word(text, "if")) return conditional(lines, at);
+  const std::size_t end = end_of_python_block(lines, at);
+  const Lines body = lines.subspan(at + 1, end - at - 1);
+  at = end;
+  return compound(text, line, body);
+}
+
+PythonProgram::Flow PythonProgram::compound(std::string_view text, const PythonLine& line,
+                                            Lines body) {
+  if (starts_python_word(text, "def")) {
+    define(text, line, body, "");
+  } else if (starts_python_word(text, "class")) {
+    define_class(text, body);
+  } else if (starts_python_word(text, "match") && body.empty()) {
+    return simple(line);
+  } else if (cautious() && starts_any(text, {"while", "except", "elif", "else", "match"})) {
+    pass_over(line, body);
+  } else if (starts_python_word(text, "for")) {
+    return loop(text, line, body);
+  } else if (starts_any(text, {"while", "with", "try", "finally"})) {
+    return around(text, line, body);
+  } else if (!starts_any(text, {"except", "elif", "else", "match"})) {
+    return simple(line);
+  }
+  return Flow::kNext;
+}
+
+PythonProgram::Flow PythonProgram::simple(const PythonLine& line) {
+  const std::string_view text = line.text;
+  if (starts_python_word(text, "return")) {
+    const std::string_view what = python_trimmed(text.substr(6));
+    returned_ = what.empty() ? PythonObject() : evaluate(what, line.line);
+    return Flow::kReturn;
+  }
+  if (starts_python_word(text, "raise")) {
+    returned_ = PythonObject::unknown(text, placed(line.line));
+    returned_.said = std::string(text);
+    return Flow::kReturn;
+  }
+  if (starts_python_word(text, "break")) return Flow::kBreak;
+  if (starts_python_word(text, "continue")) return Flow::kContinue;
+  if (starts_python_word(text, "global")) {
+    for (const std::string_view name : python_comma_parts(text.substr(6))) {
+      frames_[here_].global_names.emplace(name);
+    }
+  } else if (starts_any(text, {"import", "from"})) {
+    import_names(text);
+  } else if (!says_nothing_in_python(text)) {
+    const PythonAssignment set = python_assignment(text);
+    if (set.value) {
+      assign(set, line);
+    } else {
+      expression(line);
+      if (starts_any(text, {"sys.exit", "exit"})) return Flow::kReturn;
+    }
+  }
+  return Flow::kNext;
+}
+
+/// One that is evaluated for what it does.
+void PythonProgram::expression(const PythonLine& line) {
+  const PythonObject value = evaluate(line.text, line.line);
+  if (!value.open()) return;
+  host_.passed(line.text.substr(0, line.text.find('(')), line.text, placed(line.line));
+}
+
+void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) {
+  // The value begins below its name where a bracket holds it together.
+  const auto before =
+      line.text.substr(0, static_cast<std::size_t>(set.value->data() - line.text.data()));
+  const auto down = static_cast<std::uint32_t>(std::ranges::count(before, '\n'));
+  PythonObject value = evaluate(*set.value, line.line + down);
+  if (set.target.ends_with(']') && !set.target.starts_with('[')) {
+    return assign_item(set.target, line, value);
+  }
+  if (!set.sign.empty()) value = changed(set, line, std::move(value));
+  spend(python_weight(value), line.line);
+  // What a function gives that nobody knows is called as the name that it is given.
+  const bool called = set.value->ends_with(')') && is_python_path(set.target);
+  if (value.is(ObjectKind::kUnknown) && called && set.sign.empty() &&
+      set.value->find("environ") == std::string_view::npos &&
+      set.value->find("getenv") == std::string_view::npos) {
+    value.text = PythonString(python_hole_name(set.target), placed(line.line));
+  }
+  bind_python_targets(set.target, value, *this);
+}
+
+/// What "target += value" gives it.
+PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLine& line,
+                                    PythonObject value) {
+  const std::uint32_t at = placed(line.line);
+  PythonObject old = this->value(std::string(set.target), at);
+  if (!old.is(ObjectKind::kList) || set.sign != "+") {
+    PythonObject made = python_operation(set.sign, old, value);
+    if (cautious() && made.is(ObjectKind::kUnknown)) made.said = std::string(line.text);
+    made.line = at;
+    return made;
+  }
+  python_object_method(old, "extend", {{std::move(value)}, {}, at});
+  return old;
+}
+
+/// "a[key] = value".
+void PythonProgram::assign_item(std::string_view target, const PythonLine& line,
+                                const PythonObject& value) {
+  std::size_t open = target.find('[');
+  while (closing_python_bracket(target, open) + 1 < target.size()) {
+    open = target.find('[', open + 1);
+  }
+  if (open == std::string_view::npos) return;
+  const PythonObject owner = evaluate(target.substr(0, open), line.line);
+  const PythonObject key = evaluate(target.substr(open + 1, target.size() - open - 2), line.line);
+  if (owner.is(ObjectKind::kRecord) && key.is(ObjectKind::kText)) {
+    return owner.body->set(key.text.text, value);
+  }
+  host_.passed(target, line.text, placed(line.line));
+  if (!owner.is(ObjectKind::kList) || !key.is(ObjectKind::kInteger)) return;
+  auto& items = owner.body->items;
+  const auto size = static_cast<std::int64_t>(items.size());
+  const std::int64_t place = key.number < 0 ? size + key.number : key.number;
+  if (place >= 0 && place < size) items[static_cast<std::size_t>(place)] = python_copy(value);
+}
+
+PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine& line, Lines body) {
+  const std::string_view head = head_behind(text, 3);
+  const std::size_t in = find_python_operator(head, " in ");
+  if (in == std::string_view::npos) return Flow::kNext;
+  const std::string_view targets = head.substr(0, in);
+  auto items = python_items(evaluate(python_trimmed(head.substr(in + 4)), line.line));
+  if (!items && cautious()) {
+    pass_over(line, body);
+    return Flow::kNext;
+  }
+  if (!items) items = {PythonObject::unknown(targets, placed(line.line))};
+  for (const PythonObject& item : *items) {
+    bind_python_targets(targets, item, *this);
+    const Flow flow = block(line, body);
+    if (flow == Flow::kReturn) return Flow::kReturn;
+    if (flow == Flow::kBreak) break;
+  }
+  return Flow::kNext;
+}
+
+/// A block that is followed once.
+PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonLine& line,
+                                          Lines body) {
+  if (starts_python_word(text, "with")) {
+    const std::string_view head = head_behind(text, 4);
+    const std::size_t as = find_python_operator(head, " as ");
+    const PythonObject held = evaluate(python_trimmed(head.substr(0, as)), line.line);
+    if (as != std::string_view::npos) bind_python_targets(head.substr(as + 4), held, *this);
+  }
+  if (starts_python_word(text, "while")) {
+    const auto truth = python_truth(evaluate(head_behind(text, 5), line.line));
+    if (!truth.value_or(true)) return Flow::kNext;
+  }
+  return block(line, body) == Flow::kReturn ? Flow::kReturn : Flow::kNext;
+}
+
+/// "if", "elif", "else": the branch that is known to be taken, or each that may be.
+PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
+  Branches branches;
+  const std::uint32_t indent = lines[at].indent;
+  for (bool first = true; at < lines.size() && lines[at].indent == indent; first = false) {
+    const PythonLine& head = lines[at];
+    const bool start = starts_python_word(head.text, "if");
+    if (first != start || (!start && !starts_any(head.text, {"elif", "else"}))) break;
+    const std::size_t end = end_of_python_block(lines, at);
+    const Lines body = lines.subspan(at + 1, end - at - 1);
+    at = end;
+    if (!branches.last) branch(head, body, branches);
+  }
+  return joined(branches);
+}
+
+void PythonProgram::branch(const PythonLine& head, Lines body, Branches& branches) {
+  std::optional<bool> holds = true;
+  if (branches.passed) {
+    holds = std::nullopt;
+  } else if (!starts_python_word(head.text, "else")) {
+    const std::size_t word = starts_python_word(head.text, "if") ? 2 : 4;
+    const PythonObject condition = evaluate(head_behind(head.text, word), head.line);
+    holds = python_truth(condition);
+    if (!holds && branches.open.empty()) branches.open = condition_name(condition);
+  }
+  if (holds && !*holds) return;
+  branches.last = holds.has_value();
+  if (branches.last && branches.open.empty()) {
+    branches.flow = block(head, body);
+  } else if (cautious()) {
+    branches.passed = true;
+    pass_over(head, body);
+  } else {
+    open_branch(head, body, branches);
+  }
+}
+
+/// Follows a branch from where the first began.
+void PythonProgram::open_branch(const PythonLine& head, Lines body, Branches& branches) {
+  if (!branches.before.taken()) branches.before = taken(head.line);
+  // A branch that only ends is not the one.
+  if (block(head, body) == Flow::kNext) branches.after.push_back(taken(head.line));
+  branches.before.restore(frames_);
+}
+
+/// Leaves what all the branches may have left.
+PythonProgram::Flow PythonProgram::joined(Branches& branches) {
+  if (!branches.before.taken()) return branches.flow;
+  if (!branches.last) branches.after.push_back(branches.before);
+  if (branches.after.empty()) return Flow::kReturn;
+  branches.after.front().restore(frames_);
+  for (std::size_t i = 1; i < branches.after.size(); ++i) {
+    branches.after[i].merge(frames_, branches.open);
+  }
+  return Flow::kNext;
+}
+
+PythonState PythonProgram::taken(std::uint32_t line) {
+  PythonState state(frames_);
+  spend(state.weight(), line);
+  return state;
+}
+
+/// Notes what a block would set that is not followed.
+void PythonProgram::pass_over(const PythonLine& head, Lines block) {
+  const PythonLine same = same_line(head);
+  if (!same.text.empty()) note_passed(same, head);
+  for (const PythonLine& line : block) note_passed(line, head);
+}
+
+void PythonProgram::note_passed(const PythonLine& line, const PythonLine& head) {
+  spend(1, line.line);
+  if (says_nothing_in_python(line.text)) return;
+  const std::string said = fmt::format("{}  [{}]", line.text, head.text);
+  if (starts_python_word(line.text, "return")) host_.passed("return", said, placed(line.line));
+  const PythonAssignment set = python_assignment(line.text);
+  if (!set.value || !is_python_path(set.target)) return;
+  const std::string variable(set.target.substr(0, set.target.find('.')));
+  if (frames_[here_].names.contains(variable)) {
+    host_.passed(set.target, said, placed(line.line));
+  }
+}
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,90 @@
+#include "stepwright/launch_scripts/python/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/python/tree.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+void check_read(const Tree& tree, const std::string& name) {
+  if (is_unread(tree)) {
+    fail_input(fmt::format("{}:{}: '{}' is no literal, and nothing is executed: write the value",
+                           name, tree.line, printable(tree.text)));
+  }
+  for (const Tree& item : tree.items) check_read(item, name);
+}
+
+}  // namespace
+
+PythonObject PythonLiterals::named(const std::string& path, const std::string& /*full*/,
+                                   std::uint32_t line) {
+  if (path.find('.') != std::string::npos) return PythonObject::string(path, line);
+  PythonObject open = PythonObject::unknown(path, line);
+  open.said = path;
+  return open;
+}
+
+std::optional<PythonObject> PythonLiterals::called(const PythonCall& call) {
+  const std::size_t own = call.path.find_first_not_of('_', call.path.rfind('.') + 1);
+  const bool type = !call.path.starts_with('.') && own != std::string::npos &&
+                    std::isupper(static_cast<unsigned char>(call.path[own])) != 0;
+  if (!type) return std::nullopt;
+  PythonObject made = PythonObject::record();
+  made.line = call.given.line;
+  made.body->made_by = call.path;
+  made.body->items = call.given.unnamed;
+  for (const auto& [name, value] : call.given.named) {
+    PythonObject* twice = made.body->find(name);
+    if (twice == nullptr) made.body->members.emplace_back(name, value);
+    if (twice != nullptr) *twice = value;
+  }
+  return made;
+}
+
+std::size_t find_python_call(std::string_view text, std::string_view function) {
+  const std::string head = fmt::format("{}(", function);
+  std::size_t at = text.find(head);
+  // Not in a comment, not as the end of another name.
+  while (at != std::string_view::npos) {
+    const std::size_t line = text.rfind('\n', at) + 1;
+    const bool commented = text.substr(line, at - line).find('#') != std::string_view::npos;
+    const bool within = at > 0 && (is_python_name_char(text[at - 1]) || text[at - 1] == '.');
+    if (!commented && !within) return at;
+    at = text.find(head, at + 1);
+  }
+  return at;
+}
+
+PythonObject first_python_call(std::string_view text, std::string_view type,
+                               PythonProgram& program) {
+  const std::string& name = program.file();
+  const std::size_t at = find_python_call(text, type);
+  if (at == std::string_view::npos) fail_input(fmt::format("{}: has no call of {}", name, type));
+  const auto line = static_cast<std::uint32_t>(1 + std::ranges::count(text.substr(0, at), '\n'));
+  const std::size_t close = closing_python_bracket(text, at);
+  if (close == text.size()) {
+    fail_input(fmt::format("{}:{}: the bracket of {} never closes", name, line, type));
+  }
+  PythonObject made = program.evaluate(text.substr(at, close + 1 - at), line);
+  if (made.is(PythonObject::Kind::kRecord)) made.body->made_by.clear();
+  return made;
+}
+
+Document read_python_call(std::string_view text, std::string_view function,
+                          const std::string& name) {
+  PythonLiterals literals;
+  const PythonText nothing[] = {{"", name}};
+  PythonProgram program(nothing, literals);
+  const Tree given = python_tree(first_python_call(text, function, program), name);
+  check_read(given, name);
+  return Document::from(given, name);
+}
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/launch_scripts/python/program.h"
+
+namespace stepwright::launch_scripts {
+
+/// What a reader knows of a program whose configurations are Python functions.
+struct PythonWords {
+  std::string_view root;  ///< The class of a configuration: "Trainer.Config".
+  /// What functions that stand in none of the files give, called in one of them; nothing where it
+  /// is unknown.
+  std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
+                                    const std::string& file)>
+      known;
+  /// What functions give by the name of a value of the files, which `value` finds; asked before all
+  /// others.
+  std::function<std::optional<Tree>(
+      const std::string& function, const Tree& arguments,
+      const std::function<std::optional<Tree>(const std::string& name)>& value)>
+      chosen{};
+  /// Methods that give what they are called of.
+  std::vector<std::string_view> same{};
+  /// Functions that are values themselves: "squared_relu".
+  std::vector<std::string_view> themselves{};
+};
+
+/// A place of a configuration whose value no literal says.
+struct PythonUnread {
+  std::string name;        ///< "training.steps".
+  std::string expression;  ///< As it was written.
+  std::uint32_t line = 0;  ///< 0: of another text than the first.
+};
+
+/// What a function returns.
+struct PythonConfig {
+  Tree tree;                         ///< Calls as mappings, with the name under `()`.
+  std::string function;              ///< Empty: no function, but the first call of the text.
+  std::vector<PythonUnread> unread;  ///< Values that are no literals, and statements passed over.
+  /// Imported functions that were called, that no file has and of which nothing is known, as
+  /// "module.function".
+  std::vector<std::string> elsewhere;
+};
+
+/// The configuration that a function of the first text returns, of "name" or
+/// "name(precision='fp8')"; without `function` the only one that does. Assignments are followed in
+/// their order, into functions and classes of the same text too, and into those of the other texts
+/// where it has none of that name, whose values have no lines; conditions on known values are
+/// decided. Nothing is executed. Fails with `kInput` where several functions return configurations
+/// (naming them), where `function` is none of them, where what it returns is not followed, and as
+/// `PythonProgram` and `python_tree` do.
+PythonConfig read_python_config(std::span<const PythonText> texts, const PythonWords& words,
+                                const std::string& function);
+
+}  // namespace stepwright::launch_scripts

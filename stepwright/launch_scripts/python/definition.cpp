@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/launch_scripts/python/program.h"
+
+// What functions and classes of a program give.
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using ObjectKind = PythonObject::Kind;
+
+constexpr int kDeepestCall = 30;
+constexpr int kDeepestCaller = 60;  ///< Blocks around a call.
+constexpr int kDeepestBase = 10;
+
+/// What a call gives that is not followed, and why.
+PythonObject not_followed(const std::string& name, std::string_view why,
+                          const PythonArguments& given) {
+  PythonObject open = PythonObject::unknown(name, given.line);
+  open.said = fmt::format("{}, which {}", name, why);
+  return open;
+}
+
+PythonObject too_deep(const std::string& name, const PythonArguments& given) {
+  return not_followed(
+      name, fmt::format("calls itself, or others deeper than {} levels", kDeepestCall), given);
+}
+
+/// The name in "name: type = default".
+std::string_view name_of_parameter(std::string_view part) {
+  const std::string_view declared = part.substr(0, find_python_operator(part, "="));
+  return python_trimmed(declared.substr(0, std::min(declared.find(':'), declared.size())));
+}
+
+/// A named argument that none of the parameters takes, with which Python would end; empty: there is
+/// none.
+std::string_view untaken(std::string_view parameters, const PythonArguments& given) {
+  const std::vector<std::string_view> parts = python_comma_parts(parameters);
+  const auto takes = [&](std::string_view name) {
+    return std::ranges::any_of(parts, [&](std::string_view part) {
+      return part.starts_with("**") || name_of_parameter(part) == name;
+    });
+  };
+  for (const auto& [name, value] : given.named) {
+    if (!takes(name)) return name;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string_view> python_comma_parts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t comma = end_of_python_item(text, 0, ",");
+    std::string_view part = python_trimmed(text.substr(0, comma));
+    while (part.starts_with('#')) {
+      part = python_trimmed(part.substr(std::min(part.find('\n'), part.size())));
+    }
+    if (!part.empty()) parts.push_back(part);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+PythonObject PythonProgram::invoke(Function& function, const PythonArguments& given,
+                                   const PythonObject* self) {
+  function.called = true;
+  if (calls_ == kDeepestCall || depth_ > kDeepestCaller) return too_deep(function.name, given);
+  const std::string_view extra = untaken(function.parameters, given);
+  if (!extra.empty()) {
+    return not_followed(function.name, fmt::format("takes no argument {}", extra), given);
+  }
+  ++calls_;
+  const std::size_t caller = std::exchange(here_, function.nested ? here_ : function.file);
+  frames_.push_back(frame_of(function, given, self));
+  here_ = frames_.size() - 1;
+  returned_ = PythonObject();
+  const bool returns = run(function.body) == Flow::kReturn;
+  frames_.pop_back();
+  --calls_;
+  here_ = caller;
+  PythonObject result = std::exchange(returned_, PythonObject());
+  return returns ? result : PythonObject();
+}
+
+/// Parameters with what they are given; their defaults are those of where the function stands.
+PythonState::Frame PythonProgram::frame_of(const Function& function, const PythonArguments& given,
+                                           const PythonObject* self) {
+  PythonState::Frame frame{.names = {}, .file = function.file, .nested = function.nested};
+  std::size_t place = 0;
+  bool first = true;
+  for (const std::string_view part : python_comma_parts(function.parameters)) {
+    const auto before = static_cast<std::size_t>(part.data() - function.parameters.data());
+    const auto down = std::ranges::count(function.parameters.substr(0, before), '\n');
+    if (first && self != nullptr) {
+      frame.names[std::string(part)] = *self;
+    } else {
+      parameter({part, function.line + static_cast<std::uint32_t>(down)}, given, place, frame);
+    }
+    first = false;
+  }
+  for (auto& [name, value] : frame.names) {
+    if (!value.is(ObjectKind::kUnknown) || !value.said.empty()) continue;
+    value.said = fmt::format("argument {} of {}", name, function.name);
+    value.line = placed(function.line);
+  }
+  return frame;
+}
+
+/// "name: type = default".
+void PythonProgram::parameter(const PythonLine& said, const PythonArguments& given,
+                              std::size_t& place, PythonState::Frame& frame) {
+  const std::string_view part = said.text;
+  if (part == "*" || part == "/") return;
+  if (part.starts_with("**")) {
+    PythonObject rest = PythonObject::record();
+    for (const auto& [key, value] : given.named) {
+      if (!frame.names.contains(key)) rest.body->set(key, value);
+    }
+    frame.names[std::string(name_of_parameter(part.substr(2)))] = rest;
+    return;
+  }
+  if (part.starts_with('*')) {
+    PythonObject rest = PythonObject::list();
+    for (; place < given.unnamed.size(); ++place) rest.body->items.push_back(given.unnamed[place]);
+    frame.names[std::string(name_of_parameter(part.substr(1)))] = rest;
+    return;
+  }
+  const std::size_t equals = find_python_operator(part, "=");
+  const std::string_view declared = part.substr(0, equals);
+  const std::size_t colon = std::min(declared.find(':'), declared.size());
+  const std::string name(name_of_parameter(part));
+  const PythonObject* value = given.find(name, place++);
+  if (auto told = host_.told(name, given.line)) {
+    frame.names[name] = *told;
+  } else if (value != nullptr) {
+    frame.names[name] = *value;
+  } else if (equals != std::string_view::npos) {
+    frame.names[name] = evaluate(python_trimmed(part.substr(equals + 1)), said.line);
+  } else {
+    const std::string_view type = declared.substr(std::min(colon + 1, declared.size()));
+    const Class* own = defined_class(std::string(python_trimmed(type)));
+    frame.names[name] =
+        own != nullptr ? instance(*own, {}) : PythonObject::unknown(name, given.line);
+  }
+}
+
+PythonObject PythonProgram::instance(const Class& type, const PythonArguments& given) {
+  if (calls_ == kDeepestCall) return too_deep(type.name, given);
+  ++calls_;
+  PythonObject made = PythonObject::record();
+  made.body->made_by = type.name;
+  made.line = given.line;
+  std::size_t place = 0;
+  fields(type, given, place, made);
+  const auto& functions = files_[type.file].functions;
+  if (!functions.contains(type.name + ".__init__")) {
+    // What it inherits from a class that no file has.
+    for (const auto& [name, value] : given.named) {
+      if (made.body->find(name) == nullptr) made.body->set(name, value);
+    }
+  }
+  for (const char* method : {".__init__", ".__post_init__"}) {
+    const auto found = files_[type.file].functions.find(type.name + method);
+    if (found == functions.end()) continue;
+    const bool init = std::string_view(method) == ".__init__";
+    invoke(found->second, init ? given : PythonArguments(), &made);
+  }
+  --calls_;
+  return made;
+}
+
+void PythonProgram::fields(const Class& type, const PythonArguments& given, std::size_t& place,
+                           PythonObject& made, int depth) {
+  const Class* base = type.base.empty() ? nullptr : defined_class(type.base);
+  if (base != nullptr && depth < kDeepestBase) {
+    fields(*base, given, place, made, depth + 1);
+  } else if (auto known = host_.inherited(full_name(type.base), given.line)) {
+    for (const auto& [name, value] : known->body->members) made.body->set(name, value);
+  }
+  const std::size_t before = std::exchange(here_, type.file);
+  for (const PythonLine& line : type.body) {
+    const bool own = line.indent == type.body.front().indent;
+    if (own && !says_nothing_in_python(line.text)) field(line, given, place, made);
+  }
+  here_ = before;
+}
+
+/// "name: type = default" of a class.
+void PythonProgram::field(const PythonLine& line, const PythonArguments& given, std::size_t& place,
+                          PythonObject& made) {
+  const PythonAssignment set = python_assignment(line.text);
+  const std::size_t colon = std::min(line.text.find(':'), line.text.size());
+  const std::string name(set.value ? set.target : python_trimmed(line.text.substr(0, colon)));
+  if (!is_python_path(name) || starts_python_word(line.text, "def")) return;
+  const std::uint32_t at = placed(line.line);
+  const PythonObject* value = given.find(name, place++);
+  if (auto told = host_.told(name, at)) {
+    made.body->set(name, *told);
+  } else if (value != nullptr) {
+    made.body->set(name, *value);
+  } else {
+    made.body->set(name,
+                   set.value ? evaluate(*set.value, line.line) : PythonObject::unknown(name, at));
+  }
+}
+
+void PythonProgram::define(std::string_view text, const PythonLine& line, Lines body,
+                           const std::string& owner) {
+  const std::size_t open = text.find('(');
+  if (open == std::string_view::npos) return;
+  const std::size_t close = closing_python_bracket(text, open);
+  const std::string name = owner + std::string(python_trimmed(text.substr(3, open - 3)));
+  file_here().functions[name] = {.name = name,
+                                 .parameters = text.substr(open + 1, close - open - 1),
+                                 .line = line.line,
+                                 .body = body,
+                                 .file = frames_[here_].file,
+                                 .nested = here_ >= files_.size() && owner.empty()};
+}
+
+void PythonProgram::define_class(std::string_view text, Lines body) {
+  const std::size_t end = std::min(text.find_first_of("(:"), text.size());
+  const std::string name(python_trimmed(text.substr(5, end - 5)));
+  std::string base;
+  if (end < text.size() && text[end] == '(') {
+    const std::size_t close = closing_python_bracket(text, end);
+    base = std::string(python_trimmed(text.substr(end + 1, close - end - 1)));
+  }
+  // Methods are no fields.
+  std::size_t first = 0;
+  while (first < body.size() && !starts_python_word(body[first].text, "def")) ++first;
+  for (std::size_t at = first; at < body.size();) {
+    const std::size_t stop = end_of_python_block(body, at);
+    if (starts_python_word(body[at].text, "def")) {
+      define(body[at].text, body[at], body.subspan(at + 1, stop - at - 1), name + ".");
+    }
+    at = stop;
+  }
+  file_here().classes[name] = {name, base, body.subspan(0, first), frames_[here_].file};
+}
+
+}  // namespace stepwright::launch_scripts

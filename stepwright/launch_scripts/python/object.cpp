@@ -1,0 +1,276 @@
+#include "stepwright/launch_scripts/python/object.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using ObjectKind = PythonObject::Kind;
+
+constexpr std::size_t kLongestPythonText = std::size_t{1} << 18;
+
+/// Whether a value holds a body, or is too large to look.
+bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
+  std::size_t looked = 0;
+  std::vector<const PythonObject*> waiting = {&value};
+  while (!waiting.empty()) {
+    const PythonObject* one = waiting.back();
+    waiting.pop_back();
+    if (one->body == nullptr) continue;
+    if (one->body.get() == body || ++looked > kMostPythonItems) return true;
+    for (const PythonObject& item : one->body->items) waiting.push_back(&item);
+    for (const auto& [key, member] : one->body->members) waiting.push_back(&member);
+  }
+  return false;
+}
+
+/// Of a path.
+PythonObject folder_of(const PythonObject& path) {
+  const std::size_t end = path.text.text.rfind('/');
+  return end == std::string::npos ? PythonObject::string(".", path.line)
+                                  : PythonObject::string(path.text.part(0, end));
+}
+
+}  // namespace
+
+void PythonString::add(const PythonString& more) {
+  if (text.size() + more.text.size() > kLongestPythonText) {
+    fail_input(fmt::format("a text in line {} is longer than 256 KiB",
+                           more.lines.empty() ? 0 : more.lines.front()));
+  }
+  text += more.text;
+  lines.insert(lines.end(), more.lines.begin(), more.lines.end());
+}
+
+PythonString PythonString::part(std::size_t at, std::size_t count) const {
+  PythonString cut;
+  at = std::min(at, text.size());
+  count = std::min(count, text.size() - at);
+  cut.text = text.substr(at, count);
+  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(at);
+  cut.lines.assign(first, first + static_cast<std::ptrdiff_t>(count));
+  return cut;
+}
+
+bool PythonString::open() const { return text.find(kHoleBegin) != std::string::npos; }
+
+PythonString python_hole(std::string_view name, std::uint32_t line) {
+  return {fmt::format("{}{}{}", kHoleBegin, python_hole_name(name), kHoleEnd), line};
+}
+
+std::string python_hole_name(std::string_view expression) {
+  std::string name;
+  std::string last;
+  for (const char c : expression) {
+    const bool word = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    if (word) name += c;
+    if (!word && !name.empty()) last = std::exchange(name, "");
+    if (c == '(') break;
+  }
+  if (name.empty()) name = last;
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
+    name.insert(0, "value");
+  }
+  return name.substr(0, 60);
+}
+
+PythonObject PythonObject::unknown(std::string_view name, std::uint32_t line) {
+  PythonObject one;
+  one.kind = ObjectKind::kUnknown;
+  one.text = PythonString(python_hole_name(name), line);
+  one.line = line;
+  return one;
+}
+
+PythonObject PythonObject::string(PythonString text) {
+  PythonObject one;
+  one.kind = ObjectKind::kText;
+  one.line = text.lines.empty() ? 0 : text.lines.front();
+  one.text = std::move(text);
+  return one;
+}
+
+PythonObject PythonObject::string(std::string_view text, std::uint32_t line) {
+  PythonObject one = string(PythonString(text, line));
+  one.line = line;
+  return one;
+}
+
+PythonObject PythonObject::integer(std::int64_t value, std::uint32_t line) {
+  PythonObject one;
+  one.kind = ObjectKind::kInteger;
+  one.number = value;
+  one.line = line;
+  return one;
+}
+
+PythonObject PythonObject::real(std::string_view digits, std::uint32_t line) {
+  PythonObject one = string(digits, line);
+  one.kind = ObjectKind::kReal;
+  return one;
+}
+
+PythonObject PythonObject::boolean(bool value) {
+  PythonObject one;
+  one.kind = ObjectKind::kBool;
+  one.truth = value;
+  return one;
+}
+
+PythonObject PythonObject::list() {
+  PythonObject one;
+  one.kind = ObjectKind::kList;
+  one.body = std::make_shared<Body>();
+  return one;
+}
+
+PythonObject PythonObject::record() {
+  PythonObject one = list();
+  one.kind = ObjectKind::kRecord;
+  return one;
+}
+
+PythonObject* PythonObject::Body::find(std::string_view name) {
+  const auto found = std::ranges::find(members, name, &std::pair<std::string, PythonObject>::first);
+  return found == members.end() ? nullptr : &found->second;
+}
+
+void PythonObject::Body::set(const std::string& name, const PythonObject& value) {
+  PythonObject own = leads_to(value, this) ? python_copy(value) : value;
+  if (PythonObject* old = find(name)) {
+    *old = std::move(own);
+    return;
+  }
+  if (members.size() == kMostPythonItems) {
+    fail_input(
+        fmt::format("line {}: an object has more than {} members", value.line, kMostPythonItems));
+  }
+  members.emplace_back(name, std::move(own));
+}
+
+void PythonObject::Body::add(const PythonObject& item) {
+  if (items.size() == kMostPythonItems) return;
+  items.push_back(leads_to(item, this) ? python_copy(item) : item);
+}
+
+std::size_t python_weight(const PythonObject& value) {
+  std::size_t weight = 0;
+  std::vector<const PythonObject*> open = {&value};
+  while (!open.empty() && weight <= kMostPythonItems) {
+    const PythonObject* one = open.back();
+    open.pop_back();
+    weight += 1 + one->text.text.size() / 64;
+    if (one->body == nullptr || one->is(ObjectKind::kUnknown)) continue;
+    for (const PythonObject& item : one->body->items) open.push_back(&item);
+    for (const auto& [key, member] : one->body->members) open.push_back(&member);
+  }
+  return weight;
+}
+
+PythonObject python_as_set(PythonObject value) {
+  const bool object = value.is(ObjectKind::kUnknown) && value.body != nullptr &&
+                      value.body->made_by == kOpenObject && !value.body->members.empty();
+  if (object) value.kind = ObjectKind::kRecord;
+  return value;
+}
+
+PythonObject python_copy(const PythonObject& value) {
+  PythonObject made = value;
+  made.body = nullptr;
+  if (value.body == nullptr || value.is(ObjectKind::kUnknown)) return made;
+  if (python_weight(value) > kMostPythonItems) return PythonObject::unknown("value", value.line);
+  made.body = std::make_shared<PythonObject::Body>();
+  made.body->made_by = value.body->made_by;
+  for (const PythonObject& item : value.body->items) made.body->items.push_back(python_copy(item));
+  for (const auto& [key, member] : value.body->members) {
+    made.body->members.emplace_back(key, python_copy(member));
+  }
+  return made;
+}
+
+std::optional<std::vector<PythonObject>> python_items(const PythonObject& value) {
+  if (value.is(ObjectKind::kList)) return value.body->items;
+  if (!value.is(ObjectKind::kRecord) || !value.body->made_by.empty()) return std::nullopt;
+  std::vector<PythonObject> keys;
+  for (const auto& [key, member] : value.body->members) {
+    keys.push_back(PythonObject::string(key, member.line));
+  }
+  return keys;
+}
+
+PythonObject python_attribute(const PythonObject& value, const std::string& name,
+                              std::uint32_t line) {
+  if (name == "parent" && value.is(ObjectKind::kText)) return folder_of(value);
+  const bool record = value.is(ObjectKind::kRecord);
+  const PythonObject* member = record ? value.body->find(name) : nullptr;
+  PythonObject found =
+      member != nullptr ? python_as_set(*member) : PythonObject::unknown(name, line);
+  if (record && member == nullptr && found.text.text == name) found.body = value.body;
+  found.line = line;
+  return found;
+}
+
+PythonString python_str(const PythonObject& value) {
+  switch (value.kind) {
+    case ObjectKind::kText:
+    case ObjectKind::kReal: return value.text;
+    case ObjectKind::kInteger: return {fmt::to_string(value.number), value.line};
+    case ObjectKind::kBool: return {value.truth ? "True" : "False", value.line};
+    case ObjectKind::kNone:
+      // One that a person gives, as an argument without a default.
+      if (!value.text.text.empty()) return python_hole(value.text.text, value.line);
+      return {"None", value.line};
+    case ObjectKind::kUnknown: return python_hole(value.text.text, value.line);
+    case ObjectKind::kList:
+    case ObjectKind::kRecord: break;
+  }
+  return python_hole("value", value.line);
+}
+
+std::optional<std::string> python_key(const PythonObject& key) {
+  if (!key.is(ObjectKind::kList)) {
+    PythonString said = python_str(key);
+    return said.open() ? std::nullopt : std::optional(std::move(said.text));
+  }
+  std::vector<std::string> parts;
+  for (const PythonObject& item : key.body->items) {
+    const auto part = item.is(ObjectKind::kList) ? std::nullopt : python_key(item);
+    if (!part) return std::nullopt;
+    parts.push_back(*part);
+  }
+  return fmt::format("({})", fmt::join(parts, ", "));
+}
+
+std::optional<bool> python_truth(const PythonObject& value) {
+  switch (value.kind) {
+    case ObjectKind::kNone:
+      if (!value.text.text.empty()) break;
+      return false;
+    case ObjectKind::kBool: return value.truth;
+    case ObjectKind::kInteger: return value.number != 0;
+    case ObjectKind::kReal:
+      return value.text.text.find_first_of("123456789") < value.text.text.find_first_of("eE");
+    case ObjectKind::kText:
+      if (value.text.text.starts_with(kHoleBegin) && value.text.text.ends_with(kHoleEnd)) break;
+      return !value.text.text.empty();
+    case ObjectKind::kList: return !value.body->items.empty();
+    case ObjectKind::kRecord: return !value.body->members.empty() || !value.body->made_by.empty();
+    case ObjectKind::kUnknown: break;
+  }
+  return std::nullopt;
+}
+
+const PythonObject* PythonArguments::find(std::string_view name, std::size_t place) const {
+  for (const auto& [key, value] : named) {
+    if (key == name) return &value;
+  }
+  return place < unnamed.size() ? &unnamed[place] : nullptr;
+}
+
+}  // namespace stepwright::launch_scripts

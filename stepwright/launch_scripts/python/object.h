@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stepwright::launch_scripts {
+
+/// A text of a Python program of which each character knows its line, and in which holes stand for
+/// what no literal says.
+struct PythonString {
+  std::string text;                  ///< A hole is `kHoleBegin NAME kHoleEnd`.
+  std::vector<std::uint32_t> lines;  ///< Of each byte.
+
+  PythonString() = default;
+  PythonString(std::string_view said, std::uint32_t line) : text(said), lines(said.size(), line) {}
+  void add(const PythonString& more);
+  [[nodiscard]] PythonString part(std::size_t at, std::size_t count = std::string::npos) const;
+  [[nodiscard]] bool open() const;  ///< Whether it has a hole.
+};
+
+constexpr char kHoleBegin = '\x01';
+constexpr char kHoleEnd = '\x02';
+
+/// Items of a list, members of a mapping, and parts of a value that is copied, at most.
+constexpr std::size_t kMostPythonItems = 10'000;
+
+/// A hole as a text; its name is that of a variable of a shell.
+PythonString python_hole(std::string_view name, std::uint32_t line);
+
+/// A name that a shell can have, of the last part of an expression: "tp" of "args.tp".
+std::string python_hole_name(std::string_view expression);
+
+/// A value while Python is followed.
+struct PythonObject {
+  enum class Kind : std::uint8_t { kNone, kBool, kInteger, kReal, kText, kList, kRecord, kUnknown };
+  struct Body;
+
+  Kind kind = Kind::kNone;
+  bool truth = false;  ///< Of an unknown: it stands for any number of words.
+  std::int64_t number = 0;
+  PythonString text;  ///< Of a text; a number that is not whole, as written; an unknown's name.
+  /// Shared as Python shares it: of lists, mappings and instances. Of an unknown what is set in it,
+  /// or the record that has no such attribute yet.
+  std::shared_ptr<Body> body;
+  std::string said;        ///< Of what is open: the expression, as it was written.
+  std::uint32_t line = 0;  ///< Where it was last named; 0: in a file whose lines do not count.
+
+  static PythonObject unknown(std::string_view name, std::uint32_t line);
+  static PythonObject string(PythonString text);
+  static PythonObject string(std::string_view text, std::uint32_t line);
+  static PythonObject integer(std::int64_t value, std::uint32_t line);
+  static PythonObject real(std::string_view digits, std::uint32_t line);
+  static PythonObject boolean(bool value);
+  static PythonObject list();
+  static PythonObject record();
+
+  [[nodiscard]] bool is(Kind one) const { return kind == one; }
+  [[nodiscard]] bool open() const { return is(Kind::kUnknown) || text.open(); }
+};
+
+struct PythonObject::Body {
+  std::vector<PythonObject> items;  ///< Of a list; what a call gives a class without names.
+  std::vector<std::pair<std::string, PythonObject>> members;  ///< Keys, or attributes.
+  std::string made_by;  ///< "argparse", "environ", a class; `kOpenObject`.
+
+  PythonObject* find(std::string_view name);
+  /// Shares a value that does not lead back here, or copies it. Fails with `kInput` beyond 10,000
+  /// members.
+  void set(const std::string& name, const PythonObject& value);
+  void add(const PythonObject& item);  ///< Alike; nothing beyond 10,000 items.
+};
+
+/// What made an object that nobody knows.
+constexpr std::string_view kOpenObject = "?";
+
+/// An unknown becomes a record as soon as an attribute is set in it, under any of its names.
+PythonObject python_as_set(PythonObject value);
+
+/// A value of its own, of at most 10,000 parts (else unknown).
+PythonObject python_copy(const PythonObject& value);
+
+/// How much a value holds: parts and bytes, up to about 10,000.
+std::size_t python_weight(const PythonObject& value);
+
+/// What a loop over a value goes through: items, or keys of a mapping; nothing where nobody knows.
+std::optional<std::vector<PythonObject>> python_items(const PythonObject& value);
+
+/// An attribute of a value; an unknown, of its name, where nobody knows.
+PythonObject python_attribute(const PythonObject& value, const std::string& name,
+                              std::uint32_t line);
+
+/// What `str()` gives; a hole where nobody knows.
+PythonString python_str(const PythonObject& value);
+
+/// The name under which a mapping has a key, "(4, 1)" of a tuple; nothing of what is open.
+std::optional<std::string> python_key(const PythonObject& key);
+
+/// What `bool()` gives; nothing where nobody knows.
+std::optional<bool> python_truth(const PythonObject& value);
+
+/// What a call is given.
+struct PythonArguments {
+  std::vector<PythonObject> unnamed;
+  std::vector<std::pair<std::string, PythonObject>> named;
+  std::uint32_t line = 0;
+
+  [[nodiscard]] const PythonObject* find(std::string_view name, std::size_t place) const;
+};
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/launch_scripts/python/expression.h"
+#include "stepwright/launch_scripts/python/host.h"
+#include "stepwright/launch_scripts/python/source.h"
+#include "stepwright/launch_scripts/python/state.h"
+#include "stepwright/launch_scripts/python/statement.h"
+
+namespace stepwright::launch_scripts {
+
+/// A text of Python, and the name of its file.
+struct PythonText {
+  std::string_view text;
+  std::string name;
+};
+
+/// Follows files of Python that import each other, of which nothing is executed. Conditions and
+/// loops whose values are known are followed; of others each branch is, and what they leave behind
+/// differently is unknown, with the name of what decides; a cautious host has them passed over.
+/// Fails with `kInput` on brackets and texts that never close, on nesting beyond 50 brackets or 100
+/// blocks and where following it takes too much.
+class PythonProgram final : public PythonNames {
+ public:
+  using Lines = std::span<const PythonLine>;
+
+  /// Values of the first file alone have lines. The texts must outlive it.
+  PythonProgram(std::span<const PythonText> texts, PythonHost& host);
+
+  /// Follows a file from its first statement, if it was not yet.
+  void begin(std::size_t file);
+  /// Follows functions of the first file that nothing called, while `done` is false.
+  void follow_uncalled(const std::function<bool()>& done);
+  /// The value of an expression that stands in a line of the first file, or in none (0); its text
+  /// must outlive this, too.
+  PythonObject evaluate(std::string_view text, std::uint32_t line);
+  /// What a name of any file stands for.
+  std::optional<PythonObject> global(const std::string& name);
+  [[nodiscard]] Lines lines() const { return files_.front().lines; }
+
+  [[nodiscard]] const std::string& file() const override { return file_here().name; }
+  [[nodiscard]] std::uint32_t placed(std::uint32_t line) const override {
+    return frames_[here_].file == 0 ? line : 0;
+  }
+  [[nodiscard]] bool cautious() const override { return host_.cautious(); }
+  PythonObject value(const std::string& path, std::uint32_t line) override;
+  PythonObject call(const std::string& path, const PythonArguments& given) override;
+  PythonObject method(PythonObject& self, const std::string& name,
+                      const PythonArguments& given) override;
+  void bind(const std::string& path, PythonObject value) override;
+  void spend(std::size_t effort, std::uint32_t line) override;
+
+ private:
+  /// A function, at the top, in a class or in another function.
+  struct Function {
+    std::string name;
+    std::string_view parameters{};
+    std::uint32_t line = 0;
+    Lines body{};
+    std::size_t file = 0;
+    bool nested = false;  ///< It sees what the function around it has.
+    bool called = false;
+  };
+  struct Class {
+    std::string name;
+    std::string base{};
+    Lines body{};
+    std::size_t file = 0;
+  };
+  struct File {
+    std::string name;
+    std::string_view text;
+    bool begun = false;
+    std::vector<PythonLine> lines{};  ///< Once it is begun.
+    std::map<std::string, Function> functions{};
+    std::map<std::string, Class> classes{};
+    std::map<std::string, std::string> imported{};  ///< Names, and what they are in full.
+  };
+  enum class Flow : std::uint8_t { kNext, kReturn, kBreak, kContinue };
+  struct Branches;
+
+  // Names: python_program.cpp.
+  [[nodiscard]] File& file_here() { return files_[frames_[here_].file]; }
+  [[nodiscard]] const File& file_here() const { return files_[frames_[here_].file]; }
+  [[nodiscard]] PythonObject* find(const std::string& name);
+  [[nodiscard]] std::string full_name(const std::string& path) const;
+  [[nodiscard]] std::string handed_on(std::string full) const;
+  [[nodiscard]] std::vector<std::string> names_elsewhere(const std::string& path) const;
+  bool looks_into(std::size_t file, const std::string& path);
+  std::optional<PythonObject> value_elsewhere(const std::string& path);
+  template <class Definition>
+  Definition* defined(std::map<std::string, Definition> File::* kind, const std::string& path);
+  Class* defined_class(const std::string& path);
+  void open_object(PythonObject& object, std::string_view path, std::uint32_t line);
+  void import_names(std::string_view statement);
+
+  // Functions and classes: python_definition.cpp.
+  PythonObject invoke(Function& function, const PythonArguments& given, const PythonObject* self);
+  PythonState::Frame frame_of(const Function& function, const PythonArguments& given,
+                              const PythonObject* self);
+  void parameter(const PythonLine& said, const PythonArguments& given, std::size_t& place,
+                 PythonState::Frame& frame);
+  PythonObject instance(const Class& type, const PythonArguments& given);
+  void fields(const Class& type, const PythonArguments& given, std::size_t& place,
+              PythonObject& made, int depth = 0);
+  void field(const PythonLine& line, const PythonArguments& given, std::size_t& place,
+             PythonObject& made);
+  void define(std::string_view text, const PythonLine& line, Lines body, const std::string& owner);
+  void define_class(std::string_view text, Lines body);
+
+  // Statements: python_block.cpp.
+  Flow run(Lines lines);
+  Flow block(const PythonLine& head, Lines lines);
+  Flow statement(Lines lines, std::size_t& at);
+  Flow compound(std::string_view text, const PythonLine& line, Lines body);
+  Flow simple(const PythonLine& line);
+  Flow loop(std::string_view text, const PythonLine& line, Lines body);
+  Flow around(std::string_view text, const PythonLine& line, Lines body);
+  Flow conditional(Lines lines, std::size_t& at);
+  void branch(const PythonLine& head, Lines body, Branches& branches);
+  void open_branch(const PythonLine& head, Lines body, Branches& branches);
+  Flow joined(Branches& branches);
+  void pass_over(const PythonLine& head, Lines block);
+  void note_passed(const PythonLine& line, const PythonLine& head);
+  void expression(const PythonLine& line);
+  void assign(const PythonAssignment& set, const PythonLine& line);
+  PythonObject changed(const PythonAssignment& set, const PythonLine& line, PythonObject value);
+  void assign_item(std::string_view target, const PythonLine& line, const PythonObject& value);
+  PythonState taken(std::uint32_t line);
+
+  PythonHost& host_;
+  std::vector<File> files_;
+  std::vector<PythonState::Frame> frames_;  ///< First the globals of each file.
+  std::size_t here_ = 0;                    ///< The frame of what is followed.
+  std::map<std::pair<const char*, std::size_t>, PythonNode> trees_;  ///< Of expressions.
+  PythonObject returned_;
+  std::size_t effort_ = 0;
+  int calls_ = 0;  ///< Of functions, in each other.
+  int depth_ = 0;  ///< Of blocks.
+};
+
+/// Parts of a text between commas outside of brackets.
+std::vector<std::string_view> python_comma_parts(std::string_view text);
+
+/// Where the statements end that stand further in behind one.
+std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head);
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,152 @@
+#include "stepwright/launch_scripts/python/tree.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/python/source.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using ObjectKind = PythonObject::Kind;
+
+constexpr std::size_t kLongestUnread = 200;
+constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kBytesOfValue = 64;
+constexpr int kDeepestValue = 80;
+
+/// Makes trees, and counts what they hold, so that doubling ends.
+class TreeMaker {
+ public:
+  explicit TreeMaker(const std::string& file) : file_(file) {}
+
+  Tree tree(const PythonObject& value, int depth = 0) {
+    values_ += 1 + value.text.text.size() / kBytesOfValue;
+    if (values_ > kMostValues) {
+      fail_input(fmt::format("{}: its values grow beyond {}", file_, kMostValues));
+    }
+    if (depth > kDeepestValue) fail_input(fmt::format("{}: its values nest too deep", file_));
+    Tree made = unplaced(value, depth);
+    made.line = value.line;
+    made.column = value.line == 0 ? 0 : 1;
+    return made;
+  }
+
+  Tree items(const std::vector<PythonObject>& items, std::uint32_t line, int depth) {
+    Tree made = Tree::flow_sequence();
+    made.line = line;
+    made.column = 1;
+    for (const PythonObject& item : items) made.add(tree(item, depth + 1));
+    return made;
+  }
+
+ private:
+  Tree unplaced(const PythonObject& value, int depth) {
+    const PythonObject known = python_as_set(value);
+    switch (known.kind) {
+      case ObjectKind::kNone: return {};
+      case ObjectKind::kBool: return {known.truth};
+      case ObjectKind::kInteger: return {known.number};
+      case ObjectKind::kReal: return Tree::scalar(known.text.text, false);
+      case ObjectKind::kList: return items(known.body->items, known.line, depth);
+      case ObjectKind::kRecord: return object(known, depth);
+      case ObjectKind::kText:
+        if (!known.open()) return Tree::scalar(known.text.text, true);
+        break;
+      case ObjectKind::kUnknown: break;
+    }
+    return unread_value(known.said.empty() ? known.text.text : known.said);
+  }
+
+  Tree object(const PythonObject& value, int depth) {
+    const PythonObject::Body& body = *value.body;
+    Tree made = Tree::mapping();
+    for (const auto& [name, one] : body.members) made.set(name, tree(one, depth + 1));
+    if (!body.items.empty()) made.set("[]", items(body.items, body.items.front().line, depth));
+    const bool type = !body.made_by.empty() && body.made_by != kOpenObject;
+    if (type) made.set("()", Tree::scalar(body.made_by, true));
+    return made;
+  }
+
+  const std::string& file_;
+  std::size_t values_ = 0;
+};
+
+PythonObject number_object(const std::string& digits, std::uint32_t line) {
+  std::int64_t whole = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, whole);
+  const bool good = error == std::errc() && stop == end;
+  return good ? PythonObject::integer(whole, line) : PythonObject::real(digits, line);
+}
+
+PythonObject scalar_object(const Tree& tree, std::uint32_t line) {
+  if (tree.quoted) return PythonObject::string(tree.text, line);
+  if (const auto truth = truth_of(tree.text)) return PythonObject::boolean(*truth);
+  if (is_number(tree.text)) return number_object(tree.text, line);
+  return PythonObject::string(tree.text, line);
+}
+
+}  // namespace
+
+Tree unread_value(std::string_view text) {
+  Tree tree;
+  tree.text = std::string(python_trimmed(text).substr(0, kLongestUnread));
+  if (tree.text.empty()) tree.text = "...";
+  // A character is not cut in two.
+  while (find_bad_utf8(tree.text) != std::string_view::npos) tree.text.pop_back();
+  return tree;
+}
+
+bool is_unread(const Tree& tree) { return tree.kind == Tree::Kind::kNull && !tree.text.empty(); }
+
+Tree python_tree(const PythonObject& value, const std::string& file) {
+  return TreeMaker(file).tree(value);
+}
+
+Tree python_tree(const PythonArguments& arguments, const std::string& file) {
+  TreeMaker maker(file);
+  Tree made = Tree::mapping();
+  for (const auto& [name, value] : arguments.named) made.set(name, maker.tree(value));
+  if (!arguments.unnamed.empty())
+    made.set("[]", maker.items(arguments.unnamed, arguments.unnamed.front().line, 0));
+  made.line = arguments.line;
+  return made;
+}
+
+PythonObject python_object(const Tree& tree, std::uint32_t line) {
+  PythonObject made;
+  if (is_unread(tree)) {
+    made = PythonObject::unknown(tree.text, line);
+    made.said = tree.text;
+  } else if (tree.kind == Tree::Kind::kScalar) {
+    made = scalar_object(tree, line);
+  } else if (tree.kind == Tree::Kind::kSequence) {
+    made = PythonObject::list();
+    for (const Tree& item : tree.items) {
+      made.body->items.push_back(python_object(item, item.line));
+    }
+  } else if (tree.kind == Tree::Kind::kMapping) {
+    made = PythonObject::record();
+    for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
+      const std::string& key = tree.items[i].text;
+      const Tree& value = tree.items[i + 1];
+      if (key == "()") {
+        made.body->made_by = value.text;
+      } else if (key == "[]") {
+        made.body->items = python_object(value, value.line).body->items;
+      } else {
+        made.body->members.emplace_back(key, python_object(value, value.line));
+      }
+    }
+  }
+  made.line = line;
+  return made;
+}
+
+}  // namespace stepwright::launch_scripts

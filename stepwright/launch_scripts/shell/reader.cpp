@@ -1,0 +1,320 @@
+#include "stepwright/launch_scripts/shell/reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/launch_scripts/shell/pattern.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using NodeKind = ShellNode::Kind;
+constexpr std::size_t kLongestScript = std::size_t{1} << 20;
+constexpr int kDeepestSteps = 150;
+/// Turns of a loop that says no end, of which each starts the same.
+constexpr int kMostTurns = 50;
+
+std::vector<std::string> names_of(std::span<const ShellSource> sources) {
+  std::vector<std::string> names;
+  for (const ShellSource& source : sources) names.push_back(source.name);
+  return names;
+}
+
+void check_source(const ShellSource& source) {
+  if (source.text.size() > kLongestScript) {
+    fail_input(fmt::format("{}: is larger than 1 MiB", source.name));
+  }
+  const auto strange = [](char c) { return c == '\0' || c == kOpens || c == kCloses; };
+  const auto bad = std::ranges::find_if(source.text, strange);
+  if (bad == source.text.end()) return;
+  const auto line = 1 + std::count(source.text.begin(), bad, '\n');
+  fail_input(fmt::format("{}:{}: holds a control character ({}), so it is no shell script",
+                         source.name, line, static_cast<int>(*bad)));
+}
+
+/// Whether a command tests something and does nothing else.
+bool only_tests(const ShellNode& node) {
+  if (node.kind == NodeKind::kTest || node.kind == NodeKind::kArithmetic) return true;
+  if (node.kind == NodeKind::kNot) return only_tests(node.children.front());
+  if (node.kind != NodeKind::kSimple || node.words.empty()) return false;
+  return node.words.front().plain() == "[" || node.words.front().plain() == "test";
+}
+
+/// A text whose open places hold no sign that would end a value of YAML or JSON.
+std::string plain_places(std::string text) {
+  bool open = false;
+  for (char& c : text) {
+    if (c == kOpens) open = true;
+    if (c == kCloses) open = false;
+    if (open && (c == '\n' || c == ':' || c == '#' || c == '"')) c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+ShellReader::ShellReader(std::span<const ShellSource> sources, const ShellGiven& given)
+    : sources_(sources),
+      given_(given),
+      script_{.files = names_of(sources)},
+      budget_(script_.files),
+      expansion_(variables_, budget_, script_.files,
+                 [this](const std::string& command) { return printed(command); }) {
+  for (const ShellSource& source : sources) check_source(source);
+}
+
+ShellScript ShellReader::read() {
+  variables_.zero = sources_.front().name;
+  for (const auto& [name, value] : given_.variables) {
+    if (is_shell_name(name)) {
+      variables_.fix(name, value);
+    } else {
+      const auto number = static_cast<std::size_t>(std::max(1, std::stoi(name)));
+      while (variables_.arguments.size() < number) {
+        variables_.arguments.push_back(
+            open_text("$" + std::to_string(variables_.arguments.size() + 1)));
+      }
+      variables_.arguments[number - 1] = value;
+    }
+  }
+  take_batch_options(sources_.front().text);
+  run_source(0);
+  script_.effort = budget_.effort();
+  for (auto& [name, made] : written_) {
+    made.text = as_written(plain_places(made.text));
+    script_.written.insert({name, std::move(made)});
+  }
+  return std::move(script_);
+}
+
+ShellStatus ShellReader::run(const ShellNode& node) {
+  if (flow_ != Flow::kNext) return {};
+  budget_.step(place(node.line));
+  if (++depth_ > kDeepestSteps) {
+    budget_.fail(place(node.line), fmt::format("commands go more than {} deep", kDeepestSteps));
+  }
+  ShellStatus status = run_kind(node);
+  --depth_;
+  return status;
+}
+
+ShellStatus ShellReader::run_kind(const ShellNode& node) {
+  switch (node.kind) {
+    case NodeKind::kSimple: return simple(node);
+    case NodeKind::kList: return list(node);
+    case NodeKind::kAnd:
+    case NodeKind::kOr: return joined_commands(node);
+    case NodeKind::kNot: return opposite(run(node.children.front()));
+    case NodeKind::kPipe: return pipe(node);
+    case NodeKind::kSubshell: return apart(node.children.front());
+    case NodeKind::kIf: return condition(node);
+    case NodeKind::kFor: return for_each(node);
+    case NodeKind::kCount: return count(node);
+    case NodeKind::kWhile: return loop(node);
+    case NodeKind::kCase: return choice(node);
+    case NodeKind::kFunction: functions_[node.texts.front()] = &node.children.front(); return {};
+    case NodeKind::kTest: return test(node);
+    case NodeKind::kArithmetic: return arithmetic(node.texts.front(), node.source, node.line);
+  }
+  return {};
+}
+
+ShellStatus ShellReader::list(const ShellNode& node) {
+  ShellStatus last;
+  for (const ShellNode& child : node.children) {
+    last = run(child);
+    if (flow_ != Flow::kNext) break;
+  }
+  return last;
+}
+
+ShellStatus ShellReader::joined_commands(const ShellNode& node) {
+  const bool needs_both = node.kind == NodeKind::kAnd;
+  ShellStatus left = run(node.children.front());
+  const ShellNode& right = node.children.back();
+  if (flow_ != Flow::kNext) return left;
+  if (left.known && left.ok != needs_both) return left;
+  if (only_tests(right)) return needs_both ? both(left, run(right)) : either(left, run(right));
+  const bool ends = ends_script(right);
+  if (ends && needs_both && left.ok) leave_count_open(node, left);
+  const bool ok = decide(node, left, needs_both && ends, !needs_both && ends);
+  return ok == needs_both ? run(right) : ShellStatus{.ok = ok, .known = left.known};
+}
+
+ShellStatus ShellReader::pipe(const ShellNode& node) {
+  ShellStatus last;
+  for (const ShellNode& child : node.children) {
+    last = child.kind == NodeKind::kSimple ? run(child) : apart(child);
+  }
+  return last;
+}
+
+/// In a shell of its own, which leaves variables as they were.
+ShellStatus ShellReader::apart(const ShellNode& node) {
+  const ShellVariables before = variables_;
+  budget_.work(before.size(), place(node.line));
+  const ShellStatus status = run(node);
+  variables_ = before;
+  if (flow_ != Flow::kBreak && flow_ != Flow::kContinue) flow_ = Flow::kNext;
+  return status;
+}
+
+ShellStatus ShellReader::condition(const ShellNode& node) {
+  ShellStatus status = run(node.children[0]);
+  if (flow_ != Flow::kNext) return status;
+  const bool otherwise = node.children.size() > 2;
+  const bool yes_ends = ends_script(node.children[1]);
+  if (yes_ends && status.ok) leave_count_open(node, status);
+  const bool yes = decide(node, status, yes_ends, otherwise && ends_script(node.children[2]));
+  if (yes) return run(node.children[1]);
+  return otherwise ? run(node.children[2]) : ShellStatus{};
+}
+
+/// With how many arguments a script is started nobody says: one that ends for want of some is
+/// started with them.
+void ShellReader::leave_count_open(const ShellNode& node, ShellStatus& status) {
+  const bool counts = node.source.find("$#") != std::string::npos ||
+                      node.source.find("${#}") != std::string::npos ||
+                      node.source.find("$*") != std::string::npos;
+  if (!status.known || !counts) return;
+  status.known = false;
+  status.open = {"$#"};
+}
+
+/// Whether a loop ends, after a turn of it.
+bool ShellReader::leaves_loop() {
+  if (flow_ == Flow::kContinue) flow_ = Flow::kNext;
+  if (flow_ == Flow::kNext) return false;
+  if (flow_ == Flow::kBreak) flow_ = Flow::kNext;
+  return true;
+}
+
+ShellStatus ShellReader::for_each(const ShellNode& node) {
+  const std::string name(node.words.front().plain());
+  Words words;
+  for (std::size_t i = 1; i < node.words.size(); ++i) {
+    for (ShellWord& word : expansion_.words(node.words[i])) words.push_back(std::move(word));
+  }
+  for (const ShellWord& word : words) {
+    variables_.set(name, {.elements = {word}});
+    run(node.children.front());
+    if (leaves_loop()) break;
+  }
+  return {};
+}
+
+ShellStatus ShellReader::count(const ShellNode& node) {
+  expansion_.arithmetic(node.texts[0], node.line);
+  while (flow_ == Flow::kNext) {
+    budget_.step(place(node.line));
+    const auto goes_on = expansion_.arithmetic(node.texts[1], node.line);
+    if (!goes_on || (goes_on->value == 0 && !node.texts[1].empty())) break;
+    run(node.children.front());
+    if (leaves_loop()) break;
+    expansion_.arithmetic(node.texts[2], node.line);
+  }
+  return {};
+}
+
+ShellStatus ShellReader::loop(const ShellNode& node) {
+  const bool endless = node.source == "true" || node.source == ":" || node.source == "((1))";
+  for (int turn = 0; flow_ == Flow::kNext; ++turn) {
+    budget_.step(place(node.line));
+    ShellStatus status = run(node.children[0]);
+    if (flow_ != Flow::kNext) break;
+    // It would end at once, or never.
+    if (!status.known) status.ok = false;
+    if (!decide(node, status, false, false) || (turn >= kMostTurns && (endless || !status.known))) {
+      break;
+    }
+    run(node.children[1]);
+    if (leaves_loop()) break;
+  }
+  return {};
+}
+
+ShellStatus ShellReader::choice(const ShellNode& node) {
+  const std::string text = expansion_.text(node.words.front());
+  OpenChoice open{.condition = node.source, .open = open_places(text), .line = node.line};
+  std::size_t taken = node.patterns.size();
+  bool known = is_known(text);
+  for (std::size_t i = 0; i < node.patterns.size(); ++i) {
+    std::vector<std::string> patterns;
+    for (const ShellTerm& term : node.patterns[i]) {
+      const std::string pattern = expansion_.pattern(term);
+      known = known && (taken < i || is_known(pattern));
+      patterns.push_back(as_written(pattern));
+      if (taken > i && matches_shell_pattern(as_empty(text), as_empty(pattern))) taken = i;
+    }
+    open.ways.push_back(fmt::format("{})", fmt::join(patterns, "|")));
+  }
+  if (!known) {
+    open.taken = taken;
+    const bool ends = taken < node.patterns.size() && ends_script(node.children[taken]);
+    if (ends) open.taken = node.patterns.size();
+    const bool always = std::ranges::find(open.ways, "*)") != open.ways.end();
+    if (!always || ends) open.ways.emplace_back("no pattern");
+    taken = way(node, std::move(open));
+  }
+  return taken < node.patterns.size() ? run(node.children[taken]) : ShellStatus{};
+}
+
+ShellStatus ShellReader::test(const ShellNode& node) {
+  std::vector<TestWord> words;
+  for (const ShellTerm& term : node.words) {
+    const bool sign = !term.plain().empty();
+    const std::string pattern = expansion_.pattern(term);
+    words.push_back({expansion_.text(term), pattern, sign});
+  }
+  return test_status(words,
+                     [&](const std::string& name) { return variables_.find(name) != nullptr; });
+}
+
+ShellStatus ShellReader::arithmetic(const std::string& text, const std::string& source,
+                                    std::uint32_t line) {
+  const auto value = expansion_.arithmetic(text, line);
+  if (!value) return {.ok = false, .known = false, .open = {source}};
+  return {.ok = value->value != 0, .known = value->known, .open = {source}};
+}
+
+/// Whether a condition counts as true. A branch that only ends the script is not taken where that
+/// is open, as what is read is a script that runs.
+bool ShellReader::decide(const ShellNode& node, const ShellStatus& status, bool yes_ends,
+                         bool no_ends) {
+  if (status.known) return status.ok;
+  OpenChoice open{
+      .condition = node.source, .open = status.open, .ways = {"true", "false"}, .line = node.line};
+  open.taken = (status.ok && !yes_ends) || no_ends ? 0 : 1;
+  return way(node, std::move(open)) == 0;
+}
+
+std::size_t ShellReader::way(const ShellNode& node, OpenChoice open) {
+  open.file = expansion_.file();
+  const std::string key = fmt::format("{}:{:06}:{}", open.file, node.line, open.condition);
+  const auto given = given_.ways.find(key);
+  if (given != given_.ways.end() && given->second < open.ways.size()) open.taken = given->second;
+  return script_.choices.try_emplace(key, std::move(open)).first->second.taken;
+}
+
+/// Whether commands always end the script.
+bool ShellReader::ends_script(const ShellNode& node, int depth) const {
+  if (node.kind == NodeKind::kList) {
+    return std::ranges::any_of(node.children,
+                               [&](const ShellNode& one) { return ends_script(one, depth); });
+  }
+  if (node.kind != NodeKind::kSimple || node.words.empty()) return false;
+  const std::string name(node.words.front().plain());
+  if (name == "exit") return true;
+  const auto function = functions_.find(name);
+  return depth < 3 && function != functions_.end() && ends_script(*function->second, depth + 1);
+}
+
+ShellScript read_shell_scripts(std::span<const ShellSource> sources, const ShellGiven& given) {
+  return ShellReader(sources, given).read();
+}
+
+}  // namespace stepwright::launch_scripts

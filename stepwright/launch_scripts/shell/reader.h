@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/launch_scripts/shell/expansion.h"
+#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/launch_scripts/shell/state.h"
+#include "stepwright/launch_scripts/shell/syntax.h"
+#include "stepwright/launch_scripts/shell/test.h"
+
+namespace stepwright::launch_scripts {
+
+/// Goes through scripts in the order in which bash runs them. Nothing of them is executed.
+class ShellReader {
+ public:
+  ShellReader(std::span<const ShellSource> sources, const ShellGiven& given);
+
+  ShellScript read();
+
+ private:
+  using Words = std::vector<ShellWord>;
+  enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kReturn, kExit };
+
+  // shell_reader.cpp: what is made of commands.
+  ShellStatus run(const ShellNode& node);
+  ShellStatus run_kind(const ShellNode& node);
+  ShellStatus list(const ShellNode& node);
+  ShellStatus joined_commands(const ShellNode& node);
+  ShellStatus pipe(const ShellNode& node);
+  ShellStatus condition(const ShellNode& node);
+  ShellStatus for_each(const ShellNode& node);
+  ShellStatus count(const ShellNode& node);
+  ShellStatus loop(const ShellNode& node);
+  ShellStatus choice(const ShellNode& node);
+  ShellStatus test(const ShellNode& node);
+  ShellStatus arithmetic(const std::string& text, const std::string& source, std::uint32_t line);
+  ShellStatus apart(const ShellNode& node);
+  bool decide(const ShellNode& node, const ShellStatus& status, bool yes_ends, bool no_ends);
+  std::size_t way(const ShellNode& node, OpenChoice open);
+  [[nodiscard]] bool ends_script(const ShellNode& node, int depth = 0) const;
+  static void leave_count_open(const ShellNode& node, ShellStatus& status);
+  bool leaves_loop();
+  [[nodiscard]] ShellPlace place(std::uint32_t line) const { return {expansion_.file(), line}; }
+
+  // shell_simple.cpp: commands of words.
+  ShellStatus simple(const ShellNode& node);
+  ShellStatus command(const ShellNode& node, Words words);
+  std::optional<ShellStatus> builtin(const ShellNode& node, const Words& words);
+  std::optional<ShellStatus> flow_builtin(const Words& words);
+  void assign(const ShellAssignment& one);
+  void assign_array(const ShellAssignment& one);
+  void assign_element(const ShellAssignment& one);
+  void declare(const ShellNode& node, const Words& words);
+  void set_arguments(const Words& words);
+  void leave_open(const Words& words, std::size_t from, std::uint32_t line);
+  ShellStatus bracket(const Words& words);
+  ShellStatus call(const ShellNode& function, const Words& words);
+  void write_file(const ShellNode& node, const Words& words);
+  void print_into(const Words& words);
+  bool read_words(const ShellNode& node, const Words& words);
+
+  // shell_start.cpp: programs and other scripts.
+  ShellStatus start(const ShellNode& node, Words words);
+  void run_told_command(const ShellNode& node, const Words& words);
+  ShellStatus within_shell(const ShellNode& node, const Words& words, std::size_t shell);
+  [[nodiscard]] bool has_file(const std::string& name) const;
+  bool go_on_with(const std::string& path, std::vector<std::string> arguments, bool same_shell,
+                  std::uint32_t line);
+  void run_text(const std::string& text, std::uint32_t line);
+  void run_batch(const std::string& text, std::uint32_t line);
+  void take_batch_options(std::string_view text);
+  void run_source(std::size_t source);
+  template <class Run>
+  void in_shell_of_its_own(const std::map<std::string, ShellWord>& environment,
+                           std::vector<std::string> arguments, std::string zero, Run run_inside);
+  [[nodiscard]] std::map<std::string, ShellWord> environment(const ShellNode& node);
+  std::optional<std::string> printed(const std::string& command);
+  std::optional<bool> tested(const ShellNode& node);
+  std::optional<std::string> printed_way(const ShellNode& node);
+  std::optional<std::string> printed_by(const ShellNode& node, const Words& words);
+  static std::string echoed(const Words& words);
+
+  std::span<const ShellSource> sources_;
+  const ShellGiven& given_;
+  ShellScript script_;
+  ShellBudget budget_;
+  ShellVariables variables_;
+  ShellExpansion expansion_;
+  std::deque<ShellNode> parsed_;                      ///< Of which functions are parts.
+  std::map<std::size_t, const ShellNode*> programs_;  ///< Of sources.
+  std::map<std::string, ShellWritten> written_;       ///< Files that heredocs make, by name.
+  std::map<std::string, const ShellNode*> functions_;
+  std::size_t functions_made_ = 0;
+  std::size_t kept_ = 0;  ///< Characters of texts, not of files, that define functions.
+  Words launchers_;
+  Flow flow_ = Flow::kNext;
+  int depth_ = 0;
+  int files_deep_ = 0;
+};
+
+}  // namespace stepwright::launch_scripts

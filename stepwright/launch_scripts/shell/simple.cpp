@@ -1,0 +1,330 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "stepwright/launch_scripts/shell/format.h"
+#include "stepwright/launch_scripts/shell/reader.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+constexpr std::size_t kMostIndexed = 10'000;
+
+ShellWord word_of(std::string text, ShellPlace place) {
+  return {.text = std::move(text), .line = place.line, .file = place.file};
+}
+
+std::vector<std::string> texts_from(const std::vector<ShellWord>& words, std::size_t from) {
+  std::vector<std::string> texts;
+  for (std::size_t i = from; i < words.size(); ++i) texts.push_back(words[i].text);
+  return texts;
+}
+
+/// The parts of a line between marks, at most so many, the last with what is left; several blanks
+/// part as one.
+std::vector<std::string> parts_by(std::string_view text, std::string_view marks, bool blanks,
+                                  std::size_t most) {
+  const auto pass_blanks = [&] {
+    if (!blanks) return;
+    text.remove_prefix(std::min(text.find_first_not_of(marks), text.size()));
+  };
+  std::vector<std::string> parts;
+  pass_blanks();
+  while (!text.empty() || parts.empty()) {
+    const std::size_t end = parts.size() + 1 < most ? text.find_first_of(marks) : text.npos;
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+    pass_blanks();
+  }
+  return parts;
+}
+
+}  // namespace
+
+ShellStatus ShellReader::simple(const ShellNode& node) {
+  Words words = expansion_.words(node.words);
+  if (!words.empty()) return command(node, std::move(words));
+  for (const ShellAssignment& one : node.assignments) assign(one);
+  return {};
+}
+
+ShellStatus ShellReader::command(const ShellNode& node, Words words) {
+  static constexpr std::array<std::string_view, 6> kFront = {"exec",  "command", "builtin",
+                                                             "nohup", "time",    "sudo"};
+  while (words.size() > 1 && is_one_of(words.front().text, kFront)) words.erase(words.begin());
+  if (is_one_of(words.front().text, kFront)) return {};
+  if (const auto status = flow_builtin(words)) return *status;
+  if (const auto status = builtin(node, words)) return *status;
+  const auto function = functions_.find(words.front().text);
+  if (function != functions_.end()) {
+    for (const ShellAssignment& one : node.assignments) assign(one);
+    return call(*function->second, words);
+  }
+  return start(node, std::move(words));
+}
+
+ShellStatus ShellReader::call(const ShellNode& function, const Words& words) {
+  std::vector<std::string> before = std::exchange(variables_.arguments, texts_from(words, 1));
+  variables_.enter();
+  const ShellStatus status = run(function);
+  variables_.leave();
+  variables_.arguments = std::move(before);
+  if (flow_ == Flow::kReturn) flow_ = Flow::kNext;
+  return status;
+}
+
+/// Words that change what comes next.
+std::optional<ShellStatus> ShellReader::flow_builtin(const Words& words) {
+  const std::string& name = words.front().text;
+  if (name == "exit") {
+    flow_ = Flow::kExit;
+    script_.ended = words.front().line;
+  }
+  if (name == "return") flow_ = Flow::kReturn;
+  if (name == "break") flow_ = Flow::kBreak;
+  if (name == "continue") flow_ = Flow::kContinue;
+  if (flow_ != Flow::kNext) return ShellStatus{.ok = words.size() < 2 || words[1].text == "0"};
+  if (name == "true" || name == ":") return ShellStatus{};
+  if (name == "false") return ShellStatus{.ok = false};
+  if (name == "[" || name == "test") return bracket(words);
+  if (name == "getopts") {
+    leave_open(words, variables_.arguments.empty() ? words.size() : 2, words.front().line);
+    return ShellStatus{.ok = false, .known = variables_.arguments.empty(), .open = {"getopts"}};
+  }
+  return std::nullopt;
+}
+
+std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Words& words) {
+  static constexpr std::array<std::string_view, 5> kDeclare = {"export", "declare", "local",
+                                                               "readonly", "typeset"};
+  static constexpr std::array<std::string_view, 3> kRead = {"read", "mapfile", "readarray"};
+  static constexpr std::array<std::string_view, 4> kWrite = {"cat", "echo", "printf", "tee"};
+  const std::string& name = words.front().text;
+  if (is_one_of(name, kDeclare)) {
+    declare(node, words);
+  } else if (name == "unset") {
+    for (const ShellWord& word : words) variables_.unset(word.text);
+  } else if (name == "shift") {
+    std::vector<std::string>& all = variables_.arguments;
+    const std::size_t by = words.size() < 2 ? 1 : std::strtoul(words[1].text.c_str(), nullptr, 10);
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(by, all.size())));
+  } else if (name == "set") {
+    set_arguments(words);
+  } else if (name == "let") {
+    ShellStatus last;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      last = arithmetic(words[i].text, words[i].text, node.line);
+    }
+    return last;
+  } else if (name == "eval") {
+    run_text(joined({words.begin() + 1, words.end()}), node.line);
+  } else if ((name == "source" || name == ".") && words.size() > 1) {
+    go_on_with(words[1].text, texts_from(words, 2), true, node.line);
+  } else if (name == "read" && read_words(node, words)) {
+    return ShellStatus{};
+  } else if (is_one_of(name, kRead)) {
+    const bool text = node.input && words.back().text.front() != '-';
+    leave_open(words, 1, node.line);
+    if (text)
+      variables_.set_text(words.back().text, expansion_.text(*node.input), place(node.line));
+    return ShellStatus{.ok = false, .known = false, .open = {name}};
+  } else if (name == "printf" && words.size() > 3 && words[1].text == "-v") {
+    print_into(words);
+  } else if (is_one_of(name, kWrite)) {
+    write_file(node, words);
+  } else {
+    return std::nullopt;
+  }
+  return ShellStatus{};
+}
+
+/// `read -r A B <<< "x y"`: the words of one line that is known, parted by IFS; the last name has
+/// what is left. Whether it was such a line.
+bool ShellReader::read_words(const ShellNode& node, const Words& words) {
+  std::vector<std::string> names;
+  bool array = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (is_shell_name(words[i].text)) {
+      names.push_back(words[i].text);
+    } else if (words[i].text == "-ra" || words[i].text == "-a") {
+      array = true;
+    } else if (words[i].text != "-r") {
+      return false;
+    }
+  }
+  if (!node.input || names.empty() || (array && names.size() != 1)) return false;
+  std::string text = expansion_.text(*node.input);
+  while (text.ends_with('\n')) text.pop_back();
+  if (text.find('\n') != std::string::npos || text.find(kOpens) != std::string::npos) return false;
+  std::string marks = variables_.text("IFS").value_or(" \t");
+  for (const ShellAssignment& one : node.assignments) {
+    if (one.name == "IFS" && !one.array) marks = expansion_.text(one.values.front());
+  }
+  const bool blanks = marks.find(' ') != std::string::npos;
+  const std::size_t most = array ? text.size() + 1 : names.size();
+  std::vector<std::string> parts = parts_by(text, marks, blanks, most);
+  if (array) {
+    ShellValue value{.array = true};
+    for (std::string& part : parts) {
+      value.elements.push_back(word_of(std::move(part), place(node.line)));
+    }
+    variables_.set(names.front(), std::move(value));
+    return true;
+  }
+  parts.resize(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    budget_.word(parts[i], place(node.line));
+    variables_.set_text(names[i], parts[i], place(node.line));
+  }
+  return true;
+}
+
+/// `printf -v NAME FORMAT ARGUMENTS`; the name is open where what it prints is not known.
+void ShellReader::print_into(const Words& words) {
+  const std::uint32_t line = words.front().line;
+  const std::optional<std::string> text = shell_formatted(words[3].text, texts_from(words, 4));
+  if (!text) return leave_open({words.front(), words[2]}, 1, line);
+  budget_.word(*text, place(line));
+  variables_.set_text(words[2].text, *text, place(line));
+}
+
+ShellStatus ShellReader::bracket(const Words& words) {
+  std::vector<TestWord> inside;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (i + 1 == words.size() && words.front().text == "[" && text == "]") break;
+    // Of `[ $UNSET = 1 ]` bash sees no first word, which fails as an empty one does.
+    inside.push_back({text, text, true});
+  }
+  return test_status(inside,
+                     [&](const std::string& name) { return variables_.find(name) != nullptr; });
+}
+
+void ShellReader::assign(const ShellAssignment& one) {
+  if (one.array) return assign_array(one);
+  if (one.index) return assign_element(one);
+  std::string value = expansion_.text(one.values.front());
+  if (one.append) {
+    const ShellValue* old = variables_.find(one.name);
+    if (old != nullptr && old->array && !old->elements.empty()) {
+      ShellValue longer = *old;
+      longer.elements.front().text += value;
+      return variables_.set(one.name, std::move(longer));
+    }
+    value = variables_.text(one.name).value_or("") + value;
+  }
+  budget_.word(value, place(one.line));
+  if (value.size() > 1 && value.front() == kOpens && value.find(kCloses) == value.size() - 1) {
+    script_.holders.try_emplace(as_written(value), one.name);
+  }
+  variables_.set_text(one.name, value, place(one.line));
+}
+
+void ShellReader::assign_array(const ShellAssignment& one) {
+  ShellValue value{.array = true};
+  const ShellValue* old = variables_.find(one.name);
+  if (one.append && old != nullptr) value = *old;
+  value.array = true;
+  for (const ShellTerm& term : one.values) {
+    const std::string_view plain =
+        term.pieces.empty() ? std::string_view() : std::string_view(term.pieces.front().text);
+    const std::size_t close = plain.find("]=");
+    if (plain.starts_with('[') && close != std::string_view::npos) {
+      const std::string whole = expansion_.text(term);
+      const std::size_t end = whole.find("]=");
+      value.keyed[whole.substr(1, end - 1)] = word_of(whole.substr(end + 2), place(term.line));
+      continue;
+    }
+    for (ShellWord& word : expansion_.words(term)) value.elements.push_back(std::move(word));
+  }
+  for (const ShellWord& word : value.elements) budget_.word(word.text, place(one.line));
+  variables_.set(one.name, std::move(value));
+}
+
+/// `NAME[index]=value`.
+void ShellReader::assign_element(const ShellAssignment& one) {
+  const ShellWord word = word_of(expansion_.text(one.values.front()), place(one.line));
+  const ShellValue* old = variables_.find(one.name);
+  ShellValue value = old == nullptr ? ShellValue() : *old;
+  value.array = true;
+  for (const ShellWord& element : value.elements) budget_.word(element.text, place(one.line));
+  const bool number =
+      !one.index->empty() && one.index->find_first_not_of("0123456789$") == std::string::npos;
+  const auto at =
+      number || value.keyed.empty() ? expansion_.arithmetic(*one.index, one.line) : std::nullopt;
+  if (number && at && at->value >= 0 && static_cast<std::size_t>(at->value) < kMostIndexed) {
+    const auto index = static_cast<std::size_t>(at->value);
+    if (value.elements.size() <= index)
+      value.elements.resize(index + 1, word_of("", place(one.line)));
+    value.elements[index] = word;
+  } else {
+    value.keyed[expansion_.text(
+        parse_word(*one.index, script_.files[expansion_.file()], one.line))] = word;
+  }
+  variables_.set(one.name, std::move(value));
+}
+
+void ShellReader::declare(const ShellNode& node, const Words& words) {
+  const std::string& kind = words.front().text;
+  bool exports = kind == "export";
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i].text;
+    if (word.starts_with('-')) {
+      exports = exports || word.find('x') != std::string::npos;
+      continue;
+    }
+    if (kind == "local") variables_.make_local(word);
+    if (exports && is_shell_name(word)) variables_.mark_exported(word);
+  }
+  for (const ShellAssignment& one : node.assignments) {
+    if (kind == "local") variables_.make_local(one.name);
+    assign(one);
+    if (exports) variables_.mark_exported(one.name);
+  }
+}
+
+/// `set -- a b`.
+void ShellReader::set_arguments(const Words& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].text == "--") {
+      variables_.arguments = texts_from(words, i + 1);
+      return;
+    }
+  }
+}
+
+/// Variables that get what only running the script would tell.
+void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t line) {
+  for (std::size_t i = from; i < words.size(); ++i) {
+    if (!is_shell_name(words[i].text)) continue;
+    variables_.set_text(words[i].text, open_text("$" + words[i].text), place(line));
+  }
+}
+
+/// Keeps a text that goes into a file, as the file may be a script that is started later.
+void ShellReader::write_file(const ShellNode& node, const Words& words) {
+  const std::string& name = words.front().text;
+  std::optional<std::string> text;
+  if (node.input) text = expansion_.text(*node.input);
+  if (!text && name == "echo") text = echoed(words);
+  if (!text && name == "printf" && words.size() > 1) {
+    text = shell_formatted(words[1].text, texts_from(words, 2));
+  }
+  if (!text) return;
+  std::string path;
+  bool appends = node.appends;
+  if (node.output) path = as_written(expansion_.text(*node.output));
+  if (name == "tee" && words.size() > 1) {
+    path = words.back().text;
+    appends = words[1].text == "-a";
+  }
+  if (path.empty()) return;
+  ShellWritten& made = written_[base_name(path)];
+  if (!appends || made.line == 0) {
+    made = {.line = node.input ? node.input->line : node.line, .file = expansion_.file()};
+  }
+  made.text += *text;
+}
+
+}  // namespace stepwright::launch_scripts

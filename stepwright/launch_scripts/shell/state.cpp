@@ -1,0 +1,145 @@
+#include "stepwright/launch_scripts/shell/state.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/launch_scripts/shell/syntax.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+constexpr std::size_t kMostShellSteps = 100'000;
+constexpr std::size_t kMostShellWords = 100'000;
+constexpr std::size_t kMostShellBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostWork = 300'000'000;
+
+}  // namespace
+
+void ShellBudget::fail(ShellPlace place, std::string_view what) const {
+  fail_input(fmt::format("{}:{}: {}", files_[place.file], place.line, what));
+}
+
+void ShellBudget::step(ShellPlace place) {
+  if (++steps_ > kMostShellSteps) fail(place, fmt::format("more than {} steps", kMostShellSteps));
+}
+
+void ShellBudget::word(std::string_view text, ShellPlace place) {
+  bytes_ += text.size();
+  if (++words_ > kMostShellWords) fail(place, fmt::format("more than {} words", kMostShellWords));
+  if (bytes_ > kMostShellBytes) fail(place, "what variables hold grows beyond 16 MiB");
+}
+
+void ShellBudget::work(std::size_t characters, ShellPlace place) {
+  work_ += characters;
+  if (work_ > kMostWork) fail(place, "its variables take too long to work with");
+}
+
+std::vector<ShellWord> ShellValue::all() const {
+  std::vector<ShellWord> words = elements;
+  for (const auto& [key, word] : keyed) words.push_back(word);
+  return words;
+}
+
+const ShellValue* ShellVariables::find(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> ShellVariables::text(const std::string& name) const {
+  const ShellValue* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  return value->elements.empty() ? std::string() : value->elements.front().text;
+}
+
+void ShellVariables::fix(const std::string& name, const std::string& text) {
+  fixed_[name] = text;
+  values_[name] = {.elements = {{.text = text}}};
+}
+
+void ShellVariables::set(const std::string& name, ShellValue value) {
+  const auto fixed = fixed_.find(name);
+  if (fixed == fixed_.end()) {
+    values_[name] = std::move(value);
+  } else if (value.array) {
+    values_[name] = {.elements = split_words({.text = fixed->second}), .array = true};
+  }
+}
+
+void ShellVariables::set_text(const std::string& name, const std::string& text, ShellPlace place) {
+  set(name, {.elements = {{.text = text, .line = place.line, .file = place.file}}});
+}
+
+void ShellVariables::unset(const std::string& name) {
+  if (is_fixed(name)) return;
+  values_.erase(name);
+  exported_.erase(name);
+}
+
+std::size_t ShellVariables::size() const {
+  std::size_t characters = 0;
+  for (const auto& [name, value] : values_) {
+    for (const ShellWord& word : value.elements) characters += word.text.size() + 1;
+    for (const auto& [key, word] : value.keyed) characters += word.text.size() + 1;
+  }
+  return characters;
+}
+
+std::map<std::string, ShellWord> ShellVariables::exported() const {
+  std::map<std::string, ShellWord> seen;
+  for (const auto& [name, is] : exported_) {
+    const ShellValue* value = find(name);
+    if (value != nullptr && !value->elements.empty()) seen[name] = value->elements.front();
+  }
+  return seen;
+}
+
+void ShellVariables::make_local(const std::string& name) {
+  if (hidden_.empty() || is_fixed(name)) return;
+  const ShellValue* old = find(name);
+  hidden_.back().try_emplace(name, old == nullptr ? std::nullopt : std::optional(*old));
+}
+
+void ShellVariables::leave() {
+  for (auto& [name, value] : hidden_.back()) {
+    if (value) {
+      values_[name] = std::move(*value);
+    } else {
+      values_.erase(name);
+    }
+  }
+  hidden_.pop_back();
+}
+
+std::vector<ShellWord> split_words(const ShellWord& text) {
+  std::vector<ShellWord> words;
+  ShellWord word{.line = text.line, .file = text.file};
+  std::uint32_t line = text.line;
+  bool open = false;
+  for (const char c : text.text + " ") {
+    if (c == kOpens) open = true;
+    if (c == kCloses) open = false;
+    if (c == '\n') ++line;
+    if (open || std::isspace(static_cast<unsigned char>(c)) == 0) {
+      if (word.text.empty()) word.line = line;
+      word.text += c;
+    } else if (!word.text.empty()) {
+      words.push_back(std::exchange(word, {.line = line, .file = text.file}));
+    }
+  }
+  return words;
+}
+
+std::string joined(const std::vector<ShellWord>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) text += (i > 0 ? " " : "") + words[i].text;
+  return text;
+}
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.find_last_of('/') + 1));
+}
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/launch_scripts/shell/script.h"
+
+namespace stepwright::launch_scripts {
+
+/// Where in the scripts something stands.
+struct ShellPlace {
+  std::uint32_t file = 0;
+  std::uint32_t line = 0;
+};
+
+/// How much a script may still do: bounds time and memory.
+class ShellBudget {
+ public:
+  explicit ShellBudget(const std::vector<std::string>& files) : files_(files) {}
+
+  [[noreturn]] void fail(ShellPlace place, std::string_view what) const;
+  void step(ShellPlace place);
+  /// A word that was made.
+  void word(std::string_view text, ShellPlace place);
+  /// Characters that are compared or copied.
+  void work(std::size_t characters, ShellPlace place);
+  /// What was done so far, in about steps.
+  [[nodiscard]] std::size_t effort() const { return steps_ + words_ + (bytes_ + work_) / 1000; }
+
+ private:
+  const std::vector<std::string>& files_;
+  std::size_t steps_ = 0;
+  std::size_t words_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t work_ = 0;
+};
+
+/// What a variable holds.
+struct ShellValue {
+  std::vector<ShellWord> elements;         ///< One, unless it is an array.
+  std::map<std::string, ShellWord> keyed;  ///< Of an array with words as keys.
+  bool array = false;
+
+  [[nodiscard]] std::vector<ShellWord> all() const;
+};
+
+/// The variables of a script as they are at one point of it.
+class ShellVariables {
+ public:
+  [[nodiscard]] const ShellValue* find(const std::string& name) const;
+  /// The value as one text; nothing where it is unset.
+  [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
+
+  /// Gives a variable a value that nothing changes.
+  void fix(const std::string& name, const std::string& text);
+  [[nodiscard]] bool is_fixed(const std::string& name) const { return fixed_.contains(name); }
+  void set(const std::string& name, ShellValue value);
+  void set_text(const std::string& name, const std::string& text, ShellPlace place);
+  void unset(const std::string& name);
+  void mark_exported(const std::string& name) { exported_[name] = true; }
+  /// Characters of all values.
+  [[nodiscard]] std::size_t size() const;
+  /// Those that programs see.
+  [[nodiscard]] std::map<std::string, ShellWord> exported() const;
+
+  /// From here to `leave`, `make_local` keeps values of before.
+  void enter() { hidden_.emplace_back(); }
+  void make_local(const std::string& name);
+  void leave();
+
+  std::vector<std::string> arguments;  ///< `$1`, `$2`, ...
+  std::string zero;                    ///< `$0`
+
+ private:
+  std::map<std::string, ShellValue> values_;
+  std::map<std::string, bool> exported_;
+  std::map<std::string, std::string> fixed_;
+  std::vector<std::map<std::string, std::optional<ShellValue>>> hidden_;
+};
+
+/// Words that blanks part; none within an open place.
+std::vector<ShellWord> split_words(const ShellWord& text);
+/// Words with a blank between them.
+std::string joined(const std::vector<ShellWord>& words);
+/// The last part of a path.
+std::string base_name(std::string_view path);
+
+}  // namespace stepwright::launch_scripts

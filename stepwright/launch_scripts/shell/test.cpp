@@ -1,0 +1,185 @@
+#include "stepwright/launch_scripts/shell/test.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "stepwright/launch_scripts/shell/pattern.h"
+#include "stepwright/launch_scripts/shell/syntax.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+constexpr int kDeepestTests = 50;
+
+bool compared_numbers(std::string_view sign, std::int64_t a, std::int64_t b) {
+  if (sign == "-eq") return a == b;
+  if (sign == "-ne") return a != b;
+  if (sign == "-lt") return a < b;
+  if (sign == "-le") return a <= b;
+  if (sign == "-gt") return a > b;
+  return a >= b;
+}
+
+/// Whether a text matches a regular expression, if that is one of a few simple ones.
+std::optional<bool> matches_expression(const std::string& text, std::string_view expression) {
+  const bool front = expression.starts_with('^');
+  if (front) expression.remove_prefix(1);
+  const bool back = expression.ends_with('$');
+  if (back) expression.remove_suffix(1);
+  if (front && back && expression == "[0-9]+") {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  }
+  if (expression.find_first_of(".[](){}*+?|\\^$") != std::string_view::npos) return std::nullopt;
+  if (front && back) return text == expression;
+  if (front) return text.starts_with(expression);
+  if (back) return text.ends_with(expression);
+  return text.find(expression) != std::string::npos;
+}
+
+class Test {
+ public:
+  Test(std::span<const TestWord> words, const std::function<bool(const std::string&)>& is_set)
+      : words_(words), is_set_(is_set) {}
+
+  ShellStatus status() {
+    if (words_.empty()) return {.ok = false};
+    ShellStatus all = any();
+    if (at_ < words_.size()) return {.ok = false, .known = false};
+    return all;
+  }
+
+ private:
+  [[nodiscard]] bool here(std::string_view sign, std::string_view other = "") const {
+    if (at_ >= words_.size() || !words_[at_].sign) return false;
+    return words_[at_].text == sign || (!other.empty() && words_[at_].text == other);
+  }
+
+  ShellStatus any() {
+    ShellStatus left = all();
+    while (here("||", "-o")) {
+      ++at_;
+      left = either(left, all());
+    }
+    return left;
+  }
+  ShellStatus all() {
+    ShellStatus left = one();
+    while (here("&&", "-a")) {
+      ++at_;
+      left = both(left, one());
+    }
+    return left;
+  }
+
+  ShellStatus one() {
+    if (++depth_ > kDeepestTests || at_ >= words_.size()) return {.ok = false, .known = false};
+    ShellStatus status;
+    if (here("!") && at_ + 1 < words_.size()) {
+      ++at_;
+      status = opposite(one());
+    } else if (here("(")) {
+      ++at_;
+      status = any();
+      if (here(")")) ++at_;
+    } else {
+      status = comparison();
+    }
+    --depth_;
+    return status;
+  }
+
+  static bool is_comparison(const TestWord& word) {
+    static constexpr std::string_view kComparisons[] = {"=",   "==",  "!=",  "=~",  "<",   ">",
+                                                        "-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+    return word.sign && std::ranges::find(kComparisons, word.text) != std::end(kComparisons);
+  }
+
+  ShellStatus comparison() {
+    const TestWord& left = words_[at_++];
+    if (at_ + 1 < words_.size() && is_comparison(words_[at_])) {
+      const TestWord& sign = words_[at_];
+      const TestWord& right = words_[at_ + 1];
+      at_ += 2;
+      return compare(left, sign.text, right);
+    }
+    const bool unary = left.sign && left.text.size() == 2 && left.text.front() == '-' &&
+                       at_ < words_.size() && !here("&&", "||") && !here(")") && !here("-a", "-o");
+    if (!unary) return filled(left.text);
+    const std::string& text = words_[at_++].text;
+    if (left.text == "-z") return opposite(filled(text));
+    if (left.text == "-n") return filled(text);
+    if (left.text == "-v") {
+      if (is_set_(text)) return {};
+      return {.ok = false, .known = false, .open = {"$" + as_written(text)}};
+    }
+    return {.ok = false, .known = false, .open = {left.text + " " + as_written(text)}};
+  }
+
+  static ShellStatus filled(const std::string& text) {
+    if (is_known(text)) return {.ok = !text.empty()};
+    if (!as_empty(text).empty()) return {};
+    return {.ok = false, .known = false, .open = open_places(text)};
+  }
+
+  static ShellStatus compare(const TestWord& left, const std::string& sign, const TestWord& right) {
+    ShellStatus status{.known = is_known(left.text) && is_known(right.text)};
+    status.open = open_places(left.text);
+    for (std::string& place : open_places(right.text)) status.open.push_back(std::move(place));
+    const std::string text = as_empty(left.text);
+    const std::string other = as_empty(right.text);
+    if (sign.starts_with('-')) {
+      const auto a = shell_number(text);
+      const auto b = shell_number(other);
+      status.ok = a && b && compared_numbers(sign, *a, *b);
+    } else if (sign == "<" || sign == ">") {
+      status.ok = sign == "<" ? text < other : text > other;
+    } else if (sign == "=~") {
+      const auto match = matches_expression(text, other);
+      status.ok = match.value_or(false);
+      status.known = status.known && match;
+    } else {
+      status.ok = matches_shell_pattern(text, as_empty(right.pattern)) == (sign != "!=");
+    }
+    return status;
+  }
+
+  std::span<const TestWord> words_;
+  const std::function<bool(const std::string&)>& is_set_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+ShellStatus joint(const ShellStatus& a, const ShellStatus& b, bool ok, bool known) {
+  ShellStatus status{.ok = ok, .known = known};
+  if (known) return status;
+  status.open = a.open;
+  status.open.insert(status.open.end(), b.open.begin(), b.open.end());
+  return status;
+}
+
+}  // namespace
+
+ShellStatus both(const ShellStatus& a, const ShellStatus& b) {
+  const bool settled = (a.known && !a.ok) || (b.known && !b.ok);
+  return joint(a, b, a.ok && b.ok, settled || (a.known && b.known));
+}
+
+ShellStatus either(const ShellStatus& a, const ShellStatus& b) {
+  const bool settled = (a.known && a.ok) || (b.known && b.ok);
+  return joint(a, b, a.ok || b.ok, settled || (a.known && b.known));
+}
+
+ShellStatus opposite(ShellStatus status) {
+  status.ok = !status.ok;
+  return status;
+}
+
+ShellStatus test_status(std::span<const TestWord> words,
+                        const std::function<bool(const std::string&)>& is_set) {
+  return Test(words, is_set).status();
+}
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stepwright::launch_scripts {
+
+/// Whether a command succeeds.
+struct ShellStatus {
+  bool ok = true;
+  bool known = true;                ///< Not where it hangs on what the script does not say.
+  std::vector<std::string> open{};  ///< What that is: "$FSDP", "-f $FILE".
+};
+
+/// A word between brackets.
+struct TestWord {
+  std::string text;
+  std::string pattern;  ///< The same on the right of `==`.
+  bool sign = false;    ///< Unquoted, so that it may be `(`, `&&`, `-f` or `==`.
+};
+
+ShellStatus both(const ShellStatus& a, const ShellStatus& b);
+ShellStatus either(const ShellStatus& a, const ShellStatus& b);
+ShellStatus opposite(ShellStatus status);
+
+/// What `[ words ]` or `[[ words ]]` says. What is open counts as empty, a file as missing; a test
+/// that hangs on them is not known. `is_set` answers `-v NAME`.
+ShellStatus test_status(std::span<const TestWord> words,
+                        const std::function<bool(const std::string&)>& is_set);
+
+}  // namespace stepwright::launch_scripts

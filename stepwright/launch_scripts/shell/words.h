@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stepwright/launch_scripts/shell/syntax.h"
+
+namespace stepwright::launch_scripts {
+
+/// Parts the text of a shell script into words, from its first character to its last.
+class ShellWords {
+ public:
+  ShellWords(std::string_view text, const std::string& name, std::uint32_t line)
+      : text_(text), name_(name), line_(line) {}
+
+  [[noreturn]] void fail(std::uint32_t line, std::string_view what) const;
+  /// Fails with `kInput`: what stands here is taken by no shell.
+  [[noreturn]] void unexpected() const;
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+  [[nodiscard]] char here(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  [[nodiscard]] bool starts(std::string_view text) const {
+    return text_.substr(std::min(at_, text_.size())).starts_with(text);
+  }
+  [[nodiscard]] bool at_one_of(std::string_view characters) const {
+    return !at_end() && characters.find(here()) != std::string_view::npos;
+  }
+  [[nodiscard]] std::size_t at() const { return at_; }
+  [[nodiscard]] std::uint32_t line() const { return line_; }
+  [[nodiscard]] std::string_view text() const { return text_; }
+
+  char next();
+  void skip(std::size_t characters);
+  /// Blanks, continued lines and comments.
+  void skip_blanks();
+  /// The same with ends of lines.
+  void skip_lines();
+  /// Whether a character ends a word.
+  [[nodiscard]] static bool ends_word(char c);
+  /// The letters ahead that could be a word of the shell; nothing is taken.
+  [[nodiscard]] std::string_view peek() const;
+
+  /// The text from there up to here, as one line.
+  [[nodiscard]] std::string source_since(std::size_t begin) const;
+
+  ShellTerm word();
+  /// How long the `<PATH TO VOCABULARY>` here is, which a person is to fill in before the script
+  /// runs; 0: there is none, `<` is where input comes from.
+  [[nodiscard]] std::size_t placeholder() const;
+  /// All that is left, as if it stood in double quotes.
+  ShellTerm rest_quoted();
+  /// Text up to the bracket that closes the one just passed, which is passed, too.
+  std::string bracketed(char open, char close);
+  /// The text of a heredoc, of which `<<` was just passed; reading goes on behind the word that
+  /// ends it, and behind the text at the end of this line.
+  ShellTerm heredoc();
+
+ private:
+  void piece(ShellTerm& term, bool quoted);
+  void take_character(ShellTerm& term, bool quoted);
+  void single_quoted(ShellTerm& term);
+  void double_quoted(ShellTerm& term);
+  void escaped_quoted(ShellTerm& term);
+  void dollar(ShellTerm& term, bool quoted);
+  void open_place(ShellTerm& term);
+  void skip_quoted(std::string& inner, char quote);
+
+  std::string_view text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  std::uint32_t line_ = 1;
+  std::size_t behind_heredocs_ = 0;  ///< Where the line after the texts of this line begins.
+};
+
+}  // namespace stepwright::launch_scripts

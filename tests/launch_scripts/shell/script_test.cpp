@@ -1,0 +1,372 @@
+#include "stepwright/launch_scripts/shell/script.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ShellScript script_of(std::string_view text, const ShellGiven& given = {}) {
+  const ShellSource source{"script", text};
+  return read_shell_scripts({&source, 1}, given);
+}
+
+/// The words of a command that is called `run`, the last of them.
+std::vector<std::string> words(const ShellScript& script) {
+  std::vector<std::string> texts;
+  for (const ShellCommand& command : script.commands) {
+    if (command.words.front().text != "run") continue;
+    texts.clear();
+    for (const ShellWord& word : command.words) texts.push_back(word.text);
+  }
+  return texts;
+}
+
+std::vector<std::string> words(std::string_view text) { return words(script_of(text)); }
+
+/// What `run` gets where the script ends with `run "$X"`.
+std::string x_of(const std::string& text) {
+  const std::vector<std::string> all = words(text + "\nrun \"$X\"\n");
+  return all.size() == 2 ? all[1] : "none";
+}
+
+TEST(ShellScript, ReadsQuotesAndContinuedLines) {
+  EXPECT_THAT(words("run a 'b c' \"d  e\" \\\n  f\\ g $'h\\ti' # not this\n"),
+              ElementsAre("run", "a", "b c", "d  e", "f g", "h\ti"));
+}
+
+TEST(ShellScript, WhatIsToBeFilledInIsAWord) {
+  EXPECT_THAT(words("run --vocab <PATH TO vocab.json> --fp16\n"),
+              ElementsAre("run", "--vocab", "<PATH TO vocab.json>", "--fp16"));
+  EXPECT_THAT(words("A=\" --load <FOLDER> \\\n --save <FOLDER>  --fp16\"\nsh -c \"run $A\"\n"),
+              ElementsAre("run", "--load", "<FOLDER>", "--save", "<FOLDER>", "--fp16"));
+  EXPECT_EQ(x_of("X=<Specify path>"), "<Specify path>");
+  EXPECT_THAT(words("run a <in >out\nrun b < in.txt > out.txt\nrun c <in 2>&1\n"),
+              ElementsAre("run", "c"));
+}
+
+TEST(ShellScript, FillsInVariablesArraysAndArithmetic) {
+  EXPECT_THAT(words("T=8\nN=$((T * (2 + 1)))\nrun --t $T --n ${N} --w ${W:-4} $MISSING\n"),
+              ElementsAre("run", "--t", "8", "--n", "24", "--w", "4", "$MISSING"));
+  EXPECT_THAT(
+      words("A=(\n  --x 1 # one\n  --y '2 3'\n)\nA+=(--z)\nrun ${A[@]} \"${A[@]}\"\n"),
+      ElementsAre("run", "--x", "1", "--y", "2", "3", "--z", "--x", "1", "--y", "2 3", "--z"));
+  EXPECT_THAT(words("ARGS=\" --a 1\n --b\"\nrun $ARGS \"$ARGS\"\n"),
+              ElementsAre("run", "--a", "1", "--b", " --a 1\n --b"));
+  EXPECT_THAT(words("A=(a b c)\nrun ${#A[@]} ${A[1]} ${A[-1]} ${!A[@]} $A\n"),
+              ElementsAre("run", "3", "b", "c", "0", "1", "2", "a"));
+  EXPECT_THAT(words("declare -A L=([7b]=32 [13b]=40)\nL[70b]=80\nS=13b\nrun ${L[$S]} ${L[70b]}\n"),
+              ElementsAre("run", "40", "80"));
+}
+
+TEST(ShellScript, ChangesValuesAsBashDoes) {
+  EXPECT_EQ(x_of("P=/a/b.tar.gz\nX=\"${P##*/} ${P%.*} ${P%%.*} ${P#/}\""),
+            "b.tar.gz /a/b.tar /a/b a/b.tar.gz");
+  EXPECT_EQ(x_of("P=aXbX\nX=\"${P/X/-} ${P//X/-} ${P,,} ${P^^} ${#P} ${P:1:2}\""),
+            "a-bX a-b- axbx AXBX 4 Xb");
+  EXPECT_EQ(x_of("X=${U:=8}-$U-${U:+yes}-${V:+yes}-${V-none}"), "8-8-yes--none");
+  EXPECT_EQ(x_of("N=T; T=4; X=${!N}"), "4");
+}
+
+TEST(ShellScript, PrintsIntoVariablesAsBashDoes) {
+  EXPECT_EQ(x_of("N=7\nprintf -v X \"%d\" $N"), "7");
+  EXPECT_EQ(x_of("printf -v X 'job-%s-%03d at 50%%' a 42"), "job-a-042 at 50%");
+  EXPECT_EQ(x_of("printf -v X 'a%sb%d'  "), "ab0");
+  EXPECT_EQ(x_of("X=1\nprintf -v X '%x' 255"), "$X");
+  EXPECT_EQ(x_of("X=1\nprintf -v X '%d' many"), "$X");
+  EXPECT_EQ(x_of("printf -v X '%s,' a b"), "a,b,");
+  EXPECT_EQ(x_of("X=1\nprintf -v X 'plain' a b"), "$X");
+  EXPECT_EQ(x_of("set -a\nX=3\nset +a"), "3");
+}
+
+TEST(ShellScript, TakesWhatPrintfAndEchoPrint) {
+  EXPECT_EQ(x_of("A=(a.json 'b c')\nT=alpaca\n"
+                 "X=$(printf $\"- path: %s\\n  type: ${T}\\n\" \"${A[@]}\")"),
+            "- path: a.json\n  type: alpaca\n- path: b c\n  type: alpaca");
+  EXPECT_EQ(x_of("X=$(printf '%s:%d' host 29500)"), "host:29500");
+  EXPECT_EQ(x_of("X=$(printf '%(%F)T')"), "$(printf '%(%F)T')");
+  EXPECT_EQ(x_of("X=$(echo -e 'a\\nb')"), "a\nb");
+  EXPECT_EQ(x_of("X=$(echo -n '- a')"), "- a");
+  const auto written = [](const std::string& text) {
+    return std::string(script_of(text + "\nrun\n").written.at("c.yaml").text);
+  };
+  EXPECT_EQ(written("echo \"- a: 1\" > c.yaml\necho -e \"b: 2\\nc: 3\" >> c.yaml"),
+            "- a: 1\nb: 2\nc: 3\n");
+  EXPECT_EQ(written("printf 'a: %s\\n' 1 > c.yaml"), "a: 1\n");
+}
+
+TEST(ShellScript, CalculatesAsBashDoes) {
+  EXPECT_EQ(x_of("A=6 B=4\nX=$(( A / B * 10 + A % B - 2 ** 3 ))"), "4");
+  EXPECT_EQ(x_of("let X=3*4"), "12");
+  EXPECT_EQ(x_of("X=1; (( X += 4 )); (( X++ ))"), "6");
+  EXPECT_EQ(x_of("T=2; X=$(( T > 1 ? 1 : 0 ))"), "1");
+  EXPECT_EQ(x_of("X=`expr 4 \\* 8`"), "32");
+  EXPECT_EQ(x_of("X=$(echo \"8*4\" | bc)"), "32");
+  EXPECT_EQ(x_of("X=$((1 / 0))"), "$((1 / 0))");
+  EXPECT_EQ(x_of("X=$((9223372036854775807 + 1))"), "$((9223372036854775807 + 1))");
+}
+
+TEST(ShellScript, DecidesConditions) {
+  const auto decided = [](const std::string& condition) {
+    return x_of("A=2; B=b; E=''\nif " + condition + "; then X=yes; else X=no; fi");
+  };
+  for (const char* yes :
+       {"[ $A = 2 ]", "[ \"$A\" == 2 -a $B != c ]", "[[ $A -ge 2 && $B == b* ]]", "[ -z \"$E\" ]",
+        "[[ -n $B ]]", "test $A -lt 3", "(( A > 1 ))", "! [ $A -eq 3 ]", "[[ ! ($A == 3) ]]",
+        "[ $A = 3 ] || [ $B = b ]", "[[ $A =~ ^[0-9]+$ ]]", "[ -v A ]", "true", "[[ a < b ]]"}) {
+    EXPECT_EQ(decided(yes), "yes") << yes;
+  }
+  for (const char* no : {"[ $A = 3 ]", "[ -n \"$E\" ]", "[[ $B == \"b*\" ]]", "(( A % 2 ))",
+                         "false", "[ $A = 2 ] && [ $B = c ]", "[[ $A != 2 ]]"}) {
+    EXPECT_EQ(decided(no), "no") << no;
+  }
+  EXPECT_EQ(x_of("T=7b\ncase $T in 1b|3b) X=1 ;; 7?) X=2 ;; *) X=3 ;; esac"), "2");
+  EXPECT_EQ(x_of("T=x\nif [ $T = a ]; then X=1; elif [ $T = x ]; then X=2; else X=3; fi"), "2");
+  EXPECT_TRUE(script_of("A=1\nif [ $A = 1 ]; then B=2; fi\n").choices.empty());
+}
+
+TEST(ShellScript, SaysWhatItCannotDecide) {
+  const ShellScript script =
+      script_of("if [ \"$FSDP\" = 1 ]; then\n  T=1\nelse\n  T=2\nfi\nrun $T\n");
+  EXPECT_THAT(words(script), ElementsAre("run", "2"));
+  ASSERT_EQ(script.choices.size(), 1);
+  const auto& [place, choice] = *script.choices.begin();
+  EXPECT_EQ(choice.condition, "[ \"$FSDP\" = 1 ]");
+  EXPECT_THAT(choice.open, ElementsAre("$FSDP"));
+  EXPECT_EQ(choice.line, 1U);
+  EXPECT_EQ(choice.ways.at(choice.taken), "false");
+  EXPECT_THAT(words(script_of("if [ \"$FSDP\" = 1 ]; then\n  T=1\nelse\n  T=2\nfi\nrun $T\n",
+                              {.ways = {{place, 0}}})),
+              ElementsAre("run", "1"));
+  for (const char* open : {"[ -f x ] && T=1", "[ -z $U ] || T=1", "if nvidia-smi; then T=1; fi",
+                           "case $1 in a) T=1 ;; esac", "while [ $U ]; do T=1; done"}) {
+    EXPECT_EQ(script_of(open).choices.size(), 1) << open;
+  }
+}
+
+TEST(ShellScript, DoesNotTakeABranchThatOnlyEndsIt) {
+  EXPECT_THAT(words("usage() { echo x; exit 1; }\nif [ -z $1 ]; then usage; fi\n"
+                    "[ -f data ] || { echo no; exit 1; }\ncd there || exit\nrun a\n"),
+              ElementsAre("run", "a"));
+  EXPECT_THAT(words("run a\nexit 0\nrun b\n"), ElementsAre("run", "a"));
+}
+
+TEST(ShellScript, GoesThroughLoopsAndFunctions) {
+  EXPECT_EQ(x_of("for T in 1 2 4; do X=$X$T; done"), "$X124");
+  EXPECT_EQ(x_of("X=\nfor ((i = 0; i < 3; i++)); do X+=$i; done"), "012");
+  EXPECT_EQ(x_of("X=0\nwhile [ $X -lt 5 ]; do X=$((X + 1)); done"), "5");
+  EXPECT_EQ(x_of("X=0\nuntil (( X >= 3 )); do let X++; [ $X = 2 ] && break; done"), "2");
+  EXPECT_EQ(x_of("f() { local Y=$1; X=$2-$Y-$#; }\nf a b c"), "b-a-3");
+  EXPECT_EQ(x_of("X=0\nfor i in {1..3}; do [ $i = 2 ] && continue; X=$X$i; done"), "013");
+  const std::string parse =
+      "X=8\nwhile [[ $# -gt 0 ]]; do case $1 in --tp) X=$2; shift 2 ;; *) shift ;; esac; done\n"
+      "run $X\n";
+  EXPECT_THAT(words(parse), ElementsAre("run", "8"));
+  EXPECT_THAT(words(script_of(parse, {.variables = {{"1", "--tp"}, {"2", "4"}}})),
+              ElementsAre("run", "4"));
+}
+
+TEST(ShellScript, ExecutesNothing) {
+  EXPECT_THAT(words("run $(touch /tmp/never) `date`\n"),
+              ElementsAre("run", "$(touch /tmp/never)", "$(date)"));
+  const ShellScript script = script_of("A=$(nvidia-smi -L | wc -l)\nrun --n $A --m $((A * 2))\n");
+  EXPECT_THAT(words(script),
+              ElementsAre("run", "--n", "$(nvidia-smi -L | wc -l)", "--m", "$((A * 2))"));
+  EXPECT_THAT(script.commands.back().words[2].open, ElementsAre("$(nvidia-smi -L | wc -l)"));
+}
+
+TEST(ShellScript, WhatIsGivenStandsInThePlaceOfAssignments) {
+  const ShellGiven given{.variables = {{"T", "8"}}};
+  EXPECT_THAT(words(script_of("T=2\nexport T=4\nlet T=6\nrun $T ${T:-1}\n", given)),
+              ElementsAre("run", "8", "8"));
+}
+
+TEST(ShellScript, SeesThroughWrappers) {
+  for (const char* text :
+       {"C=\"run --a 1\"\neval $C\n", "C='run --a $T'\nT=1\neval \"$C\"\n",
+        "srun -N 2 bash -c \"run --a 1\"\n", "bash -lc 'run --a $0' 1\n",
+        "C=\"run --a 1\"\nsrun -l $C\nrun --a 1\n",
+        "cat > go.sh <<EOF\nrun --a 1\nEOF\nbash go.sh\n",
+        "cat > go.sh <<'E'\nT=1\nE\ncat >> go.sh <<'E'\nrun --a $T\nE\nsbatch go.sh\n",
+        "echo 'T=1' > go.sh\necho 'run --a $T' >> go.sh\nbash go.sh\n",
+        "T=1 sbatch -N 4 <<'EOF'\n#!/bin/bash\nrun --a $T\nEOF\n", "exec run --a 1\n",
+        "run --a 1 2>&1 | tee log > /dev/null\n", "( cd x && run --a 1 ) &\n",
+        "export T=1\nbash <<EOF\nrun --a \\$T\nEOF\n"}) {
+    EXPECT_THAT(words(text), ElementsAre("run", "--a", "1")) << text;
+  }
+  const ShellScript script = script_of("srun -N 2 bash -c 'run --a 1'\n");
+  ASSERT_EQ(script.commands.size(), 1);
+  EXPECT_EQ(script.commands[0].launchers.at(2).text, "2");
+}
+
+TEST(ShellScript, GoesOnWithFilesThatAreGivenAndNamesOthers) {
+  const ShellSource sources[] = {
+      {"a/main.sh", "source \"$DIR/conf.sh\"\nT=2 bash ./inner.sh x\n. missing.conf\n"},
+      {"b/conf.sh", "export H=64\nL=3\n"},
+      {"b/inner.sh", "run --t $T --h $H --l $L --one $1\n"}};
+  const ShellScript script = read_shell_scripts(sources);
+  EXPECT_THAT(words(script),
+              ElementsAre("run", "--t", "2", "--h", "64", "--l", "$L", "--one", "x"));
+  EXPECT_EQ(script.files.at(script.commands.back().file), "b/inner.sh");
+  ASSERT_EQ(script.missing.size(), 1);
+  EXPECT_EQ(script.missing[0].path, "missing.conf");
+  EXPECT_EQ(script.missing[0].line, 3U);
+}
+
+TEST(ShellScript, KeepsWhatProgramsSee) {
+  const ShellScript script = script_of(
+      "#SBATCH --nodes=4 --gres=gpu:8\nexport A=1 B=2\nC=3\n"
+      "D=$SLURM_NNODES run --x > log 2>&1 | tee x\nunset B\n");
+  std::vector<std::string> names;
+  for (const auto& [name, word] : script.commands.at(0).environment) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("A", "B", "D", "SLURM_GPUS_ON_NODE", "SLURM_JOB_NUM_NODES",
+                                 "SLURM_NNODES"));
+  EXPECT_EQ(script.commands.at(0).environment.at("D").text, "4");
+  EXPECT_EQ(script.commands.at(0).environment.at("A").line, 2U);
+  EXPECT_EQ(script.batch_options.size(), 2);
+}
+
+std::string script_refusal(const std::string& text) {
+  try {
+    script_of(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ShellScript, RefusesWhatNeverCloses) {
+  for (const char* text :
+       {"run 'a", "run \"a", "A=(1 2\nrun", "run ${A", "run $(a", "if a; then b", "case a in b) c",
+        "while a; do b", "f() {", "[[ a == b", "a `b", "for x"}) {
+    EXPECT_THAT(script_refusal(text), HasSubstr("script:1: ")) << text;
+  }
+  EXPECT_THAT(script_refusal("a\nb\n)\n"),
+              HasSubstr("script:3: ')' stands where no shell takes it"));
+}
+
+TEST(ShellScript, DoesNotGrowWithoutBound) {
+  std::string text = "A=(1 2)\n";
+  for (int i = 0; i < 60; ++i) text += "A+=(${A[@]} ${A[@]})\n";
+  EXPECT_THAT(script_refusal(text), HasSubstr("more than 100000 words"));
+  text = "A=12345678\n";
+  for (int i = 0; i < 100; ++i) text += "A=$A$A\n";
+  EXPECT_THAT(script_refusal(text), HasSubstr("grows beyond 16 MiB"));
+  EXPECT_THAT(script_refusal("while [ 1 = 1 ]; do A=1; done"), HasSubstr("more than 100000 "));
+  EXPECT_EQ(script_refusal("while true; do sleep 1; done"), "");
+  EXPECT_THAT(script_refusal("f() { f; }\nf"), HasSubstr("deep"));
+  EXPECT_THAT(script_refusal("bash script"), HasSubstr("again and again"));
+  EXPECT_THAT(script_refusal(". script"), HasSubstr("again and again"));
+  for (const std::string nested : {"( ", "if ", "! ", "{ ", "f() "}) {
+    std::string deep;
+    for (int i = 0; i < 10'000; ++i) deep += nested;
+    EXPECT_THAT(script_refusal(deep), HasSubstr("deep")) << nested;
+  }
+  EXPECT_THAT(script_refusal("A=" + std::string(50'000, '"') + "$(" + std::string(50'000, '(')),
+              HasSubstr("never closes"));
+  text = "A0=1\n";
+  for (int i = 1; i < 60; ++i) {
+    text += "A" + std::to_string(i) + "=A" + std::to_string(i - 1) + "+A" + std::to_string(i - 1) +
+            "\n";
+  }
+  EXPECT_EQ(script_refusal(text + "run $((A59))\n"), "");
+  std::string letters = "A=" + std::string(500, 'a') + "\n";
+  for (int i = 0; i < 1'000; ++i) letters += "B=${A//*b/}\n";
+  EXPECT_THAT(script_refusal(letters), HasSubstr("too long"));
+  std::string many;
+  for (int i = 0; i < 60'000; ++i) many += "a;";
+  EXPECT_THAT(script_refusal(many), HasSubstr("more than 50000 commands"));
+  EXPECT_THAT(script_refusal(std::string((1 << 20) + 1, ' ')), HasSubstr("larger than 1 MiB"));
+  EXPECT_THAT(script_refusal(std::string("a\nb\0c", 5)),
+              HasSubstr("script:2: holds a control character"));
+}
+
+/// Whatever a text breaks off at, it is read or refused.
+TEST(ShellScript, EachBeginningOfAScriptIsReadOrRefused) {
+  const std::string_view all =
+      "A=(1 'b c' \"$X\") B[2]+=4; declare -A M=([a]=1)\nf() { local y=${1:-2}; case $y in\n"
+      "  a|b*) A+=($((y ** 2 ? 1 : 0x1F))) ;; *) return;; esac; }\nif [[ ! $A =~ ^[0-9]+$ && (1 < "
+      "2)"
+      " ]] || (( A++ > 3 )); then f \"${A[@]:1}\" `date` $'\\n' <(ls); elif test -f x; then\n"
+      "for ((i = 0; i < 3; i++)); do eval \"run --x \\$i ${A//b/c} ${B%%*.} ${!M[@]} ${#A}\"; "
+      "done\n"
+      "fi\ncat <<-EOF | bash -s\n\t$A\n\tEOF\nwhile read -r l; do x=$l; done < <(ls) 2>&1 &\n"
+      "C=1 srun -N 2 bash -c 'run {1..3} {a,b}' >> log\nlet x=3 y+=1; until false; do break; "
+      "done\n";
+  for (std::size_t size = 0; size <= all.size(); ++size) {
+    for (const std::string_view part : {all.substr(0, size), all.substr(all.size() - size)}) {
+      try {
+        script_of(part);
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("script:")) << part;
+      }
+    }
+  }
+}
+
+TEST(ShellScript, ReadsTheWordsOfAKnownLine) {
+  EXPECT_THAT(words("IFS=':' read -r A B C <<< \"x:2:3:4\"\nrun $A $B $C\n"),
+              ElementsAre("run", "x", "2", "3:4"));
+  EXPECT_THAT(words("read -r A B <<< \"  x   y z \"\nrun $A \"$B\"\n"),
+              ElementsAre("run", "x", "y z "));
+  EXPECT_THAT(words("read -r -a ALL <<< \"x y z\"\nrun ${ALL[2]} ${#ALL[@]}\n"),
+              ElementsAre("run", "z", "3"));
+  EXPECT_THAT(words("for e in a:1 b:2; do IFS=: read -r N V <<< \"$e\"; run $N $V; done\n"),
+              ElementsAre("run", "b", "2"));
+}
+
+TEST(ShellScript, AWrittenFileBehindAnOptionIsNoScript) {
+  EXPECT_THAT(words("H=/tmp/hosts\necho \"a slots=8\" > $H\nrun --hostfile $H --x 1\n"),
+              ElementsAre("run", "--hostfile", "/tmp/hosts", "--x", "1"));
+}
+
+TEST(ShellScript, StartsWithinASubstitutionAreStarted) {
+  const ShellScript script = script_of("job=$(sbatch --parsable --nodes=2 --wrap x)\n");
+  ASSERT_EQ(script.commands.size(), 1U);
+  EXPECT_EQ(script.commands.front().words.front().text, "sbatch");
+}
+
+TEST(ShellScript, ACommandThatAProgramIsToldIsReadToo) {
+  EXPECT_THAT(words("A=1\ngcloud ssh --zone z --command=\"cd x\nrun $A\"\n"),
+              ElementsAre("run", "1"));
+  EXPECT_THAT(words("docker run -e N=4 image bash -c 'run $N'\n"), ElementsAre("run", "4"));
+}
+
+TEST(ShellScript, OneThatEndsForWantOfArgumentsIsStartedWithThem) {
+  EXPECT_THAT(words("if [ \"$#\" -lt 2 ]; then echo usage; exit 1; fi\nN=$1\nshift 2\nrun $N\n"),
+              ElementsAre("run", "$1"));
+  // A loop over arguments has none to go through.
+  EXPECT_THAT(words("while [[ $# -ge 1 ]]; do A=$1; shift; done\nrun ${A:-none}\n"),
+              ElementsAre("run", "none"));
+}
+
+TEST(ShellScript, ASubstitutionPrintsWhatAKnownTestLeadsTo) {
+  EXPECT_THAT(words("A=0\nrun $([ \"$A\" != 1 ] && echo \"--x --y\") $([ $A = 1 ] && echo --z)\n"),
+              ElementsAre("run", "--x", "--y"));
+  EXPECT_THAT(words("A=2\nrun $([ $A = 1 ] || echo --x) $([[ $A == 2 ]] && echo b || echo c)\n"),
+              ElementsAre("run", "--x", "b"));
+  EXPECT_THAT(words("A=2\nrun $(if [ $A = 1 ]; then echo one; else echo more; fi)\n"),
+              ElementsAre("run", "more"));
+  EXPECT_THAT(words("run $([ -f /etc/hosts.x ] && hostname)\n").size(), 2);
+}
+
+TEST(ShellScript, TheFoundPathOfALauncherIsItsName) {
+  EXPECT_THAT(words("D=${D:-$(command -v deepspeed)}\nrun \"$D\" $(which torchrun)\n"),
+              ElementsAre("run", "deepspeed", "torchrun"));
+  EXPECT_THAT(words("run $(which nvcc)\n").back(), "$(which nvcc)");
+  EXPECT_THAT(words("run $(echo --tensor 2) $(echo -n x)\n"),
+              ElementsAre("run", "--tensor", "2", "x"));
+}
+
+TEST(ShellScript, ASequenceMayHaveSteps) {
+  EXPECT_THAT(words("run $(seq 16 8 40)\n"), ElementsAre("run", "16", "24", "32", "40"));
+  EXPECT_THAT(words("run $(seq 1 0 40)\n").size(), 2);
+}
+
+}  // namespace
+}  // namespace stepwright::launch_scripts
