@@ -1,9 +1,30 @@
-"""Prints file:line of each include under stepwright/ that does not point down."""
+"""Prints file:line of each include under stepwright/ that breaks a rule of the house.
 
+A room includes only rooms below it. The folders of a room include each other in no cycle; the
+files at the top of a room are one folder. A header with a limit reaches fewer sources than the
+limit: a header reaches a source that includes it, directly or through other headers.
+
+    check_includes.py [ROOT]                   checks
+    check_includes.py [ROOT] --reach HEADER    counts the sources that a header reaches
+    check_includes.py [ROOT] --reach           counts the sources that each header reaches
+    check_includes.py [ROOT] --small           lists short headers that only one file includes
+"""
+
+import argparse
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+
+from include_graph import (
+    Graph,
+    cycles,
+    folder_edges,
+    graph,
+    includers,
+    reach,
+    reach_list,
+    small_list,
+)
 
 # Room -> rooms directly below it; what those may use, it may use too.
 BELOW = {
@@ -48,14 +69,9 @@ BELOW = {
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")
 HEAVY = re.compile(r"((yaml-cpp|nlohmann|CLI)/(?!json_fwd\.hpp)|pugixml|simdjson)")
-INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
-
-def includes(source: Path) -> Iterator[tuple[int, str, bool]]:
-    """Line, path and whether it is quoted, of each include of a source."""
-    for line, text in enumerate(source.read_text(encoding="utf-8").splitlines(), start=1):
-        if match := INCLUDE.match(text):
-            yield line, match[2], match[1] == '"'
+# Header -> limit on the sources that it reaches, all of which a change of the header compiles.
+REACH = {"stepwright/schedule/kinds.h": 300}
 
 
 def reachable(room: str) -> set[str]:
@@ -78,28 +94,64 @@ def problem(room: str, is_header: bool, path: str, quoted: bool) -> str | None:
     return None
 
 
-def findings(root: Path) -> list[str]:
-    """One line for each include that breaks a rule, and for each file that is in no known room."""
+def room_findings(files: Graph) -> list[str]:
+    """One line for each include that breaks a rule of rooms, and for each file in no known room."""
     found = []
-    for source in sorted((root / "stepwright").rglob("*")):
-        if source.suffix not in (".h", ".cpp", ".cu"):
-            continue
-        name = source.relative_to(root)
-        room = name.parts[1]
+    for name, lines in files.items():
+        room = name.split("/")[1]
         if room not in BELOW:
             found.append(f"{name}:1: {room} is not a room")
             continue
-        for line, path, quoted in includes(source):
-            if what := problem(room, source.suffix == ".h", path, quoted):
+        for line, path, quoted in lines:
+            if what := problem(room, name.endswith(".h"), path, quoted):
                 found.append(f"{name}:{line}: {what}")
     return found
 
 
+def cycle_findings(files: Graph) -> list[str]:
+    """One line for each include that closes a cycle between the folders of a room."""
+    edges = folder_edges(files)
+    return [
+        f"{name}:{line}: <{path}> closes the cycle {' -> '.join(cycle)}"
+        for edge, cycle in cycles(edges)
+        for name, line, path in edges[edge]
+    ]
+
+
+def reach_findings(files: Graph, limits: dict[str, int]) -> list[str]:
+    """One line for each header that reaches as many sources as its limit, or more."""
+    by_path = includers(files)
+    counts = {header: reach(by_path, header) for header in limits}
+    return [
+        f"{header}:1: reaches {count} sources; fewer than {limits[header]} are allowed"
+        for header, count in counts.items()
+        if count >= limits[header]
+    ]
+
+
+def findings(root: Path) -> list[str]:
+    """One line for each include, file or header that breaks a rule."""
+    files = graph(root)
+    return room_findings(files) + cycle_findings(files) + reach_findings(files, REACH)
+
+
 def main() -> int:
-    """Checks the repository given as the argument, or else the one that holds this file."""
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
-    found = findings(root)
-    print("\n".join(found) if found else "includes: every arrow points down")
+    """Checks or lists the repository given as the argument, or the one that holds this file."""
+    home = Path(__file__).resolve().parents[2]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("root", nargs="?", type=Path, default=home, metavar="ROOT")
+    lists = parser.add_mutually_exclusive_group()
+    lists.add_argument("--reach", nargs="?", const="", metavar="HEADER")
+    lists.add_argument("--small", action="store_true")
+    asked = parser.parse_args()
+    if asked.small:
+        print("\n".join(small_list(asked.root)))
+        return 0
+    if asked.reach is not None:
+        print("\n".join(reach_list(graph(asked.root), asked.reach)))
+        return 0
+    found = findings(asked.root)
+    print("\n".join(found) if found else "includes: every arrow points down, no folders in a cycle")
     return 1 if found else 0
 
 

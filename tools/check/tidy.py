@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from check_includes import includes
+from include_graph import includes
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/dev"
