@@ -3,8 +3,10 @@
 import csv
 import statistics
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools/data"))
 
@@ -202,6 +204,8 @@ class Sentences(unittest.TestCase):
         small = sizes | {"vocab": "32000"}
         self.assertEqual(plan(overlap_notes=notes, **small)["layers"], [4] * 8)
         self.assertEqual(plan(overlap_notes="interlaced pipeline")["schedule"], "1f1b-vocab")
+        alone = plan(overlap_notes="layer redistribution", **sizes | {"pp": "1"})
+        self.assertEqual(alone["layers"], [32])
         notes = "vocab parallel, vocab-1 (2 barriers)"
         self.assertEqual(plan(overlap_notes=notes)["schedule"], "vocab-1")
         notes = "vocab parallel, vocab-2 (1 barrier)"
@@ -255,8 +259,53 @@ class Sentences(unittest.TestCase):
                 "activations or states off the GPU",
             ),
             ({"gpu": "TPU v4"}, "no profile of the GPU: TPU v4"),
+            # Nodes of a single GPU, whose profile has no link between several.
+            (
+                {"gpu": "GH200-96GB", "gpus_per_node": "4"},
+                "no profile of nodes with 4 GPUs: GH200-96GB",
+            ),
+            ({"model": "gpt-oss-7b"}, "gpt-oss of 8 layers: no such model"),
+            ({"recompute": "full for 2 layers", "layers": ""}, "layers not stated"),
+            ({"overlap_notes": "layer redistribution", "vocab": ""}, "vocab not stated"),
+            ({"gpus": "1,024"}, "gpus '1,024': no number"),
+            ({"tp": "1e999"}, "tp '1e999': no number"),
         ):
             self.assertEqual(said(SMALL | cells)["no_plan"], reason)
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name, "runs.csv")
+        self.rows = [SMALL, SMALL | {"gpu": "GH200-96GB", "gpus_per_node": "4"}, SMALL]
+        with self.path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, [*SMALL, "gpus_per_node"], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows)
+
+    def test_a_row_that_no_plan_says_does_not_end_its_table(self):
+        row_words.rewrite(self.path)
+        with self.path.open(newline="", encoding="utf-8") as file:
+            found = list(csv.DictReader(file))
+        reason = "no profile of nodes with 4 GPUs: GH200-96GB"
+        self.assertEqual([row["no_plan"] for row in found], ["", reason, ""])
+        for before, after in zip(self.rows, found, strict=True):
+            self.assertLessEqual(before.items(), after.items())
+        row_words.rewrite(self.path)
+        with self.path.open(newline="", encoding="utf-8") as file:
+            self.assertEqual(list(csv.DictReader(file)), found)
+
+    def test_a_failure_leaves_the_table_as_it_was(self):
+        before = self.path.read_bytes()
+        answers = [said(SMALL), IndexError("list index out of range")]
+        with (
+            mock.patch("row_words.said", side_effect=answers),
+            self.assertRaises(IndexError),
+        ):
+            row_words.rewrite(self.path)
+        self.assertEqual(self.path.read_bytes(), before)
+        self.assertEqual(list(self.path.parent.iterdir()), [self.path])
 
 
 class Machines(unittest.TestCase):

@@ -19,6 +19,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
+
 OPERATOR_PROFILES = {
     "A100": "a100_sxm4_80g_perlmutter",
     "GH200": "gh200_120g_vista",
@@ -232,7 +236,7 @@ def runs(command: str, pictures: Path) -> str:
     found = validated(command, "data/training_runs.csv", "--tier", "A")
     second = validated(command, "data/training_runs_2.csv", "--tier", "A")
     text = scatter(found["results"], "framework", "seconds of a step", 1.0)
-    (pictures / "runs.svg").write_text(text, encoding="utf-8")
+    replace_text(pictures / "runs.svg", text)
     return "\n".join(
         [
             "## Whole runs, fitted\n",
@@ -258,7 +262,7 @@ def memory(command: str, pictures: Path) -> str:
     clear = labels["clear_right"] + labels["clear_wrong"]
     peaks = [r for r in found["results"] if r.get("measured")]
     text = scatter(peaks, "framework", "GiB", 2.0**-30)
-    (pictures / "memory.svg").write_text(text, encoding="utf-8")
+    replace_text(pictures / "memory.svg", text)
     return "\n".join(
         [
             "## Memory\n",
@@ -497,7 +501,7 @@ def main() -> int:
         collectives(),
         poorly_known(),
     ]
-    Path("docs/accuracy.md").write_text("\n".join(parts), encoding="utf-8")
+    replace_text("docs/accuracy.md", "\n".join(parts))
     return 0
 
 

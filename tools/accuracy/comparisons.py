@@ -18,6 +18,9 @@ import venv
 from collections.abc import Iterable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
 from fit_conditions import judged
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -267,7 +270,7 @@ def main() -> int:
             page,
             flags=re.DOTALL,
         )
-    PAGE.write_text(page, encoding="utf-8")
+    replace_text(PAGE, page)
     return 0
 
 

@@ -27,6 +27,10 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
+
 NOISE = 0.1  # of a measurement, relative: what a prior of one sigma weighs against
 FLOOR = 0.02  # errors below this are not told apart
 STEP = 0.05  # of a logarithm, for the Jacobian
@@ -550,7 +554,7 @@ def judge(fit: Fit, x: np.ndarray, report: Report, fits: Path | None = None) -> 
         summary[word] = summary_of(fit, tables[word], of)
     for one, moved in without["source"].items() if fits else ():
         text = file_text(fit.constants, moved, f"without {one}")
-        (fits / f"without_{one}.yaml").write_text(text, encoding="utf-8")
+        replace_text(fits / f"without_{one}.yaml", text)
     report_decisions(fit, tables, report)
     report_places(fit, tables, report)
     report_intervals(summary, report)
@@ -591,11 +595,11 @@ def main() -> int:
     if options.out:
         source = f"fitted to {len(fit.ids)} rows of {names}"
         text = file_text(fit.constants, x, source, summary)
-        options.out.write_text(text, encoding="utf-8")
+        replace_text(options.out, text)
     if options.report:
-        options.report.write_text("\n".join(report.lines) + "\n", encoding="utf-8")
+        replace_text(options.report, "\n".join(report.lines) + "\n")
     if options.json:
-        options.json.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        replace_text(options.json, json.dumps(summary, indent=2) + "\n")
     return 0
 
 

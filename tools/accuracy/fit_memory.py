@@ -21,6 +21,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
 from fit_conditions import generation_of
 
 TABLES = ("data/memory.csv", "data/memory_2.csv")
@@ -273,7 +276,7 @@ def main() -> int:
     text += "\n".join(label_report(labels_of(options.command))) + "\n"
     print(text)
     if options.report:
-        options.report.write_text(text, encoding="utf-8")
+        replace_text(options.report, text)
     return 0
 
 

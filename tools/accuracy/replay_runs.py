@@ -21,6 +21,9 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
 from fit_conditions import judged
 
 GRID = "playbook"
@@ -239,7 +242,7 @@ def main() -> int:
     few = few_report(options.command, tables, options.fits)
     text = HEAD + "\n".join(lines) + "\n" + FEW_HEAD + "\n".join(few) + "\n"
     if options.report:
-        options.report.write_text(text, encoding="utf-8")
+        replace_text(options.report, text)
     return 0
 
 

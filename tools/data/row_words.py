@@ -4,9 +4,10 @@
 
 Sources spell their stacks as they like: "ZeRO-1 over 8 ranks (Hybrid ZeRO)", "256 routed
 experts, top-8, MLA", "ub_tp_comm_overlap=true; overlap_p2p_comm=false". Of each row the columns
-below are read and others written, in place: `job` and `plan` (mappings in the words of job
-and plan files, docs/formats.md), and `no_plan`, why no plan says what the row ran; of runs `flops`,
-what a source counts as FLOPs, of memory `peak` and `peak_of`, what was measured and on which rank.
+below are read and others written: `job` and `plan` (mappings in the words of job and plan files,
+docs/formats.md), and `no_plan`, why no plan says what the row ran; of runs `flops`, what a source
+counts as FLOPs, of memory `peak` and `peak_of`, what was measured and on which rank. A table is
+replaced when all of its rows are written; a failure leaves it as it was.
 What `stepwright` reads are these and the numbers (degrees, sizes, batch), never the prose. Defaults
 of a framework are not written: its file has them.
 
@@ -22,6 +23,10 @@ import sys
 from pathlib import Path
 
 import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
 
 # The one in C where it is there.
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -63,6 +68,10 @@ class Words:
         return int(found[1]) if found else None
 
 
+class NoPlanError(Exception):
+    """No plan says what a row ran."""
+
+
 class Row:
     """The cells of a row: words and numbers."""
 
@@ -78,9 +87,18 @@ class Row:
         return Words(self.text(column))
 
     def number(self, column: str) -> int | None:
-        """A whole number above zero, if the cell is one."""
+        """The whole number of a cell; None if the cell is empty or at most zero."""
         text = self.text(column)
-        return int(float(text)) if text and float(text) > 0 else None
+        try:
+            return int(float(text)) if text and float(text) > 0 else None
+        except (ValueError, OverflowError):
+            raise NoPlanError(f"{column} '{text}': no number") from None
+
+    def needed(self, column: str) -> int:
+        """The whole number of a cell that must have one above zero."""
+        if (number := self.number(column)) is None:
+            raise NoPlanError(f"{column} not stated")
+        return number
 
 
 # --- frameworks ------------------------------------------------------------------------------
@@ -288,10 +306,6 @@ SIZES = ("layers", "hidden", "heads", "vocab", "seq_len")
 WIDE = 5120  # from this width on DeepSeek's models project queries through a rank
 
 
-class NoPlanError(Exception):
-    """No plan says what a row ran."""
-
-
 def head_dim_of(row: Row, name: Words, moe: Words) -> int:
     """Of queries and keys."""
     if stated := moe.number_after("head_dim"):
@@ -333,7 +347,10 @@ def model_of(row: Row) -> dict:
     """`model` of the job: what the columns of sizes do not say."""
     name, moe = row.words("model"), row.words("moe")
     if name.has("gpt-oss", "gpt oss"):  # biases, sinks and windows, which no column tells
-        return {"base": GPT_OSS[row.number("layers")]}
+        layers = row.needed("layers")
+        if layers not in GPT_OSS:
+            raise NoPlanError(f"gpt-oss of {layers} layers: no such model")
+        return {"base": GPT_OSS[layers]}
     model: dict[str, object] = {}
     if base := next((base for word, base in FAMILIES if name.has(word)), ""):
         model["base"] = base
@@ -491,6 +508,8 @@ def cluster_of(row: Row) -> dict:
     cluster: dict[str, object] = {"profile": name}
     of_profile, size = int(profile["devices_per_node"]), domain_size(row, profile)
     if size != of_profile:
+        if not profile["levels"]:
+            raise NoPlanError(f"no profile of nodes with {size} GPUs: {row.text('gpu')}")
         level = profile["levels"][0]
         cluster["devices_per_node"] = size
         cluster["nics_per_node"] = max(1, int(profile["nics_per_node"]) * size // of_profile)
@@ -564,7 +583,7 @@ def recompute_of(row: Row, model: dict) -> str | dict | None:
     if words.text.startswith("none"):
         return "none"
     if (layers := words.number_after("full for")) is not None:
-        stage = row.number("layers") // (row.number("pp") or 1)
+        stage = row.needed("layers") // (row.number("pp") or 1)
         return {"every": max(1, stage // max(1, layers))}
     if (modules := modules_of(words.text)) is not None:
         kept = [module for module in MODULE_NAMES if module in modules and held(module, model)]
@@ -588,9 +607,11 @@ def redistributed(row: Row) -> list[int]:
     """The layers of positions of which the last also has the head, so that the one with most FLOPs
     has as few as can be (2411.05288, "Redis"); where it is no better than even ones these. The
     positions before the last have one more, as peaks of the first are those of even layers."""
-    layers, positions = row.number("layers"), row.number("pp")
-    hidden, length = row.number("hidden"), row.number("seq_len")
-    head = 2 * row.number("vocab") / (24 * hidden + 4 * length)  # in layers
+    layers, positions = row.needed("layers"), row.number("pp") or 1
+    if positions == 1:
+        return [layers]
+    hidden, length = row.needed("hidden"), row.needed("seq_len")
+    head = 2 * row.needed("vocab") / (24 * hidden + 4 * length)  # in layers
 
     def most(last: int) -> float:
         return max(-(-(layers - last) // (positions - 1)), last + head)
@@ -847,7 +868,7 @@ def rewrite(path: Path) -> None:
         reader = csv.DictReader(file)
         columns = with_words(list(reader.fieldnames or []))
         rows = list(reader)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replaced(path, newline="") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(row | said(row) for row in rows)

@@ -6,7 +6,7 @@ The models of sample_runs.py with fp32 parameters, sharded by layer over one ran
 CPUOffloadPolicy: what a layer computes with is copied to the device before it and cast to bf16,
 its gradients are copied back in fp32, AdamW runs on the host. Each run is followed by the same one
 without a host. Writes OUT/offload.jsonl: what was trained, seconds of a step, of the optimizer and
-peaks.
+peaks. Lines of a run that ends early stay beside, in OUT/offload.jsonl.part-*.
 """
 
 import json
@@ -18,14 +18,18 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from gpu_timing import DEVICE, HAS_GPU, Nvml, gpu_name, software
-from sample_runs import BF16, FFN, KV_HEADS, Model, Run, state_of, synchronize
 from torch.distributed.fsdp import (
     CPUOffloadPolicy,
     MixedPrecisionPolicy,
     OffloadPolicy,
     fully_shard,
 )
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
+from gpu_timing import DEVICE, HAS_GPU, Nvml, gpu_name, software
+from sample_runs import BF16, FFN, KV_HEADS, Model, Run, state_of, synchronize
 
 WARM_UP, FEWEST, MOST_S = 2, 4, 4.0
 
@@ -96,7 +100,7 @@ def main() -> int:
     backend = "nccl" if HAS_GPU else "gloo"
     dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
     nvml = Nvml()
-    with (folder / "offload.jsonl").open("w", encoding="utf-8") as out:
+    with replaced(folder / "offload.jsonl", keep_part=True) as out:
         for run, on_host in cases():
             about = {"run": asdict(run), "on_host": on_host}
             if time.monotonic() > give_up:

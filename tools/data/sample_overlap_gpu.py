@@ -6,14 +6,20 @@ A GPU alone has nobody to send to. What a message takes from computation beside 
 thread blocks that keep their multiprocessors, as the channels of NCCL do, copy a buffer in the
 GPU's memory (all-gather) or add one to another (reduce-scatter). Computations are those of a
 llama-3-70b layer on tensor ranks; they last twice as long as the messages.
+Rows of a run that ends early stay beside, in OUT.csv.part-*.
 """
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import cupy
 import torch
 import torch.nn.functional as F  # noqa: N812
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
 
 BLOCKS = [4, 8, 16, 24, 32]
 BYTES = 1 << 26
@@ -114,7 +120,7 @@ class Pairs:
 
 def main(path: str) -> None:
     pairs = Pairs()
-    with open(path, "w") as out:
+    with replaced(path, keep_part=True) as out:
         out.write("link,operation,computation,payload_bytes,")
         out.write("seconds_computation,seconds_message,seconds_together\n")
         for name, compute in computations().items():

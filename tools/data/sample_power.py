@@ -6,6 +6,7 @@ Writes OUT/power.csv, a row for each load, and OUT/power_series.csv, its course.
 pause. Rates are those of the calls that the device finished in a span, by events; energy is the
 device's own counter. `first` is the first 0.2 s, `steady` the second half.
 Without a GPU: toy sizes.
+Rows of a run that ends early stay beside the tables, in OUT/*.part-*.
 """
 
 import csv
@@ -16,9 +17,13 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from gpu_timing import DEVICE, HAS_GPU, Nvml, Pool, Sampler, gpu_name, software
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
+from gpu_timing import DEVICE, HAS_GPU, Nvml, Pool, Sampler, gpu_name, software
 
 BF16, FP8 = torch.bfloat16, torch.float8_e4m3fn
 FIRST_S, BATCH_S, PAUSE_S = 0.2, 0.02, 1.5
@@ -302,8 +307,8 @@ def main() -> None:
     time.sleep(2 if HAS_GPU else 0)
     idle_w = nvml.power_w()
     with (
-        (folder / "power.csv").open("w") as table,
-        (folder / "power_series.csv").open("w") as series,
+        replaced(folder / "power.csv", keep_part=True) as table,
+        replaced(folder / "power_series.csv", keep_part=True) as series,
     ):
         rows = csv.DictWriter(table, COLUMNS, lineterminator="\n")
         rows.writeheader()

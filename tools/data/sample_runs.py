@@ -8,8 +8,10 @@ micro-batch, and AdamW (one fused kernel) works on fp32 copies: 18 bytes a param
 of mixed precision have them. Norms are F.rms_norm, attention is SDPA's flash kernel, the loss is
 F.cross_entropy on fp32 logits; `compiled` compiles each layer and the loss. A step's time is the
 median of those after the third, host included. Without a GPU: toy sizes.
+Rows of a run that ends early stay beside the tables, in OUT/*.part-*.
 """
 
+import contextlib
 import csv
 import gc
 import statistics
@@ -17,14 +19,19 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from gpu_timing import DEVICE, HAS_GPU, Nvml, gpu_name, software
-from row_words import rewrite
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
+from gpu_timing import DEVICE, HAS_GPU, Nvml, gpu_name, software
+from row_words import rewrite
 
 BF16 = torch.bfloat16
 # What was run, in the words of both tables.
@@ -344,12 +351,10 @@ def common(run: Run, name: str, parameters: int | None) -> dict:
 
 
 class Tables:
-    """The table of times and that of memory, in a folder."""
+    """The table of times and that of memory."""
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.paths = [folder / f"own_{name}.csv" for name in ("runs", "memory")]
-        self.files = [path.open("w") for path in self.paths]
+    def __init__(self, files: list[IO[str]]) -> None:
+        self.files = files
         self.timed = csv.DictWriter(self.files[0], RUNS, lineterminator="\n")
         self.held = csv.DictWriter(self.files[1], MEMORY, lineterminator="\n")
         self.timed.writeheader()
@@ -389,12 +394,6 @@ class Tables:
         for file in self.files:
             file.flush()
 
-    def close(self) -> None:
-        """Ends the tables and puts their prose into the words of plans."""
-        for file, path in zip(self.files, self.paths, strict=True):
-            file.close()
-            rewrite(path)
-
 
 def sample(run: Run, number: int, nvml: Nvml, tables: Tables) -> str:
     """Trains once and adds what it took to the tables. Returns how it went."""
@@ -414,7 +413,18 @@ def main() -> None:
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     limit_s = float(sys.argv[2]) if len(sys.argv) > 2 else 1e9
-    tables = Tables(Path(sys.argv[1]))
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"own_{name}.csv" for name in ("runs", "memory")]
+    with contextlib.ExitStack() as open_files:
+        files = [open_files.enter_context(replaced(path, keep_part=True)) for path in paths]
+        sample_all(Tables(files), limit_s)
+    for path in paths:
+        rewrite(path)
+
+
+def sample_all(tables: Tables, limit_s: float) -> None:
+    """Adds all runs to the tables that begin within `limit_s` seconds."""
     nvml = Nvml()
     begun = time.perf_counter()
     before = nvml.used_bytes()
@@ -426,7 +436,6 @@ def main() -> None:
             continue
         print(f"{taken:.0f} s {run}: {sample(run, number, nvml, tables)}", flush=True)
         clean()
-    tables.close()
 
 
 def clean() -> None:

@@ -7,6 +7,7 @@ short convolutions, attention within packed documents (torch.nn.attention.varlen
 with scales by tensor and by row (casts and scales included), Muon and AdamW, copies to and from the
 host and AdamW there. Writes OUT/scans.csv with the columns of data/operators/other_gpus.csv; what
 a machine lacks is left out and said. Without a GPU: nothing to time.
+Rows of a run that ends early stay beside, in OUT/scans.csv.part-*.
 """
 
 import csv
@@ -17,8 +18,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
 from gpu_samples.bench import BF16, BY_SHAPE
 from gpu_timing import DEVICE, Nvml, gpu_name, software
 
@@ -46,8 +52,8 @@ def timed(work: Callable[[], object]) -> tuple[float, float, int]:
 
 
 class Table:
-    def __init__(self, folder: Path) -> None:
-        self.file = (folder / "scans.csv").open("w", newline="", encoding="utf-8")
+    def __init__(self, file: IO[str]) -> None:
+        self.file = file
         self.writer = csv.DictWriter(self.file, BY_SHAPE, restval="", lineterminator="\n")
         self.writer.writeheader()
         self.nvml = Nvml()
@@ -351,17 +357,18 @@ def main() -> int:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     give_up = time.monotonic() + float(sys.argv[2] if len(sys.argv) > 2 else 240)
-    table = Table(folder)
-    for run, of in cases():
-        if time.monotonic() > give_up:
-            print("left out:", run.__name__, of)
-            continue
-        try:
-            run(table, of)
-        except Exception as error:
-            print("failed:", run.__name__, of, repr(error)[:300], flush=True)
-            torch.cuda.synchronize()
-        torch.cuda.empty_cache()
+    with replaced(folder / "scans.csv", newline="", keep_part=True) as file:
+        table = Table(file)
+        for run, of in cases():
+            if time.monotonic() > give_up:
+                print("left out:", run.__name__, of)
+                continue
+            try:
+                run(table, of)
+            except Exception as error:
+                print("failed:", run.__name__, of, repr(error)[:300], flush=True)
+                torch.cuda.synchronize()
+            torch.cuda.empty_cache()
     return 0
 
 

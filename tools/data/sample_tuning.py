@@ -4,7 +4,8 @@
 
 The models and the loop of sample_runs.py; low-rank adapters beside frozen products (both factors in
 bf16, fp32 sums and AdamW for them alone), attention within documents (torch.nn.attention.varlen).
-Writes OUT/tuning.jsonl: what was trained, seconds of a step and peaks in bytes.
+Writes OUT/tuning.jsonl: what was trained, seconds of a step and peaks in bytes. Lines of a run that
+ends early stay beside, in OUT/tuning.jsonl.part-*.
 """
 
 import json
@@ -16,10 +17,14 @@ from types import SimpleNamespace
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
 from gpu_timing import DEVICE, HAS_GPU, Nvml, gpu_name, software
 from sample_runs import BF16, FFN, KV_HEADS, Layer, Model, Run, States, measure
 from sample_scans import documents
-from torch import nn
 
 PARTS = {"all": ("qkv", "out", "up", "down"), "attention": ("qkv", "out")}
 
@@ -115,7 +120,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     give_up = time.monotonic() + float(sys.argv[2] if len(sys.argv) > 2 else 120)
     nvml = Nvml()
-    with (folder / "tuning.jsonl").open("w", encoding="utf-8") as out:
+    with replaced(folder / "tuning.jsonl", keep_part=True) as out:
         for run, rank, parts, kind in cases():
             about = {
                 "run": asdict(run),

@@ -7,6 +7,10 @@ import json
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
+
 FULL = {"mode": "full"}
 BY_OPERATOR = {"mode": "selective", "selective_ac_option": "op"}
 EVERY_SECOND = {"mode": "selective", "selective_ac_option": "2"}
@@ -153,4 +157,4 @@ def cases() -> list[dict]:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(cases(), indent=1))
+    replace_text(sys.argv[1], json.dumps(cases(), indent=1))

@@ -11,6 +11,9 @@ import statistics
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
 from torchtitan_cases import cases
 
 COLUMNS = [
@@ -70,7 +73,7 @@ def row_of(case: dict, row: dict) -> dict:
 
 def main() -> None:
     rows = measured(sys.argv[2:])
-    with Path(sys.argv[1]).open("w", newline="") as file:
+    with replaced(sys.argv[1], newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for case in cases():

@@ -9,9 +9,13 @@ validate` reads them. NAME is also that of the source, as in own_tuning_h100.
 import argparse
 import csv
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
 from sample_runs import MEMORY, RUNS, Run, sizes
 
 JOB = ["job", "plan", "no_plan"]
@@ -94,7 +98,7 @@ def row(name: str, number: int, line: dict) -> dict:
 
 
 def write(path: Path, columns: list[str], rows: list[dict]) -> None:
-    with path.open("w", encoding="utf-8") as file:
+    with replaced(path) as file:
         table = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
         table.writeheader()
         table.writerows(rows)

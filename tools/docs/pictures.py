@@ -11,6 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replaced
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/pictures"
 WIDTH = 900
@@ -51,11 +55,13 @@ def draw(browser, command: str, arguments: tuple, pictures: list) -> None:
         )
         browser.open(page, width=WIDTH)
         for name, first, last in pictures:
-            path = FOLDER / f"{name}.png"
-            browser.picture(path, browser.evaluate(CLIP % (first, last)))
-            size = path.stat().st_size
+            path, drawn = FOLDER / f"{name}.png", Path(folder, f"{name}.png")
+            browser.picture(drawn, browser.evaluate(CLIP % (first, last)))
+            size = drawn.stat().st_size
             if size > MOST_BYTES:
                 sys.exit(f"{path}: {size:,} bytes, more than {MOST_BYTES:,}")
+            with replaced(path, binary=True) as file:
+                file.write(drawn.read_bytes())
             print(f"{path.relative_to(ROOT)}: {size:,} bytes")
 
 

@@ -14,6 +14,10 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
+
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "python/stepwright/stepwright/answers.py"
 
@@ -286,7 +290,7 @@ def main() -> int:
         same = ast.dump(ast.parse(committed)) == ast.dump(ast.parse(made))
         print("the same" if same else f"{TARGET.name} is not what the schemas say")
         return 0 if same else 1
-    TARGET.write_text(formatted(made), encoding="utf-8")
+    replace_text(TARGET, formatted(made))
     return 0
 
 

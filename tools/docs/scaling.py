@@ -14,6 +14,9 @@ import tempfile
 import textwrap
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
 from line_chart import Axis, Curve, line_chart
 
 FOLDER = Path("docs/collectives")
@@ -397,7 +400,7 @@ def write_pictures(key: str, found: dict) -> None:
             curves(points),
         )
         name = f"{key}_{size.replace(' ', '_').lower()}.svg"
-        (FOLDER / "scaling" / name).write_text(drawn, encoding="utf-8")
+        replace_text(FOLDER / "scaling" / name, drawn)
 
 
 def starts(command: str) -> str:
@@ -499,7 +502,7 @@ def main() -> int:
         checks(given.command, studies),
         NOT_MODELLED,
     ]
-    (FOLDER / "scaling.md").write_text("\n".join(parts), encoding="utf-8")
+    replace_text(FOLDER / "scaling.md", "\n".join(parts))
     return 0
 
 

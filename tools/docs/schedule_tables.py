@@ -1,8 +1,9 @@
 """When each schedule of a pipeline wins: docs/schedules.md.
 
-python3 tools/docs/schedule_tables.py [COMMAND] > docs/schedules.md
+python3 tools/docs/schedule_tables.py [COMMAND] -o docs/schedules.md
 """
 
+import argparse
 import itertools
 import json
 import subprocess
@@ -10,6 +11,10 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import printed_to
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -277,12 +282,23 @@ def share_table(command: str) -> None:
                 print("| " + " | ".join(share_row(predictor, setup, rounds)) + " |", flush=True)
 
 
-def main() -> None:
+def print_page(command: str) -> None:
     """Prints the page."""
-    command = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/stepwright")
     print(INTRODUCTION)
     equal_tables(command)
     share_table(command)
+
+
+def main() -> None:
+    """Writes the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", nargs="?", default=str(ROOT / "build/release/stepwright"))
+    parser.add_argument("-o", "--output", type=Path, help="else standard output")
+    options = parser.parse_args()
+    with printed_to(options.output):
+        print_page(options.command)
 
 
 if __name__ == "__main__":

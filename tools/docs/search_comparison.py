@@ -1,6 +1,6 @@
 """Compares what `stepwright tune` chooses with two other ways to choose a plan, and with practice.
 
-    tools/docs/search_comparison.py --command build/release/stepwright > docs/search.md
+    tools/docs/search_comparison.py --command build/release/stepwright -o docs/search.md
 
 Runs `stepwright study search` on the jobs below and writes docs/search.md. Run it again (`make
 search`) after a change of the cost model.
@@ -14,6 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import printed_to
 from search_practice import practice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,11 +127,8 @@ def geometric_mean(values: list[float]) -> float:
     return product ** (1 / len(values))
 
 
-def main() -> int:
-    """Writes the document; 1 when another way chose a better plan."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--command", default="build/release/stepwright")
-    command = parser.parse_args().command
+def print_page(command: str) -> int:
+    """Prints the document; 1 when another way chose a better plan."""
     print(INTRODUCTION)
     ratios: dict[str, list[float]] = {"rule of thumb": [], "Alpa-style": []}
     for title, job in JOBS:
@@ -157,6 +157,16 @@ def main() -> int:
     )
     print(practice(command).rstrip())
     return 0 if min(rule + alpa) >= 1 else 1
+
+
+def main() -> int:
+    """Writes the document; 1 when another way chose a better plan."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--command", default="build/release/stepwright")
+    parser.add_argument("-o", "--output", type=Path, help="else standard output")
+    options = parser.parse_args()
+    with printed_to(options.output):
+        return print_page(options.command)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,19 @@
 """Two strands beside published figures of DHelix and its successor: docs/strands_published.md.
 
-python3 tools/docs/strands_tables.py [COMMAND] > docs/strands_published.md
+python3 tools/docs/strands_tables.py [COMMAND] -o docs/strands_published.md
 """
 
+import argparse
 import json
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import printed_to
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -245,13 +250,24 @@ def table(command: str, setups: list[Setup], key: str, unit: float) -> None:
     )
 
 
-def main() -> None:
+def print_page(command: str) -> None:
     """Prints both tables."""
-    command = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/stepwright")
     print(INTRODUCTION)
     table(command, SETUPS, "mfu", 100)
     print(EARLIER)
     table(command, EARLIER_SETUPS, "tflops_per_device", 1)
+
+
+def main() -> None:
+    """Writes the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", nargs="?", default=str(ROOT / "build/release/stepwright"))
+    parser.add_argument("-o", "--output", type=Path, help="else standard output")
+    options = parser.parse_args()
+    with printed_to(options.output):
+        print_page(options.command)
 
 
 if __name__ == "__main__":

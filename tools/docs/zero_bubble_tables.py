@@ -1,14 +1,18 @@
 """The zero-bubble family beside its published throughput: docs/zero_bubble_published.md.
 
-python3 tools/docs/zero_bubble_tables.py [COMMAND] > docs/zero_bubble_published.md
+python3 tools/docs/zero_bubble_tables.py [COMMAND] -o docs/zero_bubble_published.md
 """
 
+import argparse
 import csv
 import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import printed_to
 from strands_tables import predicted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,9 +137,8 @@ def line(row: Row, base: Row) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def main() -> None:
+def print_page(command: str) -> None:
     """Prints the table and its misses."""
-    command = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/stepwright")
     print(INTRODUCTION)
     print(
         "| model | GPUs | micro-batch | micro-batches | schedule | published | predicted | off by "
@@ -156,6 +159,18 @@ def main() -> None:
         f"{100 * max(off):.1f} % at most; gains over 1F1B by {100 * statistics.median(gains):.1f} "
         f"and {100 * max(gains):.1f} %."
     )
+
+
+def main() -> None:
+    """Writes the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", nargs="?", default=str(ROOT / "build/release/stepwright"))
+    parser.add_argument("-o", "--output", type=Path, help="else standard output")
+    options = parser.parse_args()
+    with printed_to(options.output):
+        print_page(options.command)
 
 
 if __name__ == "__main__":

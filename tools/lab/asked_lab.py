@@ -15,7 +15,10 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from emulation import FOLDER, Emulation, lab_options, run, workplace
+from files import replace_text
 
 SEQUENCE = "sequence_parallel: true\n"
 
@@ -166,7 +169,7 @@ def main() -> None:
         with workplace(options) as (command, folder):
             text += table(name, Asked(name, command, folder, options).rows())
     if options.output:
-        Path(options.output).write_text(text, encoding="utf-8")
+        replace_text(options.output, text)
     print(text)
 
 

@@ -17,6 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
+
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "emulation"
 PYTHON = FOLDER.parent.parent / ".venv" / "bin" / "python"
 RANKS, NODES = 16, 4
@@ -226,7 +230,7 @@ def main() -> None:
             text += [""]
     report = "\n".join(text)
     if options.output:
-        Path(options.output).write_text(report, encoding="utf-8")
+        replace_text(options.output, report)
     print(report)
 
 

@@ -22,6 +22,10 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from files import replace_text
+
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "emulation"
 LAB = FOLDER / "lab.yaml"
 CONDITIONS = FOLDER / "conditions.yaml"
@@ -370,7 +374,7 @@ def main() -> None:
         if not options.real and not options.only:
             text += sharding_report(rows, {limit: emulation.chosen(limit) for limit in LIMITS})
     if options.output:
-        Path(options.output).write_text(text, encoding="utf-8")
+        replace_text(options.output, text)
     print(text)
 
 

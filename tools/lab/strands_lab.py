@@ -19,7 +19,11 @@ import time
 from pathlib import Path
 
 import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from emulation import FOLDER, Emulation, lab_options, workplace
+from files import replace_text
 
 LAB = FOLDER / "strands.yaml"
 DENSE = "{layers: 4, hidden: 2048, heads: 16, ffn: 5632, vocab: 4000}"
@@ -196,7 +200,7 @@ def main() -> None:
             )
         text = report(rows)
     if options.output:
-        Path(options.output).write_text(text, encoding="utf-8")
+        replace_text(options.output, text)
     print(text)
 
 

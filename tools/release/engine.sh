@@ -33,4 +33,5 @@ emcmake cmake -G Ninja -S web/engine -B $build -D STEPWRIGHT_SOURCES=$sources -D
   -D CMAKE_CXX_FLAGS_MINSIZEREL="-O2 -DNDEBUG" -D CMAKE_UNITY_BUILD=ON -D CMAKE_UNITY_BUILD_BATCH_SIZE=0 \
   -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 cmake --build $build
-cp $build/explorer.html "$1"
+cp $build/explorer.html "$1.new"
+mv "$1.new" "$1"

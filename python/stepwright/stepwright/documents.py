@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from . import _planner
 from .errors import InputError, error_of
+from .files import replace_text
 
 AnyDocument = TypeVar("AnyDocument", bound="Document")
 
@@ -63,11 +64,11 @@ class Document(Mapping[str, Any]):
         return type(self)(content, name=self.name, folder=self.folder)
 
     def save(self, path: str | Path) -> None:
-        """Writes the file: YAML, or JSON where the name ends in .json."""
+        """Writes the file whole or not at all: YAML, or JSON where the name ends in .json."""
         text = json.dumps(self._content, indent=2) + "\n"
         if Path(path).suffix != ".json":
             text = _planner.to_yaml(text)
-        Path(path).write_text(text, encoding="utf-8")
+        replace_text(path, text)
 
 
 class Job(Document):

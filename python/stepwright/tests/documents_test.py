@@ -33,6 +33,18 @@ class Documents(PlaceTest):
             (self.folder / "written.yaml").read_text().startswith("stepwright: job/2\n")
         )
 
+    def test_are_saved_where_a_link_leads(self):
+        document = stepwright.load(PLAN)
+        kept = self.write("kept.yaml", "old")
+        kept.chmod(0o640)
+        link = self.folder / "plan.yaml"
+        link.symlink_to("kept.yaml")
+        document.save(link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(stepwright.load(kept), document)
+        self.assertEqual(kept.stat().st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(self.folder.iterdir()), [kept, link])
+
     def test_find_files_from_their_folder(self):
         config = (ROOT / "tests/model/configs/llama-2-7b.json").read_text()
         (self.folder / "models").mkdir()
