@@ -2,7 +2,7 @@
 
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/legality.h"
-#include "tests/plan/allocations.h"
+#include "tests/allocations.h"
 #include "tests/plan/random_plans.h"
 
 namespace stepwright::plan {
@@ -14,7 +14,7 @@ TEST(Allocation, NeitherRulesNorGridsNorLayoutsAllocate) {
     const Job job = random_good_job(dice);
     const Plan plan = random_plan(dice, job);
     const Plan legal = random_legal_plan(dice, job);
-    const std::int64_t before = allocations();
+    const std::int64_t before = stepwright::testing::allocations();
     const std::optional<Rule> broken = broken_rule(job, plan);
     const std::optional<Rejected> rejected = illegal(job, legal);
     const Grid grid(legal);
@@ -22,9 +22,10 @@ TEST(Allocation, NeitherRulesNorGridsNorLayoutsAllocate) {
     for (const auto& [kind, name] : kGroupNames) {
       sharers += group_layout(job.cluster, grid.shape(kind)).sharers[0];
     }
-    EXPECT_EQ(allocations(), before) << sharers << broken.has_value() << rejected.has_value();
+    EXPECT_EQ(stepwright::testing::allocations(), before)
+        << sharers << broken.has_value() << rejected.has_value();
   }
-  EXPECT_GT(allocations(), 0);
+  EXPECT_GT(stepwright::testing::allocations(), 0);
 }
 
 }  // namespace

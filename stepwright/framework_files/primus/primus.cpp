@@ -117,7 +117,7 @@ const PrimusModel* primus_model(const Fields& trainer) {
   std::ranges::transform(file, file.begin(),
                          [](unsigned char letter) { return std::tolower(letter); });
   for (const std::string_view end : {".yaml", "-fp8", "-bf16"}) {
-    if (file.ends_with(end)) file.resize(file.size() - end.size());
+    if (file.ends_with(end)) file.erase(file.size() - end.size());
   }
   const auto* known = std::ranges::find(kPrimusModels, file, &PrimusModel::file);
   return known == std::end(kPrimusModels) ? nullptr : known;

@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include <new>
+
+#include "stepwright/step/program.h"
+#include "tests/allocations.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright::step {
+namespace {
+
+/// Calls of `operator new` that fail, one in each build, spread over all that a build makes.
+constexpr std::int64_t kFailures = 400;
+
+/// Builds the program again and again, each time with another allocation that fails: what stands
+/// is destroyed on the way out, whatever it is.
+void expect_bad_alloc_everywhere(const plan::Job& job, const plan::Plan& plan) {
+  const std::size_t stages = build_program(job, plan).stages.size();  // and tables made once
+  const std::int64_t before = testing::allocations();
+  build_program(job, plan);
+  const std::int64_t whole = testing::allocations() - before;
+  ASSERT_GT(whole, kFailures);
+  for (std::int64_t i = 0; i < kFailures; ++i) {
+    testing::fail_allocation_after(i * whole / kFailures);
+    EXPECT_THROW(build_program(job, plan), std::bad_alloc) << i;
+    testing::fail_allocation_after(-1);
+  }
+  EXPECT_EQ(build_program(job, plan).stages.size(), stages);
+}
+
+TEST(OutOfMemory, LeavesABuildWithBlocksOfAPipeline) {
+  const plan::Job job = job_of("llama-3-8b", 1, 16, 1024);
+  expect_bad_alloc_everywhere(job, plan_of(job, 2, 2));
+}
+
+TEST(OutOfMemory, LeavesABuildWithAVocabularyOverPositions) {
+  const plan::Job job = job_of("llama-3-8b", 1, 16, 1024);
+  for (const auto kind :
+       {schedule::ScheduleKind::kSpreadVocabulary, schedule::ScheduleKind::kVocabularyOne}) {
+    plan::Plan plan = plan_of(job, 2, 2);
+    plan.schedule.kind = kind;
+    expect_bad_alloc_everywhere(job, plan);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright::step
