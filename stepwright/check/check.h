@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -38,5 +39,8 @@ JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptio
 /// Why the job should not be queued, in one sentence: it does not start, or does not fit, or leaves
 /// `most_gain` of a step or more on the table; empty: it should.
 std::string fault_of(const JobCheck& check, std::optional<double> most_gain);
+
+/// The document of `check --json`; keys as in docs/formats.md, "Check".
+nlohmann::ordered_json check_json(const JobCheck& check, const std::string& fault);
 
 }  // namespace stepwright::check

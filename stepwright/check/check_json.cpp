@@ -1,7 +1,6 @@
-#include "stepwright/check/check_json.h"
-
 #include <nlohmann/json.hpp>
 
+#include "stepwright/check/check.h"
 #include "stepwright/framework_files/import_json.h"
 #include "stepwright/memory/allocated.h"
 #include "stepwright/memory/memory_json.h"

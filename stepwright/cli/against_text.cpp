@@ -10,7 +10,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/codes.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/tune/differences.h"
 

@@ -8,7 +8,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/report_file.h"
 #include "stepwright/logs/characterize_json.h"
-#include "stepwright/logs/read_logs.h"
+#include "stepwright/logs/readers/read_logs.h"
 
 namespace stepwright::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/check/check_json.h"
 #include "stepwright/cli/check_text.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/import_options.h"
@@ -19,7 +18,7 @@
 #include "stepwright/cli/run_comparison.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/format.h"
 #include "stepwright/fit/own_cluster/step_fit.h"
-#include "stepwright/logs/read_logs.h"
+#include "stepwright/logs/readers/read_logs.h"
 
 namespace stepwright::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/draft/import_report.h"
 
 namespace stepwright::cli {
 

@@ -21,9 +21,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/json_writer.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/new_job.h"
-#include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/named.h"
 #include "stepwright/core/table.h"
-#include "stepwright/interleave/interleaving_json.h"
+#include "stepwright/interleave/interleaving.h"
 #include "stepwright/interleave/layer_strands.h"
 #include "stepwright/interleave/pair_memory.h"
 #include "stepwright/interleave/timeline_text.h"

@@ -11,6 +11,7 @@
 #include "stepwright/core/table.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/plan.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/found_order.h"
 
 namespace stepwright::cli {

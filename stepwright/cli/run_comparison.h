@@ -7,7 +7,7 @@
 
 #include "stepwright/logs/compare.h"
 #include "stepwright/logs/match.h"
-#include "stepwright/logs/read_logs.h"
+#include "stepwright/logs/readers/read_logs.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright::cli {

@@ -9,7 +9,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::cli {
 namespace {

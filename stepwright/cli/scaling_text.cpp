@@ -7,7 +7,7 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::cli {
 namespace {

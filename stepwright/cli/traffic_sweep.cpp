@@ -10,7 +10,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/sweep.h"
 

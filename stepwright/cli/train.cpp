@@ -12,6 +12,7 @@
 #include "stepwright/core/output_path.h"
 #include "stepwright/huggingface/exporter.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/runtime/data/tokens.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/runtime/launch/train_flags.h"

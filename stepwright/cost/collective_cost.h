@@ -4,21 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "stepwright/cost/collective_constants.h"
 #include "stepwright/cost/collective_routes.h"
+#include "stepwright/cost/laws/collective_constants.h"
+#include "stepwright/cost/laws/operator_time.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright::cost {
-
-/// The links that a message keeps busy; messages of one class on one rank share it.
-enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
-inline constexpr int kLinkClasses = 3;
-
-/// Seconds of one operator when nothing else runs beside it.
-struct OperatorTime {
-  double seconds = 0;
-  LinkClass link = LinkClass::kNone;  ///< Its bottleneck; kNone for computation.
-};
 
 /// Prices messages on one cluster. Immutable, safe to share between threads; pricing allocates
 /// nothing. With the constants that were fitted for the cluster, else for its device, else with the

@@ -6,7 +6,7 @@
 #include "stepwright/cluster/layout.h"
 #include "stepwright/collective/closed_form.h"
 #include "stepwright/collective/wire.h"
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::cost {
 

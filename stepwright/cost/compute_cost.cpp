@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "stepwright/cluster/generation.h"
-#include "stepwright/cost/constants.h"
+#include "stepwright/cost/laws/constants.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"

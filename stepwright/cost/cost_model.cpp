@@ -6,8 +6,7 @@
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/collective/wire.h"
-#include "stepwright/cost/constants.h"
-#include "stepwright/cost/graphed.h"
+#include "stepwright/cost/laws/constants.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
@@ -42,6 +41,21 @@ double launches(const step::Operator& op, const ComputeCost& compute) {
       return step::kOrthogonalKernels * static_cast<double>(op.shape.rows);
     default: return compute.kernels(op);
   }
+}
+
+/// Whether an operator is replayed in a graph: of a whole step, or of the part of a layer that it
+/// stands in. A part takes its norm with it; the norm before experts goes with the router, and so
+/// do shared experts. What a step's communication streams carry is never part of a layer's graph.
+bool in_graph(const plan::CudaGraphs& graphs, const step::Operator& op) {
+  if (graphs.step) return true;
+  if (op.stream != step::Stream::kCompute) return false;
+  const bool norm = op.part == step::LayerPart::kMlpNorm;
+  return (graphs.attention && step::is_of_attention(op.part)) ||
+         (graphs.mlp &&
+          (norm || step::lies_in(op.part, step::LayerPart::kFc1, step::LayerPart::kFc2))) ||
+         (graphs.router &&
+          (norm || step::lies_in(op.part, step::LayerPart::kRouter, step::LayerPart::kTopK) ||
+           step::lies_in(op.part, step::LayerPart::kSharedFc1, step::LayerPart::kSharedGate)));
 }
 
 }  // namespace

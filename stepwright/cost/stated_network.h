@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::cost {
 

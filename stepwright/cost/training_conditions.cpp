@@ -7,7 +7,7 @@
 #include "stepwright/core/embedded.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/yaml_writer.h"
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::cost {
 

@@ -9,9 +9,9 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/explore/sizes.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
-#include "stepwright/plan/plan_table.h"
 
 namespace stepwright::explore {
 namespace {

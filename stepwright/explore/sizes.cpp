@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::explore {
 namespace {

@@ -15,10 +15,10 @@
 #include "stepwright/framework_files/read_back.h"
 #include "stepwright/launch_scripts/carriers.h"
 #include "stepwright/launch_scripts/python/launcher.h"
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/frameworks/defaults.h"
-#include "stepwright/plan/laws/repair.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/frameworks/law.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::framework_files {
 namespace {

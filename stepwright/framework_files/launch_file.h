@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/target.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::framework_files {
 

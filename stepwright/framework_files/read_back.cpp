@@ -9,8 +9,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/differences.h"
+#include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/files/document_batch.h"
-#include "stepwright/plan/laws/repair.h"
 
 namespace stepwright::framework_files {
 namespace {

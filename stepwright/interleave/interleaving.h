@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -44,5 +45,8 @@ struct InterleaveOptions {
 /// one operator after the other; fails with `kInput` when that needs more. Fails with
 /// `kUnsupported` when a strand has more than 64 operators.
 Interleaving interleave(const StrandPair& pair, const InterleaveOptions& options);
+
+/// The answer of `stepwright interleave --json` (`docs/formats.md`) for a pair and its plan.
+nlohmann::ordered_json interleaving_json(const StrandPair& pair, const Interleaving& interleaving);
 
 }  // namespace stepwright::interleave

@@ -1,6 +1,6 @@
-#include "stepwright/interleave/interleaving_json.h"
-
 #include <nlohmann/json.hpp>
+
+#include "stepwright/interleave/interleaving.h"
 
 namespace stepwright::interleave {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "stepwright/core/error.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/tune/used_devices.h"
 
 namespace stepwright::phases {

@@ -8,6 +8,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/groups.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright::plan {

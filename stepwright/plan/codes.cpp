@@ -14,6 +14,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/modules.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
 namespace {

@@ -175,9 +175,9 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::deterministic, "deterministic"},
     {&Kernels::blocking_launches, "blocking_launches"}};
 
-/// The framework that will run the plan: what it runs bounds the search (`plan/frameworks.h`), what
-/// it does by default holds where a job is silent (`plan/frameworks/defaults.h`), and it selects
-/// cost constants.
+/// The framework that will run the plan: what it runs bounds the search (`plan/frameworks/law.h`),
+/// what it does by default holds where a job is silent (`plan/frameworks/defaults.h`), and it
+/// selects cost constants.
 struct Framework {
   std::string name;          ///< One of `kFrameworkNames`; empty: any of them.
   std::string version = {};  ///< Empty: the newest.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "stepwright/schedule/kinds.h"
+
 namespace stepwright::plan {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/codes.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
 namespace {

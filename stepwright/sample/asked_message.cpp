@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/cost/measured_messages.h"
+#include "stepwright/cost/profiles/measured_messages.h"
 
 namespace stepwright::sample {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
-#include "stepwright/cost/measured_messages.h"
+#include "stepwright/cost/profiles/measured_messages.h"
 #include "stepwright/process_group/engine.h"
 #include "stepwright/runtime/messages/held_message.h"
 #include "stepwright/runtime/messages/scheduled_backend.h"

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "stepwright/schedule/kinds.h"
+
 namespace stepwright::schedule {
 namespace {
 

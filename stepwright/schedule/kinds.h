@@ -9,31 +9,10 @@
 #include "stepwright/schedule/closed_form.h"
 #include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/placement.h"
+#include "stepwright/schedule/schedule_kind.h"
 #include "stepwright/schedule/turns.h"
 
 namespace stepwright::schedule {
-
-/// The schedules that there are. To add one: an enumerator here, a file in `kinds/` that defines
-/// it, and a row in `kScheduleRows`.
-enum class ScheduleKind : std::uint8_t {
-  kGpipe,
-  kOneForwardOneBackward,
-  kInterleaved,
-  kZeroBubbleH1,
-  kZeroBubbleH2,
-  kZeroBubbleV,
-  kVHalf,
-  kVMin,
-  kFolded,
-  kDualPipe,
-  kDualPipeV,
-  kPaired,
-  kStp,
-  kSpreadVocabulary,
-  kVocabularyOne,
-  kVocabularyTwo,
-  kAuto
-};
 
 /// The demands of a kind of schedule on a plan.
 struct ScheduleTraits {

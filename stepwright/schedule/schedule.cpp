@@ -1,7 +1,7 @@
 #include "stepwright/schedule/schedule.h"
 
-#include "stepwright/core/error.h"
-#include "stepwright/schedule/found/found.h"
+#include "stepwright/schedule/groups.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::schedule {
 
@@ -31,27 +31,15 @@ bool fits(const OrderBasis& basis, const Placement& placement) {
          std::ssize(basis.room_bytes) == placement.positions();
 }
 
-std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
-                             std::int64_t micro_batches) {
-  const ScheduleDefinition& definition = definition_of(schedule.kind);
-  if (!definition.traits.found) {
-    std::vector<Turns> turns;
-    for (std::int64_t position = 0; position < positions; ++position) {
-      turns.push_back(
-          definition.turns({positions, position, micro_batches, schedule.chunks, schedule.group}));
-    }
-    return turns;
+std::vector<Turns> named_turns(const Schedule& schedule, std::int64_t positions,
+                               std::int64_t micro_batches) {
+  const auto turns_at = definition_of(schedule.kind).turns;
+  std::vector<Turns> turns;
+  for (std::int64_t position = 0; position < positions; ++position) {
+    turns.push_back(
+        turns_at({positions, position, micro_batches, schedule.chunks, schedule.group}));
   }
-  const Placement placement = placement_of(schedule, positions);
-  if (!fits(schedule.basis, placement)) {
-    fail_input("the schedule auto has no order yet: `stepwright tune` and `predict` settle it");
-  }
-  const FoundTurns* known = schedule.known.found.get();
-  if (known != nullptr && known->micro_batches == micro_batches &&
-      std::ssize(known->turns) == positions) {
-    return known->turns;
-  }
-  return found_turns(uneven_pipeline(schedule.basis, placement, micro_batches));
+  return turns;
 }
 
 }  // namespace stepwright::schedule

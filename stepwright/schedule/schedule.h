@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "stepwright/core/named.h"
-#include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
+#include "stepwright/schedule/schedule_kind.h"
+#include "stepwright/schedule/turns.h"
 
 namespace stepwright::schedule {
 
@@ -78,9 +79,9 @@ std::int64_t group_of(const Schedule& schedule, std::int64_t positions, std::int
 /// Whether what an order is found for has the chunks and positions of a placement.
 bool fits(const OrderBasis& basis, const Placement& placement);
 
-/// The turns of all of so many positions. Throws `Error{kInput}` where the schedule is `auto` and
-/// no order is settled for them (`with_order` does).
-std::vector<Turns> all_turns(const Schedule& schedule, std::int64_t positions,
-                             std::int64_t micro_batches);
+/// Turns by position, for a schedule whose kind fixes their order: every kind but `auto`.
+/// `all_turns` (found/all_turns.h) returns the turns of every schedule.
+std::vector<Turns> named_turns(const Schedule& schedule, std::int64_t positions,
+                               std::int64_t micro_batches);
 
 }  // namespace stepwright::schedule

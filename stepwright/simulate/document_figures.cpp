@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/canonical.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/step/document_sizes.h"
 
 namespace stepwright::simulate {

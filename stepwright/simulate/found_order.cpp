@@ -13,7 +13,7 @@
 
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/grid.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/schedule/found/found.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"

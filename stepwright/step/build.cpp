@@ -7,6 +7,7 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/host_memory.h"
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/step/block_list.h"
 #include "stepwright/step/dispatch.h"
 #include "stepwright/step/rough_seconds.h"

@@ -8,6 +8,7 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/optimizer_traits.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/step/data_messages.h"
 #include "stepwright/step/document_sizes.h"
 #include "stepwright/step/matrices.h"

@@ -5,7 +5,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/model/layer_order.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/evaluation.h"

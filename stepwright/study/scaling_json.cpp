@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/laws/collective_constants.h"
 #include "stepwright/study/scaling.h"
 
 namespace stepwright::study {

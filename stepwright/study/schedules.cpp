@@ -9,6 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/plan/laws/laws.h"
+#include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/schedule/found/found.h"
 #include "stepwright/schedule/turn_play.h"
 

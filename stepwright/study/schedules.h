@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/schedule.h"
 
 namespace stepwright::study {

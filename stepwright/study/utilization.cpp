@@ -2,7 +2,7 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/cost/cost_model.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/work.h"
 #include "stepwright/study/study.h"

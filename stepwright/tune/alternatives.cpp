@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stepwright/core/format.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/breakdown_terms.h"
 
 namespace stepwright::tune {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright::tune {

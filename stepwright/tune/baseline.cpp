@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/defaults.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/frameworks/law.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/tune/evaluation.h"
 
 namespace stepwright::tune {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/tune/dimensions.h"
 
 // A rank grid (degrees and rank order) leaves three kinds of choices: of blocks, of stages and of

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/plan/choices/write_choices.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/files/write_choices.h"
+#include "stepwright/plan/files/write_plan.h"
 
 namespace stepwright::tune {
 namespace {

@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "stepwright/core/error.h"
+#include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/frameworks/defaults.h"
-#include "stepwright/plan/legality.h"
-#include "stepwright/plan/plan_table.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::tune {
 namespace {

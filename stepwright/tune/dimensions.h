@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright::tune {

@@ -13,7 +13,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
-#include "stepwright/plan/plan_table.h"
+#include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/tune/data_choices.h"
 #include "stepwright/tune/frameworks.h"
 

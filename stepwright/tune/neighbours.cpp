@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/laws/repair.h"
-#include "stepwright/plan/legality.h"
-#include "stepwright/plan/plan_table.h"
 #include "stepwright/tune/frameworks.h"
 
 namespace stepwright::tune {

@@ -7,6 +7,7 @@
 
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/tune/unit_search.h"

@@ -6,6 +6,7 @@
 
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright::tune {

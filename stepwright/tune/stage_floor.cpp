@@ -5,6 +5,7 @@
 
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright::tune {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/laws/repair.h"
 #include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/alternatives.h"

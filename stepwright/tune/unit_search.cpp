@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/position_floor.h"
 #include "stepwright/simulate/price/price_store.h"

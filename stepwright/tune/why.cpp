@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "stepwright/core/format.h"
-#include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/choices/changes.h"
 #include "stepwright/simulate/breakdown_terms.h"
 
 namespace stepwright::tune {

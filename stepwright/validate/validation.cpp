@@ -9,7 +9,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
-#include "stepwright/validate/label_conflict.h"
+#include "stepwright/validate/rows/label_conflict.h"
 #include "stepwright/validate/rows/launch_row.h"
 #include "stepwright/validate/rows/memory_row.h"
 #include "stepwright/validate/rows/row_prediction.h"

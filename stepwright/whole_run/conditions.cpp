@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "stepwright/core/format.h"
-#include "stepwright/cost/constants.h"
+#include "stepwright/cost/laws/constants.h"
 #include "stepwright/whole_run/duration.h"
 
 namespace stepwright::whole_run {

@@ -1,4 +1,4 @@
-#include "stepwright/cost/boosted_trees.h"
+#include "stepwright/cost/laws/boosted_trees.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "stepwright/cost/constants.h"
+#include "stepwright/cost/laws/constants.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "stepwright/cluster/generation.h"
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::cost {
 namespace {

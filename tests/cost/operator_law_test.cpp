@@ -1,4 +1,4 @@
-#include "stepwright/cost/operator_law.h"
+#include "stepwright/cost/laws/operator_law.h"
 
 #include <gtest/gtest.h>
 

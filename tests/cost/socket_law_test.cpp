@@ -1,4 +1,4 @@
-#include "stepwright/cost/socket_law.h"
+#include "stepwright/cost/laws/socket_law.h"
 
 #include <gtest/gtest.h>
 

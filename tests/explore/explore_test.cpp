@@ -12,9 +12,9 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/legality.h"
-#include "stepwright/plan/plan_table.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/schedule/found/found.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/whole_run/whole_run.h"

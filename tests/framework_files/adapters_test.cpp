@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/forms/regular.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"

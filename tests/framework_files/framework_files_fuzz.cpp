@@ -6,7 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace {
 

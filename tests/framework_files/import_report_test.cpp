@@ -1,4 +1,4 @@
-#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/draft/import_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

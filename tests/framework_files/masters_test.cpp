@@ -7,7 +7,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "tests/plan/refusal.h"
 
 namespace stepwright::framework_files {

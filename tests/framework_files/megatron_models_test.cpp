@@ -11,7 +11,7 @@
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/layer_order.h"
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "tests/framework_files/imported.h"
 #include "tests/model/random_architecture.h"
 #include "tests/plan/random_plans.h"

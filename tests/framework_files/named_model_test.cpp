@@ -1,4 +1,4 @@
-#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/draft/named_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

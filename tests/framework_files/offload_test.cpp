@@ -10,7 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/law.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -6,7 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "tests/plan/random_plans.h"
 
 namespace stepwright::framework_files {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stepwright/logs/characterize.h"
-#include "stepwright/logs/read_logs.h"
+#include "stepwright/logs/readers/read_logs.h"
 
 namespace stepwright::logs {
 

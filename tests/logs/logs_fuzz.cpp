@@ -5,7 +5,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/logs/characterize.h"
-#include "stepwright/logs/read_logs.h"
+#include "stepwright/logs/readers/read_logs.h"
 
 /// Any bytes are a log or refused, and a log can be summed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

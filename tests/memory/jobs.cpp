@@ -3,7 +3,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/schedule/kinds.h"
 #include "tests/step/adapters.h"
 
 namespace stepwright::testing {

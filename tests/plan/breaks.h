@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::plan {
 

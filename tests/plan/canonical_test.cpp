@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "stepwright/plan/grid.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "tests/plan/random_plans.h"
 
 namespace stepwright::plan {

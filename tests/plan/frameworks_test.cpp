@@ -1,5 +1,3 @@
-#include "stepwright/plan/frameworks.h"
-
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -9,8 +7,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/frameworks/table.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/schedule/kinds.h"
 #include "tests/plan/breaks.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/refusal.h"

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/validator.h"
 

@@ -1,4 +1,4 @@
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 #include <gmock/gmock.h>
 

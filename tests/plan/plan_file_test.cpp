@@ -5,7 +5,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/notes.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/refusal.h"

@@ -7,7 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/grid.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace {
 

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "stepwright/model/layer_order.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
 namespace {

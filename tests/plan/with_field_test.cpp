@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/files/read_choices.h"
 #include "tests/plan/refusal.h"
 
 namespace stepwright::plan {

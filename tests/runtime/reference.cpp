@@ -17,6 +17,7 @@
 #include "stepwright/runtime/data/sequence_documents.h"
 #include "stepwright/runtime/data/tokens.h"
 #include "stepwright/runtime/kernels/dropout_mask.h"
+#include "stepwright/runtime/seeded_hash.h"
 #include "tests/runtime/reference_experts.h"
 #include "tests/runtime/reference_mixers.h"
 

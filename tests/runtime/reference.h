@@ -1,7 +1,7 @@
 #pragma once
 
 #include "stepwright/plan/job.h"
-#include "stepwright/runtime/launch/train_options.h"
+#include "stepwright/runtime/train_options.h"
 #include "tests/runtime/training.h"
 
 namespace stepwright::testing {

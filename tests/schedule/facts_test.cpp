@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "stepwright/schedule/found/all_turns.h"
+#include "stepwright/schedule/kinds.h"
+
 namespace stepwright::schedule {
 namespace {
 

@@ -9,6 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/schedule/found/order_bound.h"
 #include "stepwright/schedule/placement.h"
 

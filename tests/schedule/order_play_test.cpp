@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/schedule/turn_play.h"
 
 namespace stepwright::schedule {

@@ -8,6 +8,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/schedule/closed_form.h"
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/found/all_turns.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::schedule {
 namespace {

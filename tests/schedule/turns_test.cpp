@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "stepwright/schedule/found/all_turns.h"
+
 namespace stepwright::schedule {
 namespace {
 

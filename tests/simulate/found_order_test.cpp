@@ -11,7 +11,8 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/schedule/found/found.h"
 #include "stepwright/schedule/placement.h"
 #include "stepwright/simulate/prediction.h"

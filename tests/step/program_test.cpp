@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/step/program_json.h"
 #include "stepwright/step/work.h"
 #include "tests/step/jobs.h"

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/model/parameters.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/step/layer.h"
 #include "stepwright/step/work.h"
 #include "tests/step/jobs.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::study {
 namespace {

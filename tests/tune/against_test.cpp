@@ -11,8 +11,8 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/frameworks.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/frameworks/law.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/differences.h"
 

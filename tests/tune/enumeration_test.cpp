@@ -5,6 +5,7 @@
 #include <set>
 
 #include "small_jobs.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::tune {
 namespace {

@@ -10,7 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/table.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/tune_json.h"
 

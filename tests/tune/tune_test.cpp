@@ -8,7 +8,8 @@
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
 #include "stepwright/memory/memory.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/tune_json.h"
 

@@ -7,7 +7,7 @@
 #include "random_job.h"
 #include "stepwright/core/error.h"
 #include "stepwright/memory/memory.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/local_search.h"
 #include "stepwright/tune/neighbours.h"

@@ -1,4 +1,4 @@
-#include "stepwright/validate/label_conflict.h"
+#include "stepwright/validate/rows/label_conflict.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "stepwright/core/document.h"
-#include "stepwright/cost/collective_constants.h"
+#include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::cost {
 

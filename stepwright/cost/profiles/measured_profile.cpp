@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/document.h"
-#include "stepwright/cost/law_fields.h"
+#include "stepwright/cost/profiles/law_fields.h"
 
 namespace stepwright::cost {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stepwright/cost/measured_messages.h"
+#include "stepwright/cost/profiles/measured_messages.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright::cost {

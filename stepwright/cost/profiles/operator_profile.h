@@ -8,10 +8,10 @@
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/later.h"
-#include "stepwright/cost/boosted_trees.h"
-#include "stepwright/cost/fitted_range.h"
-#include "stepwright/cost/operator_class.h"
-#include "stepwright/cost/operator_law.h"
+#include "stepwright/cost/laws/boosted_trees.h"
+#include "stepwright/cost/laws/fitted_range.h"
+#include "stepwright/cost/laws/operator_class.h"
+#include "stepwright/cost/laws/operator_law.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright::cost {

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "stepwright/cost/collective_constants.h"
 #include "stepwright/cost/collective_routes.h"
+#include "stepwright/cost/laws/collective_constants.h"
 
 namespace stepwright::fit {
 

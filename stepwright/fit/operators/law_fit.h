@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "stepwright/cost/operator_law.h"
+#include "stepwright/cost/laws/operator_law.h"
 
 namespace stepwright::fit {
 

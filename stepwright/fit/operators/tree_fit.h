@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "stepwright/cost/boosted_trees.h"
-#include "stepwright/cost/operator_features.h"
+#include "stepwright/cost/laws/boosted_trees.h"
+#include "stepwright/cost/laws/operator_features.h"
 
 namespace stepwright::fit {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "stepwright/cost/operator_class.h"
+#include "stepwright/cost/laws/operator_class.h"
 #include "stepwright/logs/readers/kineto_trace.h"
 
 namespace stepwright::fit {

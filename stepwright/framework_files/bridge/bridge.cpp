@@ -12,12 +12,12 @@
 #include "stepwright/framework_files/bridge/helpers.h"
 #include "stepwright/framework_files/bridge/settings.h"
 #include "stepwright/framework_files/bridge/workload.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/python_report.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/megatron/settings.h"
-#include "stepwright/framework_files/megatron_words.h"
-#include "stepwright/framework_files/named_model.h"
-#include "stepwright/framework_files/python_report.h"
 #include "stepwright/launch_scripts/python/config.h"
 
 namespace stepwright::framework_files {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "stepwright/framework_files/import_report.h"
-#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/draft/import_report.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 
 namespace stepwright::framework_files {
 

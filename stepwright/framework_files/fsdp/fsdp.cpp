@@ -7,13 +7,13 @@
 #include "stepwright/core/embedded.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::framework_files {
 

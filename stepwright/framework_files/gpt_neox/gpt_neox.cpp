@@ -10,7 +10,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/gpt_neox/settings.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"

@@ -8,8 +8,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/code_notes.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/code_notes.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/launchers/torchrun.h"

@@ -11,7 +11,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/arguments_settings.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"

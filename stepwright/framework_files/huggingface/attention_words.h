@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 
 namespace stepwright::framework_files {

@@ -12,15 +12,15 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/code_notes.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/code_notes.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed_script.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files/read_adapters.h"
-#include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -9,9 +9,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
-#include "stepwright/framework_files/named_model.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {

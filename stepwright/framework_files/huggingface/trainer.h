@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "stepwright/framework_files/code_notes.h"
-#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/draft/code_notes.h"
+#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/draft/import_report.h"
 
 namespace stepwright::framework_files {
 

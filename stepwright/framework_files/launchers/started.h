@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {

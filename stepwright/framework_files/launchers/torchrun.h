@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/launchers/started.h"
 
 namespace stepwright::framework_files {

@@ -11,8 +11,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/fields.h"
-#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/llamafactory/settings.h"
-#include "stepwright/framework_files/megatron_words.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {

@@ -5,8 +5,8 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/launchers/setting_words.h"
 #include "stepwright/framework_files/maxtext/settings.h"
-#include "stepwright/framework_files/setting_words.h"
 
 namespace stepwright::framework_files {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "stepwright/core/document.h"
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 
 namespace stepwright::framework_files {
 

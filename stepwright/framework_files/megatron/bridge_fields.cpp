@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/megatron/settings.h"
 
 namespace stepwright::framework_files {

@@ -6,8 +6,8 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/fields.h"
-#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/import_report.h"
 
 namespace stepwright::framework_files {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/model/architecture.h"
 
 namespace stepwright::framework_files {

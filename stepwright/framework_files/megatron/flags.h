@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/draft/import_report.h"
 #include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/import_report.h"
+#include "stepwright/framework_files/draft/import_report.h"
 #include "stepwright/framework_files/megatron/flags.h"
 
 namespace stepwright::framework_files {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 
 namespace stepwright::framework_files {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {

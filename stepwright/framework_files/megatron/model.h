@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/model/architecture.h"
 
 namespace stepwright::framework_files {

@@ -9,7 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/mixers.h"

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
 
 namespace stepwright::framework_files {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
 
 namespace stepwright::framework_files {
 

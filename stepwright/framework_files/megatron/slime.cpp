@@ -9,9 +9,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/forks.h"
-#include "stepwright/framework_files/named_model.h"
 
 namespace stepwright::framework_files {
 namespace {

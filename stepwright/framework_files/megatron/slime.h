@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/megatron/flags.h"
 
 namespace stepwright::framework_files {

@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/nanotron/settings.h"
 #include "stepwright/model/catalog.h"

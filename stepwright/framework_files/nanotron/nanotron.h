@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {

@@ -6,15 +6,15 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/forms/references.h"
-#include "stepwright/framework_files/given_batch.h"
-#include "stepwright/framework_files/megatron_words.h"
-#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/launchers/setting_words.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
 #include "stepwright/framework_files/rl/verl_settings.h"
 #include "stepwright/framework_files/rl/verl_tuning.h"
-#include "stepwright/framework_files/setting_words.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
-#include "stepwright/framework_files/megatron_words.h"
-#include "stepwright/framework_files/named_model.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
 #include "stepwright/framework_files/rl/verl_tuning_settings.h"
 

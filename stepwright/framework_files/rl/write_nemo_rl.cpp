@@ -5,10 +5,10 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/rl/nemo_rl.h"
 
 namespace stepwright::framework_files {

@@ -9,12 +9,12 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/megatron/settings.h"
-#include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
 

@@ -9,7 +9,7 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/given_batch.h"
+#include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/swift/settings.h"

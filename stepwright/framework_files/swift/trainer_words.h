@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
 
 namespace stepwright::framework_files {

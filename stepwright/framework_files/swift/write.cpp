@@ -6,12 +6,12 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/draft/adapter_words.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/swift/swift.h"
 
 namespace stepwright::framework_files {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "stepwright/core/document.h"
-#include "stepwright/framework_files/draft.h"
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/launch_scripts/python/config.h"
 
 namespace stepwright::framework_files {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stepwright/framework_files/torchtitan/words.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/draft.h"
-#include "stepwright/framework_files/fields.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright::framework_files {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/adapter_words.h"
+#include "stepwright/framework_files/draft/adapter_words.h"
+#include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/named_model.h"
 #include "stepwright/framework_files/torchtune/models.h"
 #include "stepwright/framework_files/torchtune/torchtune.h"
 

@@ -1,5 +1,3 @@
-#include "stepwright/logs/readers/chakra.h"
-
 #include <fmt/format.h>
 
 #include <bit>
@@ -8,6 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/readers.h"
 
 namespace stepwright::logs {
 namespace {

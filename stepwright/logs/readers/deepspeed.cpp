@@ -1,5 +1,3 @@
-#include "stepwright/logs/readers/deepspeed.h"
-
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -13,6 +11,7 @@
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/files/line_reader.h"
 #include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/readers.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
 namespace stepwright::logs {

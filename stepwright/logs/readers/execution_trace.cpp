@@ -1,5 +1,3 @@
-#include "stepwright/logs/readers/execution_trace.h"
-
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -12,6 +10,7 @@
 #include "stepwright/logs/files/json_scanner.h"
 #include "stepwright/logs/readers/c10d_operator.h"
 #include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/readers.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
 namespace stepwright::logs {

@@ -1,5 +1,3 @@
-#include "stepwright/logs/readers/flight_recorder.h"
-
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -10,6 +8,7 @@
 #include "stepwright/logs/files/json_scanner.h"
 #include "stepwright/logs/files/pickle.h"
 #include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/readers.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
 namespace stepwright::logs {

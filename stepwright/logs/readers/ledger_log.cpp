@@ -1,5 +1,3 @@
-#include "stepwright/logs/readers/ledger_log.h"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -8,6 +6,7 @@
 #include "stepwright/logs/ledger_file.h"
 #include "stepwright/logs/planned_step.h"
 #include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/logs/readers/readers.h"
 
 namespace stepwright::logs {
 namespace {

@@ -1,5 +1,3 @@
-#include "stepwright/logs/readers/nccl_tests.h"
-
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -9,6 +7,7 @@
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/nccl_tests_text.h"
+#include "stepwright/logs/readers/readers.h"
 
 namespace stepwright::logs {
 namespace {

@@ -11,8 +11,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/files/read_choices.h"
 
 namespace stepwright::plan {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/plan/files/read_choices.h"
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/law.h"
 
 namespace stepwright::plan {
 namespace {

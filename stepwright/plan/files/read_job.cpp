@@ -1,3 +1,5 @@
+#include "stepwright/plan/files/read_job.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,10 +10,10 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/quantity.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_adapters.h"
-#include "stepwright/plan/files/read_choices.h"
 #include "stepwright/plan/files/read_imbalance.h"
 #include "stepwright/plan/files/read_method.h"
 #include "stepwright/plan/files/run_keys.h"

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "stepwright/core/quantity.h"
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::plan {
 namespace {

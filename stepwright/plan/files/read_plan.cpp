@@ -2,12 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "stepwright/plan/choices/plan_table.h"
+#include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/files/read_job.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/grid.h"
-#include "stepwright/plan/legality.h"
-#include "stepwright/plan/plan_table.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::plan {
 namespace {

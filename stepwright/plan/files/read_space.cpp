@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "stepwright/plan/plan_table.h"
+#include "stepwright/plan/choices/plan_table.h"
+#include "stepwright/plan/files/read_job.h"
 
 namespace stepwright::plan {
 namespace {

@@ -8,9 +8,10 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/plan/choices/write_choices.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/fields_to_set.h"
-#include "stepwright/plan/files/write_choices.h"
+#include "stepwright/plan/files/write_plan.h"
 
 namespace stepwright::plan {
 namespace {

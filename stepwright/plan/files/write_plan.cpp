@@ -1,3 +1,5 @@
+#include "stepwright/plan/files/write_plan.h"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -5,13 +7,13 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/plan/choices/plan_table.h"
+#include "stepwright/plan/choices/write_choices.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/document_batch.h"
 #include "stepwright/plan/files/read_adapters.h"
 #include "stepwright/plan/files/read_method.h"
 #include "stepwright/plan/files/run_keys.h"
-#include "stepwright/plan/files/write_choices.h"
-#include "stepwright/plan/plan_table.h"
 
 namespace stepwright::plan {
 namespace {

@@ -11,6 +11,7 @@
 #include "stepwright/plan/frameworks/model_words.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/groups.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
 namespace {

@@ -7,8 +7,8 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/model/parameters.h"
-#include "stepwright/plan/frameworks.h"
 #include "stepwright/plan/frameworks/filled_buckets.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/frameworks/table.h"
 
 namespace stepwright::plan {

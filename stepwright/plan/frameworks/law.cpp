@@ -1,12 +1,13 @@
+#include "stepwright/plan/frameworks/law.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/plan/frameworks/table.h"
-#include "stepwright/plan/laws/repair.h"
 
 namespace stepwright::plan {
 namespace {

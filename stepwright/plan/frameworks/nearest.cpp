@@ -4,10 +4,11 @@
 #include <set>
 #include <utility>
 
-#include "stepwright/plan/frameworks.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/laws/repair.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/quantity.h"
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::plan {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/embedded.h"
-#include "stepwright/plan/files/read_choices.h"
+#include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::plan {
 

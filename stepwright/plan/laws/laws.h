@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/laws/repair.h"
-#include "stepwright/plan/legality.h"
 
 namespace stepwright::plan {
 

@@ -4,7 +4,7 @@
 #include "stepwright/model/layer_order.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/laws.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::plan {
 namespace {

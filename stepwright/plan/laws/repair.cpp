@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "stepwright/plan/choices/changes.h"
+
 namespace stepwright::plan {
 
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::plan {
 
@@ -66,8 +66,5 @@ class Repairs {
 /// their ground, micro-batch and sharding groups that no longer divide, an explicit split of other
 /// chunks, a rank order that no longer fits. Nothing while the ranks do not fill the cluster.
 void follow(const Job& job, Plan& plan);
-
-/// The differences of two plans, as "tensor 8 with data 16": the values of `to`.
-std::string changes(const Plan& from, const Plan& to);
 
 }  // namespace stepwright::plan

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/runtime/data/micro_batch.h"
 #include "stepwright/runtime/data/sequence_documents.h"
 #include "stepwright/runtime/data/tokens.h"
-#include "stepwright/runtime/execute/rank_state.h"
 
 namespace stepwright::runtime {
 

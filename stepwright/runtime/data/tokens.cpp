@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/runtime/data/megatron_index.h"
-#include "stepwright/runtime/states/initial_values.h"
+#include "stepwright/runtime/seeded_hash.h"
 
 namespace stepwright::runtime {
 namespace {

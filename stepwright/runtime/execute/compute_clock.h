@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/runtime/execute/lanes.h"
+#include "stepwright/runtime/rank/lanes.h"
 
 namespace stepwright::runtime {
 

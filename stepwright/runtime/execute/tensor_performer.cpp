@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/execute/call.h"
+#include "stepwright/runtime/kernels/kernels.h"
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/messages.h"
+#include "stepwright/runtime/rank/call.h"
 
 namespace stepwright::runtime {
 namespace {

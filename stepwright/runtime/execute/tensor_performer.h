@@ -4,8 +4,9 @@
 #include <functional>
 #include <map>
 
+#include "stepwright/runtime/data/micro_batch.h"
 #include "stepwright/runtime/execute/performer.h"
-#include "stepwright/runtime/execute/rank_state.h"
+#include "stepwright/runtime/rank/rank_state.h"
 
 namespace stepwright::runtime {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "stepwright/runtime/execute/call.h"
+#include "stepwright/runtime/rank/call.h"
 
 namespace stepwright::runtime {
 namespace {

@@ -1,6 +1,6 @@
 // Products of runs of rows with the weights of the experts, stored [experts, columns, inner].
+#include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
-#include "stepwright/runtime/messages/expert_rows.h"
 
 namespace stepwright::runtime {
 namespace {

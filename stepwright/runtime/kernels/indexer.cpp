@@ -5,7 +5,6 @@
 
 #include "stepwright/runtime/kernels/attention_math.h"
 #include "stepwright/runtime/kernels/kernels.h"
-#include "stepwright/runtime/kernels/rotary.h"
 #include "stepwright/runtime/kernels/top_k.h"
 
 namespace stepwright::runtime {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/runtime/execute/call.h"
+#include "stepwright/runtime/rank/call.h"
 
 namespace stepwright::runtime {
 
@@ -83,5 +83,17 @@ void adapter_up_weight_gradient(const Call& call, const AdapterRows& rows,
                                 const at::Tensor& gradient, double share);
 /// The columns of what A gives.
 std::int64_t adapter_width(const Call& call);
+
+/// The function of an operator.
+using Kernel = void (*)(Call& call);
+
+/// The kernel of an operator; null when there is none.
+Kernel find_kernel(const step::Operator& op);
+
+/// Whether positions turn queries and keys of the layer that an operator is of.
+bool rotates(const Call& call);
+/// Turns the first dimensions of [rows, heads, dimensions] in place, by the positions of the call's
+/// rows; `sign` -1 turns back.
+void turn(const Call& call, const at::Tensor& heads, double sign);
 
 }  // namespace stepwright::runtime

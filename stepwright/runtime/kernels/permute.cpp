@@ -1,8 +1,8 @@
 // Rows copied into another order: of this rank's tokens by expert, of arrived rows by expert of
 // this rank, and those back as they arrived. A third operand is multiplied with the copies, or,
 // where there is a second result, put into their order.
+#include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
-#include "stepwright/runtime/messages/expert_rows.h"
 
 namespace stepwright::runtime {
 namespace {

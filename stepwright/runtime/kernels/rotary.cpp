@@ -1,7 +1,6 @@
 // Rotary positions: the first dimensions of each query and key head, halves turned against each
 // other (as Llama and GPT-NeoX in transformers); of latent attention the last dimensions of heads,
 // whose part of keys is one for all heads.
-#include "stepwright/runtime/kernels/rotary.h"
 
 #include <vector>
 

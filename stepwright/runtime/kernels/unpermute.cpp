@@ -1,7 +1,7 @@
 // The copies of each row added up, as they are or weighted; numbers that stand beside copies go
 // back to the top k of each row, where there is a second result. And the gradients of gate weights.
+#include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
-#include "stepwright/runtime/messages/expert_rows.h"
 
 namespace stepwright::runtime {
 namespace {

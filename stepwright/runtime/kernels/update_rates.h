@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/runtime/execute/rank_state.h"
+#include "stepwright/runtime/rank/rank_state.h"
 
 namespace stepwright::runtime {
 

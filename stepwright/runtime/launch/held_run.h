@@ -4,8 +4,8 @@
 
 #include "stepwright/plan/job.h"
 #include "stepwright/runtime/launch/rank_frame.h"
-#include "stepwright/runtime/launch/train_options.h"
 #include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/train_options.h"
 
 namespace stepwright::runtime {
 

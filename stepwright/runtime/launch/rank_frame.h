@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/launch/train_options.h"
-#include "stepwright/runtime/launch/watch.h"
 #include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/messages/watch.h"
+#include "stepwright/runtime/train_options.h"
 
 namespace stepwright::runtime {
 

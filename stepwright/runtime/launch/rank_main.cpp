@@ -17,7 +17,7 @@
 #include "stepwright/runtime/launch/rank_world.h"
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/runtime/launch/trainer.h"
-#include "stepwright/runtime/measure/held_tensors.h"
+#include "stepwright/runtime/rank/held_tensors.h"
 
 namespace stepwright::runtime {
 namespace {

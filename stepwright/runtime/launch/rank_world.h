@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "stepwright/runtime/launch/launch.h"
-#include "stepwright/runtime/launch/watch.h"
 #include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/messages/watch.h"
 
 namespace stepwright::runtime {
 

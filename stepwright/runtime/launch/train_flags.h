@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "stepwright/plan/job.h"
-#include "stepwright/runtime/launch/train_options.h"
+#include "stepwright/runtime/train_options.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
 class App;

@@ -12,6 +12,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/runtime/checkpoints/checkpointer.h"
+#include "stepwright/runtime/checkpoints/initial_weights.h"
+#include "stepwright/runtime/checkpoints/whole_model.h"
 #include "stepwright/runtime/data/batches.h"
 #include "stepwright/runtime/execute/clocked_performer.h"
 #include "stepwright/runtime/execute/executor.h"
@@ -19,12 +22,9 @@
 #include "stepwright/runtime/execute/tensor_performer.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/runtime/launch/rank_frame.h"
-#include "stepwright/runtime/launch/watch.h"
 #include "stepwright/runtime/measure/logits_file.h"
 #include "stepwright/runtime/measure/memory_counter.h"
-#include "stepwright/runtime/states/checkpointer.h"
-#include "stepwright/runtime/states/initial_weights.h"
-#include "stepwright/runtime/states/whole_model.h"
+#include "stepwright/runtime/messages/watch.h"
 #include "stepwright/step/program_json.h"
 
 namespace stepwright::runtime {

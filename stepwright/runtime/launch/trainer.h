@@ -4,9 +4,9 @@
 #include <string>
 
 #include "stepwright/runtime/launch/rank_frame.h"
-#include "stepwright/runtime/launch/train_options.h"
 #include "stepwright/runtime/measure/step_summary.h"
 #include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/train_options.h"
 
 namespace stepwright::runtime {
 

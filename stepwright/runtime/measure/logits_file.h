@@ -4,7 +4,7 @@
 #include <map>
 #include <span>
 
-#include "stepwright/runtime/execute/rank_state.h"
+#include "stepwright/runtime/data/micro_batch.h"
 
 namespace stepwright::runtime {
 

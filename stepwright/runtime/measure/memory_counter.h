@@ -1,9 +1,9 @@
 #pragma once
 
-#include "stepwright/runtime/execute/rank_state.h"
 #include "stepwright/runtime/measure/counted_memory.h"
-#include "stepwright/runtime/measure/held_tensors.h"
 #include "stepwright/runtime/messages/groups.h"
+#include "stepwright/runtime/rank/held_tensors.h"
+#include "stepwright/runtime/rank/rank_state.h"
 
 namespace stepwright::runtime {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/messages/expert_rows.h"
+#include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/messages/groups.h"
 #include "stepwright/runtime/messages/messages.h"
 

@@ -8,8 +8,8 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/plan/grid.h"
-#include "stepwright/runtime/launch/watch.h"
 #include "stepwright/runtime/messages/scheduled_backend.h"
+#include "stepwright/runtime/messages/watch.h"
 
 namespace stepwright::runtime {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "stepwright/plan/job.h"
-#include "stepwright/runtime/execute/rank_device.h"
 #include "stepwright/runtime/messages/executed_ledger.h"
+#include "stepwright/runtime/rank/rank_device.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright::runtime {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "stepwright/runtime/execute/call.h"
+#include "stepwright/runtime/rank/call.h"
 
 namespace stepwright::runtime {
 

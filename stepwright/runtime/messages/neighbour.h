@@ -1,7 +1,7 @@
 #pragma once
 
 #include "stepwright/plan/plan.h"
-#include "stepwright/runtime/execute/performer.h"
+#include "stepwright/runtime/rank/placed_operator.h"
 
 namespace stepwright::runtime {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "stepwright/runtime/execute/call.h"
+#include "stepwright/runtime/rank/call.h"
 
 namespace stepwright::runtime {
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "stepwright/runtime/seeded_hash.h"
+
 namespace stepwright::runtime {
 namespace {
 
@@ -16,13 +18,6 @@ std::uint64_t hash_of(std::string_view text) {
 double uniform(std::uint64_t bits) { return static_cast<double>((bits >> 11U) + 1) * 0x1.0p-53; }
 
 }  // namespace
-
-std::uint64_t mix(std::uint64_t seed, std::uint64_t number) {
-  std::uint64_t z = seed + (number + 1) * 0x9E3779B97F4A7C15ULL;
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31U);
-}
 
 InitialValues::InitialValues(std::uint64_t seed, std::string_view name, model::Start start,
                              std::int64_t layers)

@@ -7,9 +7,6 @@
 
 namespace stepwright::runtime {
 
-/// A reproducible hash of a seed and a number (splitmix64).
-std::uint64_t mix(std::uint64_t seed, std::uint64_t number);
-
 /// Initial values of one parameter: norm weights 1, biases 0, matrices normal with deviation 0.02
 /// (projections back into the residual stream 0.02 / sqrt(2 layers), as GPT-2). They depend on the
 /// seed, the parameter's name and the index in the whole parameter only, so every plan starts from

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "stepwright/runtime/states/edge_slice.h"
 #include "stepwright/runtime/states/eight_bits.h"
 #include "stepwright/runtime/states/parameter_slice.h"
 #include "stepwright/runtime/states/state_layout.h"

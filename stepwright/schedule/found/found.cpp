@@ -102,7 +102,7 @@ class Finder {
       if (traits.groups && pipeline_.micro_batches < stages()) continue;
       std::vector<Order> whole;
       std::vector<Order> parts;
-      for (const Turns& list : all_turns(schedule, stages(), pipeline_.micro_batches)) {
+      for (const Turns& list : named_turns(schedule, stages(), pipeline_.micro_batches)) {
         whole.push_back(parts_of(list));
         parts.push_back(cut(whole.back()));
       }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "stepwright/schedule/found/uneven_pipeline.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::schedule {
 

@@ -1,6 +1,7 @@
 #include "stepwright/schedule/found/order_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace stepwright::schedule {

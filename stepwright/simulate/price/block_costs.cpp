@@ -4,6 +4,7 @@
 
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/model/layer_order.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/step/pair.h"
 #include "stepwright/step/rough_seconds.h"
 #include "stepwright/step/split_backward.h"

@@ -2,6 +2,7 @@
 
 #include "stepwright/plan/canonical.h"
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::simulate {
 

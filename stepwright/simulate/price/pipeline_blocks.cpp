@@ -1,4 +1,5 @@
 // What the chunks of a pipeline are made of.
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/data_cost.h"
 #include "stepwright/simulate/price/waiting_bytes.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/block_costs.h"
 #include "stepwright/simulate/price/pipeline_cost.h"
 

@@ -1,5 +1,7 @@
 #include "stepwright/simulate/price/played_pipeline.h"
 
+#include "stepwright/schedule/kinds.h"
+
 namespace stepwright::simulate {
 namespace {
 

@@ -7,6 +7,7 @@
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/host_memory.h"
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/simulate/price/data_cost_cache.h"
 #include "stepwright/simulate/price/layout_store.h"
 #include "stepwright/simulate/price/pipeline_cost.h"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "stepwright/schedule/found/all_turns.h"
+
 namespace stepwright::simulate {
 namespace {
 

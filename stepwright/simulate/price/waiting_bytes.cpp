@@ -1,6 +1,7 @@
 #include "stepwright/simulate/price/waiting_bytes.h"
 
 #include "stepwright/schedule/closed_form.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::simulate {
 

@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "stepwright/core/named.h"
-#include "stepwright/validate/label_conflict.h"
+#include "stepwright/validate/rows/label_conflict.h"
 #include "stepwright/validate/rows/row_prediction.h"
 
 namespace stepwright::validate {

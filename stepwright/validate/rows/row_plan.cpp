@@ -9,10 +9,12 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/plan/choices/write_choices.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/files/write_choices.h"
+#include "stepwright/plan/files/write_plan.h"
 #include "stepwright/plan/frameworks/defaults.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::validate {
 namespace {

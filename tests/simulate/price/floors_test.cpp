@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/schedule/turn_play.h"
 #include "stepwright/simulate/price/block_floor.h"
 #include "stepwright/simulate/price/step_load.h"

@@ -11,7 +11,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/price/block_costs.h"
 
 namespace stepwright::simulate {

@@ -6,7 +6,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"

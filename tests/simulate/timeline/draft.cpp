@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stepwright/schedule/placement.h"
+
 namespace stepwright::simulate {
 
 Line computation(double seconds, std::vector<std::int32_t> after) {

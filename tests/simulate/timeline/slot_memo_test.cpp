@@ -5,7 +5,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/model/catalog.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/timeline/simulation.h"
 
 namespace stepwright::simulate {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "stepwright/schedule/facts.h"
+#include "stepwright/schedule/found/all_turns.h"
 #include "stepwright/simulate/timeline/engine.h"
 #include "tests/simulate/timeline/draft.h"
 

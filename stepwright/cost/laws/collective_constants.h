@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/wire.h"
+#include "stepwright/core/named.h"
+#include "stepwright/cost/laws/fitted_range.h"
+
+namespace stepwright::cost {
+
+inline constexpr Named<collective::Collective> kCollectiveNames[] = {
+    {collective::Collective::kAllReduce, "all_reduce"},
+    {collective::Collective::kAllGather, "all_gather"},
+    {collective::Collective::kReduceScatter, "reduce_scatter"},
+    {collective::Collective::kAllToAll, "all_to_all"},
+    {collective::Collective::kPointToPoint, "send_recv"},
+};
+inline constexpr int kCollectives = std::size(kCollectiveNames);
+
+/// Ways in which a collective library puts data on a wire, from the one with the shortest start and
+/// the lowest rate to the one with the longest and the highest. NCCL calls them LL, LL128, Simple.
+enum class Protocol { kLowLatency, kLowLatency128, kFull };
+inline constexpr int kProtocols = 3;
+
+/// The constants of one protocol.
+struct ProtocolConstants {
+  double start_us = 0;     ///< Of a message.
+  double hop = 0;          ///< A hop inside a node, times the link's latency.
+  double network_hop = 0;  ///< A hop on the network, times that link's latency.
+  double rate = 1;         ///< Share of the full protocol's rate.
+  /// The library takes the protocol for which its time times this is least: at 1 for all, the
+  /// fastest one. Never grows from protocol to protocol, so that time grows with the payload.
+  double selection = 1;
+
+  bool operator==(const ProtocolConstants&) const = default;
+};
+
+/// The cost of one operation: the constants of
+///
+///     seconds^2 = wait^2 + 2 fill wait move + move^2
+///     wait      = start + hops * latency
+///     move      = max(bytes inside / (inside_share (1 - few_ranks / (n - 1)) line rate),
+///                     bytes on the network / (network_share line rate) * crowd^crowding) / rate
+///
+/// for n ranks in a node; crowd is 1, or the ranks of a group across nodes over kUncrowdedRanks.
+struct OperationConstants {
+  std::array<ProtocolConstants, kProtocols> protocols;
+  /// How start and transfer go together: 0 side by side (the longer counts), 1 one after the other,
+  /// above 1 a pipeline that fills slowly.
+  double fill = 1;
+  double inside_share = 1;   ///< Of the line rate inside a node, with many ranks.
+  double few_ranks = 0;      ///< n ranks lose this over n - 1 of it.
+  double network_share = 1;  ///< Of the NICs' line rate.
+  double tree_share = 1;     ///< The same along a tree of nodes; all-reduce only.
+  double congestion = 0;     ///< By which power of its crowd a group attains less of the network.
+  /// The share of the line rate inside a node when the switch adds (NVLS), each rank sending its
+  /// buffer once; all-reduce only; 0 where no switch does.
+  double switch_share = 0;
+
+  bool operator==(const OperationConstants&) const = default;
+};
+
+/// Ranks of two nodes of eight: groups of more meet each other's messages in the network.
+inline constexpr double kUncrowdedRanks = 16;
+
+/// Constants of every operation on one kind of machine.
+struct CollectiveConstants {
+  std::array<OperationConstants, kCollectives> operations;  ///< Indexed by `Collective`.
+  std::string fit = "unfitted";                             ///< Where they come from.
+  bool of_cluster = false;  ///< They were fitted on this very cluster, not on others of its device.
+  /// Bytes, ranks and nodes of the messages that were fitted, by operation; empty: none were.
+  std::array<std::vector<FittedRange>, kCollectives> ranges;
+
+  [[nodiscard]] const OperationConstants& of(collective::Collective collective) const {
+    return operations[static_cast<std::size_t>(collective)];
+  }
+};
+
+/// The rate that a tree attains of the network over that of a ring, unfitted: with switches that
+/// add, and with a chain inside each node.
+inline constexpr double kSwitchTree = 0.9;
+inline constexpr double kChainTree = 0.55;
+/// Share of the line rate at which their switches add, unfitted.
+inline constexpr double kDefaultSwitchShare = 0.5;
+
+/// The documented constants of machines that nobody sampled (`docs/models.md`): medians of the
+/// fitted ones, with `network_share` of the device's generation.
+const CollectiveConstants& default_collectives();
+
+}  // namespace stepwright::cost

@@ -1,0 +1,39 @@
+#include "stepwright/cost/laws/operator_class.h"
+
+namespace stepwright::cost {
+
+std::optional<OperatorClass> class_of(const step::Operator& op, const plan::Kernels& kernels) {
+  switch (op.kind) {
+    case step::OperatorKind::kLinear:
+    case step::OperatorKind::kGroupedLinear: return OperatorClass::kProduct;
+    case step::OperatorKind::kScores: return OperatorClass::kScores;
+    case step::OperatorKind::kAttendValues: return OperatorClass::kAttendValues;
+    case step::OperatorKind::kAttention: return OperatorClass::kAttention;
+    case step::OperatorKind::kSoftmax:
+      if (!kernels.fused_softmax) return std::nullopt;  // Scale, mask and softmax: several classes.
+      return OperatorClass::kCausalSoftmax;
+    case step::OperatorKind::kNorm:
+      return kernels.fused_norm ? OperatorClass::kNorm : OperatorClass::kUnfusedNorm;
+    case step::OperatorKind::kActivation:
+      if (op.gated && !(kernels.fused_norm && kernels.fused_activation)) return std::nullopt;
+      return OperatorClass::kActivation;
+    case step::OperatorKind::kRotary:
+      if (op.purpose == step::Purpose::kScaledRotary) return OperatorClass::kUnfusedRotary;
+      if (kernels.fused_norm && kernels.fused_activation) return std::nullopt;
+      return OperatorClass::kUnfusedRotary;
+    case step::OperatorKind::kAdd:
+      if (op.purpose == step::Purpose::kExpertBias) return std::nullopt;
+      return OperatorClass::kResidual;
+    case step::OperatorKind::kEmbedding: return OperatorClass::kEmbedding;
+    case step::OperatorKind::kLossLocal:
+      if (op.purpose == step::Purpose::kDocumentLoss) return std::nullopt;
+      if (kernels.fused_cross_entropy) return std::nullopt;
+      return OperatorClass::kLoss;
+    case step::OperatorKind::kOptimizer:
+      if (op.purpose == step::Purpose::kOtherUpdate) return std::nullopt;
+      return OperatorClass::kOptimizer;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace stepwright::cost

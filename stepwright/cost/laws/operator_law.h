@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "stepwright/cost/laws/constants.h"
+#include "stepwright/cost/laws/operator_features.h"
+
+namespace stepwright::cost {
+
+/// The constants of one law, of one class and pass on one device. A share is of a peak of the
+/// device, so that a law carries over to a device with other peaks.
+struct LawConstants {
+  double start_us = 0;          ///< Of a pass, whatever its size.
+  double arithmetic_share = 1;  ///< Of the 16-bit peak.
+  double wave_weight = 0;       ///< Exponent of `KernelWork::waves`: 1, tiles wait for full waves.
+  double ramp = 0;              ///< Extra depth that each result costs: filling the pipeline.
+  double memory_share = 1;      ///< Of the memory bandwidth, over the counted bytes.
+  double row_ns = 0;            ///< Per row beside its bytes.
+  double uneven_head = 0;       ///< Relative extra time at a head dimension that is padded ...
+  double wide_head = 0;         ///< ... above 128 ...
+  double head_ramp = 0;         ///< ... and extra head dimension that each head costs.
+  double masked_keys = 0;       ///< Further keys per query where a mask cuts tiles.
+};
+
+struct LawConstant {
+  std::string_view name;
+  double LawConstants::* value;
+  double prior;     ///< Where a fit starts, and what rows that do not tell it leave it at.
+  bool arithmetic;  ///< Belongs to the arithmetic of products and attention.
+  bool attention;   ///< Belongs to fused attention alone.
+  bool vector;      ///< Belongs to classes without arithmetic.
+};
+/// All constants; which of them a class uses, `uses` says.
+inline constexpr LawConstant kLawConstants[] = {
+    {"start_us", &LawConstants::start_us, 5, false, false, false},
+    {"arithmetic_share", &LawConstants::arithmetic_share, 0.8, true, false, false},
+    {"wave_weight", &LawConstants::wave_weight, 0.5, true, false, false},
+    {"ramp", &LawConstants::ramp, 50, true, false, false},
+    {"memory_share", &LawConstants::memory_share, 0.8, false, false, false},
+    {"row_ns", &LawConstants::row_ns, 0.1, false, false, true},
+    {"uneven_head", &LawConstants::uneven_head, 0.2, true, true, false},
+    {"wide_head", &LawConstants::wide_head, 0.1, true, true, false},
+    {"head_ramp", &LawConstants::head_ramp, 20, true, true, false},
+    {"masked_keys", &LawConstants::masked_keys, constants::kMaskedKeys.value, true, true, false}};
+
+constexpr bool uses(OperatorClass what, const LawConstant& constant) {
+  if (constant.attention) return what == OperatorClass::kAttention;
+  if (constant.arithmetic) return has_arithmetic(what);
+  if (constant.vector) return !has_arithmetic(what);
+  return true;
+}
+
+/// The peaks against which a law is measured.
+struct DevicePeaks {
+  double flops = 1;  ///< Dense, in 16 bits.
+  double bandwidth_bytes_per_s = 1;
+};
+
+/// Seconds of each kernel of a pass; the start is shared out evenly. A kernel takes the smooth
+/// maximum (fourth powers) of
+///   flops * waves^wave_weight * (1 + ramp / depth) / (arithmetic_share * peak) and
+///   bytes / (memory_share * bandwidth) + rows * row_ns,
+/// the arithmetic of a fused attention also times (1 + uneven_head), (1 + wide_head) where they
+/// apply, (1 + head_ramp / head_dim) and (1 + masked_keys * masked). `arithmetic_speedup`: of a
+/// narrower type.
+std::array<double, 2> law_seconds(const LawConstants& law, const PassWork& work,
+                                  const DevicePeaks& peaks, double arithmetic_speedup = 1);
+
+}  // namespace stepwright::cost

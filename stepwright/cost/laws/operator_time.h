@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+namespace stepwright::cost {
+
+/// The links that a message keeps busy; messages of one class on one rank share it.
+enum class LinkClass : std::uint8_t { kNone, kInside, kNetwork };
+inline constexpr int kLinkClasses = 3;
+
+/// Seconds of one operator when nothing else runs beside it.
+struct OperatorTime {
+  double seconds = 0;
+  LinkClass link = LinkClass::kNone;  ///< Its bottleneck; kNone for computation.
+};
+
+}  // namespace stepwright::cost

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "stepwright/collective/closed_form.h"
+#include "stepwright/cost/laws/socket_law.h"
+
+namespace stepwright::cost {
+
+/// The cost of a collective that runs as a schedule over sockets (`process_group/`) when all sister
+/// groups run the same at the same time: a start and the schedule's closed form. The bus of a node
+/// carries the messages of all of its ranks.
+struct ScheduleLaw {
+  double start_s = 0;        ///< Of a call.
+  double message_s = 0;      ///< Of each message, at both ends.
+  double network_hop_s = 0;  ///< From node to node.
+  double inside_s_per_byte = 0;
+  double network_s_per_byte = 0;
+  double chunk_bytes = 0;  ///< Of a block, as the process group cuts it.
+  bool own_nics = false;   ///< Each rank has a NIC; else those of a node share one.
+
+  /// Seconds of a full buffer in a group that has ranks on several nodes, several on each.
+  [[nodiscard]] OperatorTime time(collective::Algorithm method, collective::Collective collective,
+                                  double payload_bytes, const SocketGroup& group) const;
+};
+
+}  // namespace stepwright::cost

@@ -1,0 +1,194 @@
+#include "stepwright/cost/profiles/measured_messages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cost/profiles/law_fields.h"
+
+namespace stepwright::cost {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMostRanks = 1e6;
+constexpr double kMostBytes = 1e18;
+constexpr double kMostFactor = 1e3;
+
+std::int64_t read_count(Node node, std::string_view key) {
+  return static_cast<std::int64_t>(node.get(key).number(1, kMostRanks));
+}
+
+ShapeCurve read_curve(Node node) {
+  node.allow_only({"nodes", "ranks_of_node", "groups_of_node", "factors"});
+  ShapeCurve curve{.group = {.nodes = read_count(node, "nodes"),
+                             .members = read_count(node, "ranks_of_node"),
+                             .groups = read_count(node, "groups_of_node")}};
+  const Node list = node.get("factors");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Node pair = list.at(i);
+    if (pair.size() != 2) pair.fail("must be [bytes, factor]");
+    const double bytes = pair.at(0).number(1, kMostBytes);
+    if (!curve.factors.empty() && bytes <= curve.factors.back().first) {
+      pair.fail("bytes must ascend");
+    }
+    curve.factors.emplace_back(bytes, pair.at(1).number(1 / kMostFactor, kMostFactor));
+  }
+  if (curve.factors.empty()) list.fail("must not be empty");
+  return curve;
+}
+
+std::vector<ShapeCurve> read_curves(Node entry) {
+  std::vector<ShapeCurve> curves;
+  if (const auto list = entry.find("shapes")) {
+    for (std::size_t i = 0; i < list->size(); ++i) curves.push_back(read_curve(list->at(i)));
+  }
+  return curves;
+}
+
+bool read_own_nics(Node node) {
+  const auto found = node.find("own_nics");
+  return found && found->boolean();
+}
+
+SampledLaw<SocketLaw> read_socket_law(Node node) {
+  node.allow_only({"library", "operation", "start_us", "hop_us", "network_hop_us",
+                   "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "shapes", "rows",
+                   "held_out_error"});
+  return {{.start_s = read_micros(node, "start_us"),
+           .hop_s = read_micros(node, "hop_us"),
+           .network_hop_s = read_micros(node, "network_hop_us"),
+           .inside_s_per_byte = read_rate(node, "inside_bytes_per_s"),
+           .network_s_per_byte = read_rate(node, "network_bytes_per_s"),
+           .own_nics = read_own_nics(node)},
+          read_curves(node)};
+}
+
+SampledLaw<ScheduleLaw> read_schedule_law(Node node) {
+  node.allow_only({"library", "operation", "start_us", "message_us", "network_hop_us",
+                   "inside_bytes_per_s", "network_bytes_per_s", "own_nics", "chunk_bytes", "shapes",
+                   "rows", "held_out_error"});
+  return {{.start_s = read_micros(node, "start_us"),
+           .message_s = read_micros(node, "message_us"),
+           .network_hop_s = read_micros(node, "network_hop_us"),
+           .inside_s_per_byte = read_rate(node, "inside_bytes_per_s"),
+           .network_s_per_byte = read_rate(node, "network_bytes_per_s"),
+           .chunk_bytes = node.get("chunk_bytes").number(1, kMostBytes),
+           .own_nics = read_own_nics(node)},
+          read_curves(node)};
+}
+
+Json curves_json(const std::vector<ShapeCurve>& curves) {
+  Json list = Json::array();
+  for (const ShapeCurve& curve : curves) {
+    Json factors = Json::array();
+    for (const auto& [bytes, factor] : curve.factors) {
+      factors.push_back({bytes, five_digits(factor)});
+    }
+    list.push_back({{"nodes", curve.group.nodes},
+                    {"ranks_of_node", curve.group.members},
+                    {"groups_of_node", curve.group.groups},
+                    {"factors", std::move(factors)}});
+  }
+  return list;
+}
+
+template <class Law>
+OperatorTime corrected(OperatorTime time, const SampledLaw<Law>& sampled, const SocketGroup& group,
+                       double bytes) {
+  time.seconds *= factor_of(sampled.curves, group, bytes);
+  return time;
+}
+
+}  // namespace
+
+double factor_of(const std::vector<ShapeCurve>& curves, const SocketGroup& group, double bytes) {
+  const auto curve = std::ranges::find(curves, group, &ShapeCurve::group);
+  if (curve == curves.end()) return 1;
+  const auto& factors = curve->factors;
+  const auto above =
+      std::ranges::lower_bound(factors, bytes, {}, &std::pair<double, double>::first);
+  if (above == factors.begin()) return factors.front().second;
+  if (above == factors.end()) return factors.back().second;
+  const auto& [least, from] = *std::prev(above);
+  const double way = std::log(bytes / least) / std::log(above->first / least);
+  return from + way * (above->second - from);
+}
+
+std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algorithm,
+                                                      collective::Collective collective,
+                                                      const SocketGroup& group) {
+  const collective::Algorithm runs =
+      collective::settled(algorithm, collective,
+                          {.ranks = group.size(), .members = group.members, .nodes = group.nodes});
+  if (runs == collective::Algorithm::kLibrary || !collective::in_process_group(runs, collective))
+    return std::nullopt;
+  return runs;
+}
+
+std::optional<OperatorTime> MeasuredMessages::time(std::optional<collective::Algorithm> method,
+                                                   collective::Collective collective,
+                                                   double payload_bytes,
+                                                   const SocketGroup& group) const {
+  if (method) {
+    const auto found = schedules.find({*method, collective});
+    if (found == schedules.end()) return std::nullopt;
+    const auto& sampled = found->second;
+    return corrected(sampled.law.time(*method, collective, payload_bytes, group), sampled, group,
+                     payload_bytes);
+  }
+  const auto& sampled = gloo[static_cast<std::size_t>(collective)];
+  if (!sampled) return std::nullopt;
+  return corrected(sampled->law.time(socket_loads(collective, payload_bytes, group)), *sampled,
+                   group, payload_bytes);
+}
+
+bool MeasuredMessages::any() const {
+  return !schedules.empty() || std::ranges::any_of(gloo, [](const auto& law) { return !!law; });
+}
+
+void read_messages(Node entry, MeasuredMessages& messages) {
+  const collective::Collective collective = entry.get("operation").choice(kCollectiveNames);
+  const Node library = entry.get("library");
+  if (library.text() == kGlooLibrary) {
+    messages.gloo[static_cast<std::size_t>(collective)] = read_socket_law(entry);
+    return;
+  }
+  for (const auto& [method, name] : collective::kGeneratedNames) {
+    if (library.text() != name) continue;
+    messages.schedules[{method, collective}] = read_schedule_law(entry);
+    return;
+  }
+  library.fail_unsupported("only messages of gloo and of our schedules are modelled");
+}
+
+Json message_law_json(collective::Collective collective, const SampledLaw<SocketLaw>& sampled) {
+  const SocketLaw& law = sampled.law;
+  Json json = {{"library", kGlooLibrary}, {"operation", name_of(kCollectiveNames, collective)}};
+  write_micros(json, "start_us", law.start_s);
+  write_micros(json, "hop_us", law.hop_s);
+  write_micros(json, "network_hop_us", law.network_hop_s);
+  write_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
+  write_rate(json, "network_bytes_per_s", law.network_s_per_byte);
+  if (law.own_nics) json["own_nics"] = true;
+  if (!sampled.curves.empty()) json["shapes"] = curves_json(sampled.curves);
+  return json;
+}
+
+Json message_law_json(collective::Algorithm method, collective::Collective collective,
+                      const SampledLaw<ScheduleLaw>& sampled) {
+  const ScheduleLaw& law = sampled.law;
+  Json json = {{"library", name_of(collective::kAlgorithmNames, method)},
+               {"operation", name_of(kCollectiveNames, collective)},
+               {"chunk_bytes", law.chunk_bytes}};
+  write_micros(json, "start_us", law.start_s);
+  write_micros(json, "message_us", law.message_s);
+  write_micros(json, "network_hop_us", law.network_hop_s);
+  write_rate(json, "inside_bytes_per_s", law.inside_s_per_byte);
+  write_rate(json, "network_bytes_per_s", law.network_s_per_byte);
+  if (law.own_nics) json["own_nics"] = true;
+  if (!sampled.curves.empty()) json["shapes"] = curves_json(sampled.curves);
+  return json;
+}
+
+}  // namespace stepwright::cost

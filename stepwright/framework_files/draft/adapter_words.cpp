@@ -1,0 +1,313 @@
+#include "stepwright/framework_files/draft/adapter_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/forms/regular.h"
+#include "stepwright/huggingface/config_writer.h"
+#include "stepwright/plan/files/read_adapters.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+constexpr std::string_view kAllLinear = "all-linear";
+constexpr std::string_view kFieldOfAdapters = "job.adapters";
+
+/// The targets of a module by the last part of its name: transformers' families (peft
+/// src/peft/utils/constants.py names those that it adapts by default), and Megatron-Core's layers.
+/// `c_proj` is the product behind attention and behind the MLP of GPT-2.
+struct ModuleName {
+  std::string_view name;
+  std::initializer_list<model::AdapterTarget> targets;
+};
+using enum model::AdapterTarget;
+constexpr ModuleName kModules[] = {
+    {"q_proj", {kQuery}},
+    {"k_proj", {kKey}},
+    {"v_proj", {kValue}},
+    {"o_proj", {kProjection}},
+    {"gate_proj", {kGate}},
+    {"up_proj", {kUp}},
+    {"down_proj", {kFc2}},
+    {"q_a_proj", {kQueryDown}},
+    {"q_b_proj", {kQueryUp}},
+    {"kv_a_proj_with_mqa", {kKeyValueDown}},
+    {"kv_b_proj", {kKeyValueUp}},
+    {"out_proj", {kProjection}},
+    {"output_proj", {kProjection}},
+    {"qkv_proj", {kQuery, kKey, kValue}},
+    {"query_key_value", {kQuery, kKey, kValue}},
+    {"c_attn", {kQuery, kKey, kValue}},
+    {"Wqkv", {kQuery, kKey, kValue}},
+    {"linear_qkv", {kQuery, kKey, kValue}},
+    {"linear_q_proj", {kQuery}},
+    {"linear_q_down_proj", {kQueryDown}},
+    {"linear_q_up_proj", {kQueryUp}},
+    {"linear_kv_down_proj", {kKeyValueDown}},
+    {"linear_kv_up_proj", {kKeyValueUp}},
+    {"linear_proj", {kProjection}},
+    {"linear_fc1", {kGate, kUp}},
+    {"linear_fc2", {kFc2}},
+    {"gate_up_proj", {kGate, kUp}},
+    {"w1", {kGate}},
+    {"w3", {kUp}},
+    {"w2", {kFc2}},
+    {"dense", {kProjection}},
+    {"c_proj", {kProjection, kFc2}},
+    {"c_fc", {kUp}},
+    {"fc1", {kUp}},
+    {"fc2", {kFc2}},
+    {"fc_in", {kUp}},
+    {"fc_out", {kFc2}},
+    {"dense_h_to_4h", {kUp}},
+    {"dense_4h_to_h", {kFc2}},
+};
+
+/// Where modules of transformers stand in a layer, and layers in a model: beside the towers of
+/// models that see or hear, and under the names that those had before.
+constexpr std::string_view kLayerPlaces[] = {"model.layers.",
+                                             "model.language_model.layers.",
+                                             "language_model.model.layers.",
+                                             "model.text_model.layers.",
+                                             "model.language_model.model.layers.",
+                                             "transformer.h.",
+                                             "gpt_neox.layers."};
+constexpr std::string_view kModulePlaces[] = {"self_attn.",
+                                              "mlp.",
+                                              "attn.",
+                                              "attention.",
+                                              "mlp.experts.0.",
+                                              "mlp.shared_experts.",
+                                              "block_sparse_moe.experts.0."};
+
+/// How many layers have a module of this name that an expression matches, where it matches most.
+std::int64_t layers_matched(const std::string& expression, std::string_view name,
+                            std::int64_t layers) {
+  std::int64_t most = 0;
+  for (const std::string_view place : kLayerPlaces) {
+    for (const std::string_view part : kModulePlaces) {
+      std::int64_t count = 0;
+      for (std::int64_t layer = 0; layer < layers; ++layer) {
+        const std::string full = fmt::format("{}{}.{}{}", place, layer, part, name);
+        if (matches_whole(expression, full).value_or(false)) ++count;
+      }
+      most = std::max(most, count);
+    }
+  }
+  return most;
+}
+
+/// What a module that is known by name has of the targets of a model: one that holds queries, keys
+/// and values is not in a model of latent attention.
+model::AdapterTargets known_targets(const ModuleName& known,
+                                    const model::AdapterTargets& possible) {
+  model::AdapterTargets targets;
+  for (const model::AdapterTarget target : known.targets) targets.set(model::place_of(target));
+  const std::size_t key = model::place_of(kKey);
+  return targets[key] && !possible[key] ? model::AdapterTargets() : targets & possible;
+}
+
+/// The targets that an expression names in some layers; whether it leaves some of these out.
+struct Matched {
+  model::AdapterTargets targets;
+  bool some_layers = false;
+};
+
+Matched matched_targets(const std::string& expression, const model::Architecture& model,
+                        const model::AdapterTargets& possible) {
+  Matched matched;
+  for (const ModuleName& known : kModules) {
+    const model::AdapterTargets here = known_targets(known, possible);
+    if (here.none() || (here & ~matched.targets).none()) continue;
+    const std::int64_t layers = layers_matched(expression, known.name, model.layers);
+    if (layers == 0) continue;
+    matched.targets |= here;
+    matched.some_layers = matched.some_layers || layers < model.layers;
+  }
+  return matched;
+}
+
+bool means_all(std::string_view module) {
+  return module == kAllLinear || module == "all" || module == "all-linear-layers";
+}
+
+/// Whether all that stands behind the mixers is experts, which are parameters and no modules in
+/// transformers 5 (modeling_qwen3_moe.py, modeling_mixtral.py, modeling_gpt_oss.py).
+bool experts_alone(const model::Architecture& model) {
+  if (!model.experts || model.experts->shared_ffn > 0) return false;
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    if (model.layer_class(layer).feed_forward == model::FeedForward::kDense) return false;
+  }
+  return true;
+}
+
+bool adapts_all(const model::Architecture& model) {
+  return model.adapters->targets == model::possible_targets(model);
+}
+
+/// Whether a module of transformers is a product that others have apart, which has one A then.
+bool is_fused(std::string_view module, const model::Architecture& model) {
+  static constexpr std::string_view kFused[] = {"qkv_proj", "query_key_value", "c_attn", "Wqkv"};
+  const std::string_view last = module.substr(module.rfind('.') + 1);
+  return std::ranges::find(kFused, last) != std::end(kFused) ||
+         (last == "gate_up_proj" && !model.experts);
+}
+
+model::AdapterTargets targets_of_module(std::string_view module,
+                                        const model::AdapterTargets& possible) {
+  if (means_all(module)) return possible;
+  // Of GPT-2's two.
+  if (module.ends_with("attn.c_proj")) return targets_of_module("o_proj", possible);
+  if (module.ends_with("mlp.c_proj")) return targets_of_module("down_proj", possible);
+  const std::string_view last = module.substr(module.rfind('.') + 1);
+  model::AdapterTargets targets;
+  for (const ModuleName& known : kModules) {
+    if (known.name == last) targets |= known_targets(known, possible);
+  }
+  return targets;
+}
+
+const model::AdapterTargets kFeedForwardTargets =
+    model::AdapterTargets()
+        .set(model::place_of(model::AdapterTarget::kGate))
+        .set(model::place_of(model::AdapterTarget::kUp))
+        .set(model::place_of(model::AdapterTarget::kFc2));
+
+void list_module(const std::string& module, const std::string& file, const char* why,
+                 ImportReport& report) {
+  report.not_read.push_back({printable(module), "", file, 0, Matters::kYes, why});
+}
+
+}  // namespace
+
+DType read_adapter_base(const Fields& fields, std::string_view bits) {
+  const auto said = bits.empty() ? std::nullopt : fields.node().find(bits);
+  if (!said || !said->is_scalar() || (said->text() != "8" && said->text() != "4")) {
+    return DType::kBf16;
+  }
+  static_cast<void>(fields.find(bits));
+  return said->text() == "4" ? DType::kNf4 : DType::kFp8;
+}
+
+AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
+  AdapterWords words;
+  words.rank = fields.integer(keys.rank, keys.usual_rank);
+  const double usual =
+      keys.usual_alpha * (keys.alpha_of_rank ? static_cast<double>(words.rank) : 1);
+  words.alpha = fields.number(keys.alpha, usual);
+  words.dropout = fields.number(keys.dropout, keys.usual_dropout);
+  const auto modules = fields.find(keys.modules);
+  if (modules && (modules->is_scalar() || modules->is_sequence()))
+    words.modules = words_in(*modules);
+  const auto expression = keys.expression.empty() ? std::nullopt : fields.find(keys.expression);
+  if (expression && expression->is_scalar()) words.modules = {expression->text()};
+  if (words.modules.empty() && !keys.usual_modules.empty()) {
+    words.modules = {std::string(keys.usual_modules)};
+  }
+  if (words.modules.empty()) words.modules = {"q_proj", "v_proj"};
+  const auto parameters = keys.parameters.empty() ? std::nullopt : fields.find(keys.parameters);
+  if (parameters && (parameters->is_scalar() || parameters->is_sequence())) {
+    std::ranges::move(words_in(*parameters), std::back_inserter(words.modules));
+  }
+  words.of_transformers = keys.of_transformers;
+  words.base = read_adapter_base(fields, keys.bits);
+  if (keys.load_flags && fields.flag("load_in_8bit", false)) words.base = DType::kFp8;
+  if (keys.load_flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
+  return words;
+}
+
+void take_adapters(const AdapterWords& words, const std::string& file, plan::Job& job,
+                   ImportReport& report) {
+  const model::AdapterTargets possible = model::possible_targets(job.model);
+  model::AdapterTargets targets;
+  for (const std::string& module : words.modules) {
+    model::AdapterTargets here = targets_of_module(module, possible);
+    if (is_expression(module)) {
+      const Matched matched = matched_targets(module, job.model, possible);
+      here = matched.targets;
+      if (matched.some_layers)
+        list_module(module, file, "that some layers have no adapters", report);
+    }
+    if (means_all(module) && words.of_transformers && experts_alone(job.model)) {
+      here &= ~kFeedForwardTargets;
+      report.assumed.push_back({"job.adapters.targets", "",
+                                "experts are no modules in transformers 5: all linear ones are "
+                                "those of attention"});
+    }
+    targets |= here;
+    if (here.any()) continue;
+    list_module(module, file, "adapters beside this module: none stands there in the plan", report);
+  }
+  if (targets.none()) {
+    fail_input(fmt::format("{}: adapters stand beside {}, and the model has none of these", file,
+                           printable(fmt::format("{}", fmt::join(words.modules, ", ")))));
+  }
+  Tree adapters = Tree::mapping();
+  adapters.set("rank", words.rank).set("alpha", words.alpha).set("dropout", words.dropout);
+  if (std::ranges::any_of(words.modules,
+                          [&](const std::string& one) { return is_fused(one, job.model); })) {
+    adapters.set("joined", true);
+  }
+  Tree list = Tree::flow_sequence();
+  for (const auto& [target, name] : model::kAdapterTargetNames) {
+    if (targets[model::place_of(target)]) list.add(name);
+  }
+  adapters.set("targets", list);
+  if (words.base != DType::kBf16)
+    adapters.set("base", name_of(model::kAdapterBaseNames, words.base));
+  const Document document = Document::from(Tree::mapping().set("adapters", adapters), file);
+  plan::read_training(document.root(), job);
+}
+
+void leave_adapters_out(ImportReport& report) {
+  for (const ReadSetting& one : report.read) {
+    if (!one.field.starts_with(kFieldOfAdapters)) continue;
+    const bool off = one.value == "false";
+    report.not_read.push_back({one.name, one.value, one.file, one.line,
+                               off ? Matters::kNo : Matters::kYes,
+                               off ? "" : "adapters: all weights are trained in the plan"});
+  }
+  std::erase_if(report.read,
+                [](const ReadSetting& one) { return one.field.starts_with(kFieldOfAdapters); });
+}
+
+std::vector<std::string> megatron_modules(const model::Architecture& model) {
+  std::vector<std::string> names;
+  for (const ModuleName& known : kModules) {
+    if (!known.name.starts_with("linear_")) continue;
+    if (known.name == "linear_q_proj" && !model.latent) continue;
+    if (known_targets(known, model.adapters->targets).any()) names.emplace_back(known.name);
+  }
+  return names;
+}
+
+std::vector<std::string> listed_megatron_modules(const model::Architecture& model) {
+  if (adapts_all(model)) return {std::string(kAllLinear)};
+  return megatron_modules(model);
+}
+
+huggingface::AdaptedModules transformers_modules(const model::Architecture& model) {
+  const bool listed = model.adapters->joined || experts_alone(model);
+  if (adapts_all(model) && !listed) return {.modules = {std::string(kAllLinear)}};
+  try {
+    return huggingface::adapted_modules(model, huggingface::family_of(model));
+  } catch (const Error&) {
+    huggingface::AdaptedModules like_llama;
+    constexpr std::size_t kOneByOne = 11;  // Llama's and those of latent attention.
+    for (const ModuleName& known : std::span(kModules).first(kOneByOne)) {
+      if (known_targets(known, model.adapters->targets).none()) continue;
+      like_llama.modules.emplace_back(known.name);
+    }
+    return like_llama;
+  }
+}
+
+}  // namespace stepwright::framework_files

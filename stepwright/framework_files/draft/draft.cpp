@@ -1,0 +1,387 @@
+#include "stepwright/framework_files/draft/draft.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/huggingface/differences.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/plan/choices/read_choices.h"
+#include "stepwright/plan/files/read_adapters.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/law.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// One value of two places that may both state it.
+void settle(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
+            const std::string& file, const char* option, const char* what) {
+  if (given && value && *given != *value) {
+    fail_input(fmt::format("{}: says {} {}, {} says {}", file, what, *value, option, *given));
+  }
+  if (given) value = given;
+}
+
+/// Ranks that the files speak of, if they do.
+std::optional<std::int64_t> ranks_said(const Draft& draft) {
+  if (draft.ranks) return draft.ranks;
+  if (!draft.nodes || !draft.devices_of_node) return std::nullopt;
+  return *draft.nodes * *draft.devices_of_node;
+}
+
+/// What a person says of the extent counts, whatever the files say.
+void take_given_extent(Draft& draft, const Given& given) {
+  if (given.devices) {
+    draft.ranks = given.devices;
+    draft.nodes = draft.devices_of_node = std::nullopt;
+  }
+  if (given.nodes) {
+    if (!given.devices) draft.ranks.reset();
+    draft.nodes = given.nodes;
+  }
+}
+
+/// Devices that a job uses of each node, where those are no whole ones of a profile.
+std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string& profile,
+                                          std::int64_t nodes) {
+  const std::int64_t said = draft.ranks ? 0 : draft.devices_of_node.value_or(0);
+  const bool both = draft.ranks && draft.nodes == nodes && *draft.ranks % nodes == 0;
+  const std::int64_t used = both ? *draft.ranks / nodes : said;
+  if (used == 0) return std::nullopt;
+  return used < cluster::load_cluster(profile, 1).devices_per_node ? std::optional(used)
+                                                                   : std::nullopt;
+}
+
+/// How large the cluster is, as a job writes it.
+std::string extent(Draft& draft, const std::string& profile,
+                   const std::optional<std::int64_t>& nodes) {
+  const std::optional<std::int64_t> count = nodes ? nodes : draft.nodes;
+  const bool stated = nodes || count > 1;  // Else as many devices as there are ranks.
+  if (const auto part = stated ? part_of_nodes(draft, profile, *count) : std::nullopt) {
+    draft.notes.push_back(
+        fmt::format("{} devices of each node are used; the nodes are cut down to them.", *part));
+    return fmt::format("nodes: {}, devices_per_node: {}", *count, *part);
+  }
+  if (nodes) return fmt::format("nodes: {}", *nodes);
+  if (const auto ranks = ranks_said(draft)) return fmt::format("devices: {}", *ranks);
+  if (draft.nodes) return fmt::format("nodes: {}", *draft.nodes);
+  draft.notes.push_back(
+      fmt::format("The cluster is taken to be one node of {}, as nothing says how many there are; "
+                  "--nodes says it.",
+                  profile));
+  return "nodes: 1";
+}
+
+cluster::Cluster cluster_of(Draft& draft, const Given& given) {
+  std::string mapping = given.cluster;
+  if (mapping.front() != '{') {
+    const std::size_t colon = mapping.rfind(':');
+    std::optional<std::int64_t> nodes = given.nodes;
+    const auto count = colon == std::string::npos
+                           ? std::nullopt
+                           : whole_number(std::string_view(mapping).substr(colon + 1));
+    if (count) {
+      mapping.resize(colon);
+      settle(nodes, count, "--nodes", "--cluster", "nodes");
+    }
+    mapping = fmt::format("{{profile: {}, {}}}", nlohmann::json(mapping).dump(),
+                          extent(draft, mapping, nodes));
+  } else if (given.nodes) {
+    fail_input("--nodes goes with the name of a profile: --cluster states its own");
+  }
+  const Document document = option_document("cluster", mapping);
+  return cluster::read_cluster(document.root().get("cluster"), std::filesystem::current_path());
+}
+
+/// What says a name that a script leaves open.
+std::string open_name(const Draft& draft) {
+  for (const auto& [value, how] : draft.open_values) {
+    if (value == draft.unknown_model) return fmt::format("; the script leaves it open: {}", how);
+  }
+  return "";
+}
+
+/// What may say more: scripts that were not given.
+std::string missing_scripts(const Draft& draft) {
+  std::string text;
+  for (const auto& [path, place] : draft.missing) {
+    text += fmt::format("; {} goes on with {}, which is not among the files: give it, too", place,
+                        path);
+  }
+  return text;
+}
+
+model::Architecture settled_model(Draft& draft, const Given& given, const std::string& file) {
+  if (given.known_model && !draft.model) draft.assume("job.model", "given by --model");
+  if (!given.known_model) {
+    if (draft.model) return *draft.model;
+    if (!draft.unknown_model.empty()) {
+      fail_input(fmt::format(
+          "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
+          "says its sizes{}{}",
+          file, draft.unknown_model, open_name(draft), missing_scripts(draft)));
+    }
+    const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
+    fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,
+                           missing_scripts(draft)));
+  }
+  const model::Architecture& model = *given.known_model;
+  if (!draft.model) return model;
+  const std::vector<std::string> apart = huggingface::differences(*draft.model, model);
+  if (!apart.empty()) {
+    fail_input(fmt::format("{}: is of another model than --model {}: {}", file, given.model,
+                           fmt::join(apart, "; ")));
+  }
+  return model::trained_like(model, *draft.model);
+}
+
+/// Under its own name where it is a built-in one.
+void name_model(model::Architecture& model, std::vector<std::string>& notes) {
+  if (const auto own = model::built_in_model(model.name)) return;
+  for (const std::string_view name : model::built_in_models()) {
+    const model::Architecture known = model::built_in_model(name).value();
+    if (!huggingface::differences(model, known).empty()) continue;
+    model = model::trained_like(known, model);
+    notes.push_back(fmt::format("The model is taken to be {}, which has the same sizes.", name));
+    return;
+  }
+}
+
+void settle_batch(Draft& draft, const Given& given, const std::string& file) {
+  const GivenBatch batch = read_given_batch(given.batch);
+  const bool sequences_given = batch.sequences && !draft.sequences;
+  const bool length_given = batch.length && !draft.length;
+  settle(draft.sequences, batch.sequences, file, "--batch", "sequences of a step");
+  settle(draft.length, batch.length, file, "--batch", "tokens of a sequence");
+  if (sequences_given) draft.assume("job.batch.sequences", "given by --batch");
+  if (length_given) draft.assume("job.batch.length", "given by --batch");
+  plan::Plan& plan = draft.plan;
+  const std::int64_t ways = plan.parallel.data * draft.micro_batches.value_or(1);
+  if (draft.open_micro_batch && draft.sequences && draft.micro_batches &&
+      *draft.sequences % ways == 0) {
+    plan.micro_batch = *draft.sequences / ways;
+  } else if (draft.open_micro_batch) {
+    draft.assume("micro_batch", "nothing says it");
+  }
+  const std::int64_t pass = plan.parallel.data * plan.micro_batch;
+  if (draft.micro_batches) {
+    const std::int64_t product = pass * *draft.micro_batches;
+    if (draft.sequences && *draft.sequences != product) {
+      fail_input(fmt::format(
+          "{}: {} sequences of a step are not {} (micro-batch) x {} (data) x {} (micro-batches)",
+          file, *draft.sequences, plan.micro_batch, plan.parallel.data, *draft.micro_batches));
+    }
+    if (!draft.sequences) {
+      draft.assume("job.batch.sequences",
+                   fmt::format("{} (micro-batch) x {} (data) x {} (micro-batches)",
+                               plan.micro_batch, plan.parallel.data, *draft.micro_batches));
+    }
+    draft.sequences = product;
+  }
+  if (!draft.sequences || !draft.length) {
+    fail_input(fmt::format(
+        "--batch is required: {} does not say {} (write --batch 512x8192)", file,
+        draft.sequences ? "the length of a sequence" : "how many sequences a step has"));
+  }
+}
+
+}  // namespace
+
+void Draft::leave_out(UnreadSetting setting, std::string why) {
+  std::erase_if(report.read, [&](const ReadSetting& one) {
+    return one.name == setting.name && one.file == setting.file && one.line == setting.line;
+  });
+  setting.matters = Matters::kYes;
+  setting.why = std::move(why);
+  report.not_read.push_back(std::move(setting));
+}
+
+Given with_model(Given given) {
+  if (given.model.empty() || given.known_model) return given;
+  const Document document = option_document("model", given.model);
+  given.known_model =
+      model::read_model(document.root().get("model"), std::filesystem::current_path());
+  return given;
+}
+
+Document with_settings(Document document, const Given& given) {
+  for (const std::string& setting : given.settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      fail_input(fmt::format("--set: '{}' is no NAME=VALUE", printable(setting)));
+    }
+    document = document.with(std::string_view(setting).substr(0, equals),
+                             std::string_view(setting).substr(equals + 1));
+  }
+  return document;
+}
+
+void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
+  if (given.cluster.empty() && !given.known_cluster) {
+    fail_input(
+        fmt::format("--cluster is required: {} does not say on what it runs (stepwright list "
+                    "profiles)",
+                    file));
+  }
+  take_given_extent(draft, given);
+  draft.cluster = given.known_cluster ? *given.known_cluster : cluster_of(draft, given);
+  draft.given_extent = given.devices || given.nodes || given.known_cluster ||
+                       given.cluster.front() == '{' || given.cluster.find(':') != std::string::npos;
+  draft.assume("job.cluster", given.devices || given.nodes ? "given by --cluster, --nodes or --gpus"
+                                                           : "given by --cluster");
+  const auto ranks = ranks_said(draft);
+  if (ranks && *ranks != draft.cluster.devices()) {
+    fail_input(fmt::format("{}: runs on {} ranks, --cluster has {} devices", file, *ranks,
+                           draft.cluster.devices()));
+  }
+  plan::Parallel& degrees = draft.plan.parallel;
+  const std::int64_t inner = degrees.tensor * degrees.context * degrees.pipeline;
+  if (draft.cluster.devices() % inner != 0) {
+    fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
+                           file, draft.cluster.devices(), degrees.tensor, degrees.context,
+                           degrees.pipeline));
+  }
+  degrees.data = draft.cluster.devices() / inner;
+  draft.assume("parallel.data", fmt::format("what tensor, context and pipeline leave of {} devices",
+                                            draft.cluster.devices()));
+}
+
+namespace {
+
+/// A file may list modules for all models that it serves.
+void keep_held_modules(Draft& draft, const model::Architecture& model) {
+  plan::OffloadModules& there = draft.plan.offload.activations;
+  const plan::OffloadModules listed = there;
+  there = plan::held_modules(model, listed);
+  for (const std::string_view name : plan::offload_words(listed.without(there))) {
+    draft.notes.push_back(fmt::format("Offload of {} was left out, as the model has none.", name));
+  }
+  plan::Recompute& recompute = draft.plan.recompute;
+  if (recompute.kind != plan::RecomputeKind::kModules) return;
+  const plan::ModuleSet held = plan::held_modules(model, recompute.modules);
+  for (const std::string_view name : plan::module_words(recompute.modules.without(held))) {
+    draft.notes.push_back(
+        fmt::format("Recomputation of {} was left out, as the model has none.", name));
+  }
+  recompute =
+      held.empty() ? plan::Recompute() : plan::Recompute{recompute.kind, recompute.every, held};
+}
+
+void take_overlap(const plan::Job& job, plan::Plan& plan) {
+  const bool tensor = plan.overlap.tensor;
+  plan.overlap = plan::default_overlap(job, plan);
+  plan.overlap.tensor = plan.overlap.tensor || tensor;
+  if (plan.sequence_parallel) plan.tensor_input = plan::default_tensor_input(job);
+}
+
+/// Experts share their states in as many groups as the rest, where nothing else is said.
+void group_experts(plan::Plan& plan, const model::Architecture& model,
+                   std::optional<std::int64_t> own) {
+  if (!model.experts || !plan.sharding.uses(plan::Spread::kInner)) return;
+  if (own) {
+    plan.sharding.expert_group = *own;
+    return;
+  }
+  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+  plan.sharding.expert_group =
+      std::max<std::int64_t>(1, plan.parallel.expert_data() * plan.sharding.group / ranks);
+}
+
+/// Beside adapters all else is frozen anyway.
+void take_frozen(const Draft& draft, model::Architecture& model) {
+  if (!draft.frozen || draft.adapters) return;
+  model.frozen = *draft.frozen;
+  model.frozen.encoder = model.frozen.encoder && model.encoder;
+  model.frozen.projector = model.frozen.projector && model.encoder;
+}
+
+/// Adapters that nothing covers are left out of a plan that something covers without them.
+void keep_covered_adapters(plan::Job& job, Draft& draft) {
+  if (!plan::illegal(job, draft.plan)) return;
+  const std::optional<model::Adapters> adapters = job.model.adapters;
+  job.model.adapters.reset();
+  if (plan::illegal(job, draft.plan)) {
+    job.model.adapters = adapters;
+  } else {
+    leave_adapters_out(draft.report);
+  }
+}
+
+}  // namespace
+
+plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& file) {
+  plan::Job job;
+  job.model = settled_model(draft, given, file);
+  name_model(job.model, draft.notes);
+  job.model_name = job.model.name.empty() ? "model" : job.model.name;
+  settle_batch(draft, given, file);
+  job.cluster = draft.cluster;
+  job.sequences = *draft.sequences;
+  job.length = *draft.length;
+  job.precision = draft.precision;
+  job.optimizer = draft.optimizer;
+  job.muon = draft.muon;
+  job.host_threads = draft.host_threads;
+  job.dispatcher = draft.dispatcher;
+  job.framework = draft.framework;
+  job.kernels = plan::default_kernels(job.framework, job.cluster.device);
+  job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
+  if (draft.loss) {
+    job.kernels.loss_chunks = draft.loss->chunks;
+    job.kernels.loss_keeps = draft.loss->keeps;
+  }
+  for (const auto& [kernel, on] : draft.kernels) job.kernels.*kernel = on;
+  job.kernels.masters = draft.masters.value_or(job.kernels.masters);
+  job.kernels.cuda_graphs = draft.cuda_graphs;
+  if (draft.attention) job.kernels.attention = *draft.attention;
+  job.attention_stated = draft.attention.has_value();
+  if (draft.adapters) take_adapters(*draft.adapters, file, job, draft.report);
+  take_frozen(draft, job.model);
+  if (draft.trained) plan::read_training(draft.trained->root(), job);
+  keep_held_modules(draft, job.model);
+  take_documents(read_given_batch(given.batch), job, draft);
+  group_experts(draft.plan, job.model, draft.expert_group);
+  if (draft.framework_overlap) take_overlap(job, draft.plan);
+  if (job.model.adapters && draft.plan.sequence_parallel) {
+    draft.plan.tensor_input = draft.tensor_input.value_or(plan::default_tensor_input(job));
+  }
+  if (draft.framework_gradients) draft.plan.accumulate = plan::default_gradients(job, draft.plan);
+  job.notes = draft.notes;
+  if (draft.adapters) keep_covered_adapters(job, draft);
+  return {.job = std::move(job), .plan = draft.plan};
+}
+
+plan::PlannedJob started(plan::PlannedJob planned) {
+  planned.plan = plan::FrameworkLaw(planned.job.framework)
+                     .with_buckets(planned.job, plan::canonical(planned.plan, planned.job));
+  return planned;
+}
+
+std::optional<plan::Rejected> refusal_of(const Draft& draft, const plan::PlannedJob& planned) {
+  const auto broken = plan::illegal(planned.job, planned.plan);
+  return broken ? broken : draft.refused;
+}
+
+plan::PlannedJob finish(Draft& draft, const Given& given, const std::string& file) {
+  plan::PlannedJob planned = drafted(draft, given, file);
+  if (const auto refused = refusal_of(draft, planned)) plan::fail_refused(*refused, file);
+  return started(std::move(planned));
+}
+
+}  // namespace stepwright::framework_files

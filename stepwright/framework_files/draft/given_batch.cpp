@@ -1,0 +1,120 @@
+#include "stepwright/framework_files/draft/given_batch.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "stepwright/core/divide_up.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/choices/read_choices.h"
+#include "stepwright/plan/files/document_batch.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+[[noreturn]] void fail_batch(const std::string& text) {
+  fail_input(
+      fmt::format("--batch: '{}' is no batch: write SEQUENCES or SEQUENCESxLENGTH, as 512 or "
+                  "512x8192",
+                  printable(text)));
+}
+
+GivenBatch read_batch_mapping(const std::string& text) {
+  Document document = option_document("batch", text);
+  const Node node = document.root().get("batch");
+  node.allow_only({"sequences", "length", "lengths", "packing"});
+  GivenBatch batch;
+  if (const auto given = node.find("sequences")) {
+    batch.sequences = given->integer(1, plan::kMostElements);
+  }
+  if (const auto given = node.find("length")) batch.length = given->integer(1, plan::kMostElements);
+  if (node.find("lengths") || node.find("packing")) batch.documents = std::move(document);
+  return batch;
+}
+
+/// Sequences into which a step's documents are packed, in whole micro-batches of all ranks.
+std::int64_t packed_sequences_of(const plan::Job& job, const plan::Plan& plan) {
+  const double each = packing::total_count(job.documents->packs.documents);
+  const std::int64_t pass = plan.parallel.data * plan.micro_batch;
+  const auto needed =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(job.sequences) / each));
+  return divide_up(needed, pass) * pass;
+}
+
+}  // namespace
+
+Document option_document(std::string_view key, const std::string& value) {
+  return Document::parse(fmt::format("{}: {}", key, value), fmt::format("--{}", key));
+}
+
+GivenBatch read_given_batch(const std::string& text) {
+  if (text.empty()) return {};
+  if (text.front() == '{') return read_batch_mapping(text);
+  const auto whole_number = [](std::string_view digits) -> std::optional<std::int64_t> {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  };
+  const std::size_t cross = text.find_first_of("x,");
+  GivenBatch batch;
+  batch.sequences = whole_number(std::string_view(text).substr(0, cross));
+  if (cross != std::string::npos)
+    batch.length = whole_number(std::string_view(text).substr(cross + 1));
+  const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
+  if (!whole) fail_batch(text);
+  for (const auto& value : {batch.sequences, batch.length}) {
+    if (value && (*value < 1 || *value > plan::kMostElements)) fail_batch(text);
+  }
+  return batch;
+}
+
+bool packs_documents(const Fields& fields, std::string_view flag, const Given& given) {
+  if (!read_given_batch(given.batch).documents) return false;
+  const auto said = fields.node().find(flag);
+  return said && !said->is_null() && said->boolean();
+}
+
+void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
+                  const Given& given, Draft& draft) {
+  if (packs_documents(fields, flag, given)) {
+    draft.packing = words;
+    if (packing::Packing& own = draft.packing->packing;
+        own.kind != packing::PackingKind::kFirstFit) {
+      own.order = {};
+      own.group = 0;
+    }
+    static_cast<void>(fields.find(flag));
+  } else if (read_given_batch(given.batch).documents && !draft.packing) {
+    draft.packing = {
+        .packing = {.pad_to = packing::PadTo::kLongest, .too_long = words.packing.too_long}};
+  }
+}
+
+void take_documents(const GivenBatch& batch, plan::Job& job, Draft& draft) {
+  if (!batch.documents) return;
+  const bool own_packing = batch.documents->root().get("batch").find("packing").has_value();
+  if (draft.packing && draft.packing->joined && !own_packing) {
+    draft.notes.emplace_back(
+        "Documents are joined and cut there: every sequence is full, and its tokens see each "
+        "other, "
+        "however long documents are.");
+    return;
+  }
+  const packing::Packing unsaid = draft.packing ? draft.packing->packing : packing::Packing{};
+  job.documents = plan::read_document_batch(batch.documents->root().get("batch"), job.length,
+                                            std::filesystem::current_path(), unsaid);
+  draft.assume("job.batch.lengths", "given by --batch");
+  if (!draft.packing || !draft.packing->batch_of_documents) return;
+  const std::int64_t documents = job.sequences;
+  job.sequences = packed_sequences_of(job, draft.plan);
+  draft.assume("job.batch.sequences",
+               fmt::format("{} documents packed into sequences of {} tokens",
+                           format_count(documents), format_count(job.length)));
+}
+
+}  // namespace stepwright::framework_files

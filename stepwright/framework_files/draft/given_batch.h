@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/document.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
+
+namespace stepwright::framework_files {
+
+/// An option whose value may be a mapping as in a job.
+Document option_document(std::string_view key, const std::string& value);
+
+/// The batch as a person gives it beside files.
+struct GivenBatch {
+  std::optional<std::int64_t> sequences, length;
+  /// The mapping, where it says how long documents are.
+  std::optional<Document> documents;
+};
+
+/// Reads SEQUENCES, SEQUENCESxLENGTH, or a mapping as in a job. Fails with `kInput`.
+GivenBatch read_given_batch(const std::string& text);
+
+/// Whether a flag of the fields switches packing on and a person says how long documents are.
+bool packs_documents(const Fields& fields, std::string_view flag, const Given& given);
+
+/// Takes the packing that a flag of the fields switches on where a person says how long documents
+/// are; else the flag is left to be listed as not read. Without the flag each sequence of a
+/// micro-batch is filled up to the longest.
+void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
+                  const Given& given, Draft& draft);
+
+/// Puts the documents that a person gives into a job whose batch and plan are settled, packed as
+/// the files say.
+void take_documents(const GivenBatch& batch, plan::Job& job, Draft& draft);
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,220 @@
+#include "stepwright/framework_files/draft/import_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLongestValue = 120;
+
+std::string shortened(std::string_view text) { return printable(text, kLongestValue); }
+
+/// What a file says only to leave it off, or as it is anyway.
+bool is_off(Node value, std::string_view usual) {
+  static constexpr std::string_view kWords[] = {"false", "False", "0",  "0.0", "none",
+                                                "None",  "no",    "NO", ""};
+  if (value.is_sequence()) return value.size() == 0;
+  if (!value.is_scalar()) return false;
+  if (!usual.empty()) return value.text() == usual;
+  return std::ranges::find(kWords, value.text()) != std::end(kWords);
+}
+
+bool is_named(const KnownSetting& known, std::string_view name) {
+  if (!known.name.ends_with('*')) return known.name == name;
+  return name.starts_with(known.name.substr(0, known.name.size() - 1));
+}
+
+/// Parts a file into what was asked for and the rest.
+class Sorter {
+ public:
+  Sorter(const Fields& fields, const std::string& file, std::span<const KnownSetting> known,
+         ImportReport& report)
+      : fields_(fields), file_(file), known_(known), report_(report) {
+    for (const KnownSetting& one : known) {
+      if (!one.field.empty()) taken_.push_back(one.name);
+    }
+  }
+
+  void walk(Node node, const std::string& prefix) {
+    for (const auto& [key, value] : node.members()) {
+      const std::string path = prefix + key;
+      if (value.is_null()) continue;
+      if (fields_.asked(path)) {
+        take(path, value);
+      } else if (value.is_mapping() && (find(path) == nullptr || asked_below(value, path))) {
+        walk(value, path + ".");
+      } else {
+        leave(path, value);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] const KnownSetting* find(std::string_view name) const {
+    return known_setting(known_, name);
+  }
+
+  /// Whether a value right below a mapping was asked for.
+  [[nodiscard]] bool asked_below(Node mapping, const std::string& path) const {
+    return std::ranges::any_of(mapping.members(), [&](const auto& member) {
+      return fields_.asked(fmt::format("{}.{}", path, member.first));
+    });
+  }
+
+  void take(const std::string& path, Node value) {
+    const std::string name = printable(path);
+    const bool left_out = std::ranges::any_of(report_.not_read, [&](const UnreadSetting& one) {
+      return one.name == name && one.file == file_ && one.line == value.line();
+    });
+    if (left_out) return;
+    const KnownSetting* known = find(path);
+    report_.read.push_back({name, setting_text(value), file_, value.line(),
+                            std::string(known == nullptr ? "" : known->field)});
+  }
+
+  void leave(const std::string& path, Node value) {
+    UnreadSetting unread{printable(path), setting_text(value), file_,
+                         value.line(),    Matters::kMaybe,     ""};
+    if (const KnownSetting* known = find(path)) {
+      const bool usual = is_off(value, known->usual);
+      const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
+      unread.matters = matters ? known->matters : Matters::kNo;
+      if (matters) unread.why = known->leaves_out;
+    } else {
+      unread.why = hint_of(path, taken_);
+      if (unread.why.starts_with("; ")) unread.why.erase(0, 2);
+    }
+    report_.not_read.push_back(std::move(unread));
+  }
+
+  const Fields& fields_;
+  const std::string& file_;
+  std::span<const KnownSetting> known_;
+  ImportReport& report_;
+  std::vector<std::string_view> taken_;
+};
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// What a plan file says, in its order, the job last: places and values.
+std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJob& planned) {
+  static constexpr std::string_view kOfJob[] = {"model",     "cluster",   "batch",
+                                                "precision", "optimizer", "dispatcher"};
+  const Json file = plan::plan_json(planned);
+  std::vector<std::pair<std::string, std::string>> found;
+  const auto add = [&](const std::string& place, const Json& value) {
+    if (!value.is_object() || place == "job.cluster" || place == "job.model") {
+      if (!value.is_null()) found.emplace_back(place, text_of(value));
+      return;
+    }
+    for (const auto& [key, inner] : value.items()) {
+      if (!inner.is_null()) found.emplace_back(place + "." + key, text_of(inner));
+    }
+  };
+  for (const auto& [key, value] : file.items()) {
+    if (key != "stepwright" && key != "job") add(key, value);
+  }
+  const Json& job = file["job"];
+  for (const std::string_view key : kOfJob) {
+    if (job.contains(key)) add(fmt::format("job.{}", key), job[key]);
+  }
+  if (job["kernels"].contains("attention")) {
+    found.emplace_back("job.kernels.attention", text_of(job["kernels"]["attention"]));
+  }
+  return found;
+}
+
+/// Whether a field, or the mapping around it, is the one that a setting sets.
+bool covers(std::string_view set, std::string_view place) {
+  if (set.empty() || !place.starts_with(set)) return false;
+  return place.size() == set.size() || place[set.size()] == '.';
+}
+
+}  // namespace
+
+const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(known, [&](const KnownSetting& one) { return is_named(one, name); });
+  return found == known.end() ? nullptr : &*found;
+}
+
+std::string setting_text(Node value) {
+  if (value.is_scalar()) return shortened(value.text());
+  if (!value.is_sequence()) return fmt::format("{} keys", value.size());
+  std::string text;
+  for (std::size_t i = 0; i < value.size() && text.size() <= kLongestValue; ++i) {
+    const Node item = value.at(i);
+    text += (i > 0 ? ", " : "") + (item.is_scalar() ? item.text() : "...");
+  }
+  return shortened("[" + text + "]");
+}
+
+UnreadSetting unread_setting(Node setting) {
+  return {printable(setting.path()),
+          setting_text(setting),
+          setting.file(),
+          setting.line(),
+          Matters::kMaybe,
+          ""};
+}
+
+void list_settings(const Fields& fields, const std::string& file,
+                   std::span<const KnownSetting> known, ImportReport& report) {
+  if (fields.node().is_mapping()) Sorter(fields, file, known, report).walk(fields.node(), "");
+}
+
+void settle_report(const plan::PlannedJob& planned, ImportReport& report) {
+  std::map<std::string, std::string> reasons;
+  for (const AssumedField& one : report.assumed) reasons[one.field] = one.why;
+  report.assumed.clear();
+  const auto fields = fields_of(planned);
+  const std::string usual = planned.job.framework.name.empty()
+                                ? std::string("default")
+                                : fmt::format("default of {}", planned.job.framework.name);
+  for (const auto& [place, value] : fields) {
+    const auto reason = std::ranges::find_if(
+        reasons, [&, at = &place](const auto& one) { return covers(one.first, *at); });
+    const bool read = std::ranges::any_of(
+        report.read, [&, at = &place](const ReadSetting& one) { return covers(one.field, *at); });
+    if (reason != reasons.end()) {
+      report.assumed.push_back({place, shortened(value), reason->second});
+    } else if (!read) {
+      report.assumed.push_back({place, shortened(value), usual});
+    }
+  }
+  const auto order = [&](const ReadSetting& one) {
+    return std::ranges::find_if(fields,
+                                [&](const auto& field) { return covers(one.field, field.first); }) -
+           fields.begin();
+  };
+  std::ranges::stable_sort(report.read, {}, order);
+  std::ranges::stable_sort(report.not_read, std::greater<>{}, &UnreadSetting::matters);
+}
+
+void check_all_read(const ImportReport& report) {
+  std::vector<std::string> open;
+  for (const UnreadSetting& one : report.not_read) {
+    if (one.matters == Matters::kNo) continue;
+    open.push_back(fmt::format("{} ({}:{})", one.name, one.file, one.line));
+  }
+  if (open.empty()) return;
+  fail_input(fmt::format("--strict: not read, and may change time, memory or messages: {}",
+                         fmt::join(open, ", ")));
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/named.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright::framework_files {
+
+/// Whether a setting that a plan does not take can change time, memory or messages of a step.
+enum class Matters : std::uint8_t { kNo, kMaybe, kYes };
+inline constexpr Named<Matters> kMattersNames[] = {
+    {Matters::kNo, "no"}, {Matters::kMaybe, "unknown"}, {Matters::kYes, "yes"}};
+
+/// What is known of a setting of a framework.
+struct KnownSetting {
+  /// Its dotted path in a file; with `*` at the end, all that begin so.
+  std::string_view name;
+  /// What it sets in a plan file: "parallel.tensor", "job.batch.length", "job.model"; empty:
+  /// nothing, as no plan says it.
+  std::string_view field;
+  /// Of one that sets nothing, or that a reader did not take though it leaves something out.
+  Matters matters = Matters::kNo;
+  std::string_view leaves_out{};  ///< What a prediction then leaves out, where it matters.
+  std::string_view usual{};       ///< The value, beside those of "off", that changes nothing.
+};
+
+/// What packing leaves out where nobody says how long documents are.
+inline constexpr std::string_view kLengthsUnsaid =
+    "how long documents are, which --batch '{lengths: ...}' says: full sequences are counted";
+
+/// A setting that a plan or its job took from a file.
+struct ReadSetting {
+  std::string name, value, file;
+  std::uint32_t line = 0;  ///< From 1; 0: of no line.
+  std::string field;       ///< As in `KnownSetting`.
+};
+
+/// A field of the plan that no setting says.
+struct AssumedField {
+  std::string field, value, why;
+};
+
+/// A setting of a file that no plan takes.
+struct UnreadSetting {
+  std::string name, value, file;
+  std::uint32_t line = 0;
+  Matters matters = Matters::kMaybe;
+  std::string why;  ///< What a prediction leaves out without it; may be empty.
+};
+
+/// What became of each setting of the files that were imported.
+struct ImportReport {
+  std::vector<ReadSetting> read;  ///< In the order of a plan file, degrees first.
+  std::vector<AssumedField> assumed;
+  std::vector<UnreadSetting> not_read;  ///< What matters first.
+};
+
+/// What is known of a setting by its dotted path; null where nothing is.
+const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);
+
+/// The value of a setting as reports write it: of a list its items, shortened.
+std::string setting_text(Node value);
+
+/// A setting that a plan may not take, as its report names it.
+UnreadSetting unread_setting(Node setting);
+
+/// Adds each setting of a mapping to what was read, if a reader asked for it, or to what was not.
+/// What the report already has among the latter stays there.
+/// `fields`: the whole of a file, after its reader is through.
+void list_settings(const Fields& fields, const std::string& file,
+                   std::span<const KnownSetting> known, ImportReport& report);
+
+/// Completes a report with what the plan says and no file does: `report.assumed` has reasons of
+/// some, the others are defaults of the job's framework.
+void settle_report(const plan::PlannedJob& planned, ImportReport& report);
+
+/// Fails with `kInput` where a setting that was not read matters, or may, naming each.
+void check_all_read(const ImportReport& report);
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,120 @@
+#include "stepwright/framework_files/draft/named_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <vector>
+
+#include "stepwright/core/utf8.h"
+#include "stepwright/model/catalog.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// Ids of models that were trained further from a built-in one and kept its sizes: how they begin,
+/// in small letters, and what stands in its place. Each by its config.json on the hub.
+struct SameSizes {
+  std::string_view head;
+  std::string_view like;
+  std::string_view but{};  ///< What may not follow, as its sizes are others.
+};
+constexpr SameSizes kSameSizes[] = {{"qwen2.5-coder-", "qwen2.5-"},
+                                    {"qwen2.5-math-", "qwen2.5-", "prm"},
+                                    {"qwq-32b", "qwen2.5-32b"},
+                                    {"qwen3-coder-30b-a3b", "qwen3-30b-a3b"},
+                                    // The small one does not tie its tables, as Qwen2.5-1.5B does.
+                                    {"deepseek-r1-distill-qwen-", "qwen2.5-", "1.5b"},
+                                    {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
+                                    {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
+                                    {"deepseek-r1-0528", "deepseek-v3", "-"},
+                                    {"deepseek-r1", "deepseek-v3", "-"},
+                                    {"deepseek-v3.1", "deepseek-v3", "-t"},
+                                    {"deepseek-v3-0324", "deepseek-v3"},
+                                    {"gpt-oss-safeguard-20b", "gpt-oss-20b"},
+                                    {"gpt-oss-safeguard-120b", "gpt-oss-120b"},
+                                    {"nvidia-nemotron-3-nano-30b-a3b", "nemotron-3-nano-30b-a3b"},
+                                    {"llama-3.3-70b", "llama-3.1-70b"},
+                                    {"meta-llama-3.3-70b", "llama-3.1-70b"},
+                                    {"vicuna-7b-v1.5", "llama-2-7b", "-"},
+                                    {"vicuna-13b-v1.5", "llama-2-13b", "-"},
+                                    {"zephyr-7b-beta", "mistral-7b"},
+                                    {"olmo-2-1124-7b", "olmo-2-7b"},
+                                    {"olmo-2-1124-13b", "olmo-2-13b"},
+                                    {"olmo-2-0325-32b", "olmo-2-32b"}};
+
+/// The built-in model of an id, itself or one whose sizes it has.
+std::optional<std::string_view> model_of_id(std::string_view last) {
+  if (const auto own = model::built_in_of_id(fmt::format("hub/{}", last))) return own;
+  std::string small(last);
+  std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
+  // A copy of the weights in another type has the same sizes: unsloth/DeepSeek-V3-0324-BF16,
+  // axolotl-ai-co/gpt-oss-120b-dequantized.
+  for (const std::string_view copy : {"-bf16", "-fp16", "-dequantized"}) {
+    if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
+  }
+  for (const auto& [head, like, but] : kSameSizes) {
+    if (!small.starts_with(head)) continue;
+    const std::string rest = small.substr(head.size());
+    if (!but.empty() && rest.starts_with(but)) continue;
+    if (const auto known = model::built_in_of_id(fmt::format("hub/{}{}", like, rest))) return known;
+    if (!like.ends_with('-') && rest.empty())
+      return model::built_in_of_id(fmt::format("hub/{}", like));
+  }
+  return std::nullopt;
+}
+
+/// What may be the name of a model in its path: the last part, without the owner in front of it
+/// ("Qwen--Qwen3-8B", "Qwen_Qwen3-8B"), and of a cache of the hub the name of the repository
+/// ("models--Qwen--Qwen3-8B/snapshots/0123abc"); huggingface/huggingface_hub
+/// src/huggingface_hub/file_download.py: repo_folder_name.
+std::vector<std::string_view> names_in(std::string_view path) {
+  constexpr std::string_view kCached = "models--";
+  std::vector<std::string_view> names;
+  const auto add_parts = [&](std::string_view part) {
+    names.push_back(part);
+    for (const std::string_view mark : {"--", "_"}) {
+      const std::size_t at = part.rfind(mark);
+      const std::size_t first = mark == "_" ? part.find(mark) : at;
+      if (first != std::string_view::npos) names.push_back(part.substr(first + mark.size()));
+    }
+  };
+  add_parts(path.substr(path.rfind('/') + 1));
+  const std::size_t cached = path.rfind(kCached);
+  if (cached != std::string_view::npos) {
+    const std::string_view rest = path.substr(cached + kCached.size());
+    add_parts(rest.substr(0, rest.find('/')));
+  }
+  return names;
+}
+
+}  // namespace
+
+bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
+  if (given.known_model || draft.model) return true;
+  while (id.ends_with('/')) id.remove_suffix(1);
+  std::optional<std::string_view> known;
+  for (const std::string_view name : names_in(id)) {
+    if (!known && !name.empty()) known = model_of_id(name);
+  }
+  if (!known) {
+    draft.unknown_model = printable(id);
+    return false;
+  }
+  draft.model = model::built_in_model(*known);
+  draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(id), *known));
+  // Those of Gemma 3 but the smallest see images.
+  if (known->starts_with("gemma-3-") && *known != "gemma-3-1b") {
+    draft.notes.push_back("Its encoder of images is not in the plan.");
+  }
+  return true;
+}
+
+std::string model_folder(const plan::Job& job) {
+  const std::optional<model::Architecture> known = model::built_in_model(job.model_name);
+  const bool same = known && *known == job.model;
+  return same ? fmt::format("./models/{}", job.model_name) : "./model";
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,87 @@
+#include "stepwright/framework_files/draft/python_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// Whether a value stands at a dotted path.
+bool says(Node node, std::string_view path) {
+  while (!path.empty()) {
+    if (!node.is_mapping()) return false;
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto below = node.find(path.substr(0, dot));
+    if (!below || below->is_null()) return false;
+    node = *below;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return true;
+}
+
+/// Whether a setting, or one below it, sets a field of a plan.
+bool sets_something(std::span<const KnownSetting> known, std::string_view name) {
+  return std::ranges::any_of(known, [&](const KnownSetting& one) {
+    const bool within = one.name.starts_with(name) &&
+                        (one.name.size() == name.size() || one.name[name.size()] == '.');
+    return within && !one.field.empty();
+  });
+}
+
+/// Whether a field is a degree or a batch.
+bool shapes_plan(std::string_view field) {
+  return field.starts_with("parallel.") || field.starts_with("job.batch") ||
+         field == "micro_batch" || field == "schedule.chunks";
+}
+
+/// Whether a value stands at a dotted path that is null: one that was not read.
+bool is_null_in(Node node, std::string_view path) {
+  while (!path.empty()) {
+    if (!node.is_mapping()) return false;
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto below = node.find(path.substr(0, dot));
+    if (!below) return false;
+    node = *below;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return node.is_null();
+}
+
+}  // namespace
+
+void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
+                        std::span<const KnownSetting> known, ImportReport& report,
+                        std::span<const KnownSetting> fields) {
+  for (const launch_scripts::PythonUnread& one : config.unread) {
+    if (says(document.root(), one.name)) continue;
+    UnreadSetting unread{printable(one.name), printable(one.expression, 120),
+                         document.name(),     one.line,
+                         Matters::kMaybe,     ""};
+    const KnownSetting* setting = known_setting(known, one.name);
+    const KnownSetting* field = known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
+    if (field != nullptr && !field->field.empty()) {
+      if (shapes_plan(field->field) && is_null_in(document.root(), one.name)) {
+        fail_input(fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it",
+                               document.name(), one.line, unread.name, unread.value, unread.name));
+      }
+      unread.matters = Matters::kYes;
+      unread.why = "its value is no literal";
+      report.not_read.push_back(std::move(unread));
+      continue;
+    }
+    if (sets_something(known, one.name)) {
+      unread.matters = Matters::kYes;
+      unread.why = "its value is no literal";
+    } else if (setting != nullptr) {
+      unread.matters = setting->matters;
+      unread.why = setting->leaves_out;
+    }
+    report.not_read.push_back(std::move(unread));
+  }
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,104 @@
+#include "stepwright/framework_files/launchers/setting_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/launchers/torchrun.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+constexpr std::ptrdiff_t kMostSettingParts = 20;
+
+/// The name of a setting; empty for another word.
+std::string_view name_of_setting(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return "";
+  std::string_view name = word.substr(0, equals);
+  while (name.starts_with('+')) name.remove_prefix(1);
+  const bool path = std::ranges::all_of(
+      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return path && std::ranges::count(name, '.') < kMostSettingParts ? name : "";
+}
+
+Tree value_of_setting(std::string_view text, std::uint32_t line) {
+  Tree tree = plain_scalar(text);
+  tree.line = line;
+  tree.column = 1;
+  return tree;
+}
+
+void set_path(Tree& root, std::string_view path, Tree value) {
+  Tree* tree = &root;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    const std::string_view key = path.substr(0, dot);
+    if (dot == std::string_view::npos) {
+      tree->set(key, std::move(value));
+      return;
+    }
+    const Tree* below = tree->find(key);
+    if (below == nullptr || below->kind != Tree::Kind::kMapping) tree->set(key, Tree::mapping());
+    tree = tree->find(key);
+    path.remove_prefix(dot + 1);
+  }
+}
+
+}  // namespace
+
+Document read_setting_words(std::span<const launch_scripts::SourceFile> files,
+                            const SettingProgram& program, const Given& given, Draft& draft) {
+  const auto is_setting = [&](const std::string& setting) {
+    return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
+  };
+  const auto starts = [&](std::span<const launch_scripts::ShellWord> words) {
+    return std::ranges::any_of(
+        words, [&](const launch_scripts::ShellWord& word) { return program.starts(word.text); });
+  };
+  const StartedCommand command = started_command(files, given,
+                                                 {.framework = program.framework,
+                                                  .arguments = "NAME=VALUE",
+                                                  .starts = starts,
+                                                  .has_argument = is_setting},
+                                                 draft);
+  draft.program = command.words.front().text;
+  draft.source = command.file;
+  draft.environment = command.environment;
+  if (program.launched) {
+    read_launcher(command, draft);
+    list_open_extents(command, draft);
+  }
+  Tree settings = Tree::mapping();
+  for (std::size_t i = 0; i < command.words.size(); ++i) {
+    const launch_scripts::ShellWord& word = command.words[i];
+    const std::size_t equals = std::min(word.text.find('='), word.text.size());
+    const std::string_view option = std::string_view(word.text).substr(0, equals);
+    if (!option.empty() && std::ranges::find(program.options, option) != program.options.end()) {
+      const bool apart = equals == word.text.size();
+      if (apart && i + 1 == command.words.size()) break;
+      const std::string text = apart ? command.words[++i].text : word.text.substr(equals + 1);
+      settings.set(option, value_of_setting(text, word.line));
+      continue;
+    }
+    const std::string_view name = name_of_setting(word.text);
+    const bool yaml = word.text.ends_with(".yml") || word.text.ends_with(".yaml");
+    if (name.empty() && yaml && settings.find("[]") == nullptr) {
+      settings.set("[]", word.text).find("[]")->line = word.line;
+    }
+    if (name.empty()) continue;
+    const std::string_view text = std::string_view(word.text).substr(word.text.find('=') + 1);
+    set_path(settings, name, value_of_setting(text, word.line));
+  }
+  Given own = given;
+  std::erase_if(own.settings, [&](const std::string& setting) { return !is_setting(setting); });
+  return with_settings(Document::from(std::move(settings), command.file), own);
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,157 @@
+#include "stepwright/framework_files/megatron/carried_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/megatron/settings.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// Sorts the settings of a file.
+class Gatherer {
+ public:
+  explicit Gatherer(std::span<const MegatronPlace> places) : places_(places) {}
+
+  void walk(Node node, const std::string& prefix) {
+    for (const auto& [key, value] : node.members()) {
+      const std::string path = prefix + key;
+      const std::string_view field = field_of(path, key);
+      if (value.is_null()) continue;
+      if (value.is_mapping() && leads_to_place(path)) {
+        walk(value, path + ".");
+      } else if (!field.empty()) {
+        fields_.set(field, placed_tree(value));
+      } else {
+        fields_.set(path, placed_tree(value));
+      }
+    }
+  }
+
+  [[nodiscard]] Tree& fields() { return fields_; }
+
+ private:
+  [[nodiscard]] std::string_view field_of(std::string_view path, std::string_view key) const {
+    const auto* const exact =
+        std::to_address(std::ranges::find(places_, path, &MegatronPlace::path));
+    if (exact != std::to_address(places_.end())) return exact->field;
+    const bool named = std::ranges::any_of(places_, [&](const MegatronPlace& place) {
+      if (!place.path.ends_with(".*")) return false;
+      const std::string_view section = place.path.substr(0, place.path.size() - 1);
+      return path.starts_with(section) && path.substr(section.size()) == key;
+    });
+    return named ? key : std::string_view();
+  }
+
+  [[nodiscard]] bool leads_to_place(std::string_view path) const {
+    return std::ranges::any_of(places_, [&](const MegatronPlace& place) {
+      return place.path.starts_with(path) && place.path.size() > path.size() &&
+             place.path[path.size()] == '.';
+    });
+  }
+
+  std::span<const MegatronPlace> places_;
+  Tree fields_ = Tree::mapping();
+};
+
+/// Whether a file changes the sizes of the model that it names.
+bool changes_model(const Tree& said, const Tree& sizes) {
+  for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
+    const KnownSetting* known = known_setting(kMegatronSettings, said.items[i].text);
+    const Tree* size = sizes.find(said.items[i].text);
+    const bool same = size != nullptr && size->text == said.items[i + 1].text;
+    if (known != nullptr && known->field == "job.model" && !same) return true;
+  }
+  return false;
+}
+
+std::set<std::string> keys_of(const Tree& mapping) {
+  std::set<std::string> keys;
+  for (std::size_t i = 0; i < mapping.items.size(); i += 2) keys.insert(mapping.items[i].text);
+  return keys;
+}
+
+void lay(Tree& under, const Tree& over) {
+  for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
+    under.set(over.items[i].text, over.items[i + 1]);
+  }
+}
+
+/// The sizes of a model as Megatron's arguments say them.
+Tree fields_of(const model::Architecture& model) {
+  Tree fields = Tree::mapping();
+  add_model_fields(fields, model);
+  fields.set("vocab_size", model.vocabulary);
+  fields.set("make_vocab_size_divisible_by", 1);
+  if (model.kv_heads != model.heads && !model.latent) fields.set("group_query_attention", true);
+  return fields;
+}
+
+/// What was asked for of the file's own form counts as read.
+void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
+  for (const UnreadSetting& one : report.not_read) {
+    if (!root.asked(one.name)) continue;
+    const KnownSetting* setting = known_setting(known, one.name);
+    report.read.push_back({one.name, one.value, one.file, one.line,
+                           std::string(setting == nullptr ? "" : setting->field)});
+  }
+  std::erase_if(report.not_read, [&](const UnreadSetting& one) { return root.asked(one.name); });
+}
+
+}  // namespace
+
+Tree megatron_tree(Node root, std::span<const MegatronPlace> places) {
+  Gatherer gatherer(places);
+  gatherer.walk(root, "");
+  return gatherer.fields();
+}
+
+void read_megatron_text(const MegatronText& text, const Fields& root,
+                        std::span<const KnownSetting> known, const Given& given, Draft& draft,
+                        const std::string& file) {
+  const std::optional<model::Architecture> base =
+      given.known_model ? given.known_model : draft.model;
+  // Sizes of a file that names its model go over those of that one.
+  const bool named = base && (draft.model || text.said.find("num_layers") == nullptr);
+  const Tree sizes = named ? fields_of(*base) : Tree::mapping();
+  Tree fields = sizes;
+  std::set<std::string> added = keys_of(fields);
+  std::vector<KnownSetting> table(known.begin(), known.end());
+  table.insert(table.end(), std::begin(kMegatronSettings), std::end(kMegatronSettings));
+  for (const std::string& key : keys_of(text.usual)) {
+    const KnownSetting* setting = known_setting(table, key);
+    const bool open = text.said.find(key) == nullptr && text.derived.find(key) == nullptr;
+    if (!open || setting == nullptr) continue;
+    draft.assume(std::string(setting->field), fmt::format("default of {}", text.program));
+  }
+  for (const Tree* part : {&text.usual, &text.derived}) {
+    lay(fields, *part);
+    added.merge(keys_of(*part));
+  }
+  lay(fields, text.said);
+  for (const std::string& key : keys_of(text.said)) added.erase(key);
+  const Document document = Document::from(fields, file);
+  const Fields all(document.root());
+  read_megatron_fields(all, draft, given, file);
+  if (named && !changes_model(text.said, sizes)) {
+    draft.model = given.known_model ? std::nullopt : base;
+  }
+  ImportReport report;
+  list_settings(all, file, table, report);
+  move_asked(root, table, report);
+  const auto was_added = [&](const auto& one) { return added.contains(one.name); };
+  std::erase_if(report.read, was_added);
+  std::erase_if(report.not_read, was_added);
+  draft.report.read.insert(draft.report.read.end(), report.read.begin(), report.read.end());
+  draft.report.not_read.insert(draft.report.not_read.end(), report.not_read.begin(),
+                               report.not_read.end());
+}
+
+}  // namespace stepwright::framework_files

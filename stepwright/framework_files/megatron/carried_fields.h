@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/draft.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/import_report.h"
+
+namespace stepwright::framework_files {
+
+// Configurations of other programs that carry the fields of Megatron-Core.
+
+/// Where a file has a field of Megatron.
+struct MegatronPlace {
+  /// Its dotted path; with `.*` at the end, fields of a section under their own names.
+  std::string_view path;
+  std::string_view field;  ///< Empty for a section, and for what is left where it is.
+};
+
+/// Fields of Megatron under their names, and all else under its dotted path. Later places of a file
+/// count.
+Tree megatron_tree(Node root, std::span<const MegatronPlace> places);
+
+/// Fields of Megatron that a file says, and others.
+struct MegatronText {
+  Tree said;                       ///< As `megatron_tree` gives them.
+  Tree usual = Tree::mapping();    ///< What the program assumes where the file is silent.
+  std::string_view program = {};   ///< Whose assumptions these are.
+  Tree derived = Tree::mapping();  ///< What follows from other settings of the file.
+};
+
+/// Reads such fields; sizes of the model that nobody says are those of the one that the file names.
+/// Lists the settings, and those that were asked for of the file's own form, `root`.
+void read_megatron_text(const MegatronText& text, const Fields& root,
+                        std::span<const KnownSetting> known, const Given& given, Draft& draft,
+                        const std::string& file);
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,73 @@
+#include "stepwright/plan/choices/changes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/choices/plan_table.h"
+
+namespace stepwright::plan {
+namespace {
+
+/// Collects "field value" of what differs.
+class Differences {
+ public:
+  void add(std::string_view field, std::string_view value) {
+    const std::string_view joint = found_.empty() ? "" : count_ == 1 ? " with " : ", ";
+    found_ += fmt::format("{}{} {}", joint, field, value);
+    ++count_;
+  }
+
+  [[nodiscard]] const std::string& text() const { return found_; }
+
+ private:
+  std::string found_;
+  int count_ = 0;
+};
+
+std::string text_of(const Recompute& recompute) { return recompute_word(recompute); }
+std::string text_of(const std::vector<std::int64_t>& layers) {
+  return layers.empty() ? "even" : fmt::format("[{}]", fmt::join(layers, ", "));
+}
+
+/// One choice of both plans.
+template <class Row>
+void compare(Differences& found, const Row& choice, const Plan& from, const Plan& to) {
+  const auto& value = choice.of(to);
+  if constexpr (std::is_same_v<KindOf<Row>, Overlap>) {
+    for (const auto& [flag, name] : kOverlapNames) {
+      if (choice.of(from).*flag == value.*flag) continue;
+      found.add(fmt::format("{}.{}", choice.key, name), value.*flag ? "true" : "false");
+    }
+  } else if constexpr (requires { text_of(value); }) {
+    if (choice.of(from) != value) found.add(choice.key, text_of(value));
+  } else {
+    // Of a sharding the states: its groups are choices themselves.
+    const nlohmann::ordered_json written = choice.write(value);
+    if (choice.write(choice.of(from)) == written) return;
+    found.add(choice.key, written.is_string() ? written.get<std::string>() : written.dump());
+  }
+}
+
+}  // namespace
+
+std::string changes(const Plan& from, const Plan& to) {
+  Differences found;
+  each_choice([&](const auto& choice) { compare(found, choice, from, to); });
+  const std::int64_t group = to.schedule.group;
+  if (from.schedule.group != group) {
+    found.add("schedule.group", group > 0 ? std::to_string(group) : "as small as it can be");
+  }
+  if (const auto placement = to.schedule.placement; from.schedule.placement != placement) {
+    found.add("schedule.placement",
+              placement ? std::string(name_of(schedule::kFoundPlacements, *placement)) : "either");
+  }
+  const schedule::OrderBasis& basis = to.schedule.basis;
+  if (from.schedule.basis != basis) {
+    found.add("order found for", basis.chunks.empty() ? "this plan" : "another");
+  }
+  return found.text();
+}
+
+}  // namespace stepwright::plan

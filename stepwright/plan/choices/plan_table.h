@@ -1,0 +1,176 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "stepwright/plan/choices/read_choices.h"
+#include "stepwright/plan/choices/write_choices.h"
+#include "stepwright/plan/space.h"
+#include "stepwright/schedule/kinds.h"
+
+namespace stepwright::plan {
+
+// What is known of each choice of a plan, once: readers and writers of plans and of `search`, what
+// differs between plans, the dimensions of the search, its neighbours and `--against` are loops
+// over `kPlanTable`. A header of theirs alone, since each loop is compiled once for each row.
+
+/// A member of a member: `Path<&Plan::parallel, &Parallel::tensor>()(plan)`.
+template <auto... kMembers>
+struct Path {
+  template <class Whole>
+  constexpr auto& operator()(Whole& whole) const {
+    return (whole.*....*kMembers);
+  }
+};
+
+/// How `--against` takes a choice over from the best plan: as an option of the framework, as what
+/// moves the model to other ranks, or along with another choice.
+enum class Taken : std::uint8_t { kFlag, kLayout, kAlong };
+
+/// One choice of a plan.
+template <class InPlan, class InSpace, class Value>
+struct Choice {
+  using Kind = Value;
+  std::string_view place;  ///< In plan files: "schedule.chunks".
+  std::string_view key;    ///< In `search`, and in messages.
+  InPlan of;
+  InSpace list;  ///< What a job lists of it, in its `Space`.
+  Value (*read)(Node node, const Reading& reading);
+  nlohmann::ordered_json (*write)(const Value& value);
+  Taken taken = Taken::kFlag;
+  std::int64_t least = 1;  ///< Of a number.
+};
+// Said, as compilers before Clang 17 deduce nothing of an aggregate.
+template <class InPlan, class InSpace, class Value>
+Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, const Reading&),
+       nlohmann::ordered_json (*)(const Value&), Taken = Taken::kFlag, std::int64_t = 1)
+    -> Choice<InPlan, InSpace, Value>;
+
+/// Reads what needs to know nothing of its file.
+template <auto kRead>
+auto plain(Node node, const Reading& /*reading*/) {
+  return kRead(node);
+}
+template <auto& kNames>
+auto read_word(Node node, const Reading& /*reading*/) {
+  return node.choice(kNames);
+}
+template <auto& kNames>
+nlohmann::ordered_json word_json(
+    const std::remove_cvref_t<decltype(std::begin(kNames)->value)>& value) {
+  return name_of(kNames, value);
+}
+template <class Value>
+nlohmann::ordered_json as_it_is(const Value& value) {
+  return value;
+}
+
+/// The choices in the order of messages. A choice without a free list of its own in
+/// `tune/dimensions.cpp` has its default in a search that does not list it.
+inline constexpr std::tuple kPlanTable{
+    Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
+           Path<&Space::tensor>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+    Choice{"parallel.pipeline", "pipeline", Path<&Plan::parallel, &Parallel::pipeline>(),
+           Path<&Space::pipeline>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+    Choice{"parallel.context", "context", Path<&Plan::parallel, &Parallel::context>(),
+           Path<&Space::context>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+    Choice{"parallel.expert", "expert", Path<&Plan::parallel, &Parallel::expert>(),
+           Path<&Space::expert>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+    Choice{"parallel.expert_tensor", "expert_tensor",
+           Path<&Plan::parallel, &Parallel::expert_tensor>(), Path<&Space::expert_tensor>(),
+           &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+    Choice{"parallel.data", "data", Path<&Plan::parallel, &Parallel::data>(), Path<&Space::data>(),
+           &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
+    Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(), Path<&Space::micro_batch>(),
+           &plain<read_degree>, &as_it_is<std::int64_t>},
+    Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &schedule::Schedule::kind>(),
+           Path<&Space::schedule>(), &plain<read_schedule_kind>,
+           &word_json<schedule::kScheduleNames>},
+    Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &schedule::Schedule::chunks>(),
+           Path<&Space::chunks>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
+    Choice{"schedule.strands", "strands", Path<&Plan::schedule, &schedule::Schedule::strands>(),
+           Path<&Space::strands>(), &plain<read_strands>, &as_it_is<std::int64_t>, Taken::kAlong},
+    Choice{"layers", "layers", Path<&Plan::layers>(), Path<&Space::layers>(), &plain<read_layers>,
+           &layers_json},
+    Choice{"sequence_parallel", "sequence_parallel", Path<&Plan::sequence_parallel>(),
+           Path<&Space::sequence_parallel>(), &plain<read_flag>, &as_it_is<bool>},
+    Choice{"tensor_input", "tensor_input", Path<&Plan::tensor_input>(),
+           Path<&Space::tensor_input>(), &read_word<kTensorInputNames>,
+           &word_json<kTensorInputNames>},
+    Choice{"context_kind", "context_kind", Path<&Plan::context_kind>(),
+           Path<&Space::context_kind>(), &read_word<kContextKindNames>,
+           &word_json<kContextKindNames>},
+    Choice{"sharding.states", "sharding", Path<&Plan::sharding>(), Path<&Space::sharding>(),
+           &read_states, &states_json},
+    Choice{"sharding.group", "sharding_group", Path<&Plan::sharding, &Sharding::group>(),
+           Path<&Space::sharding_group>(), &plain<read_group>, &group_json, Taken::kAlong,
+           kNodeGroup},
+    Choice{"sharding.expert_group", "expert_group",
+           Path<&Plan::sharding, &Sharding::expert_group>(), Path<&Space::expert_group>(),
+           &plain<read_group>, &group_json, Taken::kAlong, kNodeGroup},
+    Choice{"recompute", "recompute", Path<&Plan::recompute>(), Path<&Space::recompute>(),
+           &plain<read_recompute>, &recompute_json},
+    Choice{"accumulate", "accumulate", Path<&Plan::accumulate>(), Path<&Space::accumulate>(),
+           &read_word<kAccumulateNames>, &word_json<kAccumulateNames>},
+    Choice{"buckets.gradients", "gradient_bucket", Path<&Plan::gradient_bucket>(),
+           Path<&Space::gradient_bucket>(), &plain<read_bucket>, &as_it_is<std::int64_t>},
+    Choice{"buckets.parameters", "parameter_bucket", Path<&Plan::parameter_bucket>(),
+           Path<&Space::parameter_bucket>(), &plain<read_bucket>, &as_it_is<std::int64_t>},
+    Choice{"overlap", "overlap", Path<&Plan::overlap>(), Path<&Space::overlap>(),
+           &plain<read_overlap_alone>, &overlap_json},
+    Choice{"collectives.tensor", "collectives.tensor",
+           Path<&Plan::collectives, &Collectives::tensor>(),
+           Path<&Space::collectives, &CollectiveLists::tensor>(), &read_algorithm,
+           &word_json<collective::kAlgorithmNames>},
+    Choice{"collectives.context", "collectives.context",
+           Path<&Plan::collectives, &Collectives::context>(),
+           Path<&Space::collectives, &CollectiveLists::context>(), &read_algorithm,
+           &word_json<collective::kAlgorithmNames>},
+    Choice{"collectives.expert", "collectives.expert",
+           Path<&Plan::collectives, &Collectives::expert>(),
+           Path<&Space::collectives, &CollectiveLists::expert>(), &read_algorithm,
+           &word_json<collective::kAlgorithmNames>},
+    Choice{"collectives.data", "collectives.data", Path<&Plan::collectives, &Collectives::data>(),
+           Path<&Space::collectives, &CollectiveLists::data>(), &read_algorithm,
+           &word_json<collective::kAlgorithmNames>},
+    Choice{"rank_order", "rank_order", Path<&Plan::rank_order>(), Path<&Space::rank_order>(),
+           &plain<read_rank_order>, &rank_order_json, Taken::kLayout},
+    Choice{"offload.optimizer", "offload.optimizer", Path<&Plan::offload, &Offload::optimizer>(),
+           Path<&Space::offload, &OffloadLists::optimizer>(), &plain<read_share>,
+           &as_it_is<double>},
+    Choice{"offload.masters", "offload.masters", Path<&Plan::offload, &Offload::masters>(),
+           Path<&Space::offload, &OffloadLists::masters>(), &plain<read_flag>, &as_it_is<bool>,
+           Taken::kAlong},
+    Choice{"offload.activations", "offload.activations",
+           Path<&Plan::offload, &Offload::activations>(),
+           Path<&Space::offload, &OffloadLists::activations>(), &plain<read_offload_modules>,
+           &offload_modules_json},
+    Choice{"offload.parameters", "offload.parameters", Path<&Plan::offload, &Offload::parameters>(),
+           Path<&Space::offload, &OffloadLists::parameters>(), &plain<read_flag>, &as_it_is<bool>}};
+
+/// Visits the rows of the table in their order.
+template <class Visit>
+void each_choice(Visit&& visit) {
+  std::apply([&](const auto&... choice) { (visit(choice), ...); }, kPlanTable);
+}
+
+template <class Row>
+using KindOf = typename std::remove_cvref_t<Row>::Kind;
+
+/// Puts a value into a plan; of a sharding the states alone, whose groups are choices themselves.
+template <class Row, class Value>
+void put(const Row& choice, Plan& plan, const Value& value) {
+  if constexpr (std::is_same_v<KindOf<Row>, Sharding>) {
+    plan.sharding.parameters = value.parameters;
+    plan.sharding.gradients = value.gradients;
+    plan.sharding.optimizer = value.optimizer;
+  } else {
+    choice.of(plan) = value;
+  }
+}
+
+}  // namespace stepwright::plan

@@ -1,0 +1,270 @@
+#include "stepwright/plan/choices/read_choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/schedule/kinds.h"
+
+namespace stepwright::plan {
+namespace {
+
+/// A chunk of a micro-batch that takes an hour has no pipeline.
+constexpr std::int64_t kMostNanoseconds = 3'600'000'000'000;
+
+/// Refuses a word that the schema knows and nothing covers yet.
+template <class Words, class Name = std::identity>
+void refuse_future(Node node, const Words& future, Name name = {}) {
+  if (!node.is_scalar() || std::ranges::find(future, node.text(), name) == std::end(future)) return;
+  node.fail_unsupported(fmt::format("{} is known but nothing covers it yet", node.text()));
+}
+
+/// Whether a scalar says that something is not used.
+bool says_no(Node node) {
+  if (!node.is_scalar()) return false;
+  const std::string word = node.text();
+  return word == "false" || word == "none";
+}
+
+}  // namespace
+
+void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists) {
+  std::vector<std::string_view> keys;
+  for (const auto list : lists) {
+    for (const std::string_view key : list) keys.push_back(key);
+  }
+  node.allow_only(keys);
+}
+
+double above_zero(Node node, double value) {
+  if (value == 0) node.fail("must be above 0");
+  return value;
+}
+
+void fail_unknown_word(Node node, std::span<const std::string_view> known) {
+  node.fail(fmt::format("must be one of {}; it is '{}'{}", list_of(known), node.text(),
+                        hint_of(node.text(), known)));
+}
+
+std::int64_t read_degree(Node node) { return node.integer(1, cluster::kMaxDevices); }
+
+std::int64_t read_bucket(Node node) { return node.integer(1, kMostElements); }
+
+std::int64_t read_nanoseconds(Node node) { return node.integer(0, kMostNanoseconds); }
+
+bool read_flag(Node node) { return node.boolean(); }
+
+std::int64_t read_group(Node node) {
+  if (node.is_number()) return read_degree(node);
+  if (node.is_scalar() && node.text() == "node") return kNodeGroup;
+  node.fail(fmt::format("must be an integer from 1 to {} or 'node'", cluster::kMaxDevices));
+}
+
+schedule::ScheduleKind read_schedule_kind(Node node) {
+  const schedule::ScheduleKind kind = node.choice(schedule::kScheduleNames);
+  if (!schedule::traits_of(kind).runs) {
+    node.fail_unsupported(
+        "every chunk would lie on two positions, which no plan covers yet; dualpipev is the same "
+        "on half the positions");
+  }
+  return kind;
+}
+
+std::int64_t read_strands(Node node) {
+  const std::int64_t strands = read_degree(node);
+  if (strands > 2) node.fail(fmt::format("must be 1 or 2; it is {}", strands));
+  return strands;
+}
+
+Sharding read_states(Node node, const Reading& reading) {
+  const std::string word = node.text();
+  const std::optional<Sharding> sharding = sharding_of(word);
+  if (!sharding || !is_paro_strategy(*sharding)) {
+    std::vector<std::string> words;
+    for (const Sharding& strategy : paro_strategies()) words.push_back(sharding_word(strategy));
+    std::vector<std::string_view> known(words.begin(), words.end());
+    for (const ShardingAlias& alias : kShardingAliases) known.push_back(alias.name);
+    if (sharding) {
+      node.fail(
+          fmt::format("{} is no strategy: optimizer states are split at least as finely as "
+                      "parameters and gradients (one of {})",
+                      word, list_of(known)));
+    }
+    fail_unknown_word(node, known);
+  }
+  const auto alias = std::ranges::find(kShardingAliases, word, &ShardingAlias::name);
+  if (alias != std::ranges::end(kShardingAliases) && !alias->note.empty()) {
+    reading.notes.emplace_back(alias->note);
+  }
+  return *sharding;
+}
+
+namespace {
+
+ModuleSet read_modules(Node node) {
+  ModuleSet modules;
+  if (!node.is_sequence() || node.size() == 0) node.fail("must be a list of modules");
+  for (std::size_t i = 0; i < node.size(); ++i) modules.add(node.at(i).choice(kModuleNames));
+  return modules;
+}
+
+/// Positions and what each recomputes.
+std::vector<StageRecompute> read_stages(Node node) {
+  if (!node.is_mapping() || node.size() == 0) {
+    node.fail("must name positions of the pipeline and what each recomputes, as in {0: full}");
+  }
+  std::vector<StageRecompute> stages;
+  for (const auto& [key, value] : node.members()) {
+    const IntegerReading at = read_integer(key);
+    const bool good = at.status == IntegerReading::Status::kGood;
+    if (!good || at.value < 0 || at.value >= cluster::kMaxDevices) {
+      value.fail(fmt::format("stages are positions of the pipeline, from 0; it is '{}'", key));
+    }
+    if (std::ranges::find(stages, at.value, &StageRecompute::position) != stages.end()) {
+      value.fail(fmt::format("names stage {} a second time", at.value));
+    }
+    const Recompute own = read_recompute(value);
+    if (!own.stages.empty()) value.fail("is of one stage: it has no stages itself");
+    stages.push_back({at.value, own.kind, own.every, own.modules});
+  }
+  std::ranges::sort(stages, {}, &StageRecompute::position);
+  return stages;
+}
+
+Recompute read_recompute_mapping(Node node) {
+  node.allow_only({"every", "modules", "stages"});
+  const auto every = node.find("every");
+  const auto modules = node.find("modules");
+  const auto stages = node.find("stages");
+  if (!every && !modules && !stages) node.fail("must name every, modules, stages or several");
+  Recompute recompute;
+  if (every) recompute = {.kind = RecomputeKind::kEvery, .every = read_degree(*every)};
+  if (modules) recompute.kind = RecomputeKind::kModules;
+  if (modules) recompute.modules = read_modules(*modules);
+  if (!stages) return recompute;
+  // Beside stages there is no place for the words of these.
+  if (recompute == Recompute{.kind = RecomputeKind::kEvery}) recompute = {RecomputeKind::kFull};
+  if (recompute.every == 1 && recomputed(recompute) == kCoreRecompute) {
+    recompute = {RecomputeKind::kSelective};
+  }
+  recompute.stages = read_stages(*stages);
+  return recompute;
+}
+
+}  // namespace
+
+Recompute read_recompute(Node node) {
+  static constexpr std::string_view kPerOperatorWord = name_of(kModuleNames, Module::kPerOperator);
+  if (node.is_mapping()) return read_recompute_mapping(node);
+  if (!node.is_scalar())
+    node.fail(
+        "must be none, selective, full, per-operator, {every: n}, {modules: [...]} or {stages: {0: "
+        "full}}");
+  const std::string word = node.text();
+  if (word == kPerOperatorWord) return {.kind = RecomputeKind::kModules, .modules = kPerOperator};
+  static constexpr std::string_view kWords[] = {"none",
+                                                "selective",
+                                                "full",
+                                                kPerOperatorWord,
+                                                "{every: n}",
+                                                "{modules: [...]}",
+                                                "{stages: {0: full}}"};
+  for (const RecomputeKind kind :
+       {RecomputeKind::kNone, RecomputeKind::kSelective, RecomputeKind::kFull}) {
+    if (word == name_of(kRecomputeNames, kind)) return {.kind = kind};
+  }
+  fail_unknown_word(node, kWords);
+}
+
+Overlap read_overlap_alone(Node node) { return read_overlap(node, Overlap()); }
+
+Overlap read_overlap(Node node, const Overlap& usual) {
+  if (node.is_scalar()) return overlap_all(node.boolean());
+  std::vector<std::string_view> keys;
+  for (const auto& [flag, name] : kOverlapNames) keys.push_back(name);
+  node.allow_only(keys);
+  Overlap overlap = usual;
+  for (const auto& [flag, name] : kOverlapNames) {
+    if (const auto given = node.find(name)) overlap.*flag = given->boolean();
+  }
+  return overlap;
+}
+
+collective::Algorithm read_algorithm(Node node, const Reading& reading) {
+  const collective::Algorithm algorithm = node.choice(collective::kAlgorithmNames);
+  const bool least =
+      reading.version == FileVersion::kOne && algorithm == collective::Algorithm::kRing;
+  return least ? collective::Algorithm::kLibrary : algorithm;
+}
+
+void read_pipeline_algorithm(Node collectives, const Reading& reading) {
+  const auto word = collectives.find("pipeline");
+  if (!word || read_algorithm(*word, reading) == collective::Algorithm::kLibrary) return;
+  word->fail(fmt::format("must be library: transfers of a pipeline are sent one by one; it is '{}'",
+                         word->text()));
+}
+
+RankOrder read_rank_order(Node node) {
+  const std::string word = node.text();
+  if (const auto order = rank_order_of(word)) return *order;
+  node.fail(
+      fmt::format("must name tp, cp, ep, dp and pp once each, fastest first, as in "
+                  "tp-cp-ep-dp-pp; it is '{}'",
+                  word));
+}
+
+std::vector<std::int64_t> read_layers(Node node) {
+  if (node.is_scalar() && node.text() == "even") return {};
+  if (!node.is_sequence() || node.size() == 0) {
+    node.fail("must be 'even' or the layers of each chunk in model order, as in [40, 40]");
+  }
+  std::vector<std::int64_t> layers;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    layers.push_back(node.at(i).integer(0, model::kLargestLayers));
+  }
+  return layers;
+}
+
+double read_share(Node node) {
+  if (says_no(node)) return 0;
+  return node.number(0, 1);
+}
+
+OffloadModules read_offload_modules(Node node) {
+  OffloadModules modules;
+  if (says_no(node)) return modules;
+  if (!node.is_sequence()) node.fail("must be a list of modules, as in [qkv_linear, moe_act]");
+  for (std::size_t i = 0; i < node.size(); ++i) modules.add(node.at(i).choice(kOffloadModuleNames));
+  return modules;
+}
+
+void check_offload(Node node) {
+  static constexpr std::string_view kKeys[] = {"optimizer", "masters", "activations", "parameters"};
+  if (says_no(node)) return;
+  if (!node.is_mapping()) {
+    node.fail("must say what of it lies on the host, as in {optimizer: 0.5}");
+  }
+  node.allow_only(kKeys);
+}
+
+void check_version(Node root, std::string_view version) {
+  const Node given = root.get("stepwright");
+  if (given.text() == version) return;
+  given.fail(fmt::format("must be {}; it is '{}'", version, given.text()));
+}
+
+FileVersion read_version(Node root, std::string_view kind) {
+  if (!root.find("stepwright")) {
+    root.fail(fmt::format("the key 'stepwright' is missing: begin with `stepwright: {}/2`", kind));
+  }
+  const Node given = root.get("stepwright");
+  for (const FileVersion version : {FileVersion::kOne, FileVersion::kTwo}) {
+    if (given.text() == fmt::format("{}/{}", kind, static_cast<int>(version))) return version;
+  }
+  given.fail(fmt::format("must be {0}/2 or {0}/1; it is '{1}'", kind, given.text()));
+}
+
+}  // namespace stepwright::plan

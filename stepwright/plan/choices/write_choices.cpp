@@ -1,0 +1,62 @@
+#include "stepwright/plan/choices/write_choices.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/choices/plan_table.h"
+
+namespace stepwright::plan {
+
+using Json = nlohmann::ordered_json;
+
+Json recompute_json(const Recompute& recompute) {
+  const bool word = recompute.stages.empty() && recompute.kind <= RecomputeKind::kFull;
+  if (word) return name_of(kRecomputeNames, recompute.kind);
+  Json json = Json::object();
+  const LayerRecompute own = recomputed(recompute);
+  if (!own.modules.empty()) json["modules"] = module_words(own.modules);
+  if (own.whole || recompute.every > 1) json["every"] = recompute.every;
+  for (const StageRecompute& stage : recompute.stages) {
+    json["stages"][std::to_string(stage.position)] = recompute_json(setting_of(stage));
+  }
+  return json;
+}
+
+Json overlap_json(const Overlap& overlap) {
+  Json json = Json::object();
+  for (const auto& [flag, name] : kOverlapNames) json[std::string(name)] = overlap.*flag;
+  return json;
+}
+
+Json states_json(const Sharding& sharding) { return sharding_word(sharding); }
+
+Json group_json(const std::int64_t& group) {
+  return group == kNodeGroup ? Json("node") : Json(group);
+}
+
+Json offload_modules_json(const OffloadModules& modules) { return offload_words(modules); }
+
+Json rank_order_json(const RankOrder& order) { return rank_order_word(order); }
+
+Json layers_json(const std::vector<std::int64_t>& layers) {
+  return layers.empty() ? Json("even") : Json(layers);
+}
+
+Json& at_place(Json& file, std::string_view place) {
+  const std::size_t dot = place.find('.');
+  Json& head = file[std::string(place.substr(0, dot))];
+  return dot == std::string_view::npos ? head : head[std::string(place.substr(dot + 1))];
+}
+
+Json space_json(const Space& space) {
+  Json search = Json::object();
+  each_choice([&](const auto& choice) {
+    const auto& values = choice.list(space);
+    if (values.empty()) return;
+    Json list = Json::array();
+    for (const auto& value : values) list.push_back(choice.write(value));
+    at_place(search, choice.key) = list.size() == 1 ? list.front() : list;
+  });
+  return search;
+}
+
+}  // namespace stepwright::plan

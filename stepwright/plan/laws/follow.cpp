@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <numeric>
+
+#include "stepwright/plan/grid.h"
+#include "stepwright/plan/laws/repair.h"
+#include "stepwright/schedule/kinds.h"
+#include "stepwright/schedule/placement.h"
+
+namespace stepwright::plan {
+namespace {
+
+/// The largest size up to `most` that cuts a group and divides the present one, if any.
+std::int64_t nearest_cut(const Extents& group, std::int64_t present) {
+  const std::int64_t common = std::gcd(group.size(), present);
+  return cut(group, common) ? common : 1;
+}
+
+void follow_sharding(const Job& job, Plan& plan) {
+  Sharding& sharding = plan.sharding;
+  if (plan.parallel.expert_data() == 0) return;
+  if (!sharding.uses(Spread::kInner)) sharding.group = sharding.expert_group = 1;
+  if (!job.model.experts) sharding.expert_group = 1;
+  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
+  sharding.group = nearest_cut(data_context_extents(axes), sharding.group);
+  sharding.expert_group = nearest_cut(expert_data_extents(axes), sharding.expert_group);
+}
+
+/// Settles the rank order: with the pipeline as the slowest axis both sides always agree.
+void follow_rank_order(Plan& plan) {
+  const auto last = std::ranges::end(plan.rank_order.axes);
+  const auto pipeline = std::ranges::find(plan.rank_order.axes, Axis::kPipeline);
+  if (pipeline != last) std::rotate(pipeline, pipeline + 1, last);
+}
+
+/// One entry per chunk, or the even split.
+void follow_layers(const Job& job, Plan& plan) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const bool possible = plan.schedule.chunks <= job.model.layers / pipeline;
+  const bool each = possible && std::ssize(plan.layers) == placement_of(plan).model_chunks();
+  if (!each) plan.layers.clear();
+  const bool settled = schedule::traits_of(plan.schedule.kind).found && possible &&
+                       schedule::fits(plan.schedule.basis, placement_of(plan));
+  if (!settled) plan.schedule.basis = {};
+}
+
+/// Gives the scheme whose algorithm is refused to the library; false for other rules.
+bool follow_algorithm(Collectives& collectives, Rule broken) {
+  const auto give = [](collective::Algorithm& choice) {
+    choice = collective::Algorithm::kLibrary;
+    return true;
+  };
+  switch (broken) {
+    case Rule::kTensorCollectives: return give(collectives.tensor);
+    case Rule::kContextCollectives: return give(collectives.context);
+    case Rule::kExpertCollectives: return give(collectives.expert);
+    case Rule::kDataCollectives: return give(collectives.data);
+    default: return false;
+  }
+}
+
+/// Algorithms that lost their ground give way to the library.
+void follow_collectives(const Job& job, Plan& plan) {
+  for (std::size_t i = 0; i < std::size(kChoosingSchemes); ++i) {
+    const std::optional<Rule> broken = broken_rule(job, plan);
+    if (!broken) return;
+    if (!follow_algorithm(plan.collectives, *broken)) return;
+  }
+}
+
+/// Settles the schedule: one that needs a pipeline or several chunks is 1f1b without them.
+void follow_schedule(Plan& plan) {
+  const schedule::ScheduleTraits& traits = schedule::traits_of(plan.schedule.kind);
+  const bool alone = plan.parallel.pipeline == 1;
+  if (alone && traits.most_chunks != traits.least_chunks) plan.schedule.chunks = 1;
+  const bool few = plan.schedule.chunks < (alone ? 1 : traits.least_chunks);
+  if ((alone && !traits.alone) || few) {
+    plan.schedule = {.kind = schedule::ScheduleKind::kOneForwardOneBackward, .chunks = 1};
+  }
+  if (!schedule::traits_of(plan.schedule.kind).pairs) plan.schedule.strands = 1;
+}
+
+}  // namespace
+
+void follow(const Job& job, Plan& plan) {
+  const std::optional<Rule> broken = broken_rule(job, plan);
+  if (broken && *broken <= Rule::kWorldSize) return;  // nothing to follow yet
+  const Parallel& degrees = plan.parallel;
+  const bool routed = degrees.expert > 1 || degrees.expert_tensor > 1;
+  if (degrees.tensor == 1) plan.sequence_parallel = false;
+  if (degrees.tensor > 1 && routed) plan.sequence_parallel = true;
+  follow_schedule(plan);
+  follow_layers(job, plan);
+  std::erase_if(plan.recompute.stages,
+                [&](const auto& stage) { return stage.position >= degrees.pipeline; });
+  if (job.sequences % degrees.data == 0) {
+    plan.micro_batch = std::gcd(job.sequences / degrees.data, plan.micro_batch);
+  }
+  if (broken == Rule::kRankOrder) follow_rank_order(plan);
+  follow_sharding(job, plan);
+  follow_collectives(job, plan);
+}
+
+}  // namespace stepwright::plan

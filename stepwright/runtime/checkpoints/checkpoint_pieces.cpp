@@ -1,0 +1,37 @@
+#include "stepwright/runtime/checkpoints/checkpoint_pieces.h"
+
+#include <algorithm>
+
+namespace stepwright::runtime {
+
+std::vector<LocalRun> local_runs(const ParameterSlice& slice, std::int64_t first,
+                                 std::int64_t count) {
+  std::vector<LocalRun> runs;
+  const std::int64_t end = std::min(first + count, slice.local_elements());
+  for (std::int64_t local = first; local < end;) {
+    const std::int64_t left = slice.local_columns - local % slice.local_columns;
+    const std::int64_t length = std::min(left, end - local);
+    const std::int64_t whole = slice.whole_index(local);
+    const bool continues = !runs.empty() && whole == runs.back().whole + runs.back().length &&
+                           local - first == runs.back().local + runs.back().length;
+    if (whole >= 0 && continues) runs.back().length += length;
+    if (whole >= 0 && !continues) runs.push_back({local - first, whole, length});
+    local += length;
+  }
+  return runs;
+}
+
+std::vector<checkpoint::Piece> whole_pieces(const std::vector<LocalRun>& runs) {
+  std::vector<checkpoint::Piece> pieces;
+  for (const LocalRun& run : runs) checkpoint::add_run(pieces, run.whole, run.length);
+  return pieces;
+}
+
+std::vector<std::int64_t> whole_shape(const ParameterSlice& slice) {
+  std::vector<std::int64_t> shape{slice.rows};
+  if (slice.expert) shape.insert(shape.begin(), slice.copies);
+  if (slice.columns > 1) shape.push_back(slice.columns);
+  return shape;
+}
+
+}  // namespace stepwright::runtime

@@ -1,0 +1,202 @@
+#include "stepwright/runtime/checkpoints/checkpoint_states.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <map>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/checkpoints/checkpoint_pieces.h"
+
+namespace stepwright::runtime {
+namespace {
+
+constexpr std::string_view kFirstMoment = "first_moment";
+constexpr std::string_view kSecondMoment = "second_moment";
+/// Of a moment of eight bits the scale of each element, without which no other run has its bytes.
+constexpr std::string_view kFirstScale = "first_scale";
+constexpr std::string_view kSecondScale = "second_scale";
+
+/// States of a parameter that lie alike on this rank: as its elements do, or its edges.
+struct StateGroup {
+  ParameterSlice slice;   ///< Of all that this rank holds of it.
+  ParameterSlice writes;  ///< Of what it alone writes.
+  std::int64_t first = 0;
+  /// Those that it has: as they are held, or wide copies of bytes.
+  std::map<std::string_view, at::Tensor> states = {};
+};
+
+StateGroup of_elements(const StoredParameter& p) {
+  StateGroup group{
+      .slice = p.slice, .writes = p.slice, .first = p.first_element(p.layout->sharding.optimizer)};
+  const auto add = [&](std::string_view state, const at::Tensor& held) {
+    if (held.defined() && held.numel() > 0) group.states[state] = held;
+  };
+  add(checkpoint::kWeightsState, p.master);
+  add(kFirstMoment, p.first_moment);
+  add(kSecondMoment, p.second_moment);
+  if (p.first_bytes) {
+    add(kFirstMoment, p.first_bytes->values());
+    add(kFirstScale, p.first_bytes->spread_scales());
+    add(kSecondMoment, p.second_bytes->values());
+    add(kSecondScale, p.second_bytes->spread_scales());
+  }
+  return group;
+}
+
+StateGroup of_edges(const StoredParameter& p) {
+  return {.slice = p.sums->slice,
+          .writes = own_edge_slice(p.slice),
+          .first = p.sums->first,
+          .states = {{kSecondMoment, p.sums->held}}};
+}
+
+/// A state as files have it.
+at::Tensor as_written(const at::Tensor& held, at::ScalarType type) {
+  return held.cpu().to(type).contiguous();
+}
+
+void copy_group(const StateGroup& group, const RankState& rank, StateCopy& copy) {
+  const std::vector<LocalRun> runs =
+      local_runs(group.writes, group.first, group.states.begin()->second.numel());
+  const std::vector<checkpoint::Piece> pieces = whole_pieces(runs);
+  if (pieces.empty()) return;
+  const std::string& name = group.slice.name;
+  checkpoint::IndexedTensor& indexed = copy.indexed.emplace_back(
+      checkpoint::IndexedTensor{name, whole_shape(group.slice), {{0, pieces}}});
+  const std::vector<std::string> names = state_names(rank);
+  for (const std::string& state : names) {
+    const auto found = group.states.find(state);
+    if (found == group.states.end()) continue;
+    indexed.states.push_back(state);
+    const at::Tensor held = as_written(found->second, scalar_type(rank.setting.exact));
+    const auto width = static_cast<std::int64_t>(held.element_size());
+    const auto* from = static_cast<const std::byte*>(held.data_ptr());
+    std::vector<std::byte>& buffer = copy.buffers.emplace_back();
+    buffer.reserve(static_cast<std::size_t>(checkpoint::elements_of(pieces) * width));
+    for (const LocalRun& run : runs) {
+      buffer.insert(buffer.end(), from + run.local * width,
+                    from + (run.local + run.length) * width);
+    }
+    copy.tensors.push_back({checkpoint::shard_tensor_name(state, name),
+                            state_dtype(rank),
+                            {checkpoint::elements_of(pieces)},
+                            buffer});
+  }
+  if (indexed.states == names) indexed.states.clear();
+}
+
+void copy_parameter(const StoredParameter& parameter, const RankState& rank, StateCopy& copy) {
+  const plan::Spread spread = parameter.layout->sharding.optimizer;
+  if (parameter.slice.duplicate || !parameter.layout->first_holder(spread)) return;
+  if (parameter.master.numel() > 0) copy_group(of_elements(parameter), rank, copy);
+  if (parameter.sums) copy_group(of_edges(parameter), rank, copy);
+}
+
+/// Values of local elements from `first` on; padding stays 0.
+at::Tensor assemble(const checkpoint::IndexedTensor& tensor, std::string_view state,
+                    checkpoint::ShardReader& reader, const std::vector<LocalRun>& runs,
+                    const at::Tensor& like) {
+  const std::vector<checkpoint::Piece> pieces = whole_pieces(runs);
+  const auto width = static_cast<std::int64_t>(like.element_size());
+  std::vector<std::byte> packed(static_cast<std::size_t>(checkpoint::elements_of(pieces) * width));
+  reader.read(tensor, state, pieces, packed);
+  at::Tensor values = at::zeros_like(like, at::TensorOptions(at::kCPU));
+  auto* to = static_cast<std::byte*>(values.data_ptr());
+  const std::byte* from = packed.data();
+  for (const LocalRun& run : runs) {
+    std::memcpy(to + run.local * width, from, static_cast<std::size_t>(run.length * width));
+    from += run.length * width;
+  }
+  return values;
+}
+
+const checkpoint::IndexedTensor& indexed(const checkpoint::ShardReader& reader,
+                                         const ParameterSlice& slice) {
+  const checkpoint::IndexedTensor* tensor = reader.find(slice.name);
+  const std::string where = reader.directory().string();
+  if (tensor == nullptr) {
+    fail_input(fmt::format("{}: of another model: it has no parameter '{}'", where, slice.name));
+  }
+  if (tensor->shape != whole_shape(slice)) {
+    fail_input(fmt::format("{}: of another model: '{}' has the shape [{}], this plan's has [{}]",
+                           where, slice.name, fmt::join(tensor->shape, ", "),
+                           fmt::join(whole_shape(slice), ", ")));
+  }
+  return *tensor;
+}
+
+/// All but the weights.
+void load_group(const StateGroup& group, const RankState& rank, checkpoint::ShardReader& reader) {
+  const checkpoint::IndexedTensor& tensor = indexed(reader, group.slice);
+  for (const auto& [state, held] : group.states) {
+    if (state == checkpoint::kWeightsState) continue;
+    const at::Tensor like = at::empty({held.numel()}, rank.options_of(rank.setting.exact));
+    const std::vector<LocalRun> runs = local_runs(group.slice, group.first, held.numel());
+    held.copy_(assemble(tensor, state, reader, runs, like));
+  }
+}
+
+void load_parameter(StoredParameter& parameter, const RankState& rank,
+                    checkpoint::ShardReader& reader) {
+  const checkpoint::IndexedTensor& tensor = indexed(reader, parameter.slice);
+  const plan::Sharding& sharding = parameter.layout->sharding;
+  const at::Tensor exact = at::empty({parameter.value.numel()}, parameter.master.options());
+  const std::vector<LocalRun> all =
+      local_runs(parameter.slice, parameter.first_element(sharding.parameters), exact.numel());
+  const at::Tensor weights = assemble(tensor, checkpoint::kWeightsState, reader, all, exact);
+  parameter.value.copy_(weights);
+  parameter.master.copy_(parameter.part(weights, sharding.parameters, sharding.optimizer));
+  const StateGroup elements = of_elements(parameter);
+  load_group(elements, rank, reader);
+  if (parameter.first_bytes && parameter.master.numel() > 0) {
+    const auto& states = elements.states;
+    parameter.first_bytes->restore(states.at(kFirstMoment), states.at(kFirstScale));
+    parameter.second_bytes->restore(states.at(kSecondMoment), states.at(kSecondScale));
+  }
+  if (parameter.sums) load_group(of_edges(parameter), rank, reader);
+}
+
+}  // namespace
+
+std::string state_dtype(const RankState& rank) {
+  return rank.setting.exact == DType::kFp64 ? "F64" : "F32";
+}
+
+std::vector<std::string> state_names(const RankState& rank) {
+  std::vector<std::string> names{std::string(checkpoint::kWeightsState)};
+  if (rank.job.optimizer == plan::Optimizer::kSgd) return names;
+  if (rank.job.optimizer != plan::Optimizer::kAdafactor) names.emplace_back(kFirstMoment);
+  names.emplace_back(kSecondMoment);
+  if (rank.job.optimizer != plan::Optimizer::kAdam8bit) return names;
+  names.emplace_back(kFirstScale);
+  names.emplace_back(kSecondScale);
+  return names;
+}
+
+StateCopy copy_states(RankState& rank) {
+  StateCopy copy;
+  for (const StoredParameter* parameter : rank.store.kept()) {
+    copy_parameter(*parameter, rank, copy);
+  }
+  return copy;
+}
+
+void load_states(RankState& rank, checkpoint::ShardReader& reader) {
+  const checkpoint::CheckpointIndex& index = reader.index();
+  const std::string where = reader.directory().string();
+  if (index.dtype != state_dtype(rank)) {
+    fail_input(fmt::format("{}: its states are {}, those of this plan's precision {}", where,
+                           index.dtype, state_dtype(rank)));
+  }
+  if (index.states != state_names(rank)) {
+    fail_input(fmt::format("{}: of another optimizer: it holds {}, this plan needs {}", where,
+                           fmt::join(index.states, ", "), fmt::join(state_names(rank), ", ")));
+  }
+  for (StoredParameter* parameter : rank.store.kept()) {
+    load_parameter(*parameter, rank, reader);
+  }
+}
+
+}  // namespace stepwright::runtime

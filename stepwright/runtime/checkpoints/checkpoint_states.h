@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "stepwright/checkpoint/shards.h"
+#include "stepwright/runtime/rank/rank_state.h"
+
+namespace stepwright::runtime {
+
+/// A copy of what a rank writes: the weights (in the optimizer's type) and optimizer states that it
+/// is the first to hold.
+struct StateCopy {
+  std::vector<std::vector<std::byte>> buffers;
+  std::vector<checkpoint::ShardTensor> tensors;    ///< Their bytes are in `buffers`.
+  std::vector<checkpoint::IndexedTensor> indexed;  ///< Where they lie in whole parameters.
+};
+/// Copies states to the host, so that the run can go on while they are written.
+StateCopy copy_states(RankState& rank);
+
+/// The type of the states as safetensors calls it.
+std::string state_dtype(const RankState& rank);
+/// The states of each parameter.
+std::vector<std::string> state_names(const RankState& rank);
+
+/// Assembles this rank's states from a checkpoint of any plan of the same model. Fails with
+/// `kInput`, naming the parameter, when the checkpoint is of another model, type or optimizer.
+void load_states(RankState& rank, checkpoint::ShardReader& reader);
+
+}  // namespace stepwright::runtime

@@ -1,0 +1,188 @@
+#include "stepwright/runtime/checkpoints/checkpointer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/messages/watch.h"
+
+namespace stepwright::runtime {
+namespace {
+
+void set_text(c10d::Store& store, const std::string& key, const std::string& text) {
+  store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
+}
+
+/// A name that no other run has.
+std::string new_token() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return fmt::format("{:x}-{}", now, ::getpid());
+}
+
+std::string shard_name(std::int64_t rank) { return fmt::format("rank-{:05}.safetensors", rank); }
+
+}  // namespace
+
+Checkpointer::Checkpointer(RankState& rank, const Groups::World& world,
+                           checkpoint::CheckpointRun run)
+    : rank_(rank),
+      world_(world),
+      run_(std::move(run)),
+      store_(world.size > 1 ? world.store->clone() : world.store) {
+  std::string told;
+  if (world_.rank == 0) {
+    try {
+      open();
+      told = "+" + token_ + "\n" + last_;
+    } catch (const Error& error) {
+      told = std::string("-") + error.what();
+    }
+  }
+  told = exchange(world, "checkpoint/open", told).front();
+  if (told.front() == '-') fail_input(told.substr(1));
+  const std::size_t end = told.find('\n');
+  token_ = told.substr(1, end - 1);
+  last_ = told.substr(end + 1);
+}
+
+Checkpointer::~Checkpointer() {
+  ends_ = true;
+  if (writer_.joinable()) writer_.join();
+}
+
+void Checkpointer::open() {
+  const std::filesystem::path directory = rank_.options.checkpoint;
+  lock_ = std::make_unique<checkpoint::DirectoryLock>(directory);
+  const auto last = checkpoint::last_checkpoint(directory);
+  if (last && !rank_.options.resume) {
+    fail_input(
+        fmt::format("--checkpoint: {} is there already; continue it with --resume, or name "
+                    "another directory",
+                    last->string()));
+  }
+  checkpoint::remove_uncommitted(directory);
+  token_ = new_token();
+  last_ = last ? last->string() : "";
+}
+
+void Checkpointer::check_run(const checkpoint::ShardReader& reader) const {
+  const checkpoint::CheckpointRun& old = reader.index().run;
+  const auto same = [&](const char* what, auto then, auto now) {
+    if (then == now) return;
+    fail_input(
+        fmt::format("{}: {} was {}, now it is {}", reader.directory().string(), what, then, now));
+  };
+  same("--seed", old.seed, run_.seed);
+  same("job.batch.length", old.length, run_.length);
+  same("the number of tokens in --data", old.tokens, run_.tokens);
+  if (!old.base.empty() && run_.base.empty()) {
+    fail_input(
+        fmt::format("{}: the weights that it does not hold, which are frozen, were those of {}: "
+                    "say --weights-from again",
+                    reader.directory().string(), old.base));
+  }
+  const std::int64_t sequences = rank_.job.sequences;
+  same("job.batch.sequences", old.step > 0 ? old.samples / old.step : sequences, sequences);
+}
+
+void Checkpointer::resume() {
+  if (last_.empty()) return;
+  std::string said = "+";
+  try {
+    checkpoint::ShardReader reader(last_);
+    check_run(reader);
+    const std::vector<checkpoint::IndexedFile>& files = reader.index().files;
+    for (auto i = static_cast<std::size_t>(world_.rank); i < files.size();
+         i += static_cast<std::size_t>(world_.size)) {
+      reader.verify(files[i]);
+    }
+    load_states(rank_, reader);
+    rank_.step = reader.index().run.step;
+  } catch (const Error& error) {
+    said = std::string("-") + error.what();
+  }
+  for (const std::string& text : exchange(world_, "checkpoint/loaded", said)) {
+    if (text.front() == '-') fail_input(text.substr(1));
+  }
+}
+
+void Checkpointer::save(std::int64_t step) {
+  finish();
+  writer_ = std::thread([this, copy = copy_states(rank_), step]() mutable {
+    try {
+      write(std::move(copy), step);
+    } catch (const std::exception& error) {
+      failure_ = std::current_exception();
+      set_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
+               std::string("-") + error.what());
+      if (world_.rank == 0) {
+        set_text(*store_, fmt::format("checkpoint/{}", step), std::string("-") + error.what());
+      }
+      failed_ = true;
+    }
+  });
+}
+
+void Checkpointer::write(StateCopy copy, std::int64_t step) {
+  const auto writing = checkpoint::writing_directory(rank_.options.checkpoint, step, token_);
+  std::error_code error;
+  std::filesystem::create_directories(writing, error);
+  if (error) {
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("{}: cannot be made: {}", writing.string(), error.message()));
+  }
+  checkpoint::ShardPart part{.file = {.name = shard_name(world_.rank)},
+                             .tensors = std::move(copy.indexed)};
+  part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, copy.tensors);
+  set_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
+           "+" + checkpoint::part_text(part));
+  const std::string done = fmt::format("checkpoint/{}", step);
+  if (world_.rank == 0) {
+    commit_parts(writing, step);
+    set_text(*store_, done, "+");
+  } else if (const std::string said = wait_for(done); said.front() == '-') {
+    throw Error(ErrorKind::kRuntime, said.substr(1));
+  }
+}
+
+void Checkpointer::commit_parts(const std::filesystem::path& writing, std::int64_t step) {
+  checkpoint::CheckpointIndex index{
+      .run = run_, .dtype = state_dtype(rank_), .states = state_names(rank_)};
+  index.run.step = step;
+  index.run.samples = step * rank_.job.sequences;
+  for (std::int64_t r = 0; r < world_.size; ++r) {
+    const std::string said = wait_for(fmt::format("checkpoint/{}/{}", step, r));
+    if (said.front() == '-') {
+      throw Error(ErrorKind::kRuntime, fmt::format("rank {}: {}", r, said.substr(1)));
+    }
+    checkpoint::add_part(index, checkpoint::parse_part(std::string_view(said).substr(1)));
+  }
+  checkpoint::check_complete(index, writing / checkpoint::kIndexName);
+  checkpoint::commit(writing, rank_.options.checkpoint, index);
+  if (rank_.options.keep_checkpoints > 0) {
+    checkpoint::remove_old_checkpoints(rank_.options.checkpoint, rank_.options.keep_checkpoints);
+  }
+}
+
+std::string Checkpointer::wait_for(const std::string& key) {
+  while (!store_->check({key})) {
+    if (ends_) throw Error(ErrorKind::kRuntime, "the run ended before its checkpoint was written");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const std::vector<std::uint8_t> text = store_->get(key);
+  return {text.begin(), text.end()};
+}
+
+void Checkpointer::check() {
+  if (failed_) finish();
+}
+
+void Checkpointer::finish() {
+  if (writer_.joinable()) writer_.join();
+  if (failed_) std::rethrow_exception(failure_);
+}
+
+}  // namespace stepwright::runtime

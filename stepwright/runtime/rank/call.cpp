@@ -1,0 +1,101 @@
+#include "stepwright/runtime/rank/call.h"
+
+#include <algorithm>
+
+#include "stepwright/model/parameters.h"
+
+namespace stepwright::runtime {
+namespace {
+
+/// The rows that the program gives a result.
+std::int64_t rows_of_result(const Call& call, std::size_t place) {
+  for (const step::TensorId id : call.piece.writes(call.op)) {
+    const step::Tensor& tensor = call.piece.tensors[static_cast<std::size_t>(id)];
+    if (tensor.kind != step::TensorKind::kGathered && place-- == 0) return tensor.extents[0];
+  }
+  return 0;
+}
+
+}  // namespace
+
+at::Tensor Call::own_rows(const at::Tensor& all) const {
+  const step::Slice& rows = op.rows;
+  const bool more = rows.count > 0 && all.dim() > 0 && all.size(0) > rows.count;
+  return more ? all.narrow(0, rows.first, rows.count) : all;
+}
+
+void Call::write(std::size_t i, at::Tensor value) {
+  Cell& cell = *writes.at(i);
+  const std::int64_t rows = rows_of_result(*this, i);
+  if (op.rows.count == 0 || rows <= op.rows.count) {
+    cell.value = std::move(value);
+    return;
+  }
+  if (!cell.value.defined()) cell.value = at::empty({rows, value.size(1)}, value.options());
+  own_rows(cell.value).copy_(value);
+}
+
+at::Tensor Call::weight(std::string_view name) const {
+  StoredParameter* parameter = rank.store.unit(unit).find(name);
+  if (parameter == nullptr) return {};
+  if (parameter->gather_offset >= 0) {
+    return parameter->shaped(
+        gathered_reads.front()->value.narrow(0, parameter->gather_offset, parameter->padded));
+  }
+  return parameter->shaped(parameter->holder().value);
+}
+
+model::LayerClass Call::layer_class() const {
+  const model::Architecture& model = *rank.setting.model;
+  return unit >= 0 ? model.layer_class(unit) : model.usual_layer();
+}
+
+std::int64_t Call::ahead() const {
+  return std::max<std::int64_t>(0, unit - rank.setting.model->layers + 1);
+}
+
+const step::LocalParameter& Call::parameter() const {
+  return piece.parameters.at(static_cast<std::size_t>(op.parameter));
+}
+
+at::Tensor Call::weight() const { return weight(parameter().name); }
+at::Tensor Call::bias() const { return weight(model::bias_name(parameter().name)); }
+at::Tensor Call::gradient() const { return gradient(parameter().name); }
+at::Tensor Call::bias_gradient() const { return gradient(model::bias_name(parameter().name)); }
+
+at::Tensor Call::gradient(std::string_view name) const {
+  StoredUnit& block = rank.store.unit(unit);
+  StoredParameter* parameter = block.find(name);
+  if (parameter == nullptr || parameter->frozen) return {};
+  if (parameter->reduce_offset < 0) {
+    return parameter->shaped(parameter->holder().gradient);
+  }
+  at::Tensor& leaving = gathered_writes.front()->value;
+  if (!leaving.defined()) {
+    leaving = at::zeros({block.leaving_elements}, rank.options_of(rank.setting.gradient));
+  }
+  return parameter->shaped(leaving.narrow(0, parameter->reduce_offset, parameter->padded));
+}
+
+namespace {
+
+/// The rows that a rank holds of the residual stream, out of those of all tokens.
+at::Tensor rows_here(const at::Tensor& all, std::int64_t rows, const plan::Coordinates& place) {
+  return rows == all.numel() ? all : all.narrow(0, place.tensor * rows, rows);
+}
+
+}  // namespace
+
+at::Tensor Call::positions(std::int64_t rows) const {
+  return rows_here(batch->positions, rows, rank.place);
+}
+
+at::Tensor Call::places(std::int64_t rows) const {
+  return rows_here(batch->places, rows, rank.place);
+}
+
+void accumulate(const at::Tensor& into, const at::Tensor& value) {
+  into.add_(value.view(into.sizes()));
+}
+
+}  // namespace stepwright::runtime

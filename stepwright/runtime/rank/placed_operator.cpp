@@ -1,0 +1,17 @@
+#include "stepwright/runtime/rank/placed_operator.h"
+
+namespace stepwright::runtime {
+
+Cell::~Cell() {
+  if (held_ != nullptr) held_->remove(counted_, kind_);
+}
+
+void Cell::count(HeldTensors& held, step::TensorKind kind) {
+  if (held_ != nullptr || !value.defined()) return;
+  held_ = &held;
+  counted_ = value;
+  kind_ = kind;
+  held.add(value, kind);
+}
+
+}  // namespace stepwright::runtime

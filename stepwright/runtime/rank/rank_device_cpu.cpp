@@ -1,0 +1,43 @@
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "stepwright/runtime/rank/rank_device.h"
+
+namespace stepwright::runtime {
+namespace {
+
+/// Gloo's sockets are those of the interface that GLOO_SOCKET_IFNAME names, as in Python; else of
+/// the one that the host's name leads to.
+std::shared_ptr<gloo::transport::Device> gloo_device() {
+  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
+  if (interface == nullptr || *interface == '\0') {
+    return c10d::ProcessGroupGloo::createDefaultDevice();
+  }
+  const std::string names = interface;
+  return c10d::ProcessGroupGloo::createDeviceForInterface(names.substr(0, names.find(',')));
+}
+
+class Cpu final : public RankDevice {
+ public:
+  [[nodiscard]] at::Device place() const override { return at::kCPU; }
+  [[nodiscard]] bool runs_behind() const override { return false; }
+  void enter_queue() override {}
+  [[nodiscard]] DeviceMark mark() override { return nullptr; }
+  void wait(const DeviceMark& /*mark*/) override {}
+  void use(const at::Tensor& /*tensor*/) override {}
+  void finish() override {}
+
+  [[nodiscard]] c10::intrusive_ptr<c10d::Backend> backend(const GroupPlace& place) override {
+    const auto options = c10d::ProcessGroupGloo::Options::create(place.timeout);
+    options->devices.push_back(gloo_device());
+    options->threads = 1;
+    return c10::make_intrusive<c10d::ProcessGroupGloo>(place.store, place.rank, place.size,
+                                                       options);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RankDevice> cpu_device() { return std::make_unique<Cpu>(); }
+
+}  // namespace stepwright::runtime

@@ -1,0 +1,14 @@
+// Where PyTorch has no CUDA.
+#include "stepwright/core/error.h"
+#include "stepwright/runtime/rank/rank_device.h"
+
+namespace stepwright::runtime {
+
+bool has_cuda_device() { return false; }
+
+std::unique_ptr<RankDevice> cuda_device(std::int64_t /*local_rank*/) {
+  fail_unsupported(
+      "--device: cuda, but this build's PyTorch has no CUDA; install one that has and build again");
+}
+
+}  // namespace stepwright::runtime
