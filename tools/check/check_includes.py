@@ -8,6 +8,7 @@ from pathlib import Path
 # Room -> rooms directly below it; what those may use, it may use too.
 BELOW = {
     "core": "",
+    "launch_scripts": "core",
     "checkpoint": "core",
     "model": "core",
     "cluster": "core",

@@ -1,0 +1,77 @@
+#include "stepwright/launch_scripts/capture_folder.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "stepwright/core/error.h"
+#include "stepwright/launch_scripts/bash_startup.h"
+#include "stepwright/launch_scripts/keeper.h"
+#include "stepwright/launch_scripts/tools.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+bool is_launcher(ToolKind kind) {
+  return kind == ToolKind::kLaunch || kind == ToolKind::kPython || kind == ToolKind::kCarrier ||
+         kind == ToolKind::kSubmit;
+}
+
+void make_links(const std::filesystem::path& folder, const std::filesystem::path& program) {
+  for (const char* name : {"bin", "writers", "launchers", "tools", "scratch"}) {
+    std::filesystem::create_directory(folder / name);
+  }
+  for (const Tool& tool : all_tools()) {
+    const bool writes = tool.kind == ToolKind::kWriter;
+    std::filesystem::create_symlink(program, folder / (writes ? "writers" : "bin") / tool.name);
+    if (is_launcher(tool.kind)) {
+      std::filesystem::create_symlink(program, folder / "launchers" / tool.name);
+    }
+  }
+  for (const std::string_view name :
+       {kKeeperName, std::string_view("stepwright-too-deep"), std::string_view("stepwright-not-run"),
+        std::string_view("stepwright-ran")}) {
+    std::filesystem::create_symlink(program, folder / "tools" / name);
+  }
+}
+
+}  // namespace
+
+CaptureFolder::CaptureFolder(const std::filesystem::path& program, const Settings& settings) {
+  std::error_code ignored;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
+  std::string name =
+      ((ignored ? std::filesystem::path("/tmp") : parent) / "stepwright-capture-XXXXXX").string();
+  if (name.find(':') != std::string::npos) name = "/tmp/stepwright-capture-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(ErrorKind::kRuntime, fmt::format("cannot make a temporary folder {}: {}", name,
+                                                 std::generic_category().message(errno)));
+  }
+  path_ = std::filesystem::canonical(name, ignored);
+  if (ignored) path_ = name;
+  try {
+    make_links(path_, program);
+    write_settings(settings, path_);
+    std::ofstream(bash_startup_file()) << bash_startup(path_);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::filesystem::remove_all(path_, ignored);
+    throw Error(ErrorKind::kRuntime, fmt::format("cannot fill the folder {}: {}", path_.string(),
+                                                 error.code().message()));
+  }
+}
+
+CaptureFolder::~CaptureFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path CaptureFolder::keeper() const { return path_ / "tools" / kKeeperName; }
+
+std::filesystem::path CaptureFolder::bash_startup_file() const { return path_ / "bash_startup.sh"; }
+
+}  // namespace stepwright::launch_scripts
