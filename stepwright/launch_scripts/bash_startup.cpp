@@ -6,12 +6,13 @@
 
 #include "stepwright/launch_scripts/context.h"
 #include "stepwright/launch_scripts/shell_quoted.h"
+#include "stepwright/launch_scripts/tools.h"
 
 namespace stepwright::launch_scripts {
 namespace {
 
 /// Names begin with _sw_. Nothing here may change what a script sees: no regular expressions (they
-/// set BASH_REMATCH), no commands in the usual way of the trap (they set `$_`).
+/// set BASH_REMATCH), and `$_` is set again.
 constexpr std::string_view kBody = R"bash(
 export STEPWRIGHT_CAPTURE_DEPTH=$((${STEPWRIGHT_CAPTURE_DEPTH:-0} + 1))
 if ((STEPWRIGHT_CAPTURE_DEPTH > _sw_deepest)); then
@@ -72,7 +73,7 @@ _sw_look() {
 }
 # Defines the function that stands for the program in _sw_words, for a launcher given by its path.
 _sw_replace() {
-  local IFS=$' \t\n' path=${_sw_words[0]-} name link=
+  local IFS=$' \t\n' path=${_sw_words[0]-} name line link=
   _sw_text=
   name=${path##*/}
   if [[ $_sw_prefix == source || $_sw_prefix == . ]]; then
@@ -86,8 +87,11 @@ _sw_replace() {
   fi
   if [[ $path != */* && -z $_sw_path ]]; then return 0; fi
   if [[ $path == "$_sw_folder"/* || -z $name ]]; then return 0; fi
-  if [[ -L $_sw_folder/launchers/$name ]]; then link=$_sw_folder/bin/$name
+  if [[ $_sw_launchers == *" $name "* ]]; then link=$_sw_folder/bin/$name
   elif [[ $name == *.py && -f $path ]]; then link=$_sw_folder/bin/python
+  elif [[ -f $path && -x $path ]] && IFS= read -r line < "$path" 2> /dev/null &&
+    [[ $line == '#!'*/sh || $line == '#!'*'/sh '* || $line == '#!'*/dash* ]]; then
+    link=$_sw_folder/bin/sh
   elif [[ -n ${STEPWRIGHT_CAPTURE_HARMLESS-} && -L $_sw_folder/writers/$name ]]; then
     link=$_sw_folder/writers/$name
   else return 0
@@ -99,9 +103,10 @@ _sw_replace() {
   if [[ $_sw_prefix == exec || $_sw_prefix == command ]]; then
     local word=
     if [[ $_sw_prefix == exec ]]; then word='builtin exec'; fi
+    if [[ $link == */sh ]]; then return 0; fi
     eval "function $_sw_prefix { unset -f $_sw_prefix; shift
       export STEPWRIGHT_CAPTURE_REAL='$path'; $word \"$link\" \"\$@\"; }"
-  elif [[ $link == */python && $name == *.py ]]; then
+  elif [[ ($link == */python && $name == *.py) || $link == */sh ]]; then
     eval "function $path { \"$link\" '$path' \"\$@\"; }"
   elif [[ $path == */* ]]; then
     eval "function $path { STEPWRIGHT_CAPTURE_REAL='$path' \"$link\" \"\$@\"; }"
@@ -110,20 +115,27 @@ _sw_replace() {
   fi
 }
 set -o functrace
-trap 'if [[ ${PATH-} != "$_sw_front":* ]]; then PATH=$_sw_front:${PATH-}; fi
+trap '_sw_last=$_
+if [[ ${PATH-} != "$_sw_front":* ]]; then PATH=$_sw_front:${PATH-}; fi
 if [[ $BASH_COMMAND == *[/\$]* || $BASH_COMMAND == source* ]]; then
   _sw_look
   if [[ -n $_sw_text ]]; then
     eval "_sw_words=($_sw_text)" 2> /dev/null || _sw_words=()
     _sw_replace
   fi
-fi' DEBUG
+fi
+: "$_sw_last"' DEBUG
 )bash";
 
 }  // namespace
 
 std::string bash_startup(const std::filesystem::path& folder) {
-  return fmt::format("_sw_folder={} _sw_deepest={}", shell_quoted(folder.string()), kDeepest) +
+  std::string launchers = " ";
+  for (const Tool& tool : all_tools()) {
+    if (is_launcher(tool.kind)) launchers += std::string(tool.name) + " ";
+  }
+  return fmt::format("_sw_folder={} _sw_deepest={} _sw_launchers={}",
+                     shell_quoted(folder.string()), kDeepest, shell_quoted(launchers)) +
          std::string(kBody);
 }
 

@@ -254,6 +254,8 @@ Captured capture(const CaptureRequest& request) {
   Captured captured = std::move(events.captured);
   add_ending(ending, request, captured);
   captured.commands = merged_commands(captured.commands);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder.path() / "scratch", ignored);
   for (CapturedCommand& command : captured.commands) {
     drop_unchanged_texts(command.files, command.folder);
   }

@@ -17,21 +17,13 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-bool is_launcher(ToolKind kind) {
-  return kind == ToolKind::kLaunch || kind == ToolKind::kPython || kind == ToolKind::kCarrier ||
-         kind == ToolKind::kSubmit;
-}
-
 void make_links(const std::filesystem::path& folder, const std::filesystem::path& program) {
-  for (const char* name : {"bin", "writers", "launchers", "tools", "scratch"}) {
+  for (const char* name : {"bin", "writers", "tools", "scratch"}) {
     std::filesystem::create_directory(folder / name);
   }
   for (const Tool& tool : all_tools()) {
-    const bool writes = tool.kind == ToolKind::kWriter;
-    std::filesystem::create_symlink(program, folder / (writes ? "writers" : "bin") / tool.name);
-    if (is_launcher(tool.kind)) {
-      std::filesystem::create_symlink(program, folder / "launchers" / tool.name);
-    }
+    if (tool.kind == ToolKind::kWriter) continue;
+    std::filesystem::create_symlink(program, folder / "bin" / tool.name);
   }
   for (const std::string_view name :
        {kKeeperName, std::string_view("stepwright-too-deep"), std::string_view("stepwright-not-run"),
@@ -41,6 +33,16 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
 }
 
 }  // namespace
+
+void link_writers(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink(folder / "tools" / kKeeperName, ignored);
+  for (const Tool& tool : all_tools()) {
+    if (tool.kind != ToolKind::kWriter) continue;
+    std::filesystem::create_symlink(program, folder / "writers" / tool.name, ignored);
+  }
+}
 
 CaptureFolder::CaptureFolder(const std::filesystem::path& program, const Settings& settings) {
   std::error_code ignored;
@@ -56,6 +58,7 @@ CaptureFolder::CaptureFolder(const std::filesystem::path& program, const Setting
   if (ignored) path_ = name;
   try {
     make_links(path_, program);
+    if (settings.only_launchers) link_writers(path_);
     write_settings(settings, path_);
     std::ofstream(bash_startup_file()) << bash_startup(path_);
   } catch (const std::filesystem::filesystem_error& error) {

@@ -6,6 +6,9 @@
 
 namespace stepwright::launch_scripts {
 
+/// Adds the stand-ins of commands that write to the folder of a capture, if they are not there.
+void link_writers(const std::filesystem::path& folder);
+
 /// The temporary folder of a capture: links named as programs to the program that stands in for
 /// them, the settings, and what the stand-ins write down. It is removed with its owner.
 class CaptureFolder {

@@ -61,7 +61,7 @@ constexpr std::string_view kUvFlags =
     "--no-build-isolation --no-sources --quiet --verbose --native-tls --no-progress "
     "--no-default-groups --no-python-downloads --managed-python --no-managed-python --preview "
     "--no-env-file --no-capture-output --live-stream --debug-wrapper-scripts --as-is --clean-env "
-    "--no-install --no-lockfile-update --skip-deps --attach -s -q -v -n -U -i --no-interaction";
+    "--no-install --no-lockfile-update --skip-deps --attach -s -q -v -U -i --no-interaction";
 
 constexpr CarrierRules kCarriers[] = {
     {"mpirun mpiexec mpiexec.hydra orterun prterun",

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "stepwright/launch_scripts/allocation_environment.h"
+#include "stepwright/launch_scripts/capture_folder.h"
 #include "stepwright/launch_scripts/carrier.h"
 #include "stepwright/launch_scripts/go_on.h"
 #include "stepwright/launch_scripts/launch_event.h"
@@ -146,6 +147,7 @@ int carry(Context context, const Words& words) {
   }
   Words front(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(from));
   context.launcher.insert(context.launcher.end(), front.begin(), front.end());
+  if (carried->remote && !context.writes_nothing()) link_writers(context.folder);
   context.remote = context.remote || carried->remote;
   for (std::size_t i = carried->program; i < from; ++i) {
     const std::size_t equals = words[i].find('=');

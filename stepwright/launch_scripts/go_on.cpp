@@ -49,9 +49,10 @@ int run_script(const Context& context, const std::filesystem::path& file, const 
     return 0;
   }
   if (!is_shell(program) && is_runnable(file)) return execute(file, words);
+  const std::filesystem::path link = context.folder / "bin" / program;
   interpreter.push_back(file.string());
   interpreter.insert(interpreter.end(), words.begin() + 1, words.end());
-  return run_really(context, interpreter);
+  return find_tool(program) ? execute(link, interpreter) : run_really(context, interpreter);
 }
 
 }  // namespace
@@ -93,9 +94,10 @@ std::filesystem::path find_real(const Context& context, std::string_view name) {
 
 int run_really(const Context& context, const Words& words) {
   const std::string real = variable(kRealVariable);
-  ::unsetenv(kRealVariable);
+  const bool is_meant = base_name(real) == base_name(words.front());
+  if (is_meant) ::unsetenv(kRealVariable);
   std::filesystem::path program = words.front();
-  if (!real.empty() && base_name(real) == base_name(words.front()) && is_runnable(real)) {
+  if (is_meant && is_runnable(real)) {
     program = real;
   } else if (words.front().find('/') == std::string::npos || !is_runnable(program) ||
              words.front().starts_with(context.folder.string())) {

@@ -56,6 +56,12 @@ int start(const Context& context, const Words& command) {
     record_launch(context, command);
     return 0;
   }
+  if (interpreter.ends_with("/sh") || interpreter.find("/sh ") != std::string::npos) {
+    if (::access(program.c_str(), X_OK) != 0) return -1;
+    Words shell = {"sh", program.string()};
+    shell.insert(shell.end(), command.begin() + 1, command.end());
+    return execute(context.folder / "bin" / "sh", shell);
+  }
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

@@ -44,7 +44,7 @@ std::vector<std::string> candidates(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals != std::string::npos) found.push_back(word.substr(equals + 1));
   if (word.starts_with('@')) found.push_back(word.substr(1));
-  if (!word.starts_with('-') && equals == std::string::npos) found.push_back(word);
+  if (!word.starts_with('-') && !word.starts_with('@') && equals == std::string::npos) found.push_back(word);
   return found;
 }
 

@@ -15,6 +15,7 @@
 #include "stepwright/launch_scripts/context.h"
 #include "stepwright/launch_scripts/event.h"
 #include "stepwright/launch_scripts/go_on.h"
+#include "stepwright/launch_scripts/job.h"
 #include "stepwright/launch_scripts/keeper.h"
 #include "stepwright/launch_scripts/launch_event.h"
 #include "stepwright/launch_scripts/launch_tool.h"
@@ -105,8 +106,21 @@ int write_nothing(const Context& context, const Words& words) {
   return base_name(words.front()) == "tee" ? copy_input() : 0;
 }
 
-int shell(const Context& context, const Words& words) {
+/// True if a script for sh, or its text behind -c, puts folders in front of PATH, which sh does not
+/// let a capture undo.
+bool changes_path(const Words& words) {
+  return std::ranges::any_of(words, [](const std::string& word) {
+    std::error_code error;
+    const bool file = word.size() < 4096 && std::filesystem::is_regular_file(word, error);
+    const std::string text = file ? text_of(word) : word;
+    return text.find("PATH=") != std::string::npos || text.find("activate") != std::string::npos;
+  });
+}
+
+int shell(const Context& context, Words words) {
   if (!count_level(context, words.size() > 1 ? words[1] : words[0])) return kStopped;
+  const std::string_view name = base_name(words.front());
+  if ((name == "sh" || name == "dash" || name == "ash") && changes_path(words)) words[0] = "bash";
   return run_really(context, words);
 }
 

@@ -215,6 +215,10 @@ std::optional<ToolKind> find_tool(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_launcher(ToolKind kind) {
+  return kind == kLaunch || kind == kPython || kind == kCarrier || kind == kSubmit;
+}
+
 bool is_shell(std::string_view name) { return std::ranges::find(kShells, name) != kShells.end(); }
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }

@@ -31,6 +31,9 @@ std::span<const Tool> all_tools();
 /// Returns the kind of a program by its name without folders; nullopt: it has no stand-in.
 std::optional<ToolKind> find_tool(std::string_view name);
 
+/// True for a program that starts others or training: kLaunch, kPython, kCarrier, kSubmit.
+bool is_launcher(ToolKind kind);
+
 /// True for a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
 bool is_shell(std::string_view name);
 

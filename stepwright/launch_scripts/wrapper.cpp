@@ -21,8 +21,7 @@ std::string front_folders(const Context& context) {
 bool is_launcher_by_path(const Context& context, const std::string& word) {
   if (word.find('/') == std::string::npos || word.starts_with(context.folder.string())) return false;
   const auto kind = find_tool(base_name(word));
-  return kind && (*kind == ToolKind::kLaunch || *kind == ToolKind::kPython ||
-                  *kind == ToolKind::kCarrier || *kind == ToolKind::kSubmit);
+  return kind && is_launcher(*kind);
 }
 
 /// What programs below `env -i` need of the capture.
