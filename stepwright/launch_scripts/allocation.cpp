@@ -9,13 +9,15 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// SchedMD/slurm src/sbatch/opt.c and src/srun/opt.c: options without a value, and those whose value
-/// stands behind `=` only.
+/// SchedMD/slurm src/sbatch/opt.c and src/srun/opt.c: options without a value, and those whose
+/// value stands behind `=` only.
 constexpr std::string_view kSlurmFlags =
     "--bcast --compress --contiguous --debugger-test --disable-status --exact --exclusive "
-    "--get-user-env --help --hold --ignore-pbs --immediate --interactive --kill-on-bad-exit --label "
+    "--get-user-env --help --hold --ignore-pbs --immediate --interactive --kill-on-bad-exit "
+    "--label "
     "--multi-prog --nice --no-allocate --no-bell --no-kill --no-requeue --no-shell --overcommit "
-    "--overlap --oversubscribe --parsable --preserve-env --propagate --pty --quiet --reboot --requeue "
+    "--overlap --oversubscribe --parsable --preserve-env --propagate --pty --quiet --reboot "
+    "--requeue "
     "--resv-ports --send-libs --share --spread-job --stepmgr --test-only --unbuffered --usage "
     "--use-min-nodes --verbose --version --whole --x11 --container-mount-home "
     "--no-container-mount-home --container-remap-root --no-container-remap-root "
@@ -96,8 +98,8 @@ void apply_lsf(std::span<const Option> options, Allocation& allocation) {
   }
   if (per_node) allocation.tasks_per_node = per_node;
   if (!allocation.nodes && allocation.tasks && allocation.tasks_per_node) {
-    allocation.nodes = (*allocation.tasks + *allocation.tasks_per_node - 1) /
-                       *allocation.tasks_per_node;
+    allocation.nodes =
+        (*allocation.tasks + *allocation.tasks_per_node - 1) / *allocation.tasks_per_node;
   }
 }
 
@@ -181,8 +183,8 @@ std::optional<Allocation> directives_of(std::string_view text) {
     if (start == std::string_view::npos) continue;
     if (line[start] != '#') break;
     for (const auto& [prefix, scheduler] : kDirectives) {
-      const bool separated = line.size() > prefix.size() && (line[prefix.size()] == ' ' ||
-                                                             line[prefix.size()] == '\t');
+      const bool separated = line.size() > prefix.size() &&
+                             (line[prefix.size()] == ' ' || line[prefix.size()] == '\t');
       if (!line.starts_with(prefix) || !separated) continue;
       if (found && found->scheduler != scheduler) continue;
       if (!found) found = Allocation{.scheduler = std::string(scheduler)};

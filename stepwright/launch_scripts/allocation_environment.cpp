@@ -84,9 +84,8 @@ std::string host_file(const Allocation& allocation, const std::filesystem::path&
                       std::string_view name, std::string_view behind) {
   const std::filesystem::path path = folder / fmt::format("{}-{}", name, allocation.id);
   std::ofstream file(path);
-  const std::int64_t each = behind.empty() && tasks_per_node(allocation) > 0
-                                ? tasks_per_node(allocation)
-                                : 1;
+  const std::int64_t each =
+      behind.empty() && tasks_per_node(allocation) > 0 ? tasks_per_node(allocation) : 1;
   for (const std::string& host : host_names(nodes_of(allocation))) {
     for (std::int64_t i = 0; i < each; ++i) file << host << behind << "\n";
   }

@@ -116,10 +116,11 @@ int answer_scontrol(const Context& context, const Words& words) {
   } else if (what == "job" || what == "jobid" || what == "jobs") {
     const std::string id = variable("SLURM_JOB_ID");
     const std::string command = context.scripts.empty() ? "(null)" : context.scripts.back();
-    print(fmt::format("JobId={} JobName={}\n   JobState=RUNNING TimeLimit=UNLIMITED\n   NodeList={}\n"
-                      "   BatchHost=node001\n   NumNodes={}\n   Command={}\n   WorkDir={}\n",
-                      id, variable("SLURM_JOB_NAME"), host_list(nodes), nodes, command,
-                      variable("SLURM_SUBMIT_DIR")));
+    print(
+        fmt::format("JobId={} JobName={}\n   JobState=RUNNING TimeLimit=UNLIMITED\n   NodeList={}\n"
+                    "   BatchHost=node001\n   NumNodes={}\n   Command={}\n   WorkDir={}\n",
+                    id, variable("SLURM_JOB_NAME"), host_list(nodes), nodes, command,
+                    variable("SLURM_SUBMIT_DIR")));
   } else if (what == "node" || what == "nodes") {
     for (const std::string& host : given.empty() ? host_names(nodes) : expand_hosts(given)) {
       const std::string gres = context.devices_per_node()
@@ -140,12 +141,15 @@ std::string queue_line(const Context& context, std::string_view format) {
       line += format[i];
       continue;
     }
-    while (++i + 1 < format.size() && (format[i] == '.' || (format[i] >= '0' && format[i] <= '9'))) {
+    while (++i + 1 < format.size() &&
+           (format[i] == '.' || (format[i] >= '0' && format[i] <= '9'))) {
     }
     switch (format[i]) {
-      case 'N': case 'R': line += host_list(nodes); break;
+      case 'N':
+      case 'R': line += host_list(nodes); break;
       case 'D': line += std::to_string(nodes); break;
-      case 'i': case 'A': line += variable("SLURM_JOB_ID"); break;
+      case 'i':
+      case 'A': line += variable("SLURM_JOB_ID"); break;
       case 'j': line += variable("SLURM_JOB_NAME"); break;
       case 'T': line += "RUNNING"; break;
       case 't': line += "R"; break;

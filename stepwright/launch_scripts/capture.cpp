@@ -173,8 +173,8 @@ Ending wait_for(pid_t keeper, const Descriptor& status, const Interrupts& interr
   while (true) {
     std::array<pollfd, 2> watched = {{{status.get(), POLLIN, 0}, {interrupts.fd(), POLLIN, 0}}};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-    const int ready =
-        ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(0, left.count())));
+    const int ready = ::poll(watched.data(), watched.size(),
+                             static_cast<int>(std::max<std::int64_t>(0, left.count())));
     if (ready < 0 && errno != EINTR) break;
     if (ready == 0) {
       const bool again = ending.timed_out || ending.signal != 0;
@@ -218,9 +218,8 @@ void add_ending(const Ending& ending, const CaptureRequest& request, Captured& c
   if (error == 0) {
     fail_input(ending.report.substr(kError.size(), ending.report.find('\n') - kError.size()));
   }
-  captured.exit_code = exit == std::string::npos
-                           ? kKilled
-                           : std::atoi(ending.report.c_str() + exit + kExit.size());
+  captured.exit_code =
+      exit == std::string::npos ? kKilled : std::atoi(ending.report.c_str() + exit + kExit.size());
   if (ending.timed_out) {
     captured.exit_code = kTimedOut;
     captured.notes.push_back(fmt::format(

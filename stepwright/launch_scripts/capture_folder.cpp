@@ -26,8 +26,8 @@ void make_links(const std::filesystem::path& folder, const std::filesystem::path
     std::filesystem::create_symlink(program, folder / "bin" / tool.name);
   }
   for (const std::string_view name :
-       {kKeeperName, std::string_view("stepwright-too-deep"), std::string_view("stepwright-not-run"),
-        std::string_view("stepwright-ran")}) {
+       {kKeeperName, std::string_view("stepwright-too-deep"),
+        std::string_view("stepwright-not-run"), std::string_view("stepwright-ran")}) {
     std::filesystem::create_symlink(program, folder / "tools" / name);
   }
 }

@@ -13,9 +13,9 @@ namespace {
 
 /// Where the command of a carrier begins.
 enum class Begins {
-  kBehindOptions,   ///< Behind the options and `operands` more words.
-  kBehindDashes,    ///< Behind `--`.
-  kAtProgram,       ///< At the first word that is a program with a stand-in or a shell.
+  kBehindOptions,  ///< Behind the options and `operands` more words.
+  kBehindDashes,   ///< Behind `--`.
+  kAtProgram,      ///< At the first word that is a program with a stand-in or a shell.
 };
 
 /// How a carrier reads its words.
@@ -31,7 +31,8 @@ struct CarrierRules {
 /// open-mpi/ompi docs/man-openmpi/man1/mpirun.1.rst; pmodels/mpich src/pm/hydra/mpiexec/utils.c.
 constexpr std::string_view kMpiFlags =
     "-allow-run-as-root --allow-run-as-root -oversubscribe --oversubscribe -nooversubscribe "
-    "--nooversubscribe -tag-output --tag-output -report-bindings --report-bindings -bynode --bynode "
+    "--nooversubscribe -tag-output --tag-output -report-bindings --report-bindings -bynode "
+    "--bynode "
     "-byslot --byslot -bycore --bycore -bysocket --bysocket -bind-to-core --bind-to-core "
     "-bind-to-socket --bind-to-socket -bind-to-none --bind-to-none -nolocal --nolocal -pernode "
     "--pernode -display-map --display-map -display-allocation --display-allocation -verbose "
@@ -49,9 +50,11 @@ constexpr std::string_view kDockerFlags =
     "-d -i -t -P -q -T";
 
 constexpr std::string_view kSingularityFlags =
-    "--nv --rocm --cleanenv --contain --containall --writable --writable-tmpfs --no-home --fakeroot "
+    "--nv --rocm --cleanenv --contain --containall --writable --writable-tmpfs --no-home "
+    "--fakeroot "
     "--ipc --pid --userns --uts --net --vm --no-privs --keep-privs --no-init --no-umask --no-eval "
-    "--nvccli --compat --allow-setuid --disable-cache --no-https --nohttps --passphrase --no-mount-cwd "
+    "--nvccli --compat --allow-setuid --disable-cache --no-https --nohttps --passphrase "
+    "--no-mount-cwd "
     "-e -c -C -w -f -i -p -u -n";
 
 constexpr std::string_view kUvFlags =
@@ -66,13 +69,19 @@ constexpr std::string_view kUvFlags =
 constexpr CarrierRules kCarriers[] = {
     {"mpirun mpiexec mpiexec.hydra orterun prterun",
      "",
-     {kMpiFlags, "-mca --mca -gmca --gmca -pmca --prtemca --prtemca -pmixmca --pmixmca -omca --omca "
-                 "-genv -env --genv --env",
+     {kMpiFlags,
+      "-mca --mca -gmca --gmca -pmca --prtemca --prtemca -pmixmca --pmixmca -omca --omca "
+      "-genv -env --genv --env",
       true}},
     {"jsrun", "", {"--immediate --help --version --usage", "", false}},
     {"aprun", "", {"-b -B -h -q -T -u -v", "", false}},
     {"docker nvidia-docker podman nerdctl", "run", {kDockerFlags}, Begins::kBehindOptions, 1, true},
-    {"docker nvidia-docker podman nerdctl", "exec", {kDockerFlags}, Begins::kBehindOptions, 1, true},
+    {"docker nvidia-docker podman nerdctl",
+     "exec",
+     {kDockerFlags},
+     Begins::kBehindOptions,
+     1,
+     true},
     {"docker-compose", "run exec", {kDockerFlags}, Begins::kBehindOptions, 1, true},
     {"singularity apptainer", "exec run", {kSingularityFlags}, Begins::kBehindOptions, 1, true},
     {"enroot", "start", {"--rw --root -w -r"}, Begins::kBehindOptions, 1, true},
@@ -104,7 +113,8 @@ constexpr CarrierRules kCarriers[] = {
     {"sudo", "", {"-A -b -E -e -H -K -k -l -n -P -S -s -V -v -i"}},
     {"numactl",
      "",
-     {"--localalloc --show --hardware --all --balancing --strict --touch --offset --huge -l -s -H -a "
+     {"--localalloc --show --hardware --all --balancing --strict --touch --offset --huge -l -s -H "
+      "-a "
       "-b"}},
     {"taskset", "", {"-a -p -c --all-tasks --cpu-list --pid"}, Begins::kBehindOptions, 1},
     {"nsys ncu rocprof rocprofv3 compute-sanitizer py-spy", "", {}, Begins::kAtProgram},
@@ -189,13 +199,14 @@ std::optional<Carried> carried_command(const Words& words) {
   const std::string subcommand = words.size() > skipped + 1 ? words[skipped + 1] : "";
   const CarrierRules* rules = rules_for(name, subcommand);
   if (rules == nullptr) return std::nullopt;
-  Carried carried{.program = words.size(), .remote = rules->remote, .as_text = rules->as_text,
+  Carried carried{.program = words.size(),
+                  .remote = rules->remote,
+                  .as_text = rules->as_text,
                   .from_input = rules->from_input};
   if (rules->begins == Begins::kBehindDashes) {
     const auto dashes = std::ranges::find(words, "--");
-    carried.program = dashes == words.end()
-                          ? first_program(words)
-                          : static_cast<std::size_t>(dashes - words.begin()) + 1;
+    carried.program = dashes == words.end() ? first_program(words)
+                                            : static_cast<std::size_t>(dashes - words.begin()) + 1;
     return carried;
   }
   if (rules->begins == Begins::kAtProgram) {

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::string_view kMpi = "mpirun mpiexec mpiexec.hydra orterun prterun jsrun aprun";
 constexpr std::string_view kManagers = "uv poetry pipenv pixi pdm rye hatch conda mamba micromamba";
-constexpr std::string_view kContainers = "docker nvidia-docker podman nerdctl singularity apptainer";
+constexpr std::string_view kContainers =
+    "docker nvidia-docker podman nerdctl singularity apptainer";
 
 void set_variables(const std::map<std::string, std::string>& variables) {
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
@@ -38,7 +39,8 @@ std::optional<std::int64_t> count_of(std::span<const Option> options, std::strin
 /// srun inside of a job starts a step, which may have fewer nodes; outside it makes a job.
 void enter_step(Context& context, const Carried& carried) {
   const bool within = context.allocation && context.allocation->scheduler == "slurm";
-  Allocation step = within ? *context.allocation : Allocation{.scheduler = "slurm", .id = 1'000'000};
+  Allocation step =
+      within ? *context.allocation : Allocation{.scheduler = "slurm", .id = 1'000'000};
   const auto tasks_before = step.tasks;
   step.tasks.reset();
   apply_slurm(carried.options, step);
@@ -46,7 +48,8 @@ void enter_step(Context& context, const Carried& carried) {
   if (!step.tasks && !says_nodes) step.tasks = tasks_before;
   if (!within) {
     if (context.settings.nodes) step.nodes = context.settings.nodes;
-    if (context.settings.devices_per_node) step.devices_per_node = context.settings.devices_per_node;
+    if (context.settings.devices_per_node)
+      step.devices_per_node = context.settings.devices_per_node;
     if (!step.nodes && step.tasks == 1) step.nodes = 1;
     step.job_nodes = step.nodes;
   }
@@ -57,10 +60,12 @@ void enter_step(Context& context, const Carried& carried) {
 
 /// Variables of the first rank, as Open MPI, MPICH and Intel MPI set them.
 void enter_mpi(const Context& context, const Carried& carried) {
-  std::map<std::string, std::string> variables = {
-      {"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
-      {"OMPI_COMM_WORLD_NODE_RANK", "0"}, {"PMIX_RANK", "0"}, {"PMI_RANK", "0"},
-      {"MPI_LOCALRANKID", "0"}};
+  std::map<std::string, std::string> variables = {{"OMPI_COMM_WORLD_RANK", "0"},
+                                                  {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                                                  {"OMPI_COMM_WORLD_NODE_RANK", "0"},
+                                                  {"PMIX_RANK", "0"},
+                                                  {"PMI_RANK", "0"},
+                                                  {"MPI_LOCALRANKID", "0"}};
   std::optional<std::int64_t> each = count_of(
       carried.options, "-npernode --npernode -ppn --ppn -perhost --perhost -N -r --rs_per_host");
   std::optional<std::int64_t> size = count_of(carried.options, "-np --np -n --n -c --nrs");
@@ -95,7 +100,8 @@ int carry_nothing(const Context& context, const Words& words, bool has_image) {
   const std::string_view name = base_name(words.front());
   const std::string_view what = words.size() > 1 ? std::string_view(words[1]) : "";
   if (holds_word(kManagers, name)) {
-    if (!context.writes_nothing() && !find_real(context, name).empty()) return run_really(context, words);
+    if (!context.writes_nothing() && !find_real(context, name).empty())
+      return run_really(context, words);
   }
   const bool starts = (name == "kubectl" && (what == "apply" || what == "create")) ||
                       (name == "srun" && words.size() > 1) ||
@@ -125,7 +131,8 @@ Words command_of(const Words& words, const Carried& carried, std::size_t from) {
   }
   // `uv run -m MODULE`
   if (option_value(carried.options, "-m --module") && base_name(words.front()) == "uv") {
-    command.insert(command.begin(), {"python", "-m", *option_value(carried.options, "-m --module")});
+    command.insert(command.begin(),
+                   {"python", "-m", *option_value(carried.options, "-m --module")});
   }
   return command;
 }
@@ -137,7 +144,8 @@ int carry(Context context, const Words& words) {
   const auto carried = carried_command(words);
   if (!carried) return carry_nothing(context, words, false);
   std::size_t from = carried->program;
-  while (name == "sudo" && from < words.size() && words[from].find('=') != std::string::npos) ++from;
+  while (name == "sudo" && from < words.size() && words[from].find('=') != std::string::npos)
+    ++from;
   const bool reads_input = carried->from_input && ::isatty(STDIN_FILENO) == 0 &&
                            !option_value(carried->options, "-N") && words.size() > 1;
   if (from >= words.size() && !reads_input) {

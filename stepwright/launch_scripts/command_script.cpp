@@ -13,14 +13,16 @@ namespace {
 
 bool is_variable_name(std::string_view name) {
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-         std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+         std::ranges::all_of(name,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 /// True for an option that `nodes` and `devices_per_node` say already, or that spans two lines.
 bool is_said_otherwise(std::string_view option) {
   static constexpr std::string_view kSaid[] = {"--nodes", "--gpus", "--gres", "-N", "-G"};
   return option.find('\n') != std::string_view::npos ||
-         std::ranges::any_of(kSaid, [&](std::string_view said) { return option.starts_with(said); });
+         std::ranges::any_of(kSaid,
+                             [&](std::string_view said) { return option.starts_with(said); });
 }
 
 }  // namespace

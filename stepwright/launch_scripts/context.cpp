@@ -86,10 +86,11 @@ std::optional<Context> read_context() {
   std::ifstream file(settings_path(context.folder));
   const nlohmann::json settings = nlohmann::json::parse(file, nullptr, false);
   if (!settings.is_object()) return std::nullopt;
-  context.settings = {.nodes = read_count(settings, "nodes"),
-                      .devices_per_node = read_count(settings, "devices"),
-                      .only_launchers = settings.value("only_launchers", false),
-                      .environment = settings.value("environment", decltype(Settings::environment)())};
+  context.settings = {
+      .nodes = read_count(settings, "nodes"),
+      .devices_per_node = read_count(settings, "devices"),
+      .only_launchers = settings.value("only_launchers", false),
+      .environment = settings.value("environment", decltype(Settings::environment)())};
   context.remote = variable(kHarmlessVariable) == "remote";
   const nlohmann::json state = nlohmann::json::parse(variable(kStateVariable), nullptr, false);
   if (!state.is_object()) return context;

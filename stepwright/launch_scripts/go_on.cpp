@@ -19,8 +19,8 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-constexpr std::array<std::string_view, 5> kSystemFolders = {"/bin", "/usr/bin", "/sbin", "/usr/sbin",
-                                                            "/usr/local/bin"};
+constexpr std::array<std::string_view, 5> kSystemFolders = {"/bin", "/usr/bin", "/sbin",
+                                                            "/usr/sbin", "/usr/local/bin"};
 
 bool is_runnable(const std::filesystem::path& path) {
   std::error_code error;
@@ -40,7 +40,8 @@ int run_script(const Context& context, const std::filesystem::path& file, const 
   Words interpreter = split_quoted(line);
   if (interpreter.size() > 1 && base_name(interpreter.front()) == "env") {
     interpreter.erase(interpreter.begin());
-    if (interpreter.front() == "-S" && interpreter.size() > 1) interpreter.erase(interpreter.begin());
+    if (interpreter.front() == "-S" && interpreter.size() > 1)
+      interpreter.erase(interpreter.begin());
   }
   if (interpreter.empty()) return execute(file, words);
   const std::string_view program = base_name(interpreter.front());

@@ -12,9 +12,9 @@ namespace stepwright::launch_scripts {
 /// Exit codes of shells, and of a stand-in that stops the capture.
 inline constexpr int kNotFound = 127, kNotRunnable = 126, kStopped = 125;
 
-/// Goes on with a command behind a carrier, in place of this process: a stand-in acts where there is
-/// one, shells, their scripts and programs of the system really run, and any other program (a binary
-/// outside of the system's folders, a file that does not exist) is written down as a launch.
+/// Goes on with a command behind a carrier, in place of this process: a stand-in acts where there
+/// is one, shells, their scripts and programs of the system really run, and any other program (a
+/// binary outside of the system's folders, a file that does not exist) is written down as a launch.
 /// Returns an exit code only if nothing was executed in place of this process.
 int go_on(const Context& context, const Words& words);
 

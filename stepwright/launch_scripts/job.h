@@ -16,8 +16,9 @@ struct Job {
   std::filesystem::path script;  ///< Absolute; empty: none.
 };
 
-/// Fills in what the options of a job do not say: nodes and devices that a person states (these also
-/// override what the options say), the name, and a number that no other job of the capture has.
+/// Fills in what the options of a job do not say: nodes and devices that a person states (these
+/// also override what the options say), the name, and a number that no other job of the capture
+/// has.
 void complete_job(const Context& context, Job& job);
 
 /// Makes this process the batch step of a job: sets the scheduler's variables and the context.

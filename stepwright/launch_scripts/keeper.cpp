@@ -163,8 +163,8 @@ int keep(Context context, const Words& command) {
   if (const auto job = job_of_command(context, command)) enter_job(context, *job);
   const pid_t script = ::fork();
   if (script < 0) {
-    say(status, fmt::format("error {}: cannot be started: {}\n", command.front(),
-                            std::strerror(errno)));
+    say(status,
+        fmt::format("error {}: cannot be started: {}\n", command.front(), std::strerror(errno)));
     return 1;
   }
   if (script == 0) become_script(context, command, status);

@@ -11,27 +11,40 @@
 
 #include "stepwright/launch_scripts/event.h"
 #include "stepwright/launch_scripts/named_files.h"
-#include "stepwright/launch_scripts/shell_quoted.h"
 #include "stepwright/launch_scripts/secrets.h"
+#include "stepwright/launch_scripts/shell_quoted.h"
 
 namespace stepwright::launch_scripts {
 namespace {
 
 constexpr std::array<std::string_view, 27> kMatters = {
-    "NCCL_",   "RCCL_",      "CUDA_",     "NVTE_",      "NVSHMEM_",   "TORCH_",    "TORCHINDUCTOR_",
-    "PYTORCH_", "OMP_",      "MKL_",      "HF_",        "TRANSFORMERS_", "ACCELERATE_", "MASTER_",
-    "FI_",     "UCX_",       "GLOO_",     "ROCR_",      "HIP_",       "HSA_",      "SLURM_",
-    "PBS_",    "LSB_",       "OMPI_",     "DS_",        "DEEPSPEED_", "MEGATRON_"};
+    "NCCL_",    "RCCL_", "CUDA_", "NVTE_", "NVSHMEM_",      "TORCH_",      "TORCHINDUCTOR_",
+    "PYTORCH_", "OMP_",  "MKL_",  "HF_",   "TRANSFORMERS_", "ACCELERATE_", "MASTER_",
+    "FI_",      "UCX_",  "GLOO_", "ROCR_", "HIP_",          "HSA_",        "SLURM_",
+    "PBS_",     "LSB_",  "OMPI_", "DS_",   "DEEPSPEED_",    "MEGATRON_"};
 
-constexpr std::array<std::string_view, 17> kMattersWhole = {
-    "WORLD_SIZE", "RANK",       "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "NNODES",
-    "NPROC_PER_NODE", "GPUS_PER_NODE", "NUM_NODES", "NUM_GPUS", "TOKENIZERS_PARALLELISM",
-    "PYTHONPATH", "LD_LIBRARY_PATH", "FORCE_TORCHRUN", "USE_HF", "GROUP_RANK", "NHOSTS"};
+constexpr std::array<std::string_view, 17> kMattersWhole = {"WORLD_SIZE",
+                                                            "RANK",
+                                                            "LOCAL_RANK",
+                                                            "LOCAL_WORLD_SIZE",
+                                                            "NODE_RANK",
+                                                            "NNODES",
+                                                            "NPROC_PER_NODE",
+                                                            "GPUS_PER_NODE",
+                                                            "NUM_NODES",
+                                                            "NUM_GPUS",
+                                                            "TOKENIZERS_PARALLELISM",
+                                                            "PYTHONPATH",
+                                                            "LD_LIBRARY_PATH",
+                                                            "FORCE_TORCHRUN",
+                                                            "USE_HF",
+                                                            "GROUP_RANK",
+                                                            "NHOSTS"};
 
 /// Variables of shells and of the capture, which say nothing about a launch.
-constexpr std::array<std::string_view, 12> kNever = {"_",       "SHLVL",  "PWD",     "OLDPWD",
+constexpr std::array<std::string_view, 12> kNever = {"_",        "SHLVL", "PWD",     "OLDPWD",
                                                      "BASH_ENV", "LINES", "COLUMNS", "TMPDIR",
-                                                     "PS1",     "ENV",    "ZDOTDIR", "HISTFILE"};
+                                                     "PS1",      "ENV",   "ZDOTDIR", "HISTFILE"};
 
 constexpr std::size_t kLongestName = 200;
 
@@ -116,14 +129,14 @@ void record_launch(const Context& context, const Words& argv) {
   command.files = named_files(command.argv);
   if (context.allocation) {
     command.scheduler = context.allocation->scheduler;
-    command.batch_options =
-        without_secrets(valid_words(context.allocation->options, replaced), secrets,
-                        command.left_out);
+    command.batch_options = without_secrets(valid_words(context.allocation->options, replaced),
+                                            secrets, command.left_out);
   }
   if (replaced) {
-    append_text(context.folder, kNoteEvent,
-                fmt::format("Words of {} have bytes that are no UTF-8; each was replaced by U+FFFD.",
-                            shell_quoted(command.argv.front())));
+    append_text(
+        context.folder, kNoteEvent,
+        fmt::format("Words of {} have bytes that are no UTF-8; each was replaced by U+FFFD.",
+                    shell_quoted(command.argv.front())));
   }
   append_launch(context.folder, command);
 }

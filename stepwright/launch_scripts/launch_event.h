@@ -21,7 +21,7 @@ void record_not_run(const Context& context, const Words& words);
 /// was called, and those that matter for training (NCCL_*, CUDA_*, SLURM_*, ...), without secrets
 /// and without the capture's own.
 std::map<std::string, std::string> recorded_environment(
-    const std::map<std::string, std::string>& before,
-    const std::map<std::string, std::string>& now, const std::string& folder);
+    const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
+    const std::string& folder);
 
 }  // namespace stepwright::launch_scripts

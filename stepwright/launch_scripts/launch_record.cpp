@@ -18,7 +18,8 @@ nlohmann::ordered_json optional_json(const std::optional<std::int64_t>& value) {
 }
 
 Words read_words(const Node& node) {
-  if (!node.is_sequence()) node.fail("must be a list of words, such as [\"torchrun\", \"train.py\"]");
+  if (!node.is_sequence())
+    node.fail("must be a list of words, such as [\"torchrun\", \"train.py\"]");
   Words words;
   for (std::size_t i = 0; i < node.size(); ++i) {
     if (!node.at(i).is_scalar()) node.at(i).fail("must be text");
@@ -70,8 +71,8 @@ nlohmann::ordered_json json_of(const CapturedCommand& command) {
 }
 
 CapturedCommand read_command(const Node& node) {
-  node.allow_only({"launcher", "argv", "environment", "folder", "nodes", "devices_per_node", "files",
-                   "scheduler", "batch_options", "left_out", "count", "hosts"});
+  node.allow_only({"launcher", "argv", "environment", "folder", "nodes", "devices_per_node",
+                   "files", "scheduler", "batch_options", "left_out", "count", "hosts"});
   CapturedCommand command;
   command.launcher = words_below(node, "launcher");
   command.argv = read_words(node.get("argv"));
@@ -104,16 +105,17 @@ CapturedCommand read_command(const Node& node) {
 std::string launch_json(const Captured& captured) {
   nlohmann::ordered_json commands = nlohmann::ordered_json::array();
   for (const CapturedCommand& command : captured.commands) commands.push_back(json_of(command));
-  nlohmann::ordered_json json = {
-      {"stepwright", kVersion}, {"commands", std::move(commands)}, {"ran", captured.ran},
-      {"not_run", captured.not_run}, {"notes", captured.notes}, {"exit_code", captured.exit_code}};
+  nlohmann::ordered_json json = {{"stepwright", kVersion},  {"commands", std::move(commands)},
+                                 {"ran", captured.ran},     {"not_run", captured.not_run},
+                                 {"notes", captured.notes}, {"exit_code", captured.exit_code}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 Captured read_launch(std::string_view text, const std::string& name) {
   const Document document = Document::parse(text, name);
   const Node root = document.root();
-  if (!root.is_mapping()) root.fail("must be a record of `stepwright capture`: {\"stepwright\": ...}");
+  if (!root.is_mapping())
+    root.fail("must be a record of `stepwright capture`: {\"stepwright\": ...}");
   root.allow_only({"stepwright", "commands", "ran", "not_run", "notes", "exit_code"});
   const Node version = root.get("stepwright");
   if (!version.is_scalar() || version.text() != kVersion) {

@@ -12,8 +12,8 @@ class Node;
 
 namespace stepwright::launch_scripts {
 
-/// Returns the record of a capture as JSON text ("stepwright": "launch/1"), with two blanks for each
-/// level and a line end.
+/// Returns the record of a capture as JSON text ("stepwright": "launch/1"), with two blanks for
+/// each level and a line end.
 std::string launch_json(const Captured& captured);
 
 /// Reads the text of `launch_json`. `name` stands for the file in messages. Fails with `kInput`

@@ -19,8 +19,9 @@ constexpr OtherUses kOtherUses[] = {
     {"tune", "ls cp download cat validate"},
     {"llamafactory-cli", "version env export chat webchat api webui help"},
     {"lmf", "version env export chat webchat api webui help"},
-    {"axolotl", "fetch preprocess inference merge-lora quantize evaluate merge-sharded-fsdp-weights "
-                "vllm-serve delinearize-llama4"},
+    {"axolotl",
+     "fetch preprocess inference merge-lora quantize evaluate merge-sharded-fsdp-weights "
+     "vllm-serve delinearize-llama4"},
     {"swift", "export infer deploy app eval web-ui merge-lora sample rollout"},
     {"sky", "status down stop logs queue check cancel start autostop"},
     {"dstack", "init ps stop logs server offer fleet"},
@@ -36,7 +37,8 @@ constexpr OtherUses kOtherUses[] = {
 bool starts_training(const Words& words) {
   if (words.size() < 2) return words.size() == 1 && base_name(words.front()).starts_with("fairseq");
   const std::string_view what = words[1];
-  if (what == "--help" || what == "-h" || what == "--version" || what == "-V" || what == "version") {
+  if (what == "--help" || what == "-h" || what == "--version" || what == "-V" ||
+      what == "version") {
     return false;
   }
   const std::string_view name = base_name(words.front());

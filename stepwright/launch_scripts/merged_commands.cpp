@@ -14,8 +14,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-constexpr std::string_view kRankOptions =
-    "--node_rank --node-rank --machine_rank --machine-rank";
+constexpr std::string_view kRankOptions = "--node_rank --node-rank --machine_rank --machine-rank";
 constexpr std::string_view kHostOptions = "-w --nodelist --host --hosts -H";
 constexpr std::string_view kMasked = "*";
 
@@ -45,7 +44,8 @@ Likeness likeness_of(const CapturedCommand& command) {
   Words launcher = command.launcher, argv = command.argv;
   const bool by_srun = !launcher.empty() && base_name(launcher.front()) == "srun";
   for (std::size_t i = 0; i < launcher.size() && by_srun; ++i) {
-    if (std::string host = mask_value(launcher, i, kHostOptions); !host.empty()) likeness.host = host;
+    if (std::string host = mask_value(launcher, i, kHostOptions); !host.empty())
+      likeness.host = host;
   }
   const auto ssh = std::ranges::find(launcher, "ssh");
   if (ssh != launcher.end()) {

@@ -14,8 +14,8 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-constexpr std::array<std::string_view, 10> kEndings = {
-    ".yaml", ".yml", ".json", ".toml", ".py", ".sh", ".cfg", ".ini", ".txt", ".jinja"};
+constexpr std::array<std::string_view, 10> kEndings = {".yaml", ".yml", ".json", ".toml", ".py",
+                                                       ".sh",   ".cfg", ".ini",  ".txt",  ".jinja"};
 constexpr std::uintmax_t kLargestText = 1 << 20;
 constexpr std::size_t kLargestSum = 8 << 20;
 constexpr std::size_t kLongestPath = 4096;
@@ -32,8 +32,8 @@ std::optional<std::string> small_text(const std::filesystem::path& path) {
   if (error || size > kLargestText) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const bool readable = find_bad_utf8(text) == std::string_view::npos &&
-                        text.find('\0') == std::string::npos;
+  const bool readable =
+      find_bad_utf8(text) == std::string_view::npos && text.find('\0') == std::string::npos;
   return readable ? std::optional(text) : std::nullopt;
 }
 
@@ -44,7 +44,8 @@ std::vector<std::string> candidates(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals != std::string::npos) found.push_back(word.substr(equals + 1));
   if (word.starts_with('@')) found.push_back(word.substr(1));
-  if (!word.starts_with('-') && !word.starts_with('@') && equals == std::string::npos) found.push_back(word);
+  if (!word.starts_with('-') && !word.starts_with('@') && equals == std::string::npos)
+    found.push_back(word);
   return found;
 }
 

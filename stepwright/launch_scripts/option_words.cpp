@@ -89,7 +89,8 @@ std::optional<std::string> option_value(std::span<const Option> options, std::st
 }
 
 bool holds_word(std::string_view list, std::string_view word) {
-  for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
+  for (std::size_t at = list.find(word); at != std::string_view::npos;
+       at = list.find(word, at + 1)) {
     const std::size_t end = at + word.size();
     if ((at == 0 || list[at - 1] == ' ') && (end == list.size() || list[end] == ' ')) return true;
   }

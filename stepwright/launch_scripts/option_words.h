@@ -11,8 +11,8 @@ namespace stepwright::launch_scripts {
 
 /// How a program reads the options in front of a command. Options that are not named take a value.
 struct OptionRules {
-  std::string_view flags;        ///< Options without a value: "--label -l", blanks between them.
-  std::string_view pairs;        ///< Options with two values: "-mca -genv".
+  std::string_view flags;           ///< Options without a value: "--label -l", blanks between them.
+  std::string_view pairs;           ///< Options with two values: "-mca -genv".
   bool long_with_one_dash = false;  ///< `-npernode 8` is one option, not letters.
   std::string_view more_flags;      ///< As `flags`.
 };
@@ -27,7 +27,8 @@ struct Option {
 /// The options of a command, and the place of the word behind them.
 struct SplitCommand {
   std::vector<Option> options;
-  std::size_t rest = 0;  ///< Of the first word that is no option; the number of words: there is none.
+  std::size_t rest =
+      0;  ///< Of the first word that is no option; the number of words: there is none.
 };
 
 /// Splits the words of a command, of which `words[start - 1]` is the program or subcommand whose

@@ -1,6 +1,5 @@
 #pragma once
 
-
 #include "stepwright/launch_scripts/captured.h"
 
 namespace stepwright::launch_scripts {

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstddef>
 
-
 namespace stepwright::launch_scripts {
 namespace {
 
@@ -19,12 +18,12 @@ constexpr std::array<std::string_view, 9> kAlwaysSecret = {
 
 /// Words in front of `key` or `token` with which an argument names a column or a symbol.
 constexpr std::array<std::string_view, 47> kHarmlessBefore = {
-    "answer", "audio",    "bos",     "chosen",  "cls",    "column",   "content",  "data",
-    "each",   "end",      "eos",     "first",   "group",  "image",    "input",    "json",
-    "label",  "last",     "mask",    "max",     "media",  "message",  "messages", "min",
-    "mtp",    "new",      "next",    "num",     "output", "pad",      "per",      "placeholder",
-    "prompt", "query",    "rejected", "response", "reward", "sep",    "sort",     "special",
-    "start",  "stop",     "system",  "text",    "think",  "unk",      "video"};
+    "answer", "audio", "bos",      "chosen",   "cls",    "column",  "content",  "data",
+    "each",   "end",   "eos",      "first",    "group",  "image",   "input",    "json",
+    "label",  "last",  "mask",     "max",      "media",  "message", "messages", "min",
+    "mtp",    "new",   "next",     "num",      "output", "pad",     "per",      "placeholder",
+    "prompt", "query", "rejected", "response", "reward", "sep",     "sort",     "special",
+    "start",  "stop",  "system",   "text",     "think",  "unk",     "video"};
 
 constexpr std::array<std::string_view, 7> kKeyOwners = {"api",     "access",  "secret", "private",
                                                         "account", "license", "ssh"};

@@ -14,10 +14,10 @@ namespace stepwright::launch_scripts {
 /// CREDENTIALS, AUTH or APIKEY, in any case. TOKENIZERS_PARALLELISM is none.
 bool is_secret_variable(std::string_view name);
 
-/// Returns true if the name of an argument (with or without dashes) says that its value is a secret.
-/// Names of training options (--pad_token_id, --num-key-value-heads, --moe-token-dispatcher-type,
-/// data.prompt_key) are none: `token` and `key` count only as the last word, and not behind words
-/// such as `pad` or `prompt`.
+/// Returns true if the name of an argument (with or without dashes) says that its value is a
+/// secret. Names of training options (--pad_token_id, --num-key-value-heads,
+/// --moe-token-dispatcher-type, data.prompt_key) are none: `token` and `key` count only as the last
+/// word, and not behind words such as `pad` or `prompt`.
 bool is_secret_argument(std::string_view name);
 
 /// Returns true if a text looks like a secret, whatever its name: hf_..., ghp_..., sk-..., AKIA...,

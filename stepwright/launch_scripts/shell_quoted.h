@@ -6,8 +6,8 @@
 
 namespace stepwright::launch_scripts {
 
-/// Returns a word as a shell reads it back: as it is where it has no special character, otherwise in
-/// single quotes.
+/// Returns a word as a shell reads it back: as it is where it has no special character, otherwise
+/// in single quotes.
 std::string shell_quoted(std::string_view word);
 
 /// Returns words, each as `shell_quoted`, with blanks between them.

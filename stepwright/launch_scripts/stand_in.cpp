@@ -66,7 +66,9 @@ int python(const Context& context, const Words& words) {
     case PythonUse::kLaunch: record_launch(context, as_written(context, words)); return 0;
     case PythonUse::kNothing: return idle(context, words);
     case PythonUse::kDevices: return answer_device_count(context, words);
-    case PythonUse::kWriter: if (context.writes_nothing()) return idle(context, words); break;
+    case PythonUse::kWriter:
+      if (context.writes_nothing()) return idle(context, words);
+      break;
     case PythonUse::kRun: break;
   }
   return run_really(context, words);
@@ -92,7 +94,8 @@ int copy_input() {
   char block[1 << 16];
   for (ssize_t got; (got = ::read(STDIN_FILENO, block, sizeof block)) > 0;) {
     for (ssize_t sent = 0; sent < got;) {
-      const ssize_t wrote = ::write(STDOUT_FILENO, block + sent, static_cast<std::size_t>(got - sent));
+      const ssize_t wrote =
+          ::write(STDOUT_FILENO, block + sent, static_cast<std::size_t>(got - sent));
       if (wrote <= 0) return 1;
       sent += wrote;
     }
@@ -101,7 +104,8 @@ int copy_input() {
 }
 
 int write_nothing(const Context& context, const Words& words) {
-  if (!context.writes_nothing() || stays_in_scratch(context, words)) return run_really(context, words);
+  if (!context.writes_nothing() || stays_in_scratch(context, words))
+    return run_really(context, words);
   record_not_run(context, as_written(context, words));
   return base_name(words.front()) == "tee" ? copy_input() : 0;
 }
@@ -149,10 +153,10 @@ int act(const Context& context, ToolKind kind, const Words& words) {
 int report(const Context& context, std::string_view name, Words words) {
   words.erase(words.begin());
   if (name == kTooDeepName) {
-    append_error(context.folder,
-                 (words.empty() ? std::string("bash") : words.front()) +
-                     ": calls itself, or others in a circle, more than " + std::to_string(kDeepest) +
-                     " times; let the script end its recursion");
+    append_error(context.folder, (words.empty() ? std::string("bash") : words.front()) +
+                                     ": calls itself, or others in a circle, more than " +
+                                     std::to_string(kDeepest) +
+                                     " times; let the script end its recursion");
   } else if (name == kNotRunName) {
     record_not_run(context, words);
   } else {

@@ -117,7 +117,8 @@ void set_exported(const Submission& submission) {
 }
 
 /// The process of one batch step; its output goes where the script's errors go.
-[[noreturn]] void run_step(Context context, const Submission& submission, const std::string& index) {
+[[noreturn]] void run_step(Context context, const Submission& submission,
+                           const std::string& index) {
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -128,7 +129,8 @@ void set_exported(const Submission& submission) {
   enter_job(context, submission.job);
   if (!index.empty()) {
     const std::string id = std::to_string(submission.job.allocation.id);
-    for (const char* name : {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX", "SGE_TASK_ID"}) {
+    for (const char* name :
+         {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX", "SGE_TASK_ID"}) {
       ::setenv(name, index.c_str(), 1);
     }
     ::setenv("SLURM_ARRAY_JOB_ID", id.c_str(), 1);

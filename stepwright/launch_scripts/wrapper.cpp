@@ -19,7 +19,8 @@ std::string front_folders(const Context& context) {
 }
 
 bool is_launcher_by_path(const Context& context, const std::string& word) {
-  if (word.find('/') == std::string::npos || word.starts_with(context.folder.string())) return false;
+  if (word.find('/') == std::string::npos || word.starts_with(context.folder.string()))
+    return false;
   const auto kind = find_tool(base_name(word));
   return kind && is_launcher(*kind);
 }

@@ -78,7 +78,8 @@ TEST_F(Endings, AScriptThatIgnoresSignalsIsKilled) {
 
 TEST_F(Endings, WhatAScriptLeavesRunningIsEnded) {
   write("loop.sh", "trap '' TERM HUP\necho $$ > pid\nwhile :; do read -t 1 < /dev/null; done\n");
-  const auto captured = run("setsid bash loop.sh &\nuntil [ -s pid ]; do sleep 1; done\ntorchrun t.py\n");
+  const auto captured =
+      run("setsid bash loop.sh &\nuntil [ -s pid ]; do sleep 1; done\ntorchrun t.py\n");
   EXPECT_EQ(captured.commands.size(), 1);
   std::ifstream file("pid");
   pid_t left = 0;
@@ -95,9 +96,10 @@ TEST_F(Endings, AScriptThatKillsItsParentEndsOnlyItself) {
 }
 
 TEST_F(Endings, AScriptThatCallsItselfIsRefused) {
-  EXPECT_EQ(refusal([&] { run("bash \"$0\"\n"); }),
-            "job.sh: calls itself, or others in a circle, more than 50 times; let the script end its "
-            "recursion");
+  EXPECT_EQ(
+      refusal([&] { run("bash \"$0\"\n"); }),
+      "job.sh: calls itself, or others in a circle, more than 50 times; let the script end its "
+      "recursion");
 }
 
 TEST_F(Endings, ClosedInputIsEmpty) {
@@ -110,7 +112,8 @@ TEST_F(Endings, ClosedInputIsEmpty) {
 }
 
 TEST_F(Endings, ASignalIsPassedOnAndEndsTheCapture) {
-  write("job.sh", "trap 'touch told; exit 5' INT\ntorchrun t.py\ntouch ready\nwhile :; do :; done\n");
+  write("job.sh",
+        "trap 'touch told; exit 5' INT\ntorchrun t.py\ntouch ready\nwhile :; do :; done\n");
   const pid_t child = ::fork();
   if (child == 0) {
     const Captured captured = capture({.command = {"bash", "job.sh"}});
@@ -133,11 +136,11 @@ TEST_F(Endings, TheFolderIsRemoved) {
 }
 
 TEST_F(Endings, OnlyLaunchersLeavesFilesAlone) {
-  const auto captured = run(
-      "set -e\nmkdir -p new\ncp job.sh copy.sh\nrm -rf job.sh\npip install torch\ngit clone x\n"
-      "D=$(mktemp -d)\necho 'a: 1' > $D/c.yaml\ncp $D/c.yaml $D/d.yaml\n"
-      "echo hello | tee greeting | grep -q hello\ntorchrun t.py $D/d.yaml\n",
-      {.only_launchers = true});
+  const auto captured =
+      run("set -e\nmkdir -p new\ncp job.sh copy.sh\nrm -rf job.sh\npip install torch\ngit clone x\n"
+          "D=$(mktemp -d)\necho 'a: 1' > $D/c.yaml\ncp $D/c.yaml $D/d.yaml\n"
+          "echo hello | tee greeting | grep -q hello\ntorchrun t.py $D/d.yaml\n",
+          {.only_launchers = true});
   EXPECT_EQ(captured.exit_code, 0);
   ASSERT_EQ(captured.commands.size(), 1);
   EXPECT_EQ(captured.commands[0].files.back().text, "a: 1\n");

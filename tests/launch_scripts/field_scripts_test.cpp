@@ -17,10 +17,10 @@ class FieldScripts : public Workplace {
 };
 
 TEST_F(FieldScripts, AnArrayOfHostsHasAsManyAsTheJob) {
-  const auto captured = run(
-      "#!/bin/bash\n#SBATCH --nodes=16\n#SBATCH --gres=gpu:4\n"
-      "hosts=($(scontrol show hostnames \"$SLURM_JOB_NODELIST\"))\n"
-      "srun torchrun --nnodes \"${#hosts[@]}\" --nproc_per_node 4 pretrain_gpt.py --bf16\n");
+  const auto captured =
+      run("#!/bin/bash\n#SBATCH --nodes=16\n#SBATCH --gres=gpu:4\n"
+          "hosts=($(scontrol show hostnames \"$SLURM_JOB_NODELIST\"))\n"
+          "srun torchrun --nnodes \"${#hosts[@]}\" --nproc_per_node 4 pretrain_gpt.py --bf16\n");
   const auto command =
       only(captured, "srun torchrun --nnodes 16 --nproc_per_node 4 pretrain_gpt.py --bf16");
   EXPECT_EQ(command.launcher, Words{"srun"});
@@ -29,10 +29,10 @@ TEST_F(FieldScripts, AnArrayOfHostsHasAsManyAsTheJob) {
 }
 
 TEST_F(FieldScripts, MapfileReadsHostNames) {
-  const auto captured = run(
-      "#!/bin/bash\n#SBATCH --nodes=16\n#SBATCH --gres=gpu:4\n"
-      "mapfile -t hosts < <(scontrol show hostnames \"$SLURM_JOB_NODELIST\")\n"
-      "srun torchrun --nnodes ${#hosts[@]} --nproc_per_node 4 pretrain_gpt.py\n");
+  const auto captured =
+      run("#!/bin/bash\n#SBATCH --nodes=16\n#SBATCH --gres=gpu:4\n"
+          "mapfile -t hosts < <(scontrol show hostnames \"$SLURM_JOB_NODELIST\")\n"
+          "srun torchrun --nnodes ${#hosts[@]} --nproc_per_node 4 pretrain_gpt.py\n");
   only(captured, "srun torchrun --nnodes 16 --nproc_per_node 4 pretrain_gpt.py");
 }
 
@@ -40,16 +40,16 @@ TEST_F(FieldScripts, OptionsOfSbatchOverrideTheScript) {
   write("inner.job.sh",
         "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gpus-per-node=8\n"
         "srun torchrun --nnodes=${SLURM_JOB_NUM_NODES:-1} --nproc-per-node=8 pretrain_gpt.py\n");
-  const auto captured = run(
-      "#!/bin/bash\nN=16\nID=$(sbatch --parsable --nodes=\"${N}\" inner.job.sh)\n"
-      "[[ $ID =~ ^[0-9]+$ ]] || exit 3\n");
+  const auto captured =
+      run("#!/bin/bash\nN=16\nID=$(sbatch --parsable --nodes=\"${N}\" inner.job.sh)\n"
+          "[[ $ID =~ ^[0-9]+$ ]] || exit 3\n");
   const auto command =
       only(captured, "srun torchrun --nnodes=16 --nproc-per-node=8 pretrain_gpt.py");
   EXPECT_EQ(command.nodes, 16);
   EXPECT_EQ(command.devices_per_node, 8);
   EXPECT_EQ(command.scheduler, "slurm");
-  EXPECT_EQ(command.batch_options, (Words{"--nodes=1", "--gpus-per-node=8", "--parsable",
-                                          "--nodes=16"}));
+  EXPECT_EQ(command.batch_options,
+            (Words{"--nodes=1", "--gpus-per-node=8", "--parsable", "--nodes=16"}));
 }
 
 TEST_F(FieldScripts, AShortOptionOfSbatchOverridesTheScript) {
@@ -67,8 +67,9 @@ TEST_F(FieldScripts, TasksOfANodeAreCutFromSlurmsNotation) {
       "#!/bin/bash\n#SBATCH --nodes=16\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n"
       "PER=$(echo $SLURM_TASKS_PER_NODE | cut -d '(' -f 1)\n"
       "mpirun -np $((SLURM_JOB_NUM_NODES * PER)) --npernode $PER bash inner.run.sh\n");
-  const auto command = only(
-      captured, "mpirun -np 128 --npernode 8 python pretrain_gpt.py --tensor-model-parallel-size 4");
+  const auto command =
+      only(captured,
+           "mpirun -np 128 --npernode 8 python pretrain_gpt.py --tensor-model-parallel-size 4");
   EXPECT_EQ(value_in(command, "OMPI_COMM_WORLD_SIZE"), "128");
   EXPECT_EQ(value_in(command, "OMPI_COMM_WORLD_LOCAL_SIZE"), "8");
   EXPECT_EQ(value_in(command, "PMI_RANK"), "0");
@@ -85,9 +86,9 @@ TEST_F(FieldScripts, MpirunWithoutACountKnowsTheTasksOfTheJob) {
 }
 
 TEST_F(FieldScripts, GridEngineSaysHowManyHosts) {
-  const auto captured = run(
-      "#!/bin/bash\n#$ -l rt_F=8\nALL=$((NHOSTS * 4))\n"
-      "mpirun -np $ALL -npernode 4 python pretrain_gpt.py\n");
+  const auto captured =
+      run("#!/bin/bash\n#$ -l rt_F=8\nALL=$((NHOSTS * 4))\n"
+          "mpirun -np $ALL -npernode 4 python pretrain_gpt.py\n");
   EXPECT_EQ(only(captured, "mpirun -np 32 -npernode 4 python pretrain_gpt.py").nodes, 8);
 }
 
@@ -103,9 +104,9 @@ TEST_F(FieldScripts, LinesOfLsfAreRead) {
 }
 
 TEST_F(FieldScripts, TheFileOfPbsHasALineForEachNode) {
-  const auto captured = run(
-      "#!/bin/bash\n#PBS -l select=8:ngpus=4\nN=$(sort -u $PBS_NODEFILE | wc -l)\n"
-      "mpiexec -n $((N * 4)) --ppn 4 python pretrain_gpt.py\n");
+  const auto captured =
+      run("#!/bin/bash\n#PBS -l select=8:ngpus=4\nN=$(sort -u $PBS_NODEFILE | wc -l)\n"
+          "mpiexec -n $((N * 4)) --ppn 4 python pretrain_gpt.py\n");
   const auto command = only(captured, "mpiexec -n 32 --ppn 4 python pretrain_gpt.py");
   EXPECT_EQ(command.nodes, 8);
   EXPECT_EQ(command.devices_per_node, 4);
@@ -122,15 +123,16 @@ TEST_F(FieldScripts, TorchrunNamesItsConfiguration) {
 }
 
 TEST_F(FieldScripts, ModulesOfPythonKeepTheirWords) {
-  only(run("python3 -m verl.trainer.main_ppo data.train_batch_size=256 trainer.critic_warmup = 0\n"),
-       "python3 -m verl.trainer.main_ppo data.train_batch_size=256 trainer.critic_warmup = 0");
+  only(
+      run("python3 -m verl.trainer.main_ppo data.train_batch_size=256 trainer.critic_warmup = 0\n"),
+      "python3 -m verl.trainer.main_ppo data.train_batch_size=256 trainer.critic_warmup = 0");
   only(run("python3 -m ourlab.verl.trainer.main_ppo trainer.nnodes=1\n"),
        "python3 -m ourlab.verl.trainer.main_ppo trainer.nnodes=1");
 }
 
 TEST_F(FieldScripts, VariablesInFrontOfACommandAreRecorded) {
-  const auto captured =
-      run("CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 NPROC_PER_NODE=4 swift sft --model Qwen/Qwen3-8B\n");
+  const auto captured = run(
+      "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 NPROC_PER_NODE=4 swift sft --model Qwen/Qwen3-8B\n");
   const auto command = only(captured, "swift sft --model Qwen/Qwen3-8B");
   EXPECT_EQ(value_in(command, "CUDA_VISIBLE_DEVICES"), "0,1,2,3,4,5,6,7");
   EXPECT_EQ(value_in(command, "NPROC_PER_NODE"), "4");
@@ -142,9 +144,9 @@ TEST_F(FieldScripts, AccelerateIsRecorded) {
 }
 
 TEST_F(FieldScripts, ATextForBashBehindSrunIsFollowed) {
-  const auto captured = run(
-      "srun -N 16 --ntasks-per-node 8 bash -c \"python Megatron-Bridge/run_script.py "
-      "--config_file llama31.yaml -ng 128\"\n");
+  const auto captured =
+      run("srun -N 16 --ntasks-per-node 8 bash -c \"python Megatron-Bridge/run_script.py "
+          "--config_file llama31.yaml -ng 128\"\n");
   const auto command = only(captured,
                             "srun -N 16 --ntasks-per-node 8 python Megatron-Bridge/run_script.py "
                             "--config_file llama31.yaml -ng 128");
@@ -153,10 +155,10 @@ TEST_F(FieldScripts, ATextForBashBehindSrunIsFollowed) {
 }
 
 TEST_F(FieldScripts, AScriptEchoedIntoAPodIsFollowed) {
-  const auto captured = run(
-      "JOB=$(cat <<EOF\ncd /opt/no-such-place\nuv run python examples/run_grpo_math.py "
-      "--config c.yaml cluster.num_nodes=4\nEOF\n)\n"
-      "echo \"$JOB\" | kubectl exec -i head-pod -- /bin/bash\n");
+  const auto captured =
+      run("JOB=$(cat <<EOF\ncd /opt/no-such-place\nuv run python examples/run_grpo_math.py "
+          "--config c.yaml cluster.num_nodes=4\nEOF\n)\n"
+          "echo \"$JOB\" | kubectl exec -i head-pod -- /bin/bash\n");
   only(captured,
        "kubectl exec -i head-pod -- uv run python examples/run_grpo_math.py --config c.yaml "
        "cluster.num_nodes=4");
@@ -178,10 +180,11 @@ TEST_F(FieldScripts, WhatPythonPrintsBecomesArguments) {
 
 TEST_F(FieldScripts, AConfigurationThatAFunctionWritesIsThere) {
   write("41.lib.sh",
-        "mkjson() {\ncat > $1 <<J\n{\"train_batch_size\": $GBS, \"bf16\": {\"enabled\": true}}\nJ\n}\n");
-  const auto captured = run(
-      "GBS=64\n. 41.lib.sh\nmkjson ds.json\n"
-      "deepspeed --num_gpus 8 pretrain_gpt.py --deepspeed_config ds.json\nrm ds.json\n");
+        "mkjson() {\ncat > $1 <<J\n{\"train_batch_size\": $GBS, \"bf16\": {\"enabled\": "
+        "true}}\nJ\n}\n");
+  const auto captured =
+      run("GBS=64\n. 41.lib.sh\nmkjson ds.json\n"
+          "deepspeed --num_gpus 8 pretrain_gpt.py --deepspeed_config ds.json\nrm ds.json\n");
   const auto command =
       only(captured, "deepspeed --num_gpus 8 pretrain_gpt.py --deepspeed_config ds.json");
   ASSERT_EQ(command.files.size(), 2);
@@ -192,11 +195,10 @@ TEST_F(FieldScripts, AConfigurationThatAFunctionWritesIsThere) {
 TEST_F(FieldScripts, AWrapperIsFollowedIfThereAndRecordedIfNot) {
   const std::string script =
       "srun -N 2 --ntasks-per-node 8 ./bind.sh python pretrain_gpt.py --bf16\n";
-  only(run(script),
-       "srun -N 2 --ntasks-per-node 8 ./bind.sh python pretrain_gpt.py --bf16");
+  only(run(script), "srun -N 2 --ntasks-per-node 8 ./bind.sh python pretrain_gpt.py --bf16");
   write("bind.sh", "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=$SLURM_LOCALID\nexec \"$@\"\n");
-  const auto command = only(run(script),
-                            "srun -N 2 --ntasks-per-node 8 python pretrain_gpt.py --bf16");
+  const auto command =
+      only(run(script), "srun -N 2 --ntasks-per-node 8 python pretrain_gpt.py --bf16");
   EXPECT_EQ(value_in(command, "CUDA_VISIBLE_DEVICES"), "0");
 }
 

@@ -20,7 +20,8 @@ class Records : public Workplace {};
 
 TEST_F(Records, ARecordReadsBackAsItWas) {
   write("c.yaml", "x: 1\n");
-  const auto captured = run("#!/bin/bash\n#SBATCH -N 2\nexport A=$'1\\n2'\nsrun torchrun t.py c.yaml 'a b'\n");
+  const auto captured =
+      run("#!/bin/bash\n#SBATCH -N 2\nexport A=$'1\\n2'\nsrun torchrun t.py c.yaml 'a b'\n");
   const std::string text = launch_json(captured);
   EXPECT_THAT(text, HasSubstr("\"stepwright\": \"launch/1\""));
   const Captured again = read_launch(text, "launch.json");
@@ -38,18 +39,20 @@ TEST_F(Records, MalformedRecordsAreRefusedWithTheirPlace) {
   EXPECT_THAT(refused("{\"stepwright\": \"launch/1\"}"), HasSubstr("commands"));
   EXPECT_THAT(refused("{\"stepwright\": \"launch/1\", \"commands\": [{\"argv\": []}]}"),
               HasSubstr("commands.0.argv"));
-  EXPECT_THAT(refused("{\"stepwright\": \"launch/1\", \"commands\": [{\"argv\": [\"a\"], \"node\": 1}]}"),
-              HasSubstr("nodes"));
-  EXPECT_THAT(refused("{\"stepwright\": \"launch/1\", \"commands\": [{\"argv\": [\"a\"], \"nodes\": 0}]}"),
-              HasSubstr("commands.0.nodes"));
+  EXPECT_THAT(
+      refused("{\"stepwright\": \"launch/1\", \"commands\": [{\"argv\": [\"a\"], \"node\": 1}]}"),
+      HasSubstr("nodes"));
+  EXPECT_THAT(
+      refused("{\"stepwright\": \"launch/1\", \"commands\": [{\"argv\": [\"a\"], \"nodes\": 0}]}"),
+      HasSubstr("commands.0.nodes"));
   EXPECT_THAT(refused("{"), HasSubstr("launch.json:1:"));
   EXPECT_THAT(refused("[]"), HasSubstr("launch.json"));
 }
 
 TEST_F(Records, ACommandAsAScriptRunsAsTheSameCommand) {
-  const auto captured = run(
-      "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n"
-      "export NCCL_ALGO=\"it's\"\nsrun torchrun t.py 'a b' $'x\\ny'\n");
+  const auto captured =
+      run("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n"
+          "export NCCL_ALGO=\"it's\"\nsrun torchrun t.py 'a b' $'x\\ny'\n");
   const std::string script = script_of(captured.commands.at(0));
   EXPECT_THAT(script, HasSubstr("#SBATCH --nodes=2\n#SBATCH --gpus-per-node=4\n"
                                 "#SBATCH --ntasks-per-node=4\n"));
@@ -76,20 +79,21 @@ TEST_F(Records, OnlyChangedVariablesAndThoseOfTrainingAreKept) {
 
 TEST_F(Records, SecretsAreLeftOut) {
   ::setenv("WANDB_API_KEY", "0123456789abcdef", 1);
-  const auto captured = run(
-      "export HF_TOKEN=hush-hush-1 TOKENIZERS_PARALLELISM=false MONKEY=1\n"
-      "wandb login $WANDB_API_KEY\n"
-      "docker run -e HF_TOKEN=$HF_TOKEN img torchrun t.py --wandb-api-key X1 --hf_token=X2 "
-      "--seq-len-tokens 5 --moe-token-dispatcher-type alltoall --num-key-value-heads 8 "
-      "--note key:$WANDB_API_KEY\n");
+  const auto captured =
+      run("export HF_TOKEN=hush-hush-1 TOKENIZERS_PARALLELISM=false MONKEY=1\n"
+          "wandb login $WANDB_API_KEY\n"
+          "docker run -e HF_TOKEN=$HF_TOKEN img torchrun t.py --wandb-api-key X1 --hf_token=X2 "
+          "--seq-len-tokens 5 --moe-token-dispatcher-type alltoall --num-key-value-heads 8 "
+          "--note key:$WANDB_API_KEY\n");
   ::unsetenv("WANDB_API_KEY");
   const std::string text = launch_json(captured);
   for (const char* secret : {"hush-hush-1", "0123456789abcdef", "X1", "X2"}) {
     EXPECT_EQ(text.find(secret), std::string::npos) << secret;
   }
-  EXPECT_EQ(lines_of(captured),
-            "docker run -e HF_TOKEN img torchrun t.py --seq-len-tokens 5 --moe-token-dispatcher-type "
-            "alltoall --num-key-value-heads 8 --note 'key:[left out]'\n");
+  EXPECT_EQ(
+      lines_of(captured),
+      "docker run -e HF_TOKEN img torchrun t.py --seq-len-tokens 5 --moe-token-dispatcher-type "
+      "alltoall --num-key-value-heads 8 --note 'key:[left out]'\n");
   EXPECT_EQ(value_in(captured.commands.at(0), "TOKENIZERS_PARALLELISM"), "false");
   EXPECT_EQ(value_in(captured.commands.at(0), "MONKEY"), "1");
 }
@@ -99,11 +103,12 @@ TEST(Secrets, NamesOfSecretsAreToldFromNamesOfTraining) {
                            "MY_CREDENTIAL", "GIT_AUTH", "SLACK_TOKEN_PROD"}) {
     EXPECT_TRUE(is_secret_variable(name)) << name;
   }
-  for (const char* name : {"TOKENIZERS_PARALLELISM", "MONKEY", "KEYBOARD", "MAX_TOKENS", "AUTHOR"}) {
+  for (const char* name :
+       {"TOKENIZERS_PARALLELISM", "MONKEY", "KEYBOARD", "MAX_TOKENS", "AUTHOR"}) {
     EXPECT_FALSE(is_secret_variable(name)) << name;
   }
-  for (const char* name : {"--wandb-api-key", "--hf_token", "trainer.api_key", "--token", "--password",
-                           "+logger.wandb_key"}) {
+  for (const char* name : {"--wandb-api-key", "--hf_token", "trainer.api_key", "--token",
+                           "--password", "+logger.wandb_key"}) {
     EXPECT_TRUE(is_secret_argument(name)) << name;
   }
   for (const char* name : {"--pad_token", "--num-key-value-heads", "data.prompt_key", "--input_key",

@@ -18,7 +18,8 @@ class ShellConstructs : public Workplace {
     for (const char* name : {"torchrun", "python", "deepspeed", "accelerate", "srun"}) {
       write(std::string("venv/bin/") + name, "#!/bin/sh\ntouch '" + mark().string() + "'\n");
     }
-    write("venv/bin/activate", "VIRTUAL_ENV=$PWD/venv\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n");
+    write("venv/bin/activate",
+          "VIRTUAL_ENV=$PWD/venv\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n");
   }
   void TearDown() override {
     EXPECT_FALSE(std::filesystem::exists(mark())) << "a launcher really ran";
@@ -47,10 +48,10 @@ TEST_F(ShellConstructs, ALauncherGivenByItsPathIsRecorded) {
       "nohup $V/bin/torchrun e.py\ntimeout 60 $V/bin/torchrun f.py\ncommand $V/bin/torchrun g.py\n"
       "exec $V/bin/torchrun h.py > log\n");
   const std::string bin = (path() / "venv/bin/").string();
-  EXPECT_EQ(lines_of(captured),
-            bin + "torchrun 'a b.py'\nvenv/bin/python train.py\n" + bin +
-                "deepspeed c.py\n./venv/bin/accelerate launch d.py\n" + bin + "torchrun e.py\n" + bin +
-                "torchrun f.py\n" + bin + "torchrun g.py\n" + bin + "torchrun h.py\n");
+  EXPECT_EQ(lines_of(captured), bin + "torchrun 'a b.py'\nvenv/bin/python train.py\n" + bin +
+                                    "deepspeed c.py\n./venv/bin/accelerate launch d.py\n" + bin +
+                                    "torchrun e.py\n" + bin + "torchrun f.py\n" + bin +
+                                    "torchrun g.py\n" + bin + "torchrun h.py\n");
 }
 
 TEST_F(ShellConstructs, AProgramOfPythonRunByItselfIsRecorded) {
@@ -104,17 +105,19 @@ TEST_F(ShellConstructs, TheLastWordOfTheCommandBeforeSurvives) {
 }
 
 TEST_F(ShellConstructs, TracesAndStrictModeDoNotDisturb) {
-  EXPECT_EQ(lines_of(run("#!/bin/bash\nset -euxo pipefail\nIFS=,\nL=a,b\nset -f\n"
-                         "exec > >(tee log) 2>&1\nfor x in $L; do torchrun $x.py \"$x/$L\"; done\n")),
-            "torchrun a.py a/a,b\ntorchrun b.py b/a,b\n");
+  EXPECT_EQ(
+      lines_of(run("#!/bin/bash\nset -euxo pipefail\nIFS=,\nL=a,b\nset -f\n"
+                   "exec > >(tee log) 2>&1\nfor x in $L; do torchrun $x.py \"$x/$L\"; done\n")),
+      "torchrun a.py a/a,b\ntorchrun b.py b/a,b\n");
 }
 
 TEST_F(ShellConstructs, ArraysLoopsAndEvalExpand) {
-  EXPECT_EQ(lines_of(run("set -u\nARGS=(--a '1 2' --b)\nARGS+=(\"--c=$((3 * 4))\")\n"
-                         "for s in 1 2; do torchrun t.py \"${ARGS[@]}\" --seed $s; done\n"
-                         "eval 'torchrun u.py $(( 2 + 2 ))'\n")),
-            "torchrun t.py --a '1 2' --b --c=12 --seed 1\ntorchrun t.py --a '1 2' --b --c=12 --seed 2\n"
-            "torchrun u.py 4\n");
+  EXPECT_EQ(
+      lines_of(run("set -u\nARGS=(--a '1 2' --b)\nARGS+=(\"--c=$((3 * 4))\")\n"
+                   "for s in 1 2; do torchrun t.py \"${ARGS[@]}\" --seed $s; done\n"
+                   "eval 'torchrun u.py $(( 2 + 2 ))'\n")),
+      "torchrun t.py --a '1 2' --b --c=12 --seed 1\ntorchrun t.py --a '1 2' --b --c=12 --seed 2\n"
+      "torchrun u.py 4\n");
 }
 
 TEST_F(ShellConstructs, MatchesOfRegularExpressionsSurvive) {
