@@ -56,8 +56,16 @@ Likeness likeness_of(const CapturedCommand& command) {
     if (std::string rank = mask_value(argv, i, kRankOptions); !rank.empty()) likeness.rank = rank;
   }
   likeness.words = std::move(launcher);
-  likeness.words.emplace_back("");
+  likeness.words.emplace_back();
   likeness.words.insert(likeness.words.end(), argv.begin(), argv.end());
+  likeness.words.push_back(command.folder);
+  likeness.words.push_back(std::to_string(command.nodes.value_or(0)));
+  likeness.words.push_back(std::to_string(command.devices_per_node.value_or(0)));
+  if (likeness.host.empty() && likeness.rank.empty()) {
+    for (const auto& [name, value] : command.environment) {
+      likeness.words.push_back(name + "=" + value);
+    }
+  }
   return likeness;
 }
 

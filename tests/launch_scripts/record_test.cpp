@@ -63,6 +63,12 @@ TEST_F(Records, ACommandAsAScriptRunsAsTheSameCommand) {
   EXPECT_EQ(value_in(again.commands.at(0), "NCCL_ALGO"), "it's");
 }
 
+TEST_F(Records, AScriptNamesTheProcessesThatMpirunTakesFromItsJob) {
+  const auto captured =
+      run("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\nmpirun python t.py\n");
+  EXPECT_THAT(script_of(captured.commands.at(0)), HasSubstr("\nmpirun -np 8 python t.py\n"));
+}
+
 TEST_F(Records, OnlyChangedVariablesAndThoseOfTrainingAreKept) {
   ::setenv("UNCHANGED", "1", 1);
   ::setenv("NCCL_DEBUG", "WARN", 1);

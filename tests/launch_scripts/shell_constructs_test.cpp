@@ -104,6 +104,17 @@ TEST_F(ShellConstructs, TheLastWordOfTheCommandBeforeSurvives) {
             "torchrun folder venv/bin\ntorchrun b/c\n");
 }
 
+TEST_F(ShellConstructs, ProgramsThatStartLaunchersAreFollowed) {
+  EXPECT_EQ(
+      lines_of(run("/usr/bin/env torchrun a.py\nfind . -maxdepth 0 -exec torchrun b.py \\;\n"
+                   "python3 -c 'import subprocess; subprocess.run([\"torchrun\", \"c.py\"])'\n"
+                   "coproc torchrun d.py\nwait\nbash <(echo torchrun e.py)\n"
+                   "if ! torchrun f.py; then exit 1; fi\n"
+                   "until torchrun g.py; do sleep 60; done\n")),
+      "torchrun a.py\ntorchrun b.py\ntorchrun c.py\ntorchrun d.py\ntorchrun e.py\n"
+      "torchrun f.py\ntorchrun g.py\n");
+}
+
 TEST_F(ShellConstructs, TracesAndStrictModeDoNotDisturb) {
   EXPECT_EQ(
       lines_of(run("#!/bin/bash\nset -euxo pipefail\nIFS=,\nL=a,b\nset -f\n"
@@ -192,6 +203,12 @@ TEST_F(ShellConstructs, TheSameCommandTwiceIsOneWithACount) {
   ASSERT_EQ(captured.commands.size(), 1);
   EXPECT_EQ(captured.commands[0].count, 2);
   EXPECT_EQ(captured.commands[0].nodes, std::nullopt);
+}
+
+TEST_F(ShellConstructs, TheSameWordsWithOtherVariablesAreTwoCommands) {
+  const auto captured = run("SIZE=1 torchrun t.py\nSIZE=2 torchrun t.py\n");
+  ASSERT_EQ(captured.commands.size(), 2);
+  EXPECT_EQ(value_in(captured.commands[1], "SIZE"), "2");
 }
 
 TEST_F(ShellConstructs, ALauncherWithoutTrainingIsNotALaunch) {
