@@ -44,7 +44,7 @@ int run_script(const Context& context, const std::filesystem::path& file, const 
       interpreter.erase(interpreter.begin());
   }
   if (interpreter.empty()) return execute(file, words);
-  const std::string_view program = base_name(interpreter.front());
+  const std::string program(base_name(interpreter.front()));
   if (program.starts_with("python")) {
     record_launch(context, words);
     return 0;

@@ -12,7 +12,6 @@ using enum ToolKind;
 constexpr Tool kTools[] = {
     {"torchrun", kLaunch},
     {"deepspeed", kLaunch},
-    {"ds", kLaunch},
     {"accelerate", kLaunch},
     {"swift", kLaunch},
     {"megatron", kLaunch},
@@ -39,7 +38,6 @@ constexpr Tool kTools[] = {
     {"sky", kLaunch},
     {"dstack", kLaunch},
     {"xpk", kLaunch},
-    {"mosaic", kLaunch},
     {"python", kPython},
     {"python3", kPython},
     {"python3.8", kPython},

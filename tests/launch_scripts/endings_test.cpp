@@ -60,6 +60,11 @@ TEST_F(Endings, ALauncherItselfCanBeCaptured) {
   EXPECT_EQ(lines_of(captured), "torchrun t.py\n");
   EXPECT_EQ(lines_of(capture({.command = {"/opt/none/torchrun", "t.py"}})),
             "/opt/none/torchrun t.py\n");
+  write("job.sh", "#!/bin/bash\n#SBATCH -N 4\nsrun torchrun t.py $SLURM_NNODES\n");
+  EXPECT_EQ(lines_of(capture({.command = {"sbatch", "job.sh"}})), "srun torchrun t.py 4\n");
+  EXPECT_EQ(lines_of(capture({.command = {"./job.sh"}})), "srun torchrun t.py 4\n");
+  EXPECT_EQ(lines_of(capture({.command = {"srun", "-N2", "python", "t.py"}})),
+            "srun -N2 python t.py\n");
 }
 
 TEST_F(Endings, AnEndlessLoopIsEndedAtTheLimit) {

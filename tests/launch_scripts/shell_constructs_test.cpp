@@ -61,7 +61,7 @@ TEST_F(ShellConstructs, AProgramOfPythonRunByItselfIsRecorded) {
 
 TEST_F(ShellConstructs, EnvNohupTimeAndTimeoutReallyRun) {
   EXPECT_EQ(lines_of(run("env X=1 torchrun a.py\nnohup torchrun b.py\ntime torchrun c.py\n"
-                         "timeout 60 torchrun d.py\nnice torchrun e.py\nstdbuf -oL torchrun f.py\n"
+                         "timeout 60 torchrun d.py\nnice torchrun e.py\nnice -n 1 torchrun f.py\n"
                          "env -i A=1 bash -c 'torchrun g.py'\nsetsid -w torchrun h.py\n"
                          "echo i.py | xargs torchrun\n")),
             "torchrun a.py\ntorchrun b.py\ntorchrun c.py\ntorchrun d.py\ntorchrun e.py\n"
