@@ -88,12 +88,13 @@ TEST_F(Records, SecretsAreLeftOut) {
   const auto captured =
       run("export HF_TOKEN=hush-hush-1 TOKENIZERS_PARALLELISM=false MONKEY=1\n"
           "wandb login $WANDB_API_KEY\n"
-          "docker run -e HF_TOKEN=$HF_TOKEN img torchrun t.py --wandb-api-key X1 --hf_token=X2 "
+          "docker run -e HF_TOKEN=$HF_TOKEN img torchrun t.py --wandb-api-key hidden-1 "
+          "--hf_token=hidden-2 "
           "--seq-len-tokens 5 --moe-token-dispatcher-type alltoall --num-key-value-heads 8 "
           "--note key:$WANDB_API_KEY\n");
   ::unsetenv("WANDB_API_KEY");
   const std::string text = launch_json(captured);
-  for (const char* secret : {"hush-hush-1", "0123456789abcdef", "X1", "X2"}) {
+  for (const char* secret : {"hush-hush-1", "0123456789abcdef", "hidden-1", "hidden-2"}) {
     EXPECT_EQ(text.find(secret), std::string::npos) << secret;
   }
   EXPECT_EQ(
