@@ -69,6 +69,7 @@ class Check : public Command {
  private:
   /// A plan file, or the files of a framework.
   [[nodiscard]] framework_files::ImportedPlan read(const Console& console) const {
+    if (files_.captures()) return files_.read(console, true);
     const std::string& first = files_.files().front();
     if (holds_job(first, console)) {
       fail_input(

@@ -88,6 +88,7 @@ std::unique_ptr<Command> train_command(CLI::App& program);
 std::unique_ptr<Command> sample_command(CLI::App& program);
 std::unique_ptr<Command> export_command(CLI::App& program);
 std::unique_ptr<Command> import_command(CLI::App& program);
+std::unique_ptr<Command> capture_command(CLI::App& program);
 std::unique_ptr<Command> check_command(CLI::App& program);
 std::unique_ptr<Command> checkpoint_command(CLI::App& program);
 std::unique_ptr<Command> serve_command(CLI::App& program);

@@ -79,6 +79,7 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(characterize_command(program));
   commands.push_back(compare_command(program));
   commands.push_back(export_command(program));
+  commands.push_back(capture_command(program));
   commands.push_back(import_command(program));
   commands.push_back(check_command(program));
   commands.push_back(serve_command(program));

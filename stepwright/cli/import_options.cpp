@@ -1,7 +1,10 @@
 #include "stepwright/cli/import_options.h"
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
+#include "stepwright/capture/launch_record.h"
+#include "stepwright/capture/record_sources.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/plan_file.h"
 
@@ -45,17 +48,39 @@ ImportOptions::ImportOptions(CLI::App& command) {
                   "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192,\n"
                   "or a mapping as in a job, also with `lengths` of documents")
       ->type_name("BATCH");
+  command.add_flag("--capture", captures_,
+                   "FILE... is a launch script with its arguments, behind --: run it with\n"
+                   "stand-ins for its launchers (docs/capture.md) and read what it starts");
+  capture_.add_to(command);
   command.add_flag("--strict", strict_,
                    "Fail where something was not read that may change the prediction");
 }
 
-framework_files::ImportedPlan ImportOptions::read(const Console& console, bool as_it_is) const {
+std::vector<launch_scripts::SourceFile> ImportOptions::sources(framework_files::Given& given,
+                                                               const Console& console) const {
+  const auto take = [&](const capture::Captured& captured, const std::string& name) {
+    const auto taken = capture::record_sources(captured, given.command, name);
+    given.command.reset();  // of the record, whose commands are one script now
+    return taken;
+  };
+  if (captures_) return take(capture_.capture(files_, given.nodes, console), files_.back());
   std::vector<launch_scripts::SourceFile> sources;
   for (const std::string& file : files_) {
-    sources.push_back({file, file_text(file, console)});
+    std::string text = file_text(file, console);
+    if (capture::is_launch_record(text)) {
+      const auto taken = take(capture::read_launch(text, file), file);
+      sources.insert(sources.end(), taken.begin(), taken.end());
+    } else {
+      sources.push_back({file, std::move(text)});
+    }
   }
+  return sources;
+}
+
+framework_files::ImportedPlan ImportOptions::read(const Console& console, bool as_it_is) const {
+  framework_files::Given given = given_;
   framework_files::ImportedPlan imported =
-      framework_files::import_sources(from_, sources, given_, as_it_is);
+      framework_files::import_sources(from_, sources(given, console), given, as_it_is);
   if (strict_) framework_files::check_all_read(imported.report);
   return imported;
 }

@@ -1,3 +1,7 @@
+#include "stepwright/capture/stand_in.h"
 #include "stepwright/cli/command_line.h"
 
-int main(int argc, char** argv) { return stepwright::cli::run_command_line(argc, argv); }
+int main(int argc, char** argv) {
+  if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
+  return stepwright::cli::run_command_line(argc, argv);
+}

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "stepwright/schedule/kinds.h"
 #include "stepwright/step/setting.h"
 #include "stepwright/traffic/ledger.h"
 #include "stepwright/traffic/matrix.h"

@@ -30,6 +30,7 @@ from include_graph import (
 BELOW = {
     "core": "",
     "launch_scripts": "core",
+    "capture": "launch_scripts",
     "checkpoint": "core",
     "model": "core",
     "cluster": "core",
@@ -63,7 +64,7 @@ BELOW = {
     "sample": "runtime cost",
     "lab": "cluster",
     "serve": "core",
-    "cli": "checkpoint fit study interleave check learn report collective_files logs "
+    "cli": "capture checkpoint fit study interleave check learn report collective_files logs "
     "traffic runtime sample lab serve whole_run phases",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")

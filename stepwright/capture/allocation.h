@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/capture/captured.h"
+#include "stepwright/capture/option_words.h"
+
+namespace stepwright::capture {
+
+/// What a batch job has, as far as its options say it.
+struct Allocation {
+  std::string scheduler;                         ///< "slurm", "pbs", "lsf" or "sge".
+  std::int64_t id = 0;                           ///< Number of the job.
+  std::string name;                              ///< Empty: the name of the script.
+  std::optional<std::int64_t> nodes;             ///< nullopt: the options do not say.
+  std::optional<std::int64_t> job_nodes;         ///< Of the whole job; `nodes` may be of a step.
+  std::optional<std::int64_t> devices_per_node;  ///< nullopt: the options do not say.
+  std::optional<std::int64_t> tasks;             ///< Of all nodes.
+  std::optional<std::int64_t> tasks_per_node;
+  std::optional<std::int64_t> cpus_per_task;
+  std::string array;  ///< Indices of a job array: "0-3,7"; empty: no array.
+  Words options;      ///< As they were written; those of the command line last.
+};
+
+/// How sbatch, salloc and srun read their options.
+OptionRules slurm_rules();
+
+/// Adds the options of a Slurm command to an allocation; they override what it says.
+void apply_slurm(std::span<const Option> options, Allocation& allocation);
+
+/// Returns the allocation that `#SBATCH`, `#PBS`, `#BSUB` and `#$` lines ask for; nullopt: the text
+/// has none. As Slurm does, reading ends at the first line that is no comment.
+std::optional<Allocation> directives_of(std::string_view text);
+
+/// Adds the option words of a scheduler's command line (without the program) to an allocation and
+/// returns the place of the first word that is no option. `allocation.scheduler` says how to read.
+std::size_t apply_words(const Words& words, Allocation& allocation, SplitCommand* split = nullptr);
+
+/// Splits a line in words as a shell does, without expansions.
+Words split_quoted(std::string_view line);
+
+}  // namespace stepwright::capture

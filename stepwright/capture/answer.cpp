@@ -1,0 +1,213 @@
+#include "stepwright/capture/answer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/capture/event.h"
+#include "stepwright/capture/go_on.h"
+#include "stepwright/capture/host_list.h"
+#include "stepwright/capture/tools.h"
+
+namespace stepwright::capture {
+namespace {
+
+constexpr useconds_t kLongestSleepUs = 50'000;
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+bool has(const Words& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// The value behind `--name=`, or in the word behind a short name.
+std::string value_of(const Words& words, std::string_view start, std::string_view short_name = "") {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].starts_with(start)) return words[i].substr(start.size());
+    if (!short_name.empty() && words[i] == short_name && i + 1 < words.size()) return words[i + 1];
+  }
+  return "";
+}
+
+std::int64_t nodes_of_job(const Context& context) {
+  if (context.allocation && context.allocation->job_nodes) return *context.allocation->job_nodes;
+  return context.nodes().value_or(1);
+}
+
+int real_or_nothing(const Context& context, const Words& words) {
+  return find_real(context, base_name(words.front())).empty() ? 0 : run_really(context, words);
+}
+
+/// Without a number of devices: the real program, or a note.
+int ask_for_devices(const Context& context, const Words& words) {
+  const std::string_view name = base_name(words.front());
+  if (!find_real(context, name).empty()) return run_really(context, words);
+  const std::string note = fmt::format(
+      "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
+      name);
+  append_text(context.folder, kNoteEvent, note);
+  std::fprintf(stderr, "%s\n", note.c_str());
+  return kNotFound;
+}
+
+std::string gpu_field(std::string_view field, std::int64_t index, std::int64_t devices) {
+  if (field == "index") return std::to_string(index);
+  if (field == "count") return std::to_string(devices);
+  if (field == "name" || field == "gpu_name") return "NVIDIA GPU";
+  if (field == "uuid" || field == "gpu_uuid") return fmt::format("GPU-{:032x}", index);
+  return "[N/A]";
+}
+
+int answer_nvidia_smi(const Context& context, const Words& words) {
+  const auto devices = context.devices_per_node();
+  if (!devices) return ask_for_devices(context, words);
+  const std::string query = value_of(words, "--query-gpu=");
+  const std::string chosen = value_of(words, "--id=", "-i");
+  for (std::int64_t i = 0; i < *devices; ++i) {
+    if (!chosen.empty() && !expand_hosts(chosen).empty() &&
+        !std::ranges::count(expand_hosts(chosen), std::to_string(i)))
+      continue;
+    if (query.empty()) {
+      if (has(words, "-L") || has(words, "--list-gpus") || words.size() == 1) {
+        print(fmt::format("GPU {}: NVIDIA GPU (UUID: GPU-{:032x})\n", i, i));
+      }
+      continue;
+    }
+    const std::string format = value_of(words, "--format=");
+    if (i == 0 && format.find("noheader") == std::string::npos) print(query + "\n");
+    std::string line;
+    for (const std::string& field : expand_hosts(query)) {
+      line += (line.empty() ? "" : ", ") + gpu_field(field, i, *devices);
+    }
+    print(line + "\n");
+  }
+  return 0;
+}
+
+int answer_rocm_smi(const Context& context, const Words& words) {
+  const auto devices = context.devices_per_node();
+  if (!devices) return ask_for_devices(context, words);
+  for (std::int64_t i = 0; i < *devices; ++i) print(fmt::format("GPU[{}]\t\t: AMD GPU\n", i));
+  return 0;
+}
+
+int answer_scontrol(const Context& context, const Words& words) {
+  const std::int64_t nodes = nodes_of_job(context);
+  const std::string what = words.size() > 2 && words[1] == "show" ? words[2] : "";
+  const std::string given = words.size() > 3 ? words[3] : "";
+  if (what == "hostnames" || what == "hostname") {
+    const std::string list = variable("SLURM_JOB_NODELIST");
+    const std::string& shown = given.empty() ? list : given;
+    for (const std::string& host : shown.empty() ? host_names(nodes) : expand_hosts(shown)) {
+      print(host + "\n");
+    }
+  } else if (what == "hostlist" || what == "hostlistsorted") {
+    print(given + "\n");
+  } else if (what == "job" || what == "jobid" || what == "jobs") {
+    const std::string id = variable("SLURM_JOB_ID");
+    const std::string command = context.scripts.empty() ? "(null)" : context.scripts.back();
+    print(
+        fmt::format("JobId={} JobName={}\n   JobState=RUNNING TimeLimit=UNLIMITED\n   NodeList={}\n"
+                    "   BatchHost=node001\n   NumNodes={}\n   Command={}\n   WorkDir={}\n",
+                    id, variable("SLURM_JOB_NAME"), host_list(nodes), nodes, command,
+                    variable("SLURM_SUBMIT_DIR")));
+  } else if (what == "node" || what == "nodes") {
+    for (const std::string& host : given.empty() ? host_names(nodes) : expand_hosts(given)) {
+      const std::string gres = context.devices_per_node()
+                                   ? fmt::format("gpu:{}", *context.devices_per_node())
+                                   : std::string("(null)");
+      print(fmt::format("NodeName={} NodeAddr={} Gres={} State=ALLOCATED\n", host, host, gres));
+    }
+  }
+  return 0;
+}
+
+/// squeue's letters of `-o "%N %D"`.
+std::string queue_line(const Context& context, std::string_view format) {
+  const std::int64_t nodes = nodes_of_job(context);
+  std::string line;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%' || i + 1 == format.size()) {
+      line += format[i];
+      continue;
+    }
+    while (++i + 1 < format.size() &&
+           (format[i] == '.' || (format[i] >= '0' && format[i] <= '9'))) {
+    }
+    switch (format[i]) {
+      case 'N':
+      case 'R': line += host_list(nodes); break;
+      case 'D': line += std::to_string(nodes); break;
+      case 'i':
+      case 'A': line += variable("SLURM_JOB_ID"); break;
+      case 'j': line += variable("SLURM_JOB_NAME"); break;
+      case 'T': line += "RUNNING"; break;
+      case 't': line += "R"; break;
+      default: line += "N/A"; break;
+    }
+  }
+  return line;
+}
+
+/// Inside of a job the job itself; outside all jobs have ended.
+int answer_squeue(const Context& context, const Words& words) {
+  const std::string standard = "%i %P %j %u %t %M %D %R";
+  std::string format = value_of(words, "--format=", "-o");
+  if (format.empty()) format = value_of(words, "-o");
+  if (format.empty()) format = standard;
+  if (!has(words, "-h") && !has(words, "--noheader")) {
+    print("JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n");
+  }
+  if (!variable("SLURM_JOB_ID").empty()) print(queue_line(context, format) + "\n");
+  return 0;
+}
+
+int answer_hostname(const Context& context, const Words& words) {
+  if (!context.allocation) return real_or_nothing(context, words);
+  const std::string option = words.size() > 1 ? words[1] : "";
+  const bool address = option == "-i" || option == "-I" || option == "--ip-address" ||
+                       option == "--all-ip-addresses";
+  print(address ? "10.0.0.1\n" : "node001\n");
+  return 0;
+}
+
+int answer_nproc(const Context& context, const Words& words) {
+  if (!context.allocation || !context.allocation->cpus_per_task) {
+    return real_or_nothing(context, words);
+  }
+  print(variable("SLURM_CPUS_ON_NODE") + "\n");
+  return 0;
+}
+
+}  // namespace
+
+int answer_device_count(const Context& context, const Words& words) {
+  const auto devices = context.devices_per_node();
+  if (!devices) return run_really(context, words);
+  print(fmt::format("{}\n", *devices));
+  return 0;
+}
+
+int answer(const Context& context, const Words& words) {
+  const std::string_view name = base_name(words.front());
+  if (name == "nvidia-smi") return answer_nvidia_smi(context, words);
+  if (name == "rocm-smi" || name == "amd-smi") return answer_rocm_smi(context, words);
+  if (name == "scontrol") return answer_scontrol(context, words);
+  if (name == "squeue") return answer_squeue(context, words);
+  if (name == "hostname") return answer_hostname(context, words);
+  if (name == "nproc") return answer_nproc(context, words);
+  if (name == "sleep") return ::usleep(kLongestSleepUs) == 0 ? 0 : 1;
+  return real_or_nothing(context, words);
+}
+
+}  // namespace stepwright::capture

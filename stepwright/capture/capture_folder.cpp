@@ -1,0 +1,80 @@
+#include "stepwright/capture/capture_folder.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "stepwright/capture/bash_startup.h"
+#include "stepwright/capture/keeper.h"
+#include "stepwright/capture/tools.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright::capture {
+namespace {
+
+void make_links(const std::filesystem::path& folder, const std::filesystem::path& program) {
+  for (const char* name : {"bin", "writers", "tools", "scratch"}) {
+    std::filesystem::create_directory(folder / name);
+  }
+  for (const Tool& tool : all_tools()) {
+    if (tool.kind == ToolKind::kWriter) continue;
+    std::filesystem::create_symlink(program, folder / "bin" / tool.name);
+  }
+  for (const std::string_view name :
+       {kKeeperName, std::string_view("stepwright-too-deep"),
+        std::string_view("stepwright-not-run"), std::string_view("stepwright-ran")}) {
+    std::filesystem::create_symlink(program, folder / "tools" / name);
+  }
+}
+
+}  // namespace
+
+void link_writers(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink(folder / "tools" / kKeeperName, ignored);
+  for (const Tool& tool : all_tools()) {
+    if (tool.kind != ToolKind::kWriter) continue;
+    std::filesystem::create_symlink(program, folder / "writers" / tool.name, ignored);
+  }
+}
+
+CaptureFolder::CaptureFolder(const std::filesystem::path& program, const Settings& settings) {
+  std::error_code ignored;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
+  std::string name =
+      ((ignored ? std::filesystem::path("/tmp") : parent) / "stepwright-capture-XXXXXX").string();
+  if (name.find(':') != std::string::npos) name = "/tmp/stepwright-capture-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(ErrorKind::kRuntime, fmt::format("cannot make a temporary folder {}: {}", name,
+                                                 std::generic_category().message(errno)));
+  }
+  path_ = std::filesystem::canonical(name, ignored);
+  if (ignored) path_ = name;
+  try {
+    make_links(path_, program);
+    if (settings.only_launchers) link_writers(path_);
+    write_settings(settings, path_);
+    std::ofstream(bash_startup_file()) << bash_startup(path_);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::filesystem::remove_all(path_, ignored);
+    throw Error(ErrorKind::kRuntime, fmt::format("cannot fill the folder {}: {}", path_.string(),
+                                                 error.code().message()));
+  }
+}
+
+CaptureFolder::~CaptureFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path CaptureFolder::keeper() const { return path_ / "tools" / kKeeperName; }
+
+std::filesystem::path CaptureFolder::bash_startup_file() const { return path_ / "bash_startup.sh"; }
+
+}  // namespace stepwright::capture

@@ -1,0 +1,172 @@
+#include "stepwright/capture/carry.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stepwright/capture/allocation_environment.h"
+#include "stepwright/capture/capture_folder.h"
+#include "stepwright/capture/carrier.h"
+#include "stepwright/capture/go_on.h"
+#include "stepwright/capture/launch_event.h"
+#include "stepwright/capture/tools.h"
+
+namespace stepwright::capture {
+namespace {
+
+constexpr std::string_view kMpi = "mpirun mpiexec mpiexec.hydra orterun prterun jsrun aprun";
+constexpr std::string_view kManagers = "uv poetry pipenv pixi pdm rye hatch conda mamba micromamba";
+constexpr std::string_view kContainers =
+    "docker nvidia-docker podman nerdctl singularity apptainer";
+
+void set_variables(const std::map<std::string, std::string>& variables) {
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+}
+
+std::optional<std::int64_t> count_of(std::span<const Option> options, std::string_view names) {
+  const auto value = option_value(options, names);
+  const std::int64_t count = value ? std::atoll(value->c_str()) : 0;
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+/// srun inside of a job starts a step, which may have fewer nodes; outside it makes a job.
+void enter_step(Context& context, const Carried& carried) {
+  const bool within = context.allocation && context.allocation->scheduler == "slurm";
+  Allocation step =
+      within ? *context.allocation : Allocation{.scheduler = "slurm", .id = 1'000'000};
+  const auto tasks_before = step.tasks;
+  step.tasks.reset();
+  apply_slurm(carried.options, step);
+  const bool says_nodes = option_value(carried.options, "-N --nodes").has_value();
+  if (!step.tasks && !says_nodes) step.tasks = tasks_before;
+  if (!within) {
+    if (context.settings.nodes) step.nodes = context.settings.nodes;
+    if (context.settings.devices_per_node)
+      step.devices_per_node = context.settings.devices_per_node;
+    if (!step.nodes && step.tasks == 1) step.nodes = 1;
+    step.job_nodes = step.nodes;
+  }
+  if (step.name.empty()) step.name = "interactive";
+  set_variables(step_environment(step));
+  context.allocation = step;
+}
+
+/// Variables of the first rank, as Open MPI, MPICH and Intel MPI set them.
+void enter_mpi(const Context& context, const Carried& carried) {
+  std::map<std::string, std::string> variables = {{"OMPI_COMM_WORLD_RANK", "0"},
+                                                  {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                                                  {"OMPI_COMM_WORLD_NODE_RANK", "0"},
+                                                  {"PMIX_RANK", "0"},
+                                                  {"PMI_RANK", "0"},
+                                                  {"MPI_LOCALRANKID", "0"}};
+  std::optional<std::int64_t> each = count_of(
+      carried.options, "-npernode --npernode -ppn --ppn -perhost --perhost -N -r --rs_per_host");
+  std::optional<std::int64_t> size = count_of(carried.options, "-np --np -n --n -c --nrs");
+  if (context.allocation) {
+    const Allocation& job = *context.allocation;
+    if (!each) each = job.tasks_per_node;
+    if (!size) size = job.tasks;
+    if (!size && each && job.nodes) size = *each * *job.nodes;
+  }
+  if (size) {
+    variables["OMPI_COMM_WORLD_SIZE"] = variables["PMI_SIZE"] = std::to_string(*size);
+  }
+  if (each) {
+    variables["OMPI_COMM_WORLD_LOCAL_SIZE"] = variables["MPI_LOCALNRANKS"] = std::to_string(*each);
+  }
+  set_variables(variables);
+}
+
+/// Goes to the folder that an option names, if there is one.
+void enter_folder(std::string_view name, const Carried& carried) {
+  std::string_view names = "--directory";
+  if (name == "srun") names = "-D --chdir";
+  if (holds_word(kMpi, name)) names = "-wd --wd -wdir --wdir";
+  if (holds_word(kContainers, name)) names = "-w --workdir --pwd --cwd";
+  if (const auto folder = option_value(carried.options, names)) {
+    [[maybe_unused]] const int ignored = ::chdir(folder->c_str());
+  }
+}
+
+/// A carrier without a command behind it.
+int carry_nothing(const Context& context, const Words& words, bool has_image) {
+  const std::string_view name = base_name(words.front());
+  const std::string_view what = words.size() > 1 ? std::string_view(words[1]) : "";
+  if (holds_word(kManagers, name)) {
+    if (!context.writes_nothing() && !find_real(context, name).empty())
+      return run_really(context, words);
+  }
+  const bool starts = (name == "kubectl" && (what == "apply" || what == "create")) ||
+                      (name == "srun" && words.size() > 1) ||
+                      (what == "compose" && std::ranges::find(words, "up") != words.end()) ||
+                      (name == "docker-compose" && what == "up") || has_image;
+  if (starts) {
+    record_launch(context, words);
+    return 0;
+  }
+  if (name == "ray" && what == "start") std::ofstream(context.folder / kRayStarted) << "\n";
+  record_not_run(context, words);
+  return 0;
+}
+
+std::string joined(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// The command behind a carrier as words that can be executed.
+Words command_of(const Words& words, const Carried& carried, std::size_t from) {
+  Words command(words.begin() + static_cast<std::ptrdiff_t>(from), words.end());
+  if (carried.as_text) return {"bash", "-c", joined(command)};
+  if (const auto entry = option_value(carried.options, "--entrypoint")) {
+    if (!entry->empty()) command.insert(command.begin(), *entry);
+  }
+  // `uv run -m MODULE`
+  if (option_value(carried.options, "-m --module") && base_name(words.front()) == "uv") {
+    command.insert(command.begin(),
+                   {"python", "-m", *option_value(carried.options, "-m --module")});
+  }
+  return command;
+}
+
+}  // namespace
+
+int carry(Context context, const Words& words) {
+  const std::string_view name = base_name(words.front());
+  const auto carried = carried_command(words);
+  if (!carried) return carry_nothing(context, words, false);
+  std::size_t from = carried->program;
+  while (name == "sudo" && from < words.size() && words[from].find('=') != std::string::npos)
+    ++from;
+  const bool reads_input = carried->from_input && ::isatty(STDIN_FILENO) == 0 &&
+                           !option_value(carried->options, "-N") && words.size() > 1;
+  if (from >= words.size() && !reads_input) {
+    const bool has_image = holds_word(kContainers, name) && words.size() > 2 &&
+                           (words[1] == "run" || words[1] == "exec");
+    return carry_nothing(context, words, has_image);
+  }
+  Words front(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(from));
+  context.launcher.insert(context.launcher.end(), front.begin(), front.end());
+  if (carried->remote && !context.writes_nothing()) link_writers(context.folder);
+  context.remote = context.remote || carried->remote;
+  for (std::size_t i = carried->program; i < from; ++i) {
+    const std::size_t equals = words[i].find('=');
+    ::setenv(words[i].substr(0, equals).c_str(), words[i].substr(equals + 1).c_str(), 1);
+  }
+  if (name == "srun") enter_step(context, *carried);
+  if (holds_word(kMpi, name)) enter_mpi(context, *carried);
+  set_variables(carried->environment);
+  enter_folder(name, *carried);
+  if (from >= words.size()) return go_on(context, {"bash"});
+  return go_on(context, command_of(words, *carried, from));
+}
+
+}  // namespace stepwright::capture

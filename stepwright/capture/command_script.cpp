@@ -1,0 +1,101 @@
+#include "stepwright/capture/command_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <string_view>
+
+#include "stepwright/capture/option_words.h"
+#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/capture/tools.h"
+
+namespace stepwright::capture {
+namespace {
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::ranges::all_of(name,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+/// True for an option that `nodes` and `devices_per_node` say already, or that spans two lines.
+bool is_said_otherwise(std::string_view option) {
+  static constexpr std::string_view kSaid[] = {"--nodes", "--gpus", "--gres", "-N", "-G"};
+  return option.find('\n') != std::string_view::npos ||
+         std::ranges::any_of(kSaid,
+                             [&](std::string_view said) { return option.starts_with(said); });
+}
+
+/// The launcher's words; mpirun that takes the number of processes from its job names it.
+Words with_process_count(const CapturedCommand& command) {
+  static constexpr std::string_view kLaunchers = "mpirun mpiexec orterun mpiexec.hydra";
+  static constexpr std::string_view kCounts = "-np --np -n --n -c -H -host --host";
+  Words words = command.launcher;
+  const auto size = command.environment.find("OMPI_COMM_WORLD_SIZE");
+  if (words.empty() || size == command.environment.end()) return words;
+  const bool counted =
+      std::ranges::any_of(words, [](const std::string& word) { return holds_word(kCounts, word); });
+  if (holds_word(kLaunchers, base_name(words.front())) && !counted) {
+    words.insert(words.begin() + 1, {"-np", size->second});
+  }
+  return words;
+}
+
+/// The variables that all commands have with one value.
+std::map<std::string, std::string> shared_environment(std::span<const CapturedCommand> commands) {
+  std::map<std::string, std::string> shared = commands.front().environment;
+  for (const CapturedCommand& command : commands) {
+    std::erase_if(shared, [&](const auto& entry) {
+      const auto found = command.environment.find(entry.first);
+      return found == command.environment.end() || found->second != entry.second;
+    });
+  }
+  return shared;
+}
+
+std::string header_of(const CapturedCommand& command) {
+  std::string script = "#!/bin/bash\n";
+  if (command.nodes) script += fmt::format("#SBATCH --nodes={}\n", *command.nodes);
+  if (command.devices_per_node) {
+    script += fmt::format("#SBATCH --gpus-per-node={}\n", *command.devices_per_node);
+  }
+  if (command.scheduler != "slurm") return script;
+  for (const std::string& option : command.batch_options) {
+    if (is_said_otherwise(option)) continue;
+    const bool is_long = option.starts_with("--");
+    script += fmt::format("#SBATCH {}\n", is_long ? shell_quoted(option) : option);
+  }
+  return script;
+}
+
+/// NAME=VALUE for each variable but the shared ones, in words of a shell.
+std::vector<std::string> assignments(const std::map<std::string, std::string>& environment,
+                                     const std::map<std::string, std::string>& but) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : environment) {
+    if (!is_variable_name(name) || but.contains(name)) continue;
+    words.push_back(fmt::format("{}={}", name, shell_quoted(value)));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string script_of(std::span<const CapturedCommand> commands) {
+  const std::map<std::string, std::string> shared = shared_environment(commands);
+  std::string script = header_of(commands.front());
+  for (const std::string& word : assignments(shared, {})) script += "export " + word + "\n";
+  for (const CapturedCommand& command : commands) {
+    for (const std::string& word : assignments(command.environment, shared)) script += word + " ";
+    Words words = with_process_count(command);
+    words.insert(words.end(), command.argv.begin(), command.argv.end());
+    script += shell_quoted(words) + "\n";
+  }
+  return script;
+}
+
+std::string script_of(const CapturedCommand& command) { return script_of({&command, 1}); }
+
+}  // namespace stepwright::capture

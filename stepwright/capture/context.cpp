@@ -1,0 +1,132 @@
+#include "stepwright/capture/context.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "stepwright/capture/shell_quoted.h"
+
+namespace stepwright::capture {
+namespace {
+
+constexpr const char* kStateVariable = "STEPWRIGHT_CAPTURE_STATE";
+
+using Count = std::optional<std::int64_t>;
+
+nlohmann::json count_json(const Count& count) { return count ? nlohmann::json(*count) : nullptr; }
+
+Count read_count(const nlohmann::json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+nlohmann::json allocation_json(const Allocation& allocation) {
+  return {{"scheduler", allocation.scheduler},
+          {"id", allocation.id},
+          {"name", allocation.name},
+          {"nodes", count_json(allocation.nodes)},
+          {"job_nodes", count_json(allocation.job_nodes)},
+          {"devices", count_json(allocation.devices_per_node)},
+          {"tasks", count_json(allocation.tasks)},
+          {"tasks_per_node", count_json(allocation.tasks_per_node)},
+          {"cpus_per_task", count_json(allocation.cpus_per_task)},
+          {"array", allocation.array},
+          {"options", allocation.options}};
+}
+
+Allocation read_allocation(const nlohmann::json& json) {
+  return {.scheduler = json.value("scheduler", ""),
+          .id = json.value("id", std::int64_t{0}),
+          .name = json.value("name", ""),
+          .nodes = read_count(json, "nodes"),
+          .job_nodes = read_count(json, "job_nodes"),
+          .devices_per_node = read_count(json, "devices"),
+          .tasks = read_count(json, "tasks"),
+          .tasks_per_node = read_count(json, "tasks_per_node"),
+          .cpus_per_task = read_count(json, "cpus_per_task"),
+          .array = json.value("array", ""),
+          .options = json.value("options", Words{})};
+}
+
+std::string dumped(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::filesystem::path settings_path(const std::filesystem::path& folder) {
+  return folder / "settings.json";
+}
+
+}  // namespace
+
+std::optional<std::int64_t> Context::nodes() const {
+  if (allocation && allocation->nodes) return allocation->nodes;
+  return settings.nodes;
+}
+
+std::optional<std::int64_t> Context::devices_per_node() const {
+  if (allocation && allocation->devices_per_node) return allocation->devices_per_node;
+  return settings.devices_per_node;
+}
+
+void write_settings(const Settings& settings, const std::filesystem::path& folder) {
+  const nlohmann::json json = {{"nodes", count_json(settings.nodes)},
+                               {"devices", count_json(settings.devices_per_node)},
+                               {"only_launchers", settings.only_launchers},
+                               {"environment", settings.environment}};
+  std::ofstream(settings_path(folder)) << dumped(json);
+}
+
+std::optional<Context> read_context() {
+  Context context{.folder = variable(kFolderVariable)};
+  if (context.folder.empty()) return std::nullopt;
+  std::ifstream file(settings_path(context.folder));
+  const nlohmann::json settings = nlohmann::json::parse(file, nullptr, false);
+  if (!settings.is_object()) return std::nullopt;
+  context.settings = {
+      .nodes = read_count(settings, "nodes"),
+      .devices_per_node = read_count(settings, "devices"),
+      .only_launchers = settings.value("only_launchers", false),
+      .environment = settings.value("environment", decltype(Settings::environment)())};
+  context.remote = variable(kHarmlessVariable) == "remote";
+  const nlohmann::json state = nlohmann::json::parse(variable(kStateVariable), nullptr, false);
+  if (!state.is_object()) return context;
+  context.launcher = state.value("launcher", Words{});
+  context.scripts = state.value("scripts", Words{});
+  if (state.contains("allocation")) context.allocation = read_allocation(state["allocation"]);
+  return context;
+}
+
+void export_context(const Context& context) {
+  nlohmann::json state = {{"launcher", context.launcher}, {"scripts", context.scripts}};
+  if (context.allocation) state["allocation"] = allocation_json(*context.allocation);
+  ::setenv(kStateVariable, dumped(state).c_str(), 1);
+  if (context.remote) {
+    ::setenv(kHarmlessVariable, "remote", 1);
+  } else if (context.settings.only_launchers) {
+    ::setenv(kHarmlessVariable, "local", 1);
+  }
+}
+
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string_view::npos) continue;
+    bool replaced = false;
+    variables[valid_utf8(text.substr(0, equals), replaced)] =
+        valid_utf8(text.substr(equals + 1), replaced);
+  }
+  return variables;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace stepwright::capture

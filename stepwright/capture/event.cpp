@@ -1,0 +1,98 @@
+#include "stepwright/capture/event.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "stepwright/capture/launch_record.h"
+#include "stepwright/core/descriptor.h"
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright::capture {
+namespace {
+
+constexpr mode_t kOwnerOnly = 0600;
+
+std::filesystem::path events_path(const std::filesystem::path& folder) {
+  return folder / "events.jsonl";
+}
+
+std::filesystem::path stop_path(const std::filesystem::path& folder) { return folder / "stop"; }
+
+void append(const std::filesystem::path& folder, const nlohmann::ordered_json& event) {
+  std::string line =
+      event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const Descriptor file(
+      ::open(events_path(folder).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kOwnerOnly));
+  if (!file.is_open()) return;
+  ::flock(file.get(), LOCK_EX);
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t written = ::write(file.get(), rest.data(), rest.size());
+    if (written <= 0) break;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void add_once(std::vector<std::string>& texts, const std::string& text) {
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+}
+
+void add_event(const Node& event, Events& events) {
+  if (const auto launch = event.find("launch")) {
+    events.captured.commands.push_back(read_command(*launch));
+  }
+  const auto text_to = [&](std::string_view kind, std::vector<std::string>& texts) {
+    if (const auto text = event.find(kind)) add_once(texts, text->text());
+  };
+  text_to(kRanEvent, events.captured.ran);
+  text_to(kNotRunEvent, events.captured.not_run);
+  text_to(kNoteEvent, events.captured.notes);
+  const auto error = event.find(kErrorEvent);
+  if (error && events.error.empty()) events.error = error->text();
+}
+
+}  // namespace
+
+void append_launch(const std::filesystem::path& folder, const CapturedCommand& command) {
+  append(folder, {{"launch", json_of(command)}});
+}
+
+void append_text(const std::filesystem::path& folder, std::string_view kind,
+                 std::string_view text) {
+  nlohmann::ordered_json event;
+  event[std::string(kind)] = std::string(text);
+  append(folder, event);
+}
+
+void append_error(const std::filesystem::path& folder, std::string_view text) {
+  append_text(folder, kErrorEvent, text);
+  std::ofstream(stop_path(folder)) << "\n";
+}
+
+bool must_stop(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(stop_path(folder), ignored);
+}
+
+Events read_events(const std::filesystem::path& folder) {
+  Events events;
+  std::ifstream file(events_path(folder));
+  for (std::string line; std::getline(file, line);) {
+    try {
+      const Document document = Document::parse(line, "events");
+      add_event(document.root(), events);
+    } catch (const Error&) {
+      events.captured.notes.emplace_back(
+          "One event could not be read back; the record may lack a command. Report it.");
+    }
+  }
+  return events;
+}
+
+}  // namespace stepwright::capture

@@ -1,0 +1,149 @@
+#include "stepwright/capture/go_on.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "stepwright/capture/event.h"
+#include "stepwright/capture/launch_event.h"
+#include "stepwright/capture/tools.h"
+
+namespace stepwright::capture {
+namespace {
+
+constexpr std::array<std::string_view, 5> kSystemFolders = {"/bin", "/usr/bin", "/sbin",
+                                                            "/usr/sbin", "/usr/local/bin"};
+
+bool is_runnable(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+/// The stand-in for a program; empty: none acts.
+std::filesystem::path stand_in_for(const Context& context, std::string_view name) {
+  const auto kind = find_tool(name);
+  if (!kind) return {};
+  if (*kind != ToolKind::kWriter) return context.folder / "bin" / name;
+  return context.writes_nothing() ? context.folder / "writers" / name : std::filesystem::path();
+}
+
+int run_script(const Context& context, const std::filesystem::path& file, const Words& words) {
+  const std::string line = interpreter_of(file);
+  Words interpreter = split_quoted(line);
+  if (interpreter.size() > 1 && base_name(interpreter.front()) == "env") {
+    interpreter.erase(interpreter.begin());
+    if (interpreter.front() == "-S" && interpreter.size() > 1)
+      interpreter.erase(interpreter.begin());
+  }
+  if (interpreter.empty()) return execute(file, words);
+  const std::string program(base_name(interpreter.front()));
+  if (program.starts_with("python")) {
+    record_launch(context, words);
+    return 0;
+  }
+  if (!is_shell(program) && is_runnable(file)) return execute(file, words);
+  const std::filesystem::path link = context.folder / "bin" / program;
+  interpreter.push_back(file.string());
+  interpreter.insert(interpreter.end(), words.begin() + 1, words.end());
+  return find_tool(program) ? execute(link, interpreter) : run_really(context, interpreter);
+}
+
+}  // namespace
+
+bool count_level(const Context& context, std::string_view program) {
+  const int depth = std::atoi(variable(kDepthVariable).c_str()) + 1;
+  ::setenv(kDepthVariable, std::to_string(depth).c_str(), 1);
+  if (depth <= kDeepest) return true;
+  append_error(context.folder,
+               fmt::format("{}: calls itself, or others in a circle, more than {} times; let the "
+                           "script end its recursion",
+                           program, kDeepest));
+  return false;
+}
+
+int execute(const std::filesystem::path& program, const Words& words) {
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execv(program.c_str(), argv.data());
+  const int error = errno;
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), std::strerror(error));
+  return error == ENOENT ? kNotFound : kNotRunnable;
+}
+
+std::filesystem::path find_real(const Context& context, std::string_view name) {
+  const std::string path = variable("PATH");
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    const std::filesystem::path folder = path.substr(at, end - at);
+    at = end + 1;
+    if (folder.string().starts_with(context.folder.string())) continue;
+    const std::filesystem::path candidate = (folder.empty() ? "." : folder) / name;
+    if (is_runnable(candidate)) return candidate;
+  }
+  return {};
+}
+
+int run_really(const Context& context, const Words& words) {
+  const std::string real = variable(kRealVariable);
+  const bool is_meant = base_name(real) == base_name(words.front());
+  if (is_meant) ::unsetenv(kRealVariable);
+  std::filesystem::path program = words.front();
+  if (is_meant && is_runnable(real)) {
+    program = real;
+  } else if (words.front().find('/') == std::string::npos || !is_runnable(program) ||
+             words.front().starts_with(context.folder.string())) {
+    program = find_real(context, base_name(words.front()));
+  }
+  if (program.empty()) {
+    std::fprintf(stderr, "%s: command not found\n", words.front().c_str());
+    return kNotFound;
+  }
+  return execute(program, words);
+}
+
+std::string interpreter_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::array<char, 2> start{};
+  stream.read(start.data(), start.size());
+  if (!stream || start[0] != '#' || start[1] != '!') return "";
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+int go_on(const Context& context, const Words& words) {
+  if (words.empty()) return 0;
+  if (!count_level(context, words.front())) return kStopped;
+  export_context(context);
+  const std::string_view name = base_name(words.front());
+  const bool has_folder = name.size() != words.front().size();
+  if (const std::filesystem::path link = stand_in_for(context, name); !link.empty()) {
+    if (has_folder) ::setenv(kRealVariable, words.front().c_str(), 1);
+    return execute(link, words);
+  }
+  if (is_shell(name)) return run_really(context, words);
+  const std::filesystem::path program =
+      has_folder ? std::filesystem::path(words.front()) : find_real(context, name);
+  std::error_code error;
+  const bool exists = !program.empty() && std::filesystem::is_regular_file(program, error);
+  if (exists && !interpreter_of(program).empty() && !name.ends_with(".py")) {
+    return run_script(context, program, words);
+  }
+  const std::string folder = program.parent_path().string();
+  const bool of_system = std::ranges::find(kSystemFolders, folder) != kSystemFolders.end();
+  if (exists && of_system && is_runnable(program)) return execute(program, words);
+  record_launch(context, words);
+  return 0;
+}
+
+}  // namespace stepwright::capture

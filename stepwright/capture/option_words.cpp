@@ -1,0 +1,100 @@
+#include "stepwright/capture/option_words.h"
+
+#include <algorithm>
+
+namespace stepwright::capture {
+namespace {
+
+/// Reads options one after the other.
+class OptionReader {
+ public:
+  OptionReader(std::span<const std::string> words, std::size_t start, const OptionRules& rules)
+      : words_(words), at_(start), rules_(rules) {}
+
+  SplitCommand read() {
+    while (at_ < words_.size()) {
+      const std::string& word = words_[at_];
+      if (word == "--") {
+        ++at_;
+        break;
+      }
+      if (word.size() < 2 || word.front() != '-') break;
+      ++at_;
+      if (word.starts_with("--") || rules_.long_with_one_dash) {
+        whole_word(word);
+      } else {
+        letters(word);
+      }
+    }
+    split_.rest = std::min(at_, words_.size());
+    return std::move(split_);
+  }
+
+ private:
+  std::optional<std::string> next() {
+    if (at_ >= words_.size()) return std::nullopt;
+    return words_[at_++];
+  }
+
+  [[nodiscard]] bool is_flag(std::string_view name) const {
+    return holds_word(rules_.flags, name) || holds_word(rules_.more_flags, name);
+  }
+
+  void whole_word(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos) {
+      split_.options.push_back({word.substr(0, equals), word.substr(equals + 1), ""});
+    } else if (is_flag(word)) {
+      split_.options.push_back({word, std::nullopt, ""});
+    } else {
+      Option option{word, next(), ""};
+      if (holds_word(rules_.pairs, word)) option.second = next().value_or("");
+      split_.options.push_back(std::move(option));
+    }
+  }
+
+  /// "-lN4": flags, and at most one option with a value.
+  void letters(const std::string& word) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const std::string name = {'-', word[i]};
+      if (is_flag(name)) {
+        split_.options.push_back({name, std::nullopt, ""});
+        continue;
+      }
+      std::string rest = word.substr(i + 1);
+      if (rest.starts_with('=')) rest.erase(0, 1);
+      split_.options.push_back({name, rest.empty() ? next() : rest, ""});
+      return;
+    }
+  }
+
+  std::span<const std::string> words_;
+  std::size_t at_;
+  const OptionRules& rules_;
+  SplitCommand split_;
+};
+
+}  // namespace
+
+SplitCommand split_options(std::span<const std::string> words, std::size_t start,
+                           const OptionRules& rules) {
+  return OptionReader(words, start, rules).read();
+}
+
+std::optional<std::string> option_value(std::span<const Option> options, std::string_view names) {
+  for (auto option = options.rbegin(); option != options.rend(); ++option) {
+    if (holds_word(names, option->name)) return option->value.value_or("");
+  }
+  return std::nullopt;
+}
+
+bool holds_word(std::string_view list, std::string_view word) {
+  for (std::size_t at = list.find(word); at != std::string_view::npos;
+       at = list.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || list[at - 1] == ' ') && (end == list.size() || list[end] == ' ')) return true;
+  }
+  return false;
+}
+
+}  // namespace stepwright::capture

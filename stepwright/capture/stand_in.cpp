@@ -1,0 +1,193 @@
+#include "stepwright/capture/stand_in.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "stepwright/capture/answer.h"
+#include "stepwright/capture/carry.h"
+#include "stepwright/capture/context.h"
+#include "stepwright/capture/event.h"
+#include "stepwright/capture/go_on.h"
+#include "stepwright/capture/job.h"
+#include "stepwright/capture/keeper.h"
+#include "stepwright/capture/launch_event.h"
+#include "stepwright/capture/launch_tool.h"
+#include "stepwright/capture/processes.h"
+#include "stepwright/capture/python_command.h"
+#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/capture/submit.h"
+#include "stepwright/capture/tools.h"
+#include "stepwright/capture/wrapper.h"
+
+namespace stepwright::capture {
+namespace {
+
+/// Names under which the shell's start-up file reports.
+constexpr std::string_view kTooDeepName = "stepwright-too-deep";
+constexpr std::string_view kNotRunName = "stepwright-not-run";
+constexpr std::string_view kRanName = "stepwright-ran";
+
+/// The words as a person wrote them: the path of a program that was replaced in place of the
+/// stand-in's.
+Words as_written(const Context& context, Words words) {
+  const std::string real = variable(kRealVariable);
+  if (!real.empty() && base_name(real) == base_name(words.front())) {
+    words.front() = real;
+  } else if (words.front().starts_with(context.folder.string())) {
+    words.front() = base_name(words.front());
+  }
+  return words;
+}
+
+int idle(const Context& context, const Words& words) {
+  record_not_run(context, as_written(context, words));
+  return 0;
+}
+
+int launch(const Context& context, const Words& words) {
+  const Words written = as_written(context, words);
+  if (starts_training(written)) {
+    record_launch(context, written);
+  } else {
+    record_not_run(context, written);
+  }
+  return 0;
+}
+
+int python(const Context& context, const Words& words) {
+  switch (python_use(words)) {
+    case PythonUse::kLaunch: record_launch(context, as_written(context, words)); return 0;
+    case PythonUse::kNothing: return idle(context, words);
+    case PythonUse::kDevices: return answer_device_count(context, words);
+    case PythonUse::kWriter:
+      if (context.writes_nothing()) return idle(context, words);
+      break;
+    case PythonUse::kRun: break;
+  }
+  return run_really(context, words);
+}
+
+/// True if all paths among the arguments lie in the folder of the capture.
+bool stays_in_scratch(const Context& context, const Words& words) {
+  const std::string scratch = (context.folder / "scratch").string();
+  bool any = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].starts_with('-')) continue;
+    std::error_code error;
+    const std::filesystem::path path =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(words[i], error), error);
+    if (error || !path.string().starts_with(scratch + "/")) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// `tee` still copies its input to its output.
+int copy_input() {
+  char block[1 << 16];
+  for (ssize_t got; (got = ::read(STDIN_FILENO, block, sizeof block)) > 0;) {
+    for (ssize_t sent = 0; sent < got;) {
+      const ssize_t wrote =
+          ::write(STDOUT_FILENO, block + sent, static_cast<std::size_t>(got - sent));
+      if (wrote <= 0) return 1;
+      sent += wrote;
+    }
+  }
+  return 0;
+}
+
+int write_nothing(const Context& context, const Words& words) {
+  if (!context.writes_nothing() || stays_in_scratch(context, words))
+    return run_really(context, words);
+  record_not_run(context, as_written(context, words));
+  return base_name(words.front()) == "tee" ? copy_input() : 0;
+}
+
+/// True if a script for sh, or its text behind -c, puts folders in front of PATH, which sh does not
+/// let a capture undo.
+bool changes_path(const Words& words) {
+  return std::ranges::any_of(words, [](const std::string& word) {
+    std::error_code error;
+    const bool file = word.size() < 4096 && std::filesystem::is_regular_file(word, error);
+    const std::string text = file ? text_of(word) : word;
+    return text.find("PATH=") != std::string::npos || text.find("activate") != std::string::npos;
+  });
+}
+
+int shell(const Context& context, Words words) {
+  if (!count_level(context, words.size() > 1 ? words[1] : words[0])) return kStopped;
+  const std::string_view name = base_name(words.front());
+  if ((name == "sh" || name == "dash" || name == "ash") && changes_path(words)) words[0] = "bash";
+  return run_really(context, words);
+}
+
+/// What goes on with another program must not take the path of this one for its own.
+Words taken_over(const Context& context, const Words& words) {
+  Words written = as_written(context, words);
+  ::unsetenv(kRealVariable);
+  return written;
+}
+
+int act(const Context& context, ToolKind kind, const Words& words) {
+  switch (kind) {
+    case ToolKind::kLaunch: return launch(context, words);
+    case ToolKind::kPython: return python(context, words);
+    case ToolKind::kCarrier: return carry(context, taken_over(context, words));
+    case ToolKind::kSubmit: return submit(context, taken_over(context, words));
+    case ToolKind::kAnswer: return answer(context, words);
+    case ToolKind::kIdle: return idle(context, words);
+    case ToolKind::kWrapper: return run_really(context, wrapper_words(context, words));
+    case ToolKind::kShell: return shell(context, words);
+    case ToolKind::kWriter: return write_nothing(context, words);
+  }
+  return kStopped;
+}
+
+int report(const Context& context, std::string_view name, Words words) {
+  words.erase(words.begin());
+  if (name == kTooDeepName) {
+    append_error(context.folder, (words.empty() ? std::string("bash") : words.front()) +
+                                     ": calls itself, or others in a circle, more than " +
+                                     std::to_string(kDeepest) +
+                                     " times; let the script end its recursion");
+  } else if (name == kNotRunName) {
+    record_not_run(context, words);
+  } else {
+    append_text(context.folder, kRanEvent, shell_quoted(words));
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<int> stand_in(int argc, char** argv) {
+  if (argc < 1 || std::getenv(kFolderVariable) == nullptr) return std::nullopt;
+  const std::string_view name = base_name(argv[0]);
+  const auto kind = find_tool(name);
+  const bool reports = name == kTooDeepName || name == kNotRunName || name == kRanName;
+  if (!kind && !reports && name != kKeeperName) return std::nullopt;
+  open_standard_descriptors();
+  try {
+    Words words(argv, argv + argc);
+    const std::optional<Context> context = read_context();
+    if (!context) {
+      std::fprintf(stderr, "%s: the capture that it ran in has ended\n", argv[0]);
+      return kStopped;
+    }
+    if (name == kKeeperName) return keep(*context, Words(words.begin() + 1, words.end()));
+    if (reports) return report(*context, name, std::move(words));
+    return act(*context, *kind, words);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: stepwright capture: %s\n", argv[0], error.what());
+    return kStopped;
+  }
+}
+
+}  // namespace stepwright::capture

@@ -1,0 +1,209 @@
+#include "stepwright/capture/submit.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/capture/event.h"
+#include "stepwright/capture/go_on.h"
+#include "stepwright/capture/job.h"
+#include "stepwright/capture/launch_event.h"
+#include "stepwright/capture/tools.h"
+
+namespace stepwright::capture {
+namespace {
+
+constexpr std::size_t kMostTasks = 16;
+
+/// What a submission runs.
+struct Submission {
+  Job job;
+  Words command;  ///< The words that run on the first node.
+  SplitCommand options;
+};
+
+/// qsub belongs to PBS and to Grid Engine; the script's lines or its options tell which.
+std::string scheduler_of(const Words& words) {
+  const std::string_view name = base_name(words.front());
+  if (name == "bsub") return "lsf";
+  if (name != "qsub") return "slurm";
+  std::error_code error;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "-cwd" || words[i] == "-pe") return "sge";
+    if (!std::filesystem::is_regular_file(words[i], error)) continue;
+    if (const auto said = directives_of(text_of(words[i]))) return said->scheduler;
+  }
+  return "pbs";
+}
+
+/// Keeps a script that comes on standard input as a file.
+std::filesystem::path script_from_input(const Context& context) {
+  const std::filesystem::path path =
+      context.folder / fmt::format("input-{}.sh", static_cast<long>(::getpid()));
+  std::ofstream(path) << std::string(std::istreambuf_iterator<char>(std::cin),
+                                     std::istreambuf_iterator<char>());
+  return path;
+}
+
+/// The shell of a script, and the script.
+Words script_command(const std::filesystem::path& script, const Words& arguments) {
+  Words command = split_quoted(interpreter_of(script));
+  if (!command.empty() && base_name(command.front()) == "env") command.erase(command.begin());
+  if (command.empty()) command = {"bash"};
+  command.push_back(script.string());
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+Submission submission_of(const Context& context, const Words& words) {
+  Submission submission;
+  const Words arguments(words.begin() + 1, words.end());
+  Allocation line{.scheduler = scheduler_of(words)};
+  const std::size_t rest = apply_words(arguments, line, &submission.options);
+  const auto wrapped = option_value(submission.options.options, "--wrap");
+  std::filesystem::path script;
+  if (wrapped) {
+    submission.command = {"bash", "-c", *wrapped};
+  } else if (rest >= arguments.size()) {
+    script = script_from_input(context);
+    submission.command = script_command(script, {});
+  } else {
+    std::error_code error;
+    const bool file = std::filesystem::is_regular_file(arguments[rest], error);
+    const Words behind(arguments.begin() + static_cast<std::ptrdiff_t>(rest), arguments.end());
+    const bool is_script = file && line.scheduler != "lsf";
+    if (is_script) {
+      script = std::filesystem::absolute(arguments[rest], error);
+      submission.command = script_command(script, Words(behind.begin() + 1, behind.end()));
+    } else {
+      if (file) script = std::filesystem::absolute(arguments[rest], error);
+      submission.command = behind;
+    }
+  }
+  Allocation& allocation = submission.job.allocation;
+  allocation = Allocation{.scheduler = line.scheduler};
+  if (!script.empty()) {
+    const auto said = directives_of(text_of(script));
+    if (said && said->scheduler == line.scheduler) allocation = *said;
+  }
+  apply_words(arguments, allocation);
+  submission.job.script = script;
+  return submission;
+}
+
+/// `--export=ALL,A=1` and PBS's `-v A=1,B`.
+void set_exported(const Submission& submission) {
+  const auto list = option_value(submission.options.options, "--export -v");
+  for (std::size_t at = 0; list && at < list->size();) {
+    const std::size_t end = std::min(list->find(',', at), list->size());
+    const std::string one = list->substr(at, end - at);
+    const std::size_t equals = one.find('=');
+    if (equals != std::string::npos && equals > 0) {
+      ::setenv(one.substr(0, equals).c_str(), one.substr(equals + 1).c_str(), 1);
+    }
+    at = end + 1;
+  }
+}
+
+/// The process of one batch step; its output goes where the script's errors go.
+[[noreturn]] void run_step(Context context, const Submission& submission,
+                           const std::string& index) {
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  set_exported(submission);
+  if (const auto folder = option_value(submission.options.options, "-D --chdir")) {
+    [[maybe_unused]] const int ignored = ::chdir(folder->c_str());
+  }
+  enter_job(context, submission.job);
+  if (!index.empty()) {
+    const std::string id = std::to_string(submission.job.allocation.id);
+    for (const char* name :
+         {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX", "SGE_TASK_ID"}) {
+      ::setenv(name, index.c_str(), 1);
+    }
+    ::setenv("SLURM_ARRAY_JOB_ID", id.c_str(), 1);
+  }
+  ::_exit(go_on(context, submission.command));
+}
+
+void run_all(const Context& context, const Submission& submission) {
+  std::vector<std::string> indices = array_indices(submission.job.allocation.array);
+  if (indices.empty()) indices.emplace_back();
+  if (indices.size() > kMostTasks) {
+    append_text(context.folder, kNoteEvent,
+                fmt::format("The job array of {} has {} tasks; the first {} were followed.",
+                            submission.job.allocation.name, indices.size(), kMostTasks));
+    indices.resize(kMostTasks);
+  }
+  for (const std::string& index : indices) {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) run_step(context, submission, index);
+    int status = 0;
+    if (child > 0) ::waitpid(child, &status, 0);
+  }
+}
+
+void print_answer(const Words& words, const Allocation& allocation, const SplitCommand& options) {
+  std::string text = fmt::format("Submitted batch job {}\n", allocation.id);
+  if (option_value(options.options, "--parsable")) text = fmt::format("{}\n", allocation.id);
+  if (allocation.scheduler == "pbs") text = fmt::format("{}.pbs\n", allocation.id);
+  if (allocation.scheduler == "lsf") {
+    text = fmt::format("Job <{}> is submitted to default queue <normal>.\n", allocation.id);
+  }
+  if (allocation.scheduler == "sge") {
+    text = fmt::format("Your job {} (\"{}\") has been submitted\n", allocation.id, allocation.name);
+  }
+  if (base_name(words.front()) == "salloc") return;
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+bool names_missing_script(const Submission& submission) {
+  return submission.job.allocation.scheduler != "lsf" && submission.job.script.empty() &&
+         !submission.command.empty() && submission.command.front() != "bash";
+}
+
+}  // namespace
+
+int submit(Context context, const Words& words) {
+  const bool interactive = base_name(words.front()) == "salloc";
+  if (interactive && ::isatty(STDIN_FILENO) != 0) {
+    record_not_run(context, words);
+    return 0;
+  }
+  Submission submission = submission_of(context, words);
+  complete_job(context, submission.job);
+  if (interactive) {
+    set_exported(submission);
+    enter_job(context, submission.job);
+    return go_on(context, submission.command);
+  }
+  if (names_missing_script(submission)) {
+    std::fprintf(stderr, "%s: error: Unable to open file %s\n", words.front().c_str(),
+                 submission.command.front().c_str());
+    return 1;
+  }
+  const std::string script = submission.job.script.string();
+  if (!script.empty() && std::ranges::find(context.scripts, script) != context.scripts.end()) {
+    record_not_run(context, words);
+  } else {
+    run_all(context, submission);
+  }
+  print_answer(words, submission.job.allocation, submission.options);
+  return 0;
+}
+
+}  // namespace stepwright::capture

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace stepwright::capture {
+
+/// What a stand-in does in place of a program.
+enum class ToolKind {
+  kLaunch,   ///< Writes the command down: torchrun, deepspeed, swift, ...
+  kPython,   ///< Writes a FILE or a module down, really runs `-c`, standard input and pip.
+  kCarrier,  ///< Goes on with the command behind its options: srun, mpirun, docker, ssh, ...
+  kSubmit,   ///< Goes on inside the batch script: sbatch, salloc, qsub, bsub.
+  kAnswer,   ///< Answers for the stated nodes and devices: scontrol, nvidia-smi, ...
+  kIdle,     ///< Does nothing and succeeds: scancel, wandb, module, ...
+  kWrapper,  ///< Really runs, but with stand-ins for launchers given by path: nohup, env, ...
+  kShell,    ///< Really runs, and counts how deep scripts call each other: sh, dash, ...
+  kWriter,   ///< Does nothing where commands that write are not wanted: cp, rm, pip, git, ...
+};
+
+/// A program that has a stand-in.
+struct Tool {
+  std::string_view name;
+  ToolKind kind;
+};
+
+/// All programs that have a stand-in, each name once.
+std::span<const Tool> all_tools();
+
+/// Returns the kind of a program by its name without folders; nullopt: it has no stand-in.
+std::optional<ToolKind> find_tool(std::string_view name);
+
+/// True for a program that starts others or training: kLaunch, kPython, kCarrier, kSubmit.
+bool is_launcher(ToolKind kind);
+
+/// True for a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
+bool is_shell(std::string_view name);
+
+/// Returns the last part of a path.
+std::string_view base_name(std::string_view path);
+
+}  // namespace stepwright::capture

@@ -1,0 +1,83 @@
+#include "stepwright/capture/capture.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "stepwright/capture/launch_record.h"
+#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/cli/capture_options.h"
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright::cli {
+namespace {
+
+class Capture : public Command {
+ public:
+  explicit Capture(CLI::App& program)
+      : Command(program, "capture", "Run a launch script without its launchers, and record them",
+                "  stepwright capture -o launch.json -- bash job.sh\n"
+                "  stepwright capture --nodes 16 --gpus-per-node 8 -- sbatch job.sh\n"
+                "  stepwright import launch.json --cluster dgx-h100") {
+    app().add_option("-o,--output", output_, "Write the record to FILE")->type_name("FILE");
+    app()
+        .add_option("--nodes", nodes_, "Nodes of the job, whatever the script says")
+        ->check(CLI::PositiveNumber);
+    options_.add_to(app());
+    app()
+        .add_option("COMMAND", command_, "The script and its arguments, behind --")
+        ->required()
+        ->type_name("COMMAND");
+  }
+
+  void run(const Console& console) override {
+    if (!output_.empty()) check_output(output_, command_.front());
+    const capture::Captured captured = options_.capture(command_, nodes_, console);
+    const std::string record = capture::launch_json(captured);
+    if (json() || output_.empty()) console.out << record;
+    if (!output_.empty()) {
+      write_file(output_, [&](std::ostream& out) { out << record; });
+      console.log.info(fmt::format("wrote the record to {}", output_));
+      if (!json()) console.out << seen_text(captured);
+    }
+    if (captured.commands.empty()) {
+      throw Error(ErrorKind::kRuntime, "the script ended without starting anything that trains");
+    }
+  }
+
+ private:
+  /// One line for each launch, then what did nothing.
+  static std::string seen_text(const capture::Captured& captured) {
+    std::string text;
+    for (std::size_t i = 0; i < captured.commands.size(); ++i) {
+      const capture::CapturedCommand& command = captured.commands[i];
+      const auto extent = [](const std::optional<std::int64_t>& count) {
+        return count ? std::to_string(*count) : std::string("?");
+      };
+      text += fmt::format("{}: {} nodes of {} devices: {}\n", i + 1, extent(command.nodes),
+                          extent(command.devices_per_node), capture::shell_quoted(command.argv));
+    }
+    for (const std::string& word : captured.not_run) text += fmt::format("not run: {}\n", word);
+    for (const std::string& word : captured.ran) text += fmt::format("really ran: {}\n", word);
+    return text;
+  }
+
+  CaptureOptions options_;
+  std::optional<std::int64_t> nodes_;
+  std::vector<std::string> command_;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> capture_command(CLI::App& program) {
+  return std::make_unique<Capture>(program);
+}
+
+}  // namespace stepwright::cli

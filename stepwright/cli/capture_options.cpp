@@ -1,0 +1,70 @@
+#include "stepwright/cli/capture_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <istream>
+#include <ostream>
+
+#include "stepwright/capture/capture.h"
+#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/cli/logger.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright::cli {
+namespace {
+
+constexpr double kMostSeconds = 86'400;
+
+/// Asks whether to go on; a person who cannot be asked is only told.
+void ask(const std::string& command, bool only_launchers, const Console& console) {
+  const std::string what = fmt::format(
+      "{} runs on this machine now; its launchers are replaced, {} (docs/capture.md)", command,
+      only_launchers ? "commands that write, fetch or delete do nothing"
+                     : "everything else of it really runs");
+  if (console.keyboard == nullptr || console.terminal == nullptr) {
+    console.log.info(what);
+    return;
+  }
+  *console.terminal << what << ". Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(*console.keyboard, answer);
+  if (answer != "y" && answer != "Y" && answer != "yes") fail_input("nothing was run");
+}
+
+}  // namespace
+
+void CaptureOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--gpus-per-node", devices_per_node_,
+                  "Of the job that a script is captured for, whatever the script says")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--only-launchers", only_launchers_,
+                   "Commands of the captured script that write, fetch or delete do nothing");
+  command.add_option("--timeout", timeout_s_, "Seconds after which the captured script is ended")
+      ->check(CLI::Range(1.0, kMostSeconds))
+      ->capture_default_str();
+}
+
+capture::Captured CaptureOptions::capture(const std::vector<std::string>& command,
+                                          std::optional<std::int64_t> nodes,
+                                          const Console& console) const {
+  ask(capture::shell_quoted(command), only_launchers_, console);
+  capture::Captured captured =
+      capture::capture({.command = command,
+                        .nodes = nodes,
+                        .devices_per_node = devices_per_node_,
+                        .only_launchers = only_launchers_,
+                        .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+                            std::chrono::duration<double>(timeout_s_)),
+                        .program = {}});
+  if (captured.interrupted_by != 0) {
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("interrupted by signal {}", captured.interrupted_by));
+  }
+  for (const std::string& note : captured.notes) console.log.warn(note);
+  return captured;
+}
+
+}  // namespace stepwright::cli

@@ -1,0 +1,12 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "stepwright/capture/stand_in.h"
+
+/// Stand-ins are links to the program that runs, here the tests themselves.
+int main(int argc, char** argv) {
+  if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/capture/capture.h"
+#include "stepwright/capture/shell_quoted.h"
+#include "tests/folder.h"
+
+namespace stepwright::capture {
+
+/// A fresh folder as the current one, in which scripts are written and captured.
+class Workplace : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    before_ = std::filesystem::current_path();
+    std::filesystem::current_path(folder_.path());
+  }
+  void TearDown() override { std::filesystem::current_path(before_); }
+
+  /// Writes a file; it is executable.
+  void write(const std::string& name, std::string_view text) {
+    const std::filesystem::path path = folder_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+
+  Captured run(std::string_view script, CaptureRequest request = {}) {
+    write("job.sh", script);
+    request.command = {"bash", "job.sh"};
+    return capture(request);
+  }
+
+  [[nodiscard]] std::filesystem::path path() const { return folder_.path(); }
+
+ private:
+  Folder folder_;
+  std::filesystem::path before_;
+};
+
+/// The whole of a command as a line of a shell.
+inline std::string line_of(const CapturedCommand& command) {
+  Words words = command.launcher;
+  words.insert(words.end(), command.argv.begin(), command.argv.end());
+  return shell_quoted(words);
+}
+
+/// The lines of all commands, one below the other.
+inline std::string lines_of(const Captured& captured) {
+  std::string lines;
+  for (const CapturedCommand& command : captured.commands) lines += line_of(command) + "\n";
+  return lines;
+}
+
+/// The value of a variable of a command's environment; "-" where it has none.
+inline std::string value_in(const CapturedCommand& command, const std::string& name) {
+  const auto found = command.environment.find(name);
+  return found == command.environment.end() ? "-" : found->second;
+}
+
+/// True if one of some texts holds a text.
+inline bool mentions(const std::vector<std::string>& texts, std::string_view text) {
+  return std::ranges::any_of(
+      texts, [&](const std::string& one) { return one.find(text) != std::string::npos; });
+}
+
+}  // namespace stepwright::capture
