@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "stepwright/cli/unused_kernels.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/fit/readable.h"
 #include "stepwright/fit/samples/kineto_collectives.h"
 
 namespace stepwright::cli {
@@ -46,16 +48,20 @@ fit::CollectiveSamples messages_of(const SampleFile& samples, const std::string&
   return fit::read_collective_samples(collectives.table, machine);
 }
 
-/// Fails with `kInput` when no fit is left.
+/// Fails with `kInput` when no fit is left, or one that no profile can hold.
 Json useful_profiles(const fit::FittedCollectives& fitted, const std::string& unused,
-                     const std::vector<std::string>& sources) {
+                     const FitRequest& request) {
   Json profiles = Json::array();
   for (const fit::FittedMachine& machine : fitted.machines) {
-    if (machine.useful()) profiles.push_back(fit::machine_profile(machine, sources));
+    if (machine.useful()) profiles.push_back(fit::machine_profile(machine, source_names(request)));
   }
   if (profiles.empty()) {
-    fail_input("no fit is better than the defaults:\n" + collective_fit_table(fitted) +
-               dropped_samples_text(fitted) + unused);
+    fail_input(fmt::format("{}: no fit is better than the defaults:\n{}{}{}",
+                           fmt::join(request.files, ", "), collective_fit_table(fitted),
+                           dropped_samples_text(fitted), unused));
+  }
+  for (const Json& profile : profiles) {
+    fit::check_collectives({fit::machine_profile_text(profile), request.output, request.files});
   }
   return profiles;
 }
@@ -85,7 +91,7 @@ void fit_collective_tables(const FitRequest& request, const Console& console) {
         messages_of(request.samples[i], machine_of_file(request, request.files[i]), unused));
   }
   const fit::FittedCollectives fitted = fit::fit_collectives(tables);
-  const Json profiles = useful_profiles(fitted, unused_text(unused), source_names(request));
+  const Json profiles = useful_profiles(fitted, unused_text(unused), request);
   if (request.json) {
     Json answer{{"profiles", profiles}, {"dropped", dropped_json(fitted)}};
     if (!unused.empty()) answer["unused"] = unused_json(unused);

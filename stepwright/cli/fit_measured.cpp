@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/fit/readable.h"
 
 namespace stepwright::cli {
 namespace {
@@ -63,12 +65,15 @@ void write_measured(const fit::ClusterFit& fit, const FitRequest& request,
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const Json profile =
       fit::measured_json(fit, request.name.empty() ? stem : request.name, source_names(request));
+  std::ostringstream text;
+  print_json(text, profile);
+  fit::check_measured({text.str(), request.output, request.files});
   if (request.json) {
-    print_json(console.out, profile);
+    console.out << text.str();
   } else {
     console.out << heading << measured_fit_text(profile);
   }
-  write_file(request.output, [&](std::ostream& out) { print_json(out, profile); });
+  write_file(request.output, [&](std::ostream& out) { out << text.str(); });
   console.log.info(fmt::format("wrote the profile to {}; a job names it as `measured: {}`",
                                request.output, request.output));
 }

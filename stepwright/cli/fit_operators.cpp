@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/fit/operators/device_profile.h"
 #include "stepwright/fit/operators/fit_target.h"
+#include "stepwright/fit/readable.h"
 #include "stepwright/fit/samples/kineto_samples.h"
 
 namespace stepwright::cli {
@@ -44,12 +47,25 @@ fit::OperatorTable operators_of(const SampleFile& samples, UnusedByFile& unused)
   return std::move(operators.table);
 }
 
+/// Fails with `kInput`, naming the files and what was dropped, when no table has a sample.
+void check_samples(const std::vector<fit::OperatorTable>& tables, const FitRequest& request,
+                   const UnusedByFile& unused) {
+  std::vector<fit::BadRow> dropped;
+  for (const fit::OperatorTable& table : tables) {
+    if (!table.samples.empty()) return;
+    dropped.insert(dropped.end(), table.bad.begin(), table.bad.end());
+  }
+  fail_input(fmt::format("{}: no sample is left:\n{}{}", fmt::join(request.files, ", "),
+                         dropped_text(dropped), unused_text(unused)));
+}
+
 }  // namespace
 
 void fit_operator_tables(const FitRequest& request, const Console& console) {
   std::vector<fit::OperatorTable> tables;
   UnusedByFile unused;
   for (const SampleFile& samples : request.samples) tables.push_back(operators_of(samples, unused));
+  check_samples(tables, request, unused);
   const std::string device = request.device.empty() ? fit::sampled_device(tables) : request.device;
   const std::string stem = std::filesystem::path(request.output).stem().string();
   const fit::ProfileHead head{.name = request.name.empty() ? stem : request.name,
@@ -58,18 +74,20 @@ void fit_operator_tables(const FitRequest& request, const Console& console) {
   const fit::DeviceFit fit = fit::fit_device(tables, head.target);
   const Json profile = fit::profile_json(head, fit);
   if (profile["operators"].empty()) {
-    fail_input(fmt::format("no fit of {} samples is better than the defaults:\n{}{}{}",
-                           head.target.device.name, fit_table(fit), dropped_text(fit),
-                           unused_text(unused)));
+    fail_input(fmt::format("{}: no fit of {} samples is better than the defaults:\n{}{}{}",
+                           fmt::join(request.files, ", "), head.target.device.name, fit_table(fit),
+                           dropped_text(fit.dropped), unused_text(unused)));
   }
+  const std::string text = fit::profile_text(profile);
+  fit::check_operators({text, request.output, request.files});
   if (request.json) {
     print_json(console.out, answer_json(profile, fit, unused));
   } else {
     console.out << fmt::format("Profile {} of {}\n\n", head.name, head.target.device.name)
                 << fit_table(fit) << '\n'
-                << dropped_text(fit) << unused_text(unused);
+                << dropped_text(fit.dropped) << unused_text(unused);
   }
-  write_file(request.output, [&](std::ostream& out) { out << fit::profile_text(profile); });
+  write_file(request.output, [&](std::ostream& out) { out << text; });
 }
 
 }  // namespace stepwright::cli

@@ -12,6 +12,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/table.h"
+#include "stepwright/fit/readable.h"
 #include "stepwright/learn/calibration.h"
 
 namespace stepwright::cli {
@@ -127,6 +128,8 @@ void fit_runs(const FitRunsRequest& request, const Console& console) {
                                              ? cost::built_in_conditions()
                                              : cost::load_conditions(request.conditions);
   const learn::Calibration calibration = learn::calibrate(load_csv(request.runs), start, threads);
+  const std::string yaml = cost::conditions_yaml(calibration.conditions);
+  fit::check_conditions({yaml, request.output, {request.runs}});
   const std::string text = runs_text(calibration) + left_out_text(calibration, request.runs);
   if (request.json) {
     print_json(console.out, calibration_json(calibration));
@@ -137,7 +140,6 @@ void fit_runs(const FitRunsRequest& request, const Console& console) {
                                constants_text(calibration), text);
   }
   if (request.output.empty()) return;
-  const std::string yaml = cost::conditions_yaml(calibration.conditions);
   write_file(request.output, [&](std::ostream& out) { out << yaml; });
   console.log.info(fmt::format("wrote the conditions to {}; a job names them as `conditions: {}`",
                                request.output, request.output));

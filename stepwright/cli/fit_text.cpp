@@ -94,9 +94,9 @@ std::string fit_table(const fit::DeviceFit& fit) {
          to_text(table) + "\n" + median_line(fit);
 }
 
-std::string dropped_text(const fit::DeviceFit& fit) {
+std::string dropped_text(std::span<const fit::BadRow> dropped) {
   std::map<std::string, std::vector<const fit::BadRow*>> by_reason;
-  for (const fit::BadRow& row : fit.dropped) {
+  for (const fit::BadRow& row : dropped) {
     by_reason[row.reason].push_back(&row);
   }
   std::string text;

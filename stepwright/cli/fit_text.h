@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "stepwright/fit/operators/device_fit.h"
@@ -10,6 +11,6 @@ namespace stepwright::cli {
 std::string fit_table(const fit::DeviceFit& fit);
 
 /// The dropped rows, the first ones of each reason by file and line, and how many more there are.
-std::string dropped_text(const fit::DeviceFit& fit);
+std::string dropped_text(std::span<const fit::BadRow> dropped);
 
 }  // namespace stepwright::cli

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iomanip>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "stepwright/core/error.h"
@@ -43,12 +44,15 @@ class Temporary {
   bool renamed_ = false;
 };
 
-/// `shown` stands for the file in messages.
+/// `shown` stands for the file in messages. `mode`: nullopt for that of a new file.
 void write_to(const fs::path& path, const std::function<void(std::ostream&)>& write,
-              const fs::path& shown) {
+              const fs::path& shown, std::optional<fs::perms> mode = std::nullopt) {
   errno = 0;
   std::ofstream out(path, std::ios::binary);
   if (!out) fail_to_write(shown);
+  // Before the content, which nobody else may read in the meantime; file systems may have no modes.
+  std::error_code ignored;
+  if (mode) fs::permissions(path, *mode, ignored);
   write(out);
   out.close();
   if (!out) fail_to_write(shown);
@@ -83,7 +87,9 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   check_writable(path);
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_to(target, write, path);
   Temporary temporary(target);
-  write_to(temporary.path(), write, path);
+  std::optional<fs::perms> mode;
+  if (fs::exists(status)) mode = status.permissions();
+  write_to(temporary.path(), write, path, mode);
   temporary.rename(target);
 }
 

@@ -167,8 +167,8 @@ std::vector<TunerRange> tuner_ranges(const cost::CollectiveCost& cost,
 std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<TunerGroup>& groups,
                            const TunerSetting& setting) {
   // The plugin cuts lines at 255 characters; of a comment the rest would count.
-  std::string text =
-      fmt::format("# {}\n# cost model: {}\n", one_line(setting.about), one_line(cost.fit()));
+  std::string text = fmt::format("# {}\n# cost model: {}\n", one_line(setting.about),
+                                 one_line(cost.fit().value_or("unfitted")));
   text +=
       "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
       "# broadcast and reduce have no price in the model: no lines\n";

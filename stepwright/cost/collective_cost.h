@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "stepwright/cost/collective_routes.h"
@@ -32,8 +33,8 @@ class CollectiveCost {
     return measured_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(link)];
   }
 
-  /// Provenance: "unfitted", or the profile that was fitted.
-  [[nodiscard]] const std::string& fit() const { return constants_.fit; }
+  /// The profile that was fitted; nullopt: documented defaults.
+  [[nodiscard]] const std::optional<std::string>& fit() const { return constants_.fit; }
   [[nodiscard]] const CollectiveConstants& constants() const { return constants_; }
   /// The links at their line rates.
   [[nodiscard]] const LineRates& rates() const { return rates_; }

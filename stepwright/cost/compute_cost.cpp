@@ -337,7 +337,7 @@ std::string ComputeCost::outside_range(const step::Operator& op) const {
   return fit == nullptr ? std::string() : stepwright::cost::outside_range(fit->entry->get(), op);
 }
 
-std::string ComputeCost::fit() const {
+std::optional<std::string> ComputeCost::fit() const {
   std::vector<std::string> names;
   for (const auto& of_class : fitted_) {
     for (const Fitted& fit : of_class) {
@@ -347,7 +347,8 @@ std::string ComputeCost::fit() const {
       if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     }
   }
-  return names.empty() ? "unfitted" : fmt::format("{}", fmt::join(names, ", "));
+  if (names.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace stepwright::cost

@@ -59,8 +59,9 @@ class ComputeCost {
   /// fitted 1024 to 5120"); empty when inside, or when no profile prices it.
   [[nodiscard]] std::string outside_range(const step::Operator& op) const;
 
-  /// "unfitted", or "by" the profiles that price computations, those of other devices "(scaled)".
-  [[nodiscard]] std::string fit() const;
+  /// The profiles that price computations, those of other devices with "(scaled)"; nullopt: the
+  /// documented defaults do.
+  [[nodiscard]] std::optional<std::string> fit() const;
 
  private:
   static constexpr std::size_t kDTypes = std::size(kDTypeNames);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/collective/wire.h"
@@ -58,6 +60,11 @@ bool in_graph(const plan::CudaGraphs& graphs, const step::Operator& op) {
            step::lies_in(op.part, step::LayerPart::kSharedFc1, step::LayerPart::kSharedGate)));
 }
 
+/// "by PROFILE", or "unfitted".
+std::string fit_text(std::string_view word, const std::optional<std::string>& fit) {
+  return fit ? fmt::format("{} {}", word, *fit) : "unfitted";
+}
+
 }  // namespace
 
 double cast_bytes(const step::Operator& op, plan::Casts casts) {
@@ -103,9 +110,8 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
       blocking_launches_(job.kernels.blocking_launches),
       compute_(job),
       collective_(job.cluster),
-      fit_(fmt::format("computation {}, messages {}",
-                       compute_.fit() == "unfitted" ? "unfitted" : "by " + compute_.fit(),
-                       collective_.fit() == "unfitted" ? "unfitted" : "of " + collective_.fit())),
+      fit_(fmt::format("computation {}, messages {}", fit_text("by", compute_.fit()),
+                       fit_text("of", collective_.fit()))),
       stated_error_(constants::kStatedError.value) {
   device_ = conditions_of(conditions, job.cluster.device.name,
                           cluster::generation_of(job.cluster.device).name);
@@ -141,15 +147,14 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
 }
 
 std::string CostModel::provenance() const {
-  const std::string computation = compute_.fit();
-  const std::string& messages = collective_.fit();
+  const std::optional<std::string> computation = compute_.fit();
+  const std::optional<std::string>& messages = collective_.fit();
   std::string text =
-      computation == "unfitted"
-          ? "Seconds of computation follow the device's data sheet, as nobody measured it"
-          : fmt::format("Seconds of computation follow measurements of {}", computation);
-  text += messages == "unfitted"
-              ? "; those of messages follow documented defaults, as nobody measured this network"
-              : fmt::format("; those of messages follow measurements of {}", messages);
+      computation ? fmt::format("Seconds of computation follow measurements of {}", *computation)
+                  : "Seconds of computation follow the device's data sheet, as nobody measured it";
+  text += messages
+              ? fmt::format("; those of messages follow measurements of {}", *messages)
+              : "; those of messages follow documented defaults, as nobody measured this network";
   if (!conditions_file_.empty()) {
     text += fmt::format(", under the conditions of {}", conditions_file_);
   }

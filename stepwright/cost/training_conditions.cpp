@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "stepwright/cluster/generation.h"
-#include "stepwright/core/document.h"
 #include "stepwright/core/embedded.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/yaml_writer.h"
@@ -74,6 +73,18 @@ Tree intervals_tree(const StepIntervals& intervals) {
   return tree;
 }
 
+}  // namespace
+
+const TrainingConditions& built_in_conditions() {
+  static const TrainingConditions kAll =
+      read_conditions(Document::parse(embedded_conditions().front().text, "conditions.yaml"));
+  return kAll;
+}
+
+TrainingConditions load_conditions(const std::filesystem::path& path) {
+  return read_conditions(Document::load(path));
+}
+
 TrainingConditions read_conditions(const Document& document) {
   const Node root = document.root();
   plan::check_version(root, "training/1");
@@ -92,18 +103,6 @@ TrainingConditions read_conditions(const Document& document) {
                                         &FrameworkConditions::framework, kFrameworkFields));
   }
   return all;
-}
-
-}  // namespace
-
-const TrainingConditions& built_in_conditions() {
-  static const TrainingConditions kAll =
-      read_conditions(Document::parse(embedded_conditions().front().text, "conditions.yaml"));
-  return kAll;
-}
-
-TrainingConditions load_conditions(const std::filesystem::path& path) {
-  return read_conditions(Document::load(path));
 }
 
 std::string conditions_yaml(const TrainingConditions& all) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/core/document.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright::cost {
@@ -95,6 +96,7 @@ const TrainingConditions& built_in_conditions();
 
 /// Reads a file of the same form. Fails with `kInput`, naming file, field and value.
 TrainingConditions load_conditions(const std::filesystem::path& path);
+TrainingConditions read_conditions(const Document& document);
 
 /// The text of such a file, with what differs from an entry that says nothing.
 std::string conditions_yaml(const TrainingConditions& all);

@@ -44,6 +44,19 @@ constexpr Key kKeys[] = {of_device(&cost::DeviceConditions::product_rate, 0.17),
                          of_framework(&cost::FrameworkConditions::tensor_exposed, 0.3, 0.05, 1),
                          of_framework(&cost::FrameworkConditions::expert_exposed, 0.3, 0.05, 1)};
 
+/// True if a file may hold every value that runs may move a key to.
+template <class Conditions, std::size_t kCount>
+constexpr bool fits_files(const Key& key, double Conditions::* value,
+                          const cost::ConditionField<Conditions> (&fields)[kCount]) {
+  return value == nullptr || std::ranges::any_of(fields, [&](const auto& field) {
+           return field.value == value && field.low <= key.least && key.most <= field.high;
+         });
+}
+static_assert(std::ranges::all_of(kKeys, [](const Key& key) {
+  return fits_files(key, key.of_device, cost::kDeviceFields) &&
+         fits_files(key, key.of_framework, cost::kFrameworkFields);
+}));
+
 std::string_view name_of(const Key& key) {
   if (key.of_device == nullptr) {
     return std::ranges::find(cost::kFrameworkFields, key.of_framework,
@@ -133,7 +146,10 @@ void Learnable::set_prior() {
 LearnableConstant Learnable::constant(Eigen::Index index, double logarithm) const {
   LearnableConstant found = before(index);
   const Key& key = key_at(places_[static_cast<std::size_t>(index)].key);
-  if (logarithm != prior_.mean[index]) found.value = std::exp(logarithm) + key.offset;
+  if (logarithm != prior_.mean[index]) {
+    // A logarithm that was rounded may pass the limits that it was kept within.
+    found.value = std::clamp(std::exp(logarithm) + key.offset, key.least, key.most);
+  }
   return found;
 }
 

@@ -125,6 +125,27 @@ TEST(Output, FilesAreWhatTheySay) {
   EXPECT_THAT(place.read("m.csv"), HasSubstr("from,to,bytes\n3,"));
 }
 
+TEST(Output, AReplacedFileKeepsItsMode) {
+  namespace fs = std::filesystem;
+  const Workplace place;
+  const std::string command = std::string("traffic ") + kExamplePlan + " --rank 3 --matrix ";
+  const auto mode = [&](const char* name) { return fs::status(place.path() / name).permissions(); };
+  const fs::perms own = fs::perms::owner_read | fs::perms::owner_write;
+  place.write("m.csv", "old");
+  fs::permissions(place.path() / "m.csv", own);
+  ASSERT_EQ(place.run(command + "m.csv").code, 0);
+  EXPECT_THAT(place.read("m.csv"), HasSubstr("from,to,bytes"));
+  EXPECT_EQ(mode("m.csv"), own);
+
+  place.write("target.csv", "old");
+  fs::permissions(place.path() / "target.csv", own | fs::perms::others_read);
+  fs::create_symlink("target.csv", place.path() / "link.csv");
+  ASSERT_EQ(place.run(command + "link.csv").code, 0);
+  EXPECT_TRUE(fs::is_symlink(place.path() / "link.csv"));
+  EXPECT_THAT(place.read("target.csv"), HasSubstr("from,to,bytes"));
+  EXPECT_EQ(mode("target.csv"), own | fs::perms::others_read);
+}
+
 TEST(Output, MessagesStayOutOfTheDocument) {
   const Workplace place;
   const Outcome outcome =

@@ -38,8 +38,8 @@ TEST(FittedCost, ADeviceHasItsOwnProfileFirst) {
   EXPECT_EQ(profile_of("gh200-96g")->name, "gh200_120g_vista");
   EXPECT_EQ(profile_of("b200-sxm")->name, "b200-sxm");
   EXPECT_EQ(ComputeCost(job_on("a100-sxm-80g")).fit(), "a100_sxm4_80g_perlmutter");
-  EXPECT_THAT(ComputeCost(job_on("a40")).fit(), testing::HasSubstr("scaled"));
-  EXPECT_EQ(ComputeCost(job_on("a40"), {}).fit(), "unfitted");
+  EXPECT_THAT(ComputeCost(job_on("a40")).fit(), testing::Optional(testing::HasSubstr("scaled")));
+  EXPECT_EQ(ComputeCost(job_on("a40"), {}).fit(), std::nullopt);
 }
 
 TEST(FittedCost, APassIsThePhasesOfItsOperators) {

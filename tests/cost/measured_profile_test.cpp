@@ -3,27 +3,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/error.h"
-#include "tests/folder.h"
 
 namespace stepwright::cost {
 namespace {
 
 using ::testing::HasSubstr;
 
-MeasuredProfile read_measured(const std::string& text) {
-  const Folder folder;
-  const auto path = folder / "measured.json";
-  std::ofstream(path) << text;
-  return load_measured(path);
+MeasuredProfile measured_of(const std::string& text) {
+  return read_measured(Document::parse(text, "measured.json"));
 }
 
 std::string refusal_of_measured(const std::string& text) {
   try {
-    static_cast<void>(read_measured(text));
+    static_cast<void>(measured_of(text));
   } catch (const Error& error) {
     return error.what();
   }
@@ -55,7 +51,7 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
                          {schedule, {curve}})}},
       {"handling", {host_overhead_law_json(host_overhead)}},
       {"computations", {computation_law_json(product)}}};
-  const MeasuredProfile profile = read_measured(file.dump());
+  const MeasuredProfile profile = measured_of(file.dump());
   const auto& gathered =
       profile.messages.gloo[static_cast<std::size_t>(collective::Collective::kAllGather)];
   ASSERT_TRUE(gathered.has_value());
@@ -90,6 +86,33 @@ TEST(MeasuredProfiles, AreReadAsTheyAreWritten) {
             0);
   EXPECT_EQ(profile.host_overhead_s(step::Scheme::kData, collective::Collective::kAllReduce, 1e6),
             0);
+}
+
+/// Least squares push the seconds of a byte towards 0 where no time depends on bytes.
+TEST(MeasuredProfiles, LackRatesThatNoComputationShows) {
+  const auto json_of = [](double start_s, double s_per_flop, double s_per_byte) {
+    return computation_law_json(
+        {.start_s = start_s, .s_per_flop = s_per_flop, .s_per_byte = s_per_byte});
+  };
+  const nlohmann::ordered_json law = json_of(3e-6, 1e-25, 1e-19);
+  EXPECT_FALSE(law.contains("flops_per_s"));
+  EXPECT_EQ(law["bytes_per_s"], 1e19);
+  EXPECT_EQ(law["start_us"], 3);
+  EXPECT_FALSE(json_of(1e-320, 0, 0).contains("start_us"));
+  EXPECT_FALSE(json_of(0, 0, 1e-320).contains("bytes_per_s"));
+}
+
+/// A value that is no number must not look like a constant of 0.
+TEST(MeasuredProfiles, HoldNoNumberAsNullWhichIsRefused) {
+  const auto refusal = [](const ComputationLaw& law) {
+    const nlohmann::ordered_json file = {
+        {"stepwright", "measured/1"}, {"name", "n"}, {"computations", {computation_law_json(law)}}};
+    return refusal_of_measured(file.dump());
+  };
+  EXPECT_THAT(refusal({.start_s = NAN}), HasSubstr("computations.0.start_us"));
+  EXPECT_THAT(refusal({.s_per_flop = NAN}), HasSubstr("computations.0.flops_per_s"));
+  EXPECT_THAT(refusal({.start_s = 1e7}), HasSubstr("computations.0.start_us"));
+  EXPECT_THAT(refusal({.s_per_byte = 1e4}), HasSubstr("computations.0.bytes_per_s"));
 }
 
 TEST(MeasuredProfiles, CorrectLawsBetweenSamples) {

@@ -39,8 +39,7 @@ constexpr OperationConstants transfer(double inside_share) {
 
 const CollectiveConstants& default_collectives() {
   static const CollectiveConstants kConstants = {
-      .operations = {ring(0.80), ring(0.75), ring(0.73), exchange(0.70), transfer(0.80)},
-      .fit = "unfitted"};
+      .operations = {ring(0.80), ring(0.75), ring(0.73), exchange(0.70), transfer(0.80)}};
   return kConstants;
 }
 

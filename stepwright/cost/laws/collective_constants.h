@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,7 @@ inline constexpr double kUncrowdedRanks = 16;
 /// Constants of every operation on one kind of machine.
 struct CollectiveConstants {
   std::array<OperationConstants, kCollectives> operations;  ///< Indexed by `Collective`.
-  std::string fit = "unfitted";                             ///< Where they come from.
+  std::optional<std::string> fit;  ///< Profile that fitted them; nullopt: documented defaults.
   bool of_cluster = false;  ///< They were fitted on this very cluster, not on others of its device.
   /// Bytes, ranks and nodes of the messages that were fitted, by operation; empty: none were.
   std::array<std::vector<FittedRange>, kCollectives> ranges;

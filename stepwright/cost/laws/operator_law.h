@@ -31,6 +31,11 @@ struct LawConstant {
   bool attention;   ///< Belongs to fused attention alone.
   bool vector;      ///< Belongs to classes without arithmetic.
 };
+/// The least share of a peak in a law: a rate that is a trillion times slower is of other units.
+inline constexpr double kLeastShare = 1e-12;
+/// True if a constant is a share of a peak, by which work is divided.
+constexpr bool is_share(const LawConstant& constant) { return constant.name.ends_with("_share"); }
+
 /// All constants; which of them a class uses, `uses` says.
 inline constexpr LawConstant kLawConstants[] = {
     {"start_us", &LawConstants::start_us, 5, false, false, false},

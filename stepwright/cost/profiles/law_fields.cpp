@@ -9,6 +9,11 @@ namespace {
 constexpr double kLongestUs = 1e12;
 constexpr double kLeastRate = 1e-3;
 constexpr double kMostRate = 1e21;
+/// A faster rate is not written: it takes 10 ns for a terabyte. Below kMostRate, so that rounding
+/// stays readable.
+constexpr double kMostShownRate = 1e20;
+/// Smaller values have no scale to round by.
+constexpr double kLeastShown = 1e-300;
 
 }  // namespace
 
@@ -23,17 +28,21 @@ double read_rate(Node node, std::string_view key) {
 }
 
 double five_digits(double value) {
-  if (value == 0) return 0;
+  if (!std::isfinite(value)) return value;
+  if (std::fabs(value) < kLeastShown) return 0;
   const double scale = std::pow(10.0, 4 - std::floor(std::log10(std::fabs(value))));
   return std::round(value * scale) / scale;
 }
 
 void write_micros(nlohmann::ordered_json& json, const char* key, double seconds) {
-  if (seconds > 0) json[key] = five_digits(1e6 * seconds);
+  const double micros = five_digits(1e6 * seconds);
+  // NaN becomes null, which the reader refuses.
+  if (micros > 0 || std::isnan(micros)) json[key] = micros;
 }
 
 void write_rate(nlohmann::ordered_json& json, const char* key, double seconds_of_one) {
-  if (seconds_of_one > 0) json[key] = five_digits(1 / seconds_of_one);
+  if (seconds_of_one * kMostShownRate < 1) return;
+  json[key] = five_digits(1 / seconds_of_one);  // NaN becomes null, which the reader refuses.
 }
 
 }  // namespace stepwright::cost

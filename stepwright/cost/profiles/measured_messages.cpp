@@ -11,12 +11,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMostRanks = 1e6;
-constexpr double kMostBytes = 1e18;
 constexpr double kMostFactor = 1e3;
 
 std::int64_t read_count(Node node, std::string_view key) {
-  return static_cast<std::int64_t>(node.get(key).number(1, kMostRanks));
+  return static_cast<std::int64_t>(node.get(key).number(1, kMostMeasuredRanks));
 }
 
 ShapeCurve read_curve(Node node) {
@@ -28,7 +26,7 @@ ShapeCurve read_curve(Node node) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Node pair = list.at(i);
     if (pair.size() != 2) pair.fail("must be [bytes, factor]");
-    const double bytes = pair.at(0).number(1, kMostBytes);
+    const double bytes = pair.at(0).number(1, kMostMeasuredBytes);
     if (!curve.factors.empty() && bytes <= curve.factors.back().first) {
       pair.fail("bytes must ascend");
     }
@@ -73,7 +71,7 @@ SampledLaw<ScheduleLaw> read_schedule_law(Node node) {
            .network_hop_s = read_micros(node, "network_hop_us"),
            .inside_s_per_byte = read_rate(node, "inside_bytes_per_s"),
            .network_s_per_byte = read_rate(node, "network_bytes_per_s"),
-           .chunk_bytes = node.get("chunk_bytes").number(1, kMostBytes),
+           .chunk_bytes = node.get("chunk_bytes").number(1, kMostMeasuredBytes),
            .own_nics = read_own_nics(node)},
           read_curves(node)};
 }

@@ -55,6 +55,11 @@ std::optional<collective::Algorithm> scheduled_method(collective::Algorithm algo
 /// methods.
 inline constexpr std::string_view kGlooLibrary = "gloo";
 
+/// The most nodes, ranks or groups, and the most bytes, in measured profiles and in the tables from
+/// which they are fitted.
+inline constexpr double kMostMeasuredRanks = 1e6;
+inline constexpr double kMostMeasuredBytes = 1e18;
+
 /// Adds one entry of a profile's `messages`. Fails with `kInput`, naming field and value.
 void read_messages(Node entry, MeasuredMessages& messages);
 

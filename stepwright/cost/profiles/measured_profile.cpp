@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "stepwright/core/document.h"
 #include "stepwright/cost/profiles/law_fields.h"
 
 namespace stepwright::cost {
@@ -69,7 +68,10 @@ std::string MeasuredProfile::contents() const {
 }
 
 MeasuredProfile load_measured(const std::filesystem::path& path) {
-  const Document document = Document::load(path);
+  return read_measured(Document::load(path));
+}
+
+MeasuredProfile read_measured(const Document& document) {
   const Node root = document.root();
   const Node version = root.get("stepwright");
   if (version.text() != "measured/1") {

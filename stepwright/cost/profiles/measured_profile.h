@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/core/document.h"
 #include "stepwright/cost/profiles/measured_messages.h"
 #include "stepwright/step/operator.h"
 
@@ -82,8 +83,9 @@ inline constexpr std::string_view kOverlapSampleHeader =
     "link,operation,computation,payload_bytes,seconds_computation,seconds_message,"
     "seconds_together";
 
-/// Reads such a file. Fails with `kInput`, naming file, field and value.
+/// Reads a measured profile. Fails with `kInput`, naming file, field and value.
 MeasuredProfile load_measured(const std::filesystem::path& path);
+MeasuredProfile read_measured(const Document& document);
 
 /// A law as the file has it; what it does not depend on is left out.
 nlohmann::ordered_json computation_law_json(const ComputationLaw& law);

@@ -22,8 +22,8 @@ LawConstants read_law(Node node, OperatorClass what) {
   for (const LawConstant& constant : kLawConstants) {
     if (!uses(what, constant)) continue;
     known.push_back(constant.name);
-    const bool divides = constant.name.ends_with("_share");
-    law.*constant.value = node.get(constant.name).number(divides ? 1e-12 : 0, kHighest);
+    const double least = is_share(constant) ? kLeastShare : 0;
+    law.*constant.value = node.get(constant.name).number(least, kHighest);
   }
   node.allow_only(known);
   return law;

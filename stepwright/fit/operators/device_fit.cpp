@@ -55,6 +55,7 @@ class ClassFit {
   bool drop_outliers(const HeldOut& held_out);
   void sweep();
   void choose(const HeldOut& held_out);
+  void refuse_other_units();
 
   cost::OperatorClass what_;
   cost::Pass pass_;
@@ -176,6 +177,17 @@ void ClassFit::choose(const HeldOut& held_out) {
   }
 }
 
+/// Refuses a law that no profile holds.
+void ClassFit::refuse_other_units() {
+  for (const cost::LawConstant& constant : cost::kLawConstants) {
+    if (!cost::uses(what_, constant) || !cost::is_share(constant)) continue;
+    const double share = out_.entry.law.*constant.value;
+    if (share >= cost::kLeastShare) continue;
+    out_.refused = fmt::format("{} {:.3g} is below {:g}: the times are in another unit",
+                               constant.name, share, cost::kLeastShare);
+  }
+}
+
 FittedOperator ClassFit::fit() {
   out_.entry.what = what_;
   out_.entry.pass = pass_;
@@ -194,6 +206,7 @@ FittedOperator ClassFit::fit() {
   for (const auto& [name, error] : out_.by_series) out_.series.push_back(name);
   cost::OperatorEntry& entry = out_.entry;
   entry.law = fit_law(what_, law_rows(rows_), setting_.peaks);
+  refuse_other_units();
   if (entry.kind != cost::FitKind::kLaw) fit_entry_trees(entry, rows_, setting_);
   entry.range = range_of(rows_, what_);
   return std::move(out_);
@@ -209,7 +222,8 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   out.entry.trees = {};
   cost::LawConstants& law = out.entry.law;
   law.arithmetic_share =
-      kept_digits(law.arithmetic_share * cost::constants::kAttentionBackward.value);
+      std::max(cost::kLeastShare,
+               kept_digits(law.arithmetic_share * cost::constants::kAttentionBackward.value));
   law.start_us = kept_digits(law.start_us * cost::constants::kAttentionBackwardStarts.value);
   law.ramp = kept_digits(law.ramp + cost::constants::kAttentionBackwardKeys.value);
   law.masked_keys = kept_digits(law.masked_keys * cost::constants::kAttentionBackwardMasked.value);

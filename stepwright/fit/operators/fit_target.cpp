@@ -81,7 +81,9 @@ FitTarget fit_target(std::string_view device) {
 
 std::string sampled_device(std::span<const OperatorTable> tables) {
   std::set<std::string> devices;
+  std::vector<std::string_view> files;
   for (const OperatorTable& table : tables) {
+    files.emplace_back(table.file);
     for (const OperatorSample& sample : table.samples) {
       if (!sample.device.empty()) devices.insert(sample.device);
     }
@@ -92,7 +94,7 @@ std::string sampled_device(std::span<const OperatorTable> tables) {
   }
   if (devices.size() == 1) return *devices.begin();
   fail_input(fmt::format(
-      "the samples are of {}; name one with --device",
+      "{}: the samples are of {}; name one with --device", fmt::join(files, ", "),
       devices.empty() ? "an unknown device" : fmt::format("{}", fmt::join(devices, ", "))));
 }
 

@@ -78,7 +78,7 @@ class LawProblem {
   /// A share of a peak that cannot be exceeded: products and attention move what is counted, while
   /// what vector kernels move is a convention.
   [[nodiscard]] bool is_share(const cost::LawConstant& constant) const {
-    return bounded_ && constant.name.ends_with("_share");
+    return bounded_ && cost::is_share(constant);
   }
   [[nodiscard]] Eigen::Index size() const { return std::ssize(constants_); }
   [[nodiscard]] const cost::LawConstant& constant(Eigen::Index i) const {

@@ -68,9 +68,10 @@ ClusterFit fit_cluster(const OwnSamples& samples) {
   for (const MessageSample& sample : samples.messages) {
     auto& rows = messages[{sample.method, sample.operation}];
     if (!rows.empty() && rows.front().chunk_bytes != sample.chunk_bytes) {
-      fail_input(
-          fmt::format("chunk_bytes: {} and {} of one method and operation; they must be alike",
-                      rows.front().chunk_bytes, sample.chunk_bytes));
+      fail_input(fmt::format(
+          "{}:{}: chunk_bytes: {}, and {} in {}:{}; rows of one method and operation must have one",
+          sample.file, sample.line, sample.chunk_bytes, rows.front().chunk_bytes, rows.front().file,
+          rows.front().line));
     }
     rows.push_back(sample);
   }
@@ -100,7 +101,9 @@ Json measured_json(const ClusterFit& fit, const std::string& name,
   Json file = {{"stepwright", "measured/1"}, {"name", name}};
   const auto add = [&file](const char* list, Json entry, const auto& law) {
     entry["rows"] = law.rows;
-    if (law.held_out_error) entry["held_out_error"] = std::round(1e4 * *law.held_out_error) / 1e4;
+    if (law.held_out_error && std::isfinite(*law.held_out_error)) {
+      entry["held_out_error"] = std::round(1e4 * *law.held_out_error) / 1e4;
+    }
     file[list].push_back(std::move(entry));
   };
   for (const auto& [operation, law] : fit.messages) {

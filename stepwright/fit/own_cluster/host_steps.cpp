@@ -15,6 +15,8 @@ namespace stepwright::fit {
 namespace {
 
 constexpr double kMicrosecond = 1e-6;
+/// The clock of the trace jumped in a step that is longer: a day.
+constexpr double kLongestStep_us = 86'400e6;
 /// Doing nothing for longer beside a message is waiting for it.
 constexpr double kShortestWait_us = 300;
 
@@ -99,7 +101,7 @@ class HostReader {
 
   void find_marks() {
     for (const logs::KinetoMark& mark : trace_.marks) {
-      if (mark.name.starts_with(kStepMark) && mark.end_us > mark.start_us) steps_.push_back(mark);
+      if (mark.name.starts_with(kStepMark) && mark.end_us > mark.start_us) add_step(mark);
       if (mark.name.starts_with(kUpdateMark)) updates_.add(mark.start_us, mark.end_us);
       if (mark.name.starts_with("gloo:")) messages_.add(mark.start_us, mark.end_us);
     }
@@ -112,12 +114,24 @@ class HostReader {
     messages_.sort();
   }
 
+  void add_step(const logs::KinetoMark& mark) {
+    const double length_us = mark.end_us - mark.start_us;
+    if (length_us > kLongestStep_us) {
+      fail_input(
+          fmt::format("{}: {}: dur: {:g} us; a step takes less than a day: the clock of the "
+                      "trace jumped",
+                      trace_.file, mark.name, length_us));
+    }
+    steps_.push_back(mark);
+  }
+
   /// Finds the operators of the thread that takes the steps, each before what it encloses.
   void find_operators() {
     const int thread = steps_.front().thread;
     for (int i = 0; i < static_cast<int>(trace_.operators.size()); ++i) {
       if (op(i).thread == thread) order_.push_back(i);
     }
+    check_durations();
     std::ranges::stable_sort(order_, {},
                              [this](int i) { return std::tuple(op(i).start_us, -op(i).end_us); });
     // The profiler closes its last step before anything happens in it.
@@ -125,6 +139,13 @@ class HostReader {
       return order_.empty() ||
              step.end_us > op(order_.back()).start_us + step.end_us - step.start_us;
     });
+  }
+
+  void check_durations() const {
+    const auto lasts = [this](int i) { return op(i).end_us > op(i).start_us; };
+    if (order_.empty() || std::ranges::any_of(order_, lasts)) return;
+    fail_input(fmt::format("{}: dur: no operator lasts longer than 0 us; the durations are missing",
+                           trace_.file));
   }
 
   void find_meanings() {

@@ -1,6 +1,7 @@
 #include "stepwright/fit/own_cluster/step_fit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -115,6 +116,7 @@ class StepFitter {
     }
     const DType dtype = work_.at({step::OperatorKind::kLinear, step::Phase::kForward}).dtype;
     std::map<step::Phase, std::vector<ComputationSample>> samples;
+    std::set<step::Phase> timeless;
     std::vector<double> factors;
     for (const auto& [key, lists] : times) {
       const auto& [alone, beside] = lists;
@@ -126,25 +128,47 @@ class StepFitter {
                                      .flops = step::flops(op),
                                      .bytes = step::memory_bytes(op),
                                      .seconds = middle_of(alone.empty() ? beside : alone)};
+      if (!(sample.seconds > 0)) {
+        timeless.insert(phase);
+        continue;
+      }
       const std::size_t runs = alone.size() + beside.size();
       samples[phase].insert(samples[phase].end(), (runs + steps - 1) / steps, sample);
       if (std::min(alone.size(), beside.size()) >= kFewest) {
         factors.push_back(middle_of(beside) / middle_of(alone));
       }
     }
-    for (const auto& [phase, rows] : samples) {
-      const auto planned = work_.find({step::OperatorKind::kLinear, phase});
-      if (planned == work_.end()) continue;
-      cost::ComputationLaw law = fit_computation_law(rows);
-      scale_to_step(law, rows, seconds_[{step::OperatorKind::kLinear, phase}].busy);
-      // What a framework runs in several products is one of the plan's.
-      law.start_s *= static_cast<double>(rows.size()) / planned->second.operators;
-      const KindAndPhase key{step::OperatorKind::kLinear, phase};
-      law.start_s += seconds_[key].host / planned->second.operators;
-      out_.fit.computations.push_back({.law = law, .rows = rows.size()});
-      used_.insert(key);
+    for (const step::Phase phase : timeless) {
+      if (!samples.contains(phase)) fail_timeless(phase);
     }
-    if (!factors.empty()) out_.fit.overlap.beside_inside = std::max(1.0, middle_of(factors));
+    for (const auto& [phase, rows] : samples) fit_products_of(phase, rows);
+    if (!factors.empty()) {
+      out_.fit.overlap.beside_inside = std::clamp(middle_of(factors), 1.0, cost::kMostSlower);
+    }
+  }
+
+  void fit_products_of(step::Phase phase, const std::vector<ComputationSample>& rows) {
+    const KindAndPhase key{step::OperatorKind::kLinear, phase};
+    const auto planned = work_.find(key);
+    if (planned == work_.end()) return;
+    cost::ComputationLaw law = fit_computation_law(rows);
+    scale_to_step(law, rows, seconds_[key].busy);
+    // What a framework runs in several products is one of the plan's.
+    law.start_s *= static_cast<double>(rows.size()) / planned->second.operators;
+    law.start_s += seconds_[key].host / planned->second.operators;
+    out_.fit.computations.push_back({.law = law, .rows = rows.size()});
+    used_.insert(key);
+  }
+
+  /// Fails with `kInput`: the products of a phase have no duration.
+  [[noreturn]] void fail_timeless(step::Phase phase) const {
+    std::vector<std::string> files;
+    for (const logs::LogSource& source : log_.sources) files.push_back(source.file);
+    fail_input(fmt::format(
+        "{}: dur: no product of the {} lasts longer than 0 us; the durations are missing, or the "
+        "timer is too coarse for products of this size",
+        files.empty() ? "a trace" : fmt::format("{}", fmt::join(files, ", ")),
+        name_of(step::kPhaseNames, phase)));
   }
 
   /// Makes a law sum up to what its kind takes in a step: single runs that were disturbed are in no
@@ -170,6 +194,8 @@ class StepFitter {
     }
     const auto seconds = seconds_.find(logged);
     if (seconds == seconds_.end()) return;
+    // The device's own price stands where the trace shows no time at all.
+    if (!(seconds->second.busy + seconds->second.host > 0)) return;
     const HostSeconds found{.busy = share * seconds->second.busy,
                             .host = share * seconds->second.host};
     const bool products = work.flops > 0 && key.first == step::OperatorKind::kAttention;

@@ -315,7 +315,7 @@ const cost::CollectiveConstants& SamplePredictor::constants(const CollectiveSamp
       cost::collectives_of_profile(cluster, sample.machine->name, sample.library);
   const cost::CollectiveConstants ordinary = cost::collectives_of(cluster, sample.library);
   // A machine that nobody sampled is priced as a job on its cluster would be.
-  if (constants.fit == "unfitted") constants = ordinary;
+  if (!constants.fit) constants = ordinary;
   if (const auto profile = profiles_.find(sample.machine); profile != profiles_.end()) {
     constants = cost::unfitted_collectives(cluster);
     const Node list = profile->second->root().get("collectives");
@@ -335,6 +335,8 @@ std::string SamplePredictor::outside_range(const CollectiveSample& sample) {
   return fmt::format("no {} was fitted", name_of(cost::kCollectiveNames, sample.operation));
 }
 
-std::string SamplePredictor::fit(const CollectiveSample& sample) { return constants(sample).fit; }
+std::optional<std::string> SamplePredictor::fit(const CollectiveSample& sample) {
+  return constants(sample).fit;
+}
 
 }  // namespace stepwright::fit

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,8 +95,8 @@ class SamplePredictor {
   /// Takes the constants of a machine from this profile, which must outlive this.
   void use(const SampledMachine& machine, const Document& profile);
   double seconds(const CollectiveSample& sample);
-  /// The source of the constants of the sample's machine: a profile's name or "unfitted".
-  std::string fit(const CollectiveSample& sample);
+  /// The profile of the constants of the sample's machine; nullopt: documented defaults.
+  std::optional<std::string> fit(const CollectiveSample& sample);
   /// How the sample lies outside of what they were fitted on; empty when inside.
   std::string outside_range(const CollectiveSample& sample);
 

@@ -9,6 +9,12 @@
 namespace stepwright::fit {
 namespace {
 
+/// From a picosecond to 11 days: a measured profile holds no other times.
+constexpr double kLeastSeconds = 1e-12;
+constexpr double kMostSeconds = 1e6;
+/// FLOPs or bytes of one computation.
+constexpr double kMostAmount = 1e30;
+
 std::string header_of(const CsvTable& table) {
   return fmt::format("{}", fmt::join(table.header, ","));
 }
@@ -18,20 +24,30 @@ class Row {
  public:
   Row(const CsvTable& table, const CsvRow& row) : table_(table), row_(row) {}
 
-  [[nodiscard]] double number(std::string_view title) const {
+  [[nodiscard]] double number(std::string_view title, double least, double most) const {
     const std::optional<double> value = read_double(cell(title));
-    if (!value || *value < 0) fail(title, "a number, at least 0");
+    if (!value || !(*value >= least && *value <= most)) {
+      fail(title, fmt::format("a number from {} to {}", least, most));
+    }
     return *value;
   }
-  [[nodiscard]] double positive(std::string_view title) const {
-    const double value = number(title);
-    if (value <= 0) fail(title, "a number above 0");
+  [[nodiscard]] double bytes(std::string_view title) const {
+    return number(title, 1, cost::kMostMeasuredBytes);
+  }
+  /// Seconds of one call.
+  [[nodiscard]] double seconds(std::string_view title) const {
+    return number(title, kLeastSeconds, kMostSeconds);
+  }
+  /// FLOPs or bytes of a computation; 0: none.
+  [[nodiscard]] double amount(std::string_view title) const {
+    const double value = number(title, 0, kMostAmount);
+    if (value > 0 && value < 1) fail(title, "0 or a number from 1");
     return value;
   }
   [[nodiscard]] std::int64_t count(std::string_view title) const {
-    const double value = positive(title);
+    const double value = number(title, 1, cost::kMostMeasuredRanks);
     const auto whole = static_cast<std::int64_t>(value);
-    if (value > 1e9 || static_cast<double>(whole) != value) fail(title, "a whole number");
+    if (static_cast<double>(whole) != value) fail(title, "a whole number");
     return whole;
   }
   [[nodiscard]] const std::string& text(std::string_view title) const { return cell(title); }
@@ -65,16 +81,17 @@ std::optional<collective::Algorithm> method_of(const Row& row) {
   return row.word("library", collective::kGeneratedNames);
 }
 
-MessageSample message_of(const Row& row, std::size_t line) {
+MessageSample message_of(const Row& row, const std::string& file, std::size_t line) {
   const std::optional<collective::Algorithm> method = method_of(row);
   return {.method = method,
-          .chunk_bytes = method ? row.positive("chunk_bytes") : 0,
+          .chunk_bytes = method ? row.bytes("chunk_bytes") : 0,
           .operation = row.word("operation", cost::kCollectiveNames),
           .group = {.nodes = row.count("nodes"),
                     .members = row.count("ranks_of_node"),
                     .groups = row.count("groups_of_node")},
-          .payload_bytes = row.positive("payload_bytes"),
-          .seconds = row.positive("seconds"),
+          .payload_bytes = row.bytes("payload_bytes"),
+          .seconds = row.seconds("seconds"),
+          .file = file,
           .line = line};
 }
 
@@ -82,9 +99,9 @@ ComputationSample computation_of(const Row& row, std::size_t line) {
   return {.kind = row.word("operator", step::kOperatorNames),
           .phase = row.word("phase", step::kPhaseNames),
           .dtype = row.word("dtype", kDTypeNames),
-          .flops = row.number("flops"),
-          .bytes = row.number("memory_bytes"),
-          .seconds = row.positive("seconds"),
+          .flops = row.amount("flops"),
+          .bytes = row.amount("memory_bytes"),
+          .seconds = row.seconds("seconds"),
           .line = line};
 }
 
@@ -97,18 +114,21 @@ bool holds_own_samples(const CsvTable& table) {
 }
 
 void read_own_samples(const CsvTable& table, OwnSamples& samples) {
+  if (table.rows.empty()) {
+    fail_input(fmt::format("{}: no row below the header; a fit needs at least one", table.name));
+  }
   const std::string header = header_of(table);
   for (const CsvRow& cells : table.rows) {
     const Row row(table, cells);
     if (header == cost::kMessageSampleHeader) {
-      samples.messages.push_back(message_of(row, cells.line));
+      samples.messages.push_back(message_of(row, table.name, cells.line));
     } else if (header == cost::kComputationSampleHeader) {
       samples.computations.push_back(computation_of(row, cells.line));
     } else {
       samples.overlaps.push_back({.link = row.word("link", kLinkNames),
-                                  .computation_s = row.positive("seconds_computation"),
-                                  .message_s = row.positive("seconds_message"),
-                                  .together_s = row.positive("seconds_together")});
+                                  .computation_s = row.seconds("seconds_computation"),
+                                  .message_s = row.seconds("seconds_message"),
+                                  .together_s = row.seconds("seconds_together")});
     }
   }
 }

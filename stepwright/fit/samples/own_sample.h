@@ -17,6 +17,7 @@ struct MessageSample {
   cost::SocketGroup group;
   double payload_bytes = 0;
   double seconds = 0;
+  std::string file;
   std::size_t line = 0;
 };
 
@@ -51,7 +52,8 @@ struct OwnSamples {
 bool holds_own_samples(const CsvTable& table);
 
 /// Adds the rows of such a table. Fails with `kInput`, naming file, line and column, for what is no
-/// word or positive number.
+/// word of docs/formats.md or a number that no measured profile holds, and for a table without
+/// rows.
 void read_own_samples(const CsvTable& table, OwnSamples& samples);
 
 }  // namespace stepwright::fit

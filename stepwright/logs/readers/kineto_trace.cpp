@@ -41,6 +41,11 @@ std::vector<std::int64_t> sizes_of(const dom::element& list) {
   return sizes;
 }
 
+/// Microseconds that an event lasts: 0 where it states no duration or a negative one.
+double length_us(const dom::element& event) {
+  return std::max(0.0, number_in(event, "dur").value_or(0));
+}
+
 std::int64_t whole_of(const dom::element& object, std::string_view key, std::int64_t otherwise) {
   std::int64_t value = 0;
   return object[key].get(value) == simdjson::SUCCESS ? value : otherwise;
@@ -135,7 +140,7 @@ class KinetoOperators : public KinetoTaker {
                                 .sequence = whole_of(args, "Sequence number", -1),
                                 .thread = lane_of(event),
                                 .start_us = start_us,
-                                .end_us = start_us + number_in(event, "dur").value_or(0)});
+                                .end_us = start_us + length_us(event)});
   }
 
   void add_mark(const dom::element& event) {
@@ -143,7 +148,7 @@ class KinetoOperators : public KinetoTaker {
     trace_.marks.push_back({.name = spelt_in(event, "name"),
                             .thread = lane_of(event),
                             .start_us = start_us,
-                            .end_us = start_us + number_in(event, "dur").value_or(0)});
+                            .end_us = start_us + length_us(event)});
   }
 
   int signature_of(const dom::element& event, const dom::element& args) {
@@ -180,7 +185,7 @@ class KinetoOperators : public KinetoTaker {
     KinetoKernel kernel{.event = static_cast<std::size_t>(from.number),
                         .name = name_of(event),
                         .start_us = number_in(event, "ts").value_or(0),
-                        .duration_us = number_in(event, "dur").value_or(0)};
+                        .duration_us = length_us(event)};
     if (trace_.name_of(kernel).starts_with("nccl")) {
       kernel.message = static_cast<int>(trace_.messages.size());
       trace_.messages.push_back(described_message(event, from.number));

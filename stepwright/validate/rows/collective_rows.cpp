@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "stepwright/core/error.h"
 #include "stepwright/fit/collectives/machine_fit.h"
@@ -29,9 +31,9 @@ std::string layout_of(const fit::CollectiveSample& sample, const CsvTable& table
 
 /// The remark that a person should know of a prediction.
 std::string remark_on(fit::SamplePredictor& predictor, const fit::CollectiveSample& sample) {
-  const std::string fit = predictor.fit(sample);
-  if (fit == "unfitted") return "no fit: documented defaults";
-  std::string text = fit == sample.machine->name ? "" : fmt::format("by the fit of {}", fit);
+  const std::optional<std::string> fit = predictor.fit(sample);
+  if (!fit) return "no fit: documented defaults";
+  std::string text = *fit == sample.machine->name ? "" : fmt::format("by the fit of {}", *fit);
   const std::string outside = predictor.outside_range(sample);
   if (outside.empty()) return text;
   return text +

@@ -89,6 +89,20 @@ TEST(DeviceFit, DropsImpossibleAndStrangeRowsAndSaysWhich) {
   EXPECT_NEAR(fit.operators[0].entry.law.memory_share, 0.6, 0.005);
 }
 
+TEST(DeviceFit, RefusesSharesThatNoProfileHolds) {
+  std::string text = "op,tp,batch,seq,hidden,heads,layers,fwd_us,bwd_us\n";
+  for (int hidden = 2048; hidden <= 8192; hidden += 1024) {
+    for (int length = 1024; length <= 5120; length += 512) {
+      const double us = 24.0 * length * hidden / 2039e9 * 1e6;
+      text += fmt::format("residual_add,,4,{},{},,,{},\n", length, hidden, 1e30 * us);
+    }
+  }
+  const DeviceFit fit = fit_of(text);
+  ASSERT_EQ(fit.operators.size(), 1U);
+  EXPECT_THAT(fit.operators[0].refused, testing::HasSubstr("memory_share"));
+  EXPECT_THAT(fit.operators[0].refused, testing::HasSubstr("the times are in another unit"));
+}
+
 TEST(DeviceFit, RefusesAFitThatIsWorseThanTheDefault) {
   // The default is exact here: 80 % of the bandwidth and 3 us. The rows hide it under noise that
   // depends on the hidden size, which a fit learns and then misses on sizes left out.

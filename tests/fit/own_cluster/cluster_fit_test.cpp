@@ -1,5 +1,6 @@
 #include "stepwright/fit/own_cluster/cluster_fit.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,9 +100,32 @@ TEST(ClusterFits, FindTheLawBehindSchedules) {
   EXPECT_NEAR(cost::factor_of(found.law.curves, samples.messages[20].group,
                               samples.messages[20].payload_bytes),
               1.2, 0.05);
+}
 
-  samples.messages[3].chunk_bytes = 1024;
-  EXPECT_THROW(static_cast<void>(fit_cluster(samples)), Error);
+TEST(ClusterFits, RefuseTwoChunkSizesOfOneMethod) {
+  OwnSamples samples;
+  const std::string header(cost::kMessageSampleHeader);
+  read_own_samples(parse_csv(header + "\nring,all_gather,2,4,1,4096,1024,0.001\n", "first.csv"),
+                   samples);
+  read_own_samples(parse_csv(header + "\nring,all_gather,2,4,1,4096,2048,0.001\n", "second.csv"),
+                   samples);
+  try {
+    fit_cluster(samples);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(),
+                HasSubstr("second.csv:2: chunk_bytes: 2048, and 1024 in first.csv:2"));
+  }
+}
+
+/// A left-out time that is next to nothing has an error that is no number.
+TEST(ClusterFits, LackAnErrorThatIsNoNumber) {
+  ClusterFit fit;
+  fit.computations.push_back({.law = {.start_s = 1e-3}, .rows = 5, .held_out_error = INFINITY});
+  EXPECT_FALSE(measured_json(fit, "n", {})["computations"][0].contains("held_out_error"));
+  fit.computations[0].held_out_error = 0.25;
+  EXPECT_EQ(measured_json(fit, "n", {})["computations"][0]["held_out_error"], 0.25);
 }
 
 TEST(ClusterFits, OfComputationsAreByKindAndPhase) {
@@ -158,16 +182,20 @@ TEST(ComputationLawFit, OneSampleFarOffChangesLittle) {
   EXPECT_NEAR(law.s_per_flop, 1e-9, 0.03e-9);
 }
 
+std::string table_refusal(std::string_view header, const std::string& rows) {
+  OwnSamples samples;
+  try {
+    read_own_samples(parse_csv(fmt::format("{}\n{}", header, rows), "s.csv"), samples);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return "nothing";
+}
+
 TEST(OwnSample, SayWhereTheyAreBad) {
-  const std::string header(cost::kMessageSampleHeader);
-  const auto refusal = [&](const std::string& row) -> std::string {
-    OwnSamples samples;
-    try {
-      read_own_samples(parse_csv(header + "\n" + row + "\n", "s.csv"), samples);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing";
+  const auto refusal = [](const std::string& row) {
+    return table_refusal(cost::kMessageSampleHeader, row + "\n");
   };
   EXPECT_EQ(refusal("gloo,all_gather,1,4,1,4096,0,0.001"), "nothing");
   EXPECT_THAT(refusal("gloo,all_gathers,1,4,1,4096,0,0.001"), HasSubstr("s.csv:2: operation"));
@@ -176,6 +204,42 @@ TEST(OwnSample, SayWhereTheyAreBad) {
   EXPECT_THAT(refusal("ring,all_gather,2,4,1,4096,0,0.001"), HasSubstr("chunk_bytes: '0'"));
   EXPECT_THAT(refusal("nccl,all_gather,2,4,1,4096,0,0.001"), HasSubstr("library: 'nccl'"));
   EXPECT_FALSE(holds_own_samples(parse_csv("op,nodes\n", "s.csv")));
+}
+
+TEST(OwnSample, HaveTheLimitsOfMeasuredProfiles) {
+  const auto message = [](const std::string& row) {
+    return table_refusal(cost::kMessageSampleHeader, row + "\n");
+  };
+  EXPECT_THAT(message("gloo,all_gather,1,4,1,0.5,0,0.001"),
+              HasSubstr("s.csv:2: payload_bytes: '0.5' is not a number from 1 to 1e+18"));
+  EXPECT_THAT(message("gloo,all_gather,1,4,1,1e19,0,0.001"), HasSubstr("payload_bytes: '1e19'"));
+  EXPECT_THAT(message("gloo,all_gather,1e7,4,1,4096,0,0.001"), HasSubstr("nodes: '1e7'"));
+  EXPECT_THAT(message("gloo,all_gather,1,1e7,1,4096,0,0.001"), HasSubstr("ranks_of_node: '1e7'"));
+  EXPECT_THAT(message("gloo,all_gather,1,4,1e7,4096,0,0.001"), HasSubstr("groups_of_node: '1e7'"));
+  EXPECT_THAT(message("ring,all_gather,2,4,1,4096,0.5,0.001"), HasSubstr("chunk_bytes: '0.5'"));
+  EXPECT_THAT(message("ring,all_gather,2,4,1,4096,1e19,0.001"), HasSubstr("chunk_bytes: '1e19'"));
+  EXPECT_THAT(message("gloo,all_gather,1,4,1,4096,0,1e-300"),
+              HasSubstr("seconds: '1e-300' is not a number from 1e-12 to 1000000"));
+  EXPECT_THAT(message("gloo,all_gather,1,4,1,4096,0,1e7"), HasSubstr("seconds: '1e7'"));
+  EXPECT_THAT(message("gloo,all_gather,1,4,1,4096,0,nan"), HasSubstr("seconds: 'nan'"));
+
+  const auto computation = [](const std::string& row) {
+    return table_refusal(cost::kComputationSampleHeader, "linear,forward,fp32,," + row + "\n");
+  };
+  EXPECT_EQ(computation("0,0,0.001"), "nothing");
+  EXPECT_THAT(computation("1e-5,0,10"), HasSubstr("flops: '1e-5' is not 0 or a number from 1"));
+  EXPECT_THAT(computation("1e300,0,10"), HasSubstr("flops: '1e300'"));
+  EXPECT_THAT(computation("8,0.5,10"), HasSubstr("memory_bytes: '0.5'"));
+
+  EXPECT_THAT(table_refusal(cost::kOverlapSampleHeader, "inside,all_gather,x,1e6,1,1,1e-20\n"),
+              HasSubstr("s.csv:2: seconds_together: '1e-20'"));
+}
+
+TEST(OwnSample, OfNoRowAreRefused) {
+  for (const std::string_view header :
+       {cost::kMessageSampleHeader, cost::kComputationSampleHeader, cost::kOverlapSampleHeader}) {
+    EXPECT_THAT(table_refusal(header, ""), HasSubstr("s.csv: no row below the header"));
+  }
 }
 
 }  // namespace

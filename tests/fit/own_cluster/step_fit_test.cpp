@@ -86,14 +86,44 @@ TEST(HostSteps, TheProfilersEmptyLastStepIsNone) {
   EXPECT_EQ(host_steps(trace_of(step_at(0) + empty), widths()).steps.size(), 1U);
 }
 
-TEST(HostSteps, RefusesATraceWithoutSteps) {
-  const std::string events = event("cpu_op", "aten::mm", 0, 10);
+std::string steps_refusal(const std::string& events) {
   try {
     host_steps(trace_of(events), widths());
-    FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("marks no step"));
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
   }
+  return "nothing";
+}
+
+TEST(HostSteps, RefusesATraceWithoutSteps) {
+  EXPECT_THAT(steps_refusal(event("cpu_op", "aten::mm", 0, 10)), HasSubstr("marks no step"));
+}
+
+TEST(HostSteps, RefusesAStepOfMoreThanADay) {
+  const std::string product = event("cpu_op", "aten::mm", 0, 10);
+  EXPECT_THAT(steps_refusal(event("user_annotation", "ProfilerStep#7", 0, 1e13) + product),
+              HasSubstr("trace.0.json: ProfilerStep#7: dur: 1e+13 us; a step takes less than"));
+  EXPECT_EQ(steps_refusal(event("user_annotation", "ProfilerStep#7", 0, 8e10) + product),
+            "nothing");
+}
+
+TEST(HostSteps, RefusesOperatorsThatAllLackADuration) {
+  const std::string mark = event("user_annotation", "ProfilerStep#1", 0, 2000);
+  for (const double length_us : {0.0, -5.0}) {
+    EXPECT_THAT(steps_refusal(mark + event("cpu_op", "aten::mm", 10, length_us) +
+                              event("cpu_op", "aten::mul", 20, length_us)),
+                HasSubstr("trace.0.json: dur: no operator lasts longer than 0 us"));
+  }
+}
+
+TEST(HostSteps, ANegativeDurationIsNone) {
+  const HostTrace trace =
+      host_steps(trace_of(step_at(0) +
+                          event("cpu_op", "aten::mm", 1900, -5, R"("Input Dims":[[16,8],[8,24]])")),
+                 widths());
+  ASSERT_EQ(trace.products.size(), 4U);
+  EXPECT_EQ(trace.products.back().seconds, 0);
 }
 
 plan::PlannedJob planned(std::int64_t hidden, const std::string& sharding = "NNN") {
@@ -145,6 +175,76 @@ TEST(StepFit, LawsSumUpToTheStepsOfTheTrace) {
            of.bytes * one.law.s_per_byte;
   }
   EXPECT_NEAR(sum, fitted.step_s, 1e-9);
+}
+
+std::string fit_refusal(const plan::PlannedJob& job, const HostTrace& trace,
+                        const logs::Log& log = {}) {
+  try {
+    fit_steps(job, {trace}, log);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(StepFit, RefusesProductsOfAPhaseThatAllLackATime) {
+  const plan::PlannedJob job = planned(8);
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  for (HostProduct& product : trace.products) {
+    if (product.phase == step::Phase::kForward) product.seconds = 0;
+  }
+  logs::Log log;
+  log.sources = {{.file = "trace.0.json"}, {.file = "trace.1.json"}};
+  EXPECT_THAT(fit_refusal(job, trace, log),
+              HasSubstr("trace.0.json, trace.1.json: dur: no product of the forward lasts"));
+}
+
+/// A timer that is coarse shows no time of the shortest product.
+TEST(StepFit, FitsTheProductsThatHaveATime) {
+  const plan::PlannedJob job = planned(8);
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  const step::Shape first = trace.products.front().shape;
+  for (HostProduct& product : trace.products) {
+    if (product.shape == first) product.seconds = 0;
+  }
+  EXPECT_EQ(fit_refusal(job, trace), "nothing");
+}
+
+/// As tables of overlap: what is slower by more counts as kMostSlower.
+TEST(StepFit, OverlapHasTheLimitsOfTables) {
+  const plan::PlannedJob job = planned(8);
+  const auto slower = [&job](double alone, double beside) {
+    HostTrace trace = trace_of_plan(job, 1e-9);
+    HostStep& step = trace.steps.front();
+    const std::vector<HostProduct> products = trace.products;
+    trace.products.clear();
+    for (int run = 0; run < 6; ++run) {
+      if (run > 0) trace.steps.push_back(step);
+      for (HostProduct product : products) {
+        product.beside = run % 2 == 1;
+        product.seconds *= product.beside ? beside : alone;
+        trace.products.push_back(product);
+      }
+    }
+    return fit_steps(job, {trace}, {}).fit.overlap.beside_inside;
+  };
+  EXPECT_DOUBLE_EQ(slower(1, 1.5), 1.5);
+  EXPECT_DOUBLE_EQ(slower(1, 1000), cost::kMostSlower);
+  EXPECT_DOUBLE_EQ(slower(1, 0.5), 1);
+}
+
+TEST(StepFit, AKindThatTookNoTimeHasNoLaw) {
+  const plan::PlannedJob job = planned(8);
+  HostTrace trace = trace_of_plan(job, 1e-9);
+  const auto norms = [&job](const HostTrace& of) {
+    return std::ranges::count_if(fit_steps(job, {of}, {}).fit.computations, [](const auto& one) {
+      return one.law.kind == step::OperatorKind::kNorm && one.law.phase == step::Phase::kForward;
+    });
+  };
+  EXPECT_EQ(norms(trace), 1);
+  trace.steps.front().kinds[{step::OperatorKind::kNorm, step::Phase::kForward}] = {};
+  EXPECT_EQ(norms(trace), 0);
 }
 
 TEST(StepFit, NamesATraceOfAnotherModel) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stepwright::fit {
+
+/// A file that a fit is about to write.
+struct FittedFile {
+  std::string text;
+  std::string path;                  ///< Its name in messages.
+  std::vector<std::string> samples;  ///< The files that were fitted.
+};
+
+/// Reads the file with the reader of the commands that take it, so that no fit writes what they
+/// refuse. Fails with `kInput`, naming the samples and the field that cannot be read.
+void check_operators(const FittedFile& profile);
+void check_collectives(const FittedFile& profile);
+void check_conditions(const FittedFile& conditions);
+/// Fails also where a computation would take no time.
+void check_measured(const FittedFile& profile);
+
+}  // namespace stepwright::fit
