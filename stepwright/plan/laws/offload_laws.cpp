@@ -128,12 +128,12 @@ std::string host_values(const Job& job, const Plan& /*plan*/) {
 }
 
 bool too_little_host_memory(const Job& job, const Plan& plan) {
-  return offloads(plan) && host_bytes_of_node(job, plan) > job.cluster.host.memory_bytes;
+  return offloads(plan) && least_host_bytes(job, plan) > job.cluster.host.memory_bytes;
 }
 
 std::string host_memory_values(const Job& job, const Plan& plan) {
   return fmt::format("{:.3g}% of the optimizer are {} for a node, whose host has {}",
-                     100 * plan.offload.optimizer, format_bytes(host_bytes_of_node(job, plan)),
+                     100 * plan.offload.optimizer, format_bytes(least_host_bytes(job, plan)),
                      format_bytes(job.cluster.host.memory_bytes));
 }
 
@@ -141,7 +141,7 @@ std::string host_memory_values(const Job& job, const Plan& plan) {
 void repair_host_memory(Repairs& repairs) {
   Plan plan = repairs.plan();
   const double room =
-      repairs.job().cluster.host.memory_bytes / host_bytes_of_node(repairs.job(), repairs.plan());
+      repairs.job().cluster.host.memory_bytes / least_host_bytes(repairs.job(), repairs.plan());
   plan.offload.optimizer = std::floor(100 * room * plan.offload.optimizer) / 100;
   plan.offload.parameters = false;
   if (plan.offload.optimizer == 0) plan = without_states(plan);
