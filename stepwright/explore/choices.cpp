@@ -12,6 +12,7 @@
 #include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::explore {
 namespace {

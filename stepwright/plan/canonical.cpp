@@ -4,9 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "stepwright/plan/effects.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
@@ -14,35 +16,14 @@
 namespace stepwright::plan {
 namespace {
 
-/// Which groups of the plan have more than one rank.
-struct Active {
-  bool tensor, context, pipeline, expert;
-  bool shared_experts;  ///< Beside which messages of experts may run.
-  bool replicas, expert_replicas;
-  /// Whether any gradient is reduced over ranks.
-  [[nodiscard]] bool data() const { return replicas || expert_replicas; }
-};
-
-Active active_groups(const Plan& plan, const Job& job) {
-  const Parallel& sizes = plan.parallel;
-  return {.tensor = sizes.tensor > 1,
-          .context = sizes.context > 1,
-          .pipeline = sizes.pipeline > 1,
-          .expert = sizes.expert * sizes.expert_tensor > 1,
-          .shared_experts = job.model.has_shared_experts(),
-          .replicas = sizes.context * sizes.data > 1,
-          .expert_replicas = job.model.experts.has_value() && sizes.expert_data() > 1};
-}
-
-void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job,
-                     const Active& active) {
+void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job) {
   const auto replace = [&sharding](Spread from, Spread to) {
     for (Spread* state : {&sharding.parameters, &sharding.gradients, &sharding.optimizer}) {
       if (*state == from) *state = to;
     }
     sharding.group = sharding.expert_group = 1;
   };
-  if (!active.data()) replace(Spread::kGlobal, Spread::kNone);
+  if (!replicates(job, sizes)) replace(Spread::kGlobal, Spread::kNone);
   if (!sharding.uses(Spread::kInner)) return;
   const bool experts = job.model.experts.has_value();
   if (sharding.group == 1 && (!experts || sharding.expert_group == 1)) {
@@ -110,38 +91,20 @@ void settle_recompute(Plan& plan, const Job& job) {
   }
 }
 
-void settle_messages(Plan& plan, const Active& active) {
+void settle_messages(Plan& plan, const Job& job) {
   const Plan usual;
+  const Parallel& degrees = plan.parallel;
   if (!plan.sequence_parallel) plan.tensor_input = usual.tensor_input;
-  if (!active.context) plan.context_kind = usual.context_kind;
-  if (!active.tensor) {
-    plan.collectives.tensor = usual.collectives.tensor;
-    plan.overlap.tensor = usual.overlap.tensor;
-    plan.overlap.tensor_gradients = usual.overlap.tensor_gradients;
-  }
-  if (!active.context) {
-    plan.overlap.context = usual.overlap.context;
-    plan.collectives.context = usual.collectives.context;
-  }
-  if (!active.expert) {
-    plan.overlap.expert = usual.overlap.expert;
-    plan.collectives.expert = usual.collectives.expert;
-  }
-  // What runs beside another micro-batch leaves shared experts where they are.
-  if (!active.expert || !active.shared_experts || plan.overlap.expert) {
-    plan.overlap.shared_experts = usual.overlap.shared_experts;
-  }
-  if (!active.pipeline) plan.overlap.pipeline = usual.overlap.pipeline;
-  if (!active.data()) {
-    plan.overlap.gradients = usual.overlap.gradients;
+  if (degrees.context == 1) plan.context_kind = usual.context_kind;
+  if (degrees.tensor == 1) plan.collectives.tensor = usual.collectives.tensor;
+  if (degrees.context == 1) plan.collectives.context = usual.collectives.context;
+  if (!routes(degrees)) plan.collectives.expert = usual.collectives.expert;
+  if (!replicates(job, degrees)) {
     plan.gradient_bucket = usual.gradient_bucket;
     plan.collectives.data = usual.collectives.data;
   }
-  const Sharding& sharding = plan.sharding;
-  if (sharding.parameters == Spread::kNone && sharding.optimizer == Spread::kNone) {
-    plan.overlap.parameters = usual.overlap.parameters;
-    plan.parameter_bucket = usual.parameter_bucket;
-  }
+  if (!gathers_parameters(plan.sharding)) plan.parameter_bucket = usual.parameter_bucket;
+  plan.overlap = settled_overlap(job, plan);
 }
 
 /// The first order of axes, by their enumerators, that lays both sides as the given one does: on
@@ -171,7 +134,7 @@ void settle_rank_order(Plan& plan) {
 
 Sharding canonical_sharding(const Job& job, const Plan& plan) {
   Sharding sharding = plan.sharding;
-  settle_sharding(sharding, plan.parallel, job, active_groups(plan, job));
+  settle_sharding(sharding, plan.parallel, job);
   return sharding;
 }
 
@@ -196,11 +159,10 @@ OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute) {
 }
 
 Plan canonical(Plan plan, const Job& job) {
-  const Active active = active_groups(plan, job);
-  settle_sharding(plan.sharding, plan.parallel, job, active);
+  settle_sharding(plan.sharding, plan.parallel, job);
   settle_schedule(plan, job);
   settle_recompute(plan, job);
-  settle_messages(plan, active);
+  settle_messages(plan, job);
   settle_rank_order(plan);
   if (plan.offload.optimizer == 0) plan.offload.masters = true;
   plan.offload.activations = kept_modules(plan.offload.activations, plan.recompute);

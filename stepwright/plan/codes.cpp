@@ -14,6 +14,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/plan/modules.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
@@ -141,36 +142,30 @@ std::string sharding_values() {
   return fmt::format("three letters of N, I and G, or {}", fmt::join(names, ", "));
 }
 
-/// Kinds of messages: their names in codes, in the order of `kOverlapNames`.
-struct MessageKind {
-  std::string_view name;
-  std::string_view text;
-};
-constexpr MessageKind kMessageKinds[] = {
-    {"grad", "gradients"},
-    {"param", "parameters"},
-    {"tp", "tensor parallelism"},
-    {"tp-grad", "tensor parallelism at weight gradients"},
-    {"cp", "context parallelism"},
-    {"ep", "expert parallelism"},
-    {"ep-rest", "expert parallelism, but beside shared experts"},
-    {"pp", "the pipeline"}};
-static_assert(std::size(kMessageKinds) == std::size(kOverlapNames));
+/// The codes of messages that can be exposed.
+std::vector<std::string_view> exposed_codes() {
+  std::vector<std::string_view> codes;
+  for (const OverlapRow& row : kOverlapTable) codes.push_back(row.code);
+  return codes;
+}
 
 Value exposed_code(const Plan& plan) {
-  std::vector<std::string_view> names;
-  for (const std::size_t kind : exposed_messages(plan)) names.push_back(kMessageKinds[kind].name);
-  return names.empty() ? std::nullopt : Value(fmt::format("{}", fmt::join(names, ",")));
+  std::vector<std::string_view> codes;
+  for (const OverlapRow& row : kOverlapTable) {
+    if (row.exposed(plan)) codes.push_back(row.code);
+  }
+  return codes.empty() ? std::nullopt : Value(fmt::format("{}", fmt::join(codes, ",")));
 }
 
 Value say_exposed(std::string_view text) {
-  if (!is_list(text, ",", [](std::string_view one) { return has(kMessageKinds, one); })) {
-    return std::nullopt;
-  }
+  const auto is_code = [](std::string_view one) {
+    return std::ranges::find(kOverlapTable, one, &OverlapRow::code) != std::end(kOverlapTable);
+  };
+  if (!is_list(text, ",", is_code)) return std::nullopt;
   std::vector<std::string_view> kinds;
-  for (const MessageKind& kind : kMessageKinds) {
-    if (fmt::format(",{},", text).find(fmt::format(",{},", kind.name)) != std::string::npos) {
-      kinds.push_back(kind.text);
+  for (const OverlapRow& row : kOverlapTable) {
+    if (fmt::format(",{},", text).find(fmt::format(",{},", row.code)) != std::string::npos) {
+      kinds.push_back(row.text);
     }
   }
   return fmt::format("{}", fmt::join(kinds, ", "));
@@ -299,7 +294,7 @@ constexpr Row kRows[] = {
     {"exposed:", Follows::kWords, true, "exposed:KINDS", "overlap",
      "messages that do not run beside computation",
      "These messages do not run beside computation: those of {}.", exposed_code, say_exposed,
-     [] { return listed(kMessageKinds); }}};
+     [] { return fmt::format("{}", fmt::join(exposed_codes(), ", ")); }}};
 
 constexpr std::string_view kExample = "tp8+sp pp4 dp2 mb1 zero1";
 
@@ -469,27 +464,6 @@ std::string sharding_name(const Sharding& sharding) {
     if (alias.states == word && alias.note.empty()) return std::string(alias.name);
   }
   return word;
-}
-
-std::vector<std::size_t> exposed_messages(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  const Overlap& beside = plan.overlap;
-  const bool tensor = degrees.tensor > 1;
-  const bool routed = degrees.expert * degrees.expert_tensor > 1 && !beside.expert;
-  const bool waits[] = {!beside.gradients,
-                        !beside.parameters,
-                        tensor && !beside.tensor,
-                        tensor && !beside.tensor_gradients,
-                        degrees.context > 1 && !beside.context,
-                        routed && !beside.shared_experts,
-                        routed && beside.shared_experts,
-                        degrees.pipeline > 1 && !beside.pipeline};
-  static_assert(std::size(waits) == std::size(kOverlapNames));
-  std::vector<std::size_t> kinds;
-  for (std::size_t i = 0; i < std::size(waits); ++i) {
-    if (waits[i]) kinds.push_back(i);
-  }
-  return kinds;
 }
 
 }  // namespace stepwright::plan

@@ -8,6 +8,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/codes.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
@@ -104,9 +105,8 @@ std::string plan_words(const Plan& plan, const Job& job) {
   words.push_back(sharding_text(plan, job));
   words.push_back(recompute_text(plan.recompute));
   std::vector<std::string> kinds;
-  for (const std::size_t kind : exposed_messages(plan)) {
-    const bool rest = kOverlapNames[kind].value == &Overlap::shared_experts;
-    kinds.emplace_back(rest ? "expert but beside shared experts" : kOverlapNames[kind].name);
+  for (const OverlapRow& row : kOverlapTable) {
+    if (row.exposed(plan)) kinds.emplace_back(row.words);
   }
   if (!kinds.empty()) words.push_back("no overlap of " + joined(kinds, " and "));
   if (plan.offload.optimizer > 0) {

@@ -19,6 +19,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/tune/differences.h"
 #include "stepwright/tune/evaluation.h"
 #include "stepwright/tune/frameworks.h"

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
