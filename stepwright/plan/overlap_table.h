@@ -13,6 +13,13 @@
 
 namespace stepwright::plan {
 
+/// How codes and sentences say that a choice of yes or no is on; empty: not at all.
+struct FlagWords {
+  std::string_view mark;   ///< In the code of a plan: "parameters:host".
+  std::string_view words;  ///< In `plan_words`, and under tables of codes.
+  std::string_view means;  ///< In the explanation of a code, as a sentence.
+};
+
 /// All that is known of one flag of `Overlap`: files, canonical plans, codes, sentences, abilities
 /// of frameworks, keys of block costs and floors of the search loop over `kOverlapTable`.
 struct OverlapRow {
@@ -24,7 +31,7 @@ struct OverlapRow {
   /// True if anything depends on the flag; canonical plans have its default otherwise.
   bool (*matters)(const Job& job, const Plan& plan);
   /// True if its messages wait while nothing is computed, though the plan could lay them beside
-  /// computation. Knows no job, so it may be true of flags that do not matter.
+  /// computation. Knows no job, so it may be true of flags that do not matter. nullptr: never.
   bool (*exposed)(const Plan& plan);
   bool of_blocks = false;  ///< Costs of blocks depend on it.
   /// The flag under which no block takes longer than under this one; nullptr: block costs do not
@@ -32,6 +39,7 @@ struct OverlapRow {
   bool Overlap::* in_floors = nullptr;
   /// True if it costs memory: neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
+  FlagWords said = {};  ///< Of what costs memory, which has no code behind `exposed:`.
 };
 
 /// The flags in the order of files.

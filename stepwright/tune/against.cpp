@@ -37,7 +37,7 @@ std::vector<Take> takes(plan::Taken taken) {
   std::vector<Take> all;
   plan::each_choice([&](const auto& choice) {
     using Kind = plan::KindOf<decltype(choice)>;
-    if (choice.taken != taken) return;
+    if (choice.traits.taken != taken) return;
     if constexpr (std::is_same_v<Kind, plan::Overlap>) {
       for (const auto& entry : plan::kOverlapNames) {
         all.emplace_back([flag = entry.value](plan::Plan& plan, const plan::Plan& best) {

@@ -12,7 +12,7 @@
 #include "stepwright/memory/fit_probability.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/host_memory.h"
-#include "stepwright/plan/legality.h"
+#include "stepwright/plan/laws/legality.h"
 #include "tests/memory/jobs.h"
 #include "tests/memory/pieces.h"
 #include "tests/memory/unrolled.h"
