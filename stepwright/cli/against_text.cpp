@@ -9,7 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/tune/differences.h"

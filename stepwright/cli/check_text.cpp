@@ -6,8 +6,8 @@
 #include "stepwright/cli/import_text.h"
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
-#include "stepwright/plan/codes.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/codes.h"
+#include "stepwright/plan/choices/words.h"
 
 namespace stepwright::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "stepwright/cli/report_names.h"
 #include "stepwright/cli/run_comparison.h"
 #include "stepwright/core/error.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright::cli {

@@ -12,7 +12,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 
 namespace stepwright::cli {
 namespace {

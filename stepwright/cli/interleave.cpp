@@ -17,7 +17,7 @@
 #include "stepwright/interleave/layer_strands.h"
 #include "stepwright/interleave/pair_memory.h"
 #include "stepwright/interleave/timeline_text.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/words.h"
 
 namespace stepwright::cli {
 namespace {

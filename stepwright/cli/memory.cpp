@@ -12,9 +12,9 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/memory/memory_json.h"
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/notes.h"
-#include "stepwright/plan/words.h"
 
 namespace stepwright::cli {
 namespace {

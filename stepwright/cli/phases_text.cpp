@@ -6,8 +6,8 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/codes.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/codes.h"
+#include "stepwright/plan/choices/words.h"
 
 namespace stepwright::cli {
 namespace {

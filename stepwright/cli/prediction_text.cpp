@@ -10,7 +10,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/model/parameters.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/losses.h"
 

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stepwright/plan/codes.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/codes.h"
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/tune/alternatives.h"
 
 namespace stepwright::cli {

@@ -16,7 +16,7 @@
 #include "stepwright/cli/schedule_text.h"
 #include "stepwright/cli/study_text.h"
 #include "stepwright/core/error.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/tune/misfit.h"
 #include "stepwright/tune/tune.h"
 

@@ -7,7 +7,7 @@
 #include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 #include "stepwright/simulate/efficiency.h"
 
 namespace stepwright::cli {

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 #include "stepwright/tune/alternatives.h"
 
 namespace stepwright::cli {

@@ -8,7 +8,7 @@
 #include "stepwright/core/csv.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 
 namespace stepwright::cli {
 namespace {

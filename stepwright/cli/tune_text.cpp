@@ -9,7 +9,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/changes.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune_json.h"

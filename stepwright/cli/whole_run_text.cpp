@@ -9,8 +9,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/plan/codes.h"
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/codes.h"
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/whole_run/duration.h"
 
 namespace stepwright::cli {

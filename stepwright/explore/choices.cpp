@@ -12,6 +12,7 @@
 #include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::explore {
 namespace {
@@ -124,8 +125,7 @@ Json plan_controls() {
     }
     if (std::is_same_v<Value, plan::Recompute>)
       control["modules"] = named_words(plan::kModuleNames);
-    // What a plan leaves to the host is in its file where it leaves anything.
-    if (choice.place.starts_with("offload.")) control["unsaid"] = choice.write(choice.of(usual));
+    if (choice.traits.unsaid_alone) control["unsaid"] = choice.write(choice.of(usual));
     controls.push_back(std::move(control));
     if (choice.place != "schedule.chunks") return;
     controls.push_back(group_control());

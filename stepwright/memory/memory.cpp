@@ -73,14 +73,13 @@ std::vector<double> kept_on_host(const step::StepProgram& program) {
   return kept;
 }
 
-double host_bytes_of_node(const plan::Job& job, const step::StepProgram& program) {
+/// Bytes of states and activations that a rank of each stage has on its host.
+std::vector<double> host_bytes_of_rank(const step::StepProgram& program) {
   std::vector<double> of_rank = kept_on_host(program);
   for (std::size_t s = 0; s < of_rank.size(); ++s) {
     of_rank[s] += static_cast<double>(program.stages[s].states.host);
   }
-  return plan::fullest_host_bytes(of_rank, {.ranks = program.ranks,
-                                            .stride = program.pipeline_stride,
-                                            .of_node = job.cluster.devices_per_node});
+  return of_rank;
 }
 
 double largest_bytes(const std::vector<StageMemory>& stages) {
@@ -134,7 +133,10 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
   report.reserve_bytes = report.capacity_bytes - usable_bytes(job);
   report.stages = stages_of(job, program);
   report.peak_bytes = largest_bytes(report.stages);
-  report.host_bytes = host_bytes_of_node(job, program);
+  report.host_bytes = plan::fullest_host_bytes(host_bytes_of_rank(program),
+                                               {.ranks = program.ranks,
+                                                .stride = program.pipeline_stride,
+                                                .of_node = job.cluster.devices_per_node});
   report.host_capacity_bytes = job.cluster.host.memory_bytes;
   if (report.reserve_bytes > 0 && job.model.experts && program.imbalance < kExpertImbalance) {
     step::StepProgram uneven = program;

@@ -3,7 +3,7 @@
 
 #include "stepwright/phases/generation.h"
 #include "stepwright/phases/pools.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 #include "stepwright/plan/files.h"
 
 namespace stepwright::phases {

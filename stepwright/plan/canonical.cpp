@@ -1,48 +1,20 @@
 #include "stepwright/plan/canonical.h"
 
-#include <algorithm>
-#include <map>
-#include <utility>
-
-#include "stepwright/plan/grid.h"
+#include "stepwright/plan/effects.h"
 #include "stepwright/plan/job.h"
-#include "stepwright/plan/layer_split.h"
-#include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/kinds.h"
-#include "stepwright/schedule/placement.h"
 
 namespace stepwright::plan {
 namespace {
 
-/// Which groups of the plan have more than one rank.
-struct Active {
-  bool tensor, context, pipeline, expert;
-  bool shared_experts;  ///< Beside which messages of experts may run.
-  bool replicas, expert_replicas;
-  /// Whether any gradient is reduced over ranks.
-  [[nodiscard]] bool data() const { return replicas || expert_replicas; }
-};
-
-Active active_groups(const Plan& plan, const Job& job) {
-  const Parallel& sizes = plan.parallel;
-  return {.tensor = sizes.tensor > 1,
-          .context = sizes.context > 1,
-          .pipeline = sizes.pipeline > 1,
-          .expert = sizes.expert * sizes.expert_tensor > 1,
-          .shared_experts = job.model.has_shared_experts(),
-          .replicas = sizes.context * sizes.data > 1,
-          .expert_replicas = job.model.experts.has_value() && sizes.expert_data() > 1};
-}
-
-void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job,
-                     const Active& active) {
+void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job) {
   const auto replace = [&sharding](Spread from, Spread to) {
     for (Spread* state : {&sharding.parameters, &sharding.gradients, &sharding.optimizer}) {
       if (*state == from) *state = to;
     }
     sharding.group = sharding.expert_group = 1;
   };
-  if (!active.data()) replace(Spread::kGlobal, Spread::kNone);
+  if (!replicates(job, sizes)) replace(Spread::kGlobal, Spread::kNone);
   if (!sharding.uses(Spread::kInner)) return;
   const bool experts = job.model.experts.has_value();
   if (sharding.group == 1 && (!experts || sharding.expert_group == 1)) {
@@ -53,125 +25,11 @@ void settle_sharding(Sharding& sharding, const Parallel& sizes, const Job& job,
   }
 }
 
-void settle_schedule(Plan& plan, const Job& job) {
-  const bool same =
-      plan.schedule.kind == schedule::ScheduleKind::kGpipe && micro_batches(job, plan) == 1;
-  if (same) plan.schedule.kind = schedule::ScheduleKind::kOneForwardOneBackward;
-  const bool placed = schedule::traits_of(plan.schedule.kind).found && plan.schedule.chunks > 1 &&
-                      plan.schedule.basis.chunks.empty();
-  if (!placed) plan.schedule.placement.reset();
-  std::int64_t& group = plan.schedule.group;
-  const bool least =
-      group > 0 && group == schedule::least_group(plan.parallel.pipeline, micro_batches(job, plan));
-  if (least) group = 0;
-  const std::int64_t chunks = placement_of(plan).model_chunks();
-  // An even split leaves no chunk without layers, a listed one may.
-  const bool even =
-      chunks <= job.model.layers && plan.layers == even_split(job.model.layers, chunks);
-  if (even) plan.layers.clear();
-}
-
-/// What one position recomputes, where no chunk has more layers.
-Recompute settled(Recompute recompute, std::int64_t layers) {
-  if (recompute.every > 1) recompute.every = std::min(recompute.every, layers);
-  if (recompute.kind == RecomputeKind::kEvery && recompute.every == 1) {
-    recompute.kind = RecomputeKind::kFull;
-  }
-  const bool core = recompute.modules == kCoreRecompute.modules && recompute.every == 1;
-  if (recompute.kind == RecomputeKind::kModules && core) recompute.kind = RecomputeKind::kSelective;
-  if (recompute.kind != RecomputeKind::kModules) recompute.modules = {};
-  const bool spares =
-      recompute.kind == RecomputeKind::kEvery || recompute.kind == RecomputeKind::kModules;
-  if (!spares) recompute.every = 1;
-  return recompute;
-}
-
-/// Positions that do as most do are not named.
-void settle_recompute(Plan& plan, const Job& job) {
-  const std::int64_t layers = std::ranges::max(chunk_layers(job, plan));
-  const std::vector<StageRecompute> named = std::exchange(plan.recompute.stages, {});
-  plan.recompute = settled(plan.recompute, layers);
-  if (named.empty()) return;
-  std::vector<Recompute> each(static_cast<std::size_t>(plan.parallel.pipeline), plan.recompute);
-  for (const StageRecompute& stage : named) {
-    if (stage.position >= std::ssize(each)) continue;
-    each[static_cast<std::size_t>(stage.position)] = settled(setting_of(stage), layers);
-  }
-  std::map<Recompute, std::int64_t> held;
-  for (const Recompute& own : each) ++held[own];
-  using Held = std::pair<const Recompute, std::int64_t>;
-  const Recompute& most = std::ranges::max_element(held, {}, &Held::second)->first;
-  plan.recompute = most;
-  for (std::size_t i = 0; i < each.size(); ++i) {
-    const Recompute& own = each[i];
-    if (own == most) continue;
-    plan.recompute.stages.push_back(
-        {static_cast<std::int64_t>(i), own.kind, own.every, own.modules});
-  }
-}
-
-void settle_messages(Plan& plan, const Active& active) {
-  const Plan usual;
-  if (!plan.sequence_parallel) plan.tensor_input = usual.tensor_input;
-  if (!active.context) plan.context_kind = usual.context_kind;
-  if (!active.tensor) {
-    plan.collectives.tensor = usual.collectives.tensor;
-    plan.overlap.tensor = usual.overlap.tensor;
-    plan.overlap.tensor_gradients = usual.overlap.tensor_gradients;
-  }
-  if (!active.context) {
-    plan.overlap.context = usual.overlap.context;
-    plan.collectives.context = usual.collectives.context;
-  }
-  if (!active.expert) {
-    plan.overlap.expert = usual.overlap.expert;
-    plan.collectives.expert = usual.collectives.expert;
-  }
-  // What runs beside another micro-batch leaves shared experts where they are.
-  if (!active.expert || !active.shared_experts || plan.overlap.expert) {
-    plan.overlap.shared_experts = usual.overlap.shared_experts;
-  }
-  if (!active.pipeline) plan.overlap.pipeline = usual.overlap.pipeline;
-  if (!active.data()) {
-    plan.overlap.gradients = usual.overlap.gradients;
-    plan.gradient_bucket = usual.gradient_bucket;
-    plan.collectives.data = usual.collectives.data;
-  }
-  const Sharding& sharding = plan.sharding;
-  if (sharding.parameters == Spread::kNone && sharding.optimizer == Spread::kNone) {
-    plan.overlap.parameters = usual.overlap.parameters;
-    plan.parameter_bucket = usual.parameter_bucket;
-  }
-}
-
-/// The first order of axes, by their enumerators, that lays both sides as the given one does: on
-/// each side the axes of more than one rank keep their order.
-void settle_rank_order(Plan& plan) {
-  const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
-  unsigned before[kAxes] = {};  // bits of the axes that must come before this one
-  unsigned dense = 0;
-  unsigned expert = 0;
-  for (const Axis axis : plan.rank_order.axes) {
-    const auto i = static_cast<std::size_t>(axis);
-    if (axes.dense[i].size > 1) before[i] |= std::exchange(dense, dense | 1U << i);
-    if (axes.expert[i].size > 1) before[i] |= std::exchange(expert, expert | 1U << i);
-  }
-  unsigned placed = 0;
-  for (Axis& place : plan.rank_order.axes) {
-    for (unsigned i = 0; i < kAxes; ++i) {
-      if ((placed & 1U << i) != 0 || (before[i] & ~placed) != 0) continue;
-      place = static_cast<Axis>(i);
-      placed |= 1U << i;
-      break;
-    }
-  }
-}
-
 }  // namespace
 
 Sharding canonical_sharding(const Job& job, const Plan& plan) {
   Sharding sharding = plan.sharding;
-  settle_sharding(sharding, plan.parallel, job, active_groups(plan, job));
+  settle_sharding(sharding, plan.parallel, job);
   return sharding;
 }
 
@@ -193,18 +51,6 @@ OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute) {
   });
   if (every) return listed.of_layers(true);
   return any ? listed : listed.of_layers(false);
-}
-
-Plan canonical(Plan plan, const Job& job) {
-  const Active active = active_groups(plan, job);
-  settle_sharding(plan.sharding, plan.parallel, job, active);
-  settle_schedule(plan, job);
-  settle_recompute(plan, job);
-  settle_messages(plan, active);
-  settle_rank_order(plan);
-  if (plan.offload.optimizer == 0) plan.offload.masters = true;
-  plan.offload.activations = kept_modules(plan.offload.activations, plan.recompute);
-  return plan;
 }
 
 }  // namespace stepwright::plan

@@ -11,9 +11,10 @@
 namespace stepwright::plan {
 namespace {
 
-/// Elements by how they are spread.
+/// Elements of the type of storage, by how they are spread.
 struct Elements {
   bool with_frozen = false;
+  double of_narrow = 1;  ///< Elements that one of a quantised base counts as.
   double dense = 0;
   double expert = 0;
 
@@ -25,13 +26,20 @@ struct Elements {
   void add(const std::vector<model::Parameter>& parameters, double times) {
     for (const model::Parameter& parameter : parameters) {
       if (!parameter.trained || (parameter.frozen && !with_frozen)) continue;
-      (parameter.expert ? expert : dense) += times * static_cast<double>(parameter.elements());
+      const double each = parameter.narrow ? of_narrow : 1;
+      (parameter.expert ? expert : dense) +=
+          times * each * static_cast<double>(parameter.elements());
     }
   }
 };
 
-Elements elements_of(const model::Architecture& model, bool with_frozen) {
+Elements elements_of(const Job& job, bool with_frozen) {
+  const model::Architecture& model = job.model;
   Elements sum{.with_frozen = with_frozen};
+  if (model.adapters && model.adapters->quantised()) {
+    sum.of_narrow = static_cast<double>(centibits(model.adapters->base)) /
+                    static_cast<double>(centibits(storage_type(job.precision)));
+  }
   const model::LayerOrder order = model::layer_order(model);
   for (std::size_t i = 0; i < order.classes.size(); ++i) {
     const auto times = std::ranges::count(order.class_of, i);
@@ -63,11 +71,11 @@ double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
 
 }  // namespace
 
-double host_bytes_of_node(const Job& job, const Plan& plan) {
+double least_host_bytes(const Job& job, const Plan& plan) {
   const StateTypes types = state_types(job, plan);
   const OtherModels others = other_models(job);
-  const Elements trained = elements_of(job.model, false);
-  const Elements every = elements_of(job.model, true);
+  const Elements trained = elements_of(job, false);
+  const Elements every = elements_of(job, true);
   const auto stored_bytes = [&](const Elements& elements) {
     return static_cast<double>(size_bytes(storage_type(job.precision), 1)) *
            of_rank(plan, elements, plan.sharding.parameters);

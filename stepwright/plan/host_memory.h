@@ -7,10 +7,12 @@
 
 namespace stepwright::plan {
 
-/// Bytes that a node's host holds of an offloaded optimizer: of every rank of the node the mean
-/// over all ranks, with moments, parameters and gradients (`host_bytes_of_element`), of parameters
-/// that lie there those that are fetched, and other models (`other_models`).
-double host_bytes_of_node(const Job& job, const Plan& plan);
+/// Returns a lower bound on the bytes of model states that the fullest host of the cluster holds:
+/// the mean over all ranks, times the ranks of a node. Counts moments, parameters and gradients of
+/// the offloaded optimizer (`host_bytes_of_element`), the fetched ones of parameters that lie on
+/// hosts, and other models (`other_models`). Shares of a rank are not cut down to whole elements.
+/// `memory::MemoryReport::host_bytes` is the exact figure.
+double least_host_bytes(const Job& job, const Plan& plan);
 
 /// How the ranks of a pipeline lie on nodes.
 struct NodeRanks {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
@@ -34,6 +35,12 @@ std::string overlap_letters(const Overlap& overlap) {
 }
 
 }  // namespace
+
+Overlap overlap_all(bool on) {
+  Overlap overlap;
+  for (const OverlapRow& row : kOverlapTable) overlap.*row.flag = on && !row.chosen;
+  return overlap;
+}
 
 std::string sharding_word(const Sharding& sharding) {
   return fmt::format("{}{}{}", name_of(kSpreadNames, sharding.parameters),

@@ -85,7 +85,8 @@ inline constexpr ShardingAlias kShardingAliases[] = {
      "global parameter shard and gathers over all ranks in the forward pass."},
 };
 
-/// Which communication may run beside computation.
+/// Which communication may run beside computation; `kOverlapTable` (plan/overlap_table.h) says of
+/// each flag what it is called and what depends on it.
 struct Overlap {
   bool gradients = true;
   bool parameters = true;
@@ -104,22 +105,8 @@ struct Overlap {
   auto operator<=>(const Overlap&) const = default;
 };
 
-inline constexpr Named<bool Overlap::*> kOverlapNames[] = {
-    {&Overlap::gradients, "gradients"},
-    {&Overlap::parameters, "parameters"},
-    {&Overlap::tensor, "tensor"},
-    {&Overlap::tensor_gradients, "tensor_gradients"},
-    {&Overlap::context, "context"},
-    {&Overlap::expert, "expert"},
-    {&Overlap::shared_experts, "shared_experts"},
-    {&Overlap::pipeline, "pipeline"}};
-
-/// An overlap of nothing beside computation, or of all that can be.
-constexpr Overlap overlap_all(bool on) {
-  Overlap overlap;
-  for (const auto& [flag, name] : kOverlapNames) overlap.*flag = on;
-  return overlap;
-}
+/// Returns an overlap of nothing beside computation, or of all that costs no memory.
+Overlap overlap_all(bool on);
 
 /// The algorithm of each scheme's messages, wherever it covers the operation and suits the group
 /// (`settled`); the library carries out the others, and all of the pipeline.

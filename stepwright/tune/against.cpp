@@ -19,6 +19,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/tune/differences.h"
 #include "stepwright/tune/evaluation.h"
 #include "stepwright/tune/frameworks.h"
@@ -36,7 +37,7 @@ std::vector<Take> takes(plan::Taken taken) {
   std::vector<Take> all;
   plan::each_choice([&](const auto& choice) {
     using Kind = plan::KindOf<decltype(choice)>;
-    if (choice.taken != taken) return;
+    if (choice.traits.taken != taken) return;
     if constexpr (std::is_same_v<Kind, plan::Overlap>) {
       for (const auto& entry : plan::kOverlapNames) {
         all.emplace_back([flag = entry.value](plan::Plan& plan, const plan::Plan& best) {

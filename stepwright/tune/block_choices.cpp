@@ -7,6 +7,7 @@
 
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::tune {
 namespace {

@@ -16,9 +16,8 @@
 
 namespace stepwright::tune {
 
-inline constexpr std::size_t kRules = std::size(plan::kRuleNames);
 /// Points of a space that are refused, by the first rule that they break.
-using RuleCounts = std::array<std::int64_t, kRules>;
+using RuleCounts = std::array<std::int64_t, plan::kRules>;
 /// Points that the job's framework does not run, by the first ability in which it does not.
 using AbilityCounts = std::array<std::int64_t, plan::kAbilities>;
 

@@ -140,7 +140,7 @@ void check_listed(const plan::Space& space) {
   plan::each_choice([&](const auto& choice) {
     if constexpr (std::is_same_v<plan::KindOf<decltype(choice)>, std::int64_t>) {
       for (const std::int64_t value : choice.list(space)) {
-        if (value >= choice.least) continue;
+        if (value >= choice.traits.least) continue;
         fail_input(fmt::format("search.{} lists {}; it is at least 1", choice.key, value));
       }
     }

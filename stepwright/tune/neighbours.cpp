@@ -36,7 +36,8 @@ void settle_groups(const plan::Job& job, plan::Sharding& sharding, const plan::P
 /// Whether a choice is a degree that may change by itself: data follows.
 template <class Row>
 bool is_degree(const Row& choice) {
-  return std::is_same_v<plan::KindOf<Row>, std::int64_t> && choice.taken == plan::Taken::kLayout;
+  return std::is_same_v<plan::KindOf<Row>, std::int64_t> &&
+         choice.traits.taken == plan::Taken::kLayout;
 }
 
 /// Visits every dimension but the degrees, with its values and how one is put into a plan.

@@ -259,7 +259,7 @@ class Tuning {
   void set_counts(TuneResult& result) const {
     SpaceCounts& space = result.space;
     result.rejected = framework_refusals(space_, enumeration_);
-    for (std::size_t i = 0; i < kRules; ++i) {
+    for (std::size_t i = 0; i < plan::kRules; ++i) {
       const std::int64_t count = enumeration_.refused()[i];
       const auto rule = static_cast<plan::Rule>(i);
       if (count > 0) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/model/layer_order.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/simulate/price/block_costs.h"
 
 namespace stepwright::tune {
@@ -81,16 +82,11 @@ WorkFloor::WorkFloor(const plan::Job& job, const cost::CostModel& cost)
       cost_(cost),
       layers_(job.model),
       messages_(job.space.rank_order.empty() && std::ranges::count(job.space.strands, 2) == 0),
+      overlap_(plan::overlap_in_floors(dimensions(job).overlap)),
       of_tensor_(each_of(job.space.collectives.tensor, &plan::Collectives::tensor)),
       of_experts_(each_of(job.space.collectives.expert, &plan::Collectives::expert)),
       prices_(cost),
-      context_(job, cost) {
-  const std::vector<plan::Overlap> overlaps = dimensions(job).overlap;
-  overlaps_tensor_ = std::ranges::any_of(overlaps, &plan::Overlap::tensor);
-  overlaps_expert_ = std::ranges::any_of(overlaps, [](const plan::Overlap& overlap) {
-    return overlap.expert || overlap.shared_experts;
-  });
-}
+      context_(job, cost) {}
 
 double WorkFloor::seconds(const step::Operator& op, const simulate::Layouts& layouts,
                           bool any_expert) {
@@ -230,9 +226,7 @@ const Work& WorkFloor::remembered(const Key& key, const plan::Plan& plan) {
   plain.sharding = plan::Sharding{};
   plain.context_kind = plan::ContextKind::kAllGather;  // one kernel
   plain.tensor_input = plan::TensorInput::kKeep;       // fewer messages
-  plain.overlap = plan::Overlap{};
-  plain.overlap.tensor = overlaps_tensor_;
-  plain.overlap.expert = overlaps_expert_;
+  plain.overlap = overlap_;
   const bool experts = plain.parallel.expert * plain.parallel.expert_tensor > 1;
   const bool can = size.tensor > 1 && job_.length / size.context % size.tensor == 0;
   plain.sequence_parallel = can && experts;

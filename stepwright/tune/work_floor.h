@@ -102,8 +102,7 @@ class WorkFloor {
   /// Messages count: groups inside a pipeline position lie alike in all plans of their degrees, and
   /// nothing runs beside them.
   bool messages_;
-  bool overlaps_tensor_ = false;  ///< Some plan hides its tensor messages.
-  bool overlaps_expert_ = false;
+  plan::Overlap overlap_;  ///< Under which no block takes longer, whatever the plan.
   std::vector<plan::Collectives> of_tensor_;  ///< What plans may choose for tensor messages.
   std::vector<plan::Collectives> of_experts_;
   cost::PriceTable prices_;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 #include "stepwright/tune/alternatives.h"
 #include "stepwright/tune/misfit.h"
 #include "stepwright/tune/used_devices.h"

@@ -2,11 +2,18 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <ctime>
+#include <numeric>
+#include <random>
 
 #include "stepwright/memory/fit_probability.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/host_memory.h"
+#include "stepwright/plan/laws/legality.h"
+#include "tests/memory/jobs.h"
 #include "tests/memory/pieces.h"
 #include "tests/memory/unrolled.h"
 
@@ -159,6 +166,40 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   EXPECT_FALSE(over.fits());
   EXPECT_EQ(over.over_by_bytes(), 1);
   EXPECT_EQ(largest_part(over), "host_memory");
+}
+
+/// A random planned job with a share of the optimizer, and perhaps parameters, on the hosts of
+/// nodes of several devices.
+plan::PlannedJob any_offloading_job(std::mt19937& random, bool frozen) {
+  while (true) {
+    plan::PlannedJob planned = testing::any_planned_job(random, frozen);
+    auto& [job, plan] = planned;
+    job.cluster.devices_per_node = std::gcd(job.cluster.nodes, std::int64_t{1} << random() % 3);
+    job.cluster.nodes /= job.cluster.devices_per_node;
+    job.cluster.device.host_link_bytes_per_s = 50e9;
+    job.cluster.host = {.memory_bytes = 1e12, .memory_bandwidth_bytes_per_s = 100e9};
+    plan.offload.optimizer = random() % 2 == 0 ? 1 : 0.37;
+    plan.offload.masters = random() % 2 == 0;
+    plan.offload.parameters = random() % 2 == 0;
+    if (!plan::broken_rule(job, plan)) return planned;
+  }
+}
+
+TEST(MemoryReport, HostsHoldAtLeastWhatTheLawOfHostMemoryCounts) {
+  std::mt19937 random(26);
+  int with_parameters = 0;
+  for (int i = 0; i < 800; ++i) {
+    const auto [job, plan] = any_offloading_job(random, i % 4 == 0);
+    const double least = plan::least_host_bytes(job, plan);
+    const MemoryReport report = memory_report(job, step::build_program(job, plan));
+    // A rank's share of an optimizer is cut down to whole elements, whose states are at most 16
+    // bytes.
+    const auto of_node = std::min(job.cluster.devices_per_node, plan.parallel.ranks());
+    EXPECT_LE(least, report.host_bytes + static_cast<double>(16 * of_node)) << i;
+    EXPECT_GT(least, 0);
+    with_parameters += plan.offload.parameters ? 1 : 0;
+  }
+  EXPECT_GT(with_parameters, 20);
 }
 
 TEST(MemoryReport, NamesTheLargestKindOfTheLargestStage) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/legality.h"
 #include "tests/plan/random_plans.h"
@@ -170,6 +171,22 @@ TEST(Canonical, IsLegalSettledAndLaysTheSameGroups) {
           GroupKind::kExpert, GroupKind::kExpertData, GroupKind::kPipeline}) {
       EXPECT_EQ(before.shape(kind).extents, after.shape(kind).extents) << plan_text(plan);
     }
+  }
+}
+
+TEST(Canonical, ChoicesOnWhichNothingDependsHaveTheirDefaults) {
+  Dice dice(28);
+  const Plan usual;
+  for (int i = 0; i < 500; ++i) {
+    const Job job = random_good_job(dice);
+    const Plan plan = random_legal_plan(dice, job);
+    const Plan settled = canonical(plan, job);
+    each_choice([&](const auto& choice) {
+      const auto matters = choice.traits.matters;
+      if (matters == nullptr) return;
+      const Plan& same = matters(job, settled) ? plan : usual;
+      EXPECT_EQ(choice.of(settled), choice.of(same)) << choice.place;
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 
 #include <gmock/gmock.h>
 

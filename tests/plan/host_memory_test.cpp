@@ -41,17 +41,17 @@ struct Copies {
   }
   [[nodiscard]] double bytes_of_element() const {
     const auto elements = static_cast<double>(model::count_parameters(job.model));
-    return host_bytes_of_node(job, plan) / elements / 8;
+    return least_host_bytes(job, plan) / elements / 8;
   }
   Job job;
   Plan plan;
 };
 
-TEST(HostBytesOfNode, AreMomentsParametersAndGradientsOfWhatIsUpdatedThere) {
+TEST(LeastHostBytes, AreMomentsParametersAndGradientsOfWhatIsUpdatedThere) {
   EXPECT_DOUBLE_EQ(Copies().bytes_of_element(), 0.5 * 16);
 }
 
-TEST(HostBytesOfNode, HoldAReferenceThatWaitsThere) {
+TEST(LeastHostBytes, HoldAReferenceThatWaitsThere) {
   Copies copies;
   copies.job.method.kind = MethodKind::kDpo;
   copies.job.method.reference.place = ModelPlace::kHost;
@@ -60,7 +60,7 @@ TEST(HostBytesOfNode, HoldAReferenceThatWaitsThere) {
   EXPECT_DOUBLE_EQ(copies.bytes_of_element(), 0.5 * 16);
 }
 
-TEST(HostBytesOfNode, HoldTheOptimizerOfACriticToo) {
+TEST(LeastHostBytes, HoldTheOptimizerOfACriticToo) {
   Copies copies;
   copies.job.method.kind = MethodKind::kPpo;
   copies.job.method.critic.place = ModelPlace::kSame;

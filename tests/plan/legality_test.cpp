@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <span>
+#include <string_view>
+#include <vector>
 
+#include "stepwright/plan/laws/laws.h"
 #include "tests/plan/breaks.h"
 #include "tests/plan/random_plans.h"
 
@@ -37,18 +41,36 @@ TEST(Legality, NamesTheRuleTheValuesAndTheNearestLegalPlans) {
   }
 }
 
+std::vector<Rule> all_rules() {
+  std::vector<Rule> rules;
+  for (std::size_t i = 0; i < kRules; ++i) rules.push_back(static_cast<Rule>(i));
+  return rules;
+}
+
 TEST(Legality, EveryRuleIsBrokenOnce) {
   std::set<Rule> broken;
   for (const Break& way : all_breaks()) broken.insert(way.rule);
-  for (const auto& [rule, name] : kRuleNames) EXPECT_TRUE(broken.contains(rule)) << name;
+  for (const Rule rule : all_rules()) EXPECT_TRUE(broken.contains(rule)) << rule_name(rule);
 }
 
-TEST(Legality, EveryRuleSaysWhatItDemands) {
+TEST(Legality, EveryRuleHasANameAndSaysWhatItDemands) {
+  std::set<std::string_view> names;
   std::set<std::string_view> sentences;
-  for (const auto& [rule, name] : kRuleNames) {
-    EXPECT_THAT(std::string(rule_sentence(rule)), HasSubstr(" ")) << name;
-    EXPECT_TRUE(sentences.insert(rule_sentence(rule)).second) << name;
+  for (const Rule rule : all_rules()) {
+    EXPECT_TRUE(names.insert(rule_name(rule)).second) << rule_name(rule);
+    EXPECT_THAT(std::string(rule_sentence(rule)), HasSubstr(" ")) << rule_name(rule);
+    EXPECT_TRUE(sentences.insert(rule_sentence(rule)).second) << rule_name(rule);
   }
+}
+
+TEST(Legality, LawsStandInTheOrderOfRules) {
+  std::vector<Rule> rules;
+  for (const std::span<const Law> laws :
+       {grid_laws(), cut_laws(), expert_laws(), block_collective_laws(), coverage_laws(),
+        schedule_laws(), state_laws(), data_collective_laws(), type_laws(), offload_laws()}) {
+    for (const Law& law : laws) rules.push_back(law.rule);
+  }
+  EXPECT_EQ(rules, all_rules());
 }
 
 TEST(Legality, PackedDocumentsCountPositionsOfTheirOwn) {

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <set>
 
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/layer_split.h"
-#include "stepwright/plan/words.h"
 #include "tests/plan/random_plans.h"
 
 namespace stepwright::plan {

@@ -168,7 +168,7 @@ TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
     EXPECT_EQ(enumeration.total(), visit.total);
     EXPECT_EQ(enumeration.legal(), std::ssize(visit.plans));
     EXPECT_EQ(enumeration.duplicates(), visit.points - std::ssize(visit.plans));
-    for (std::size_t i = 0; i < kRules; ++i) {
+    for (std::size_t i = 0; i < plan::kRules; ++i) {
       EXPECT_EQ(enumeration.refused()[i], visit.refused[i])
           << plan::rule_name(static_cast<plan::Rule>(i));
     }
@@ -180,7 +180,7 @@ TEST(Enumeration, GivesAnExampleOfEveryRefusal) {
   const plan::Job job = small_tune_job();
   const Dimensions space = dimensions(job);
   const Enumeration enumeration(job, space);
-  for (std::size_t i = 0; i < kRules; ++i) {
+  for (std::size_t i = 0; i < plan::kRules; ++i) {
     EXPECT_EQ(enumeration.refused()[i] > 0,
               enumeration.examples().contains(static_cast<plan::Rule>(i)));
   }

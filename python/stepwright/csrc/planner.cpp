@@ -19,9 +19,9 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/json_writer.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
+#include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/files.h"
-#include "stepwright/plan/words.h"
 #include "stepwright/tune/tune.h"
 
 namespace py = pybind11;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/plan/choices/plan_table.h"
+#include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::plan {
 namespace {

@@ -1,14 +1,20 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/choices/write_choices.h"
+#include "stepwright/plan/effects.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/plan/space.h"
 #include "stepwright/schedule/kinds.h"
 
@@ -31,6 +37,18 @@ struct Path {
 /// moves the model to other ranks, or along with another choice.
 enum class Taken : std::uint8_t { kFlag, kLayout, kAlong };
 
+/// What most choices of a plan have in common, said where one differs.
+struct ChoiceTraits {
+  Taken taken = Taken::kFlag;
+  std::int64_t least = 1;  ///< Of a number.
+  /// True if anything depends on the choice; canonical plans have its default otherwise. nullptr:
+  /// always, or `canonical` says more of it.
+  bool (*matters)(const Job& job, const Plan& plan) = nullptr;
+  /// True if files leave it out where all choices of its mapping have their defaults.
+  bool unsaid_alone = false;
+  FlagWords said = {};  ///< Of a choice that is on or off.
+};
+
 /// One choice of a plan.
 template <class InPlan, class InSpace, class Value>
 struct Choice {
@@ -41,13 +59,17 @@ struct Choice {
   InSpace list;  ///< What a job lists of it, in its `Space`.
   Value (*read)(Node node, const Reading& reading);
   nlohmann::ordered_json (*write)(const Value& value);
-  Taken taken = Taken::kFlag;
-  std::int64_t least = 1;  ///< Of a number.
+  ChoiceTraits traits = {};
+
+  /// The mapping of plan files in which it stands, or the choice itself: "schedule".
+  [[nodiscard]] constexpr std::string_view group() const {
+    return place.substr(0, place.find('.'));
+  }
 };
 // Said, as compilers before Clang 17 deduce nothing of an aggregate.
 template <class InPlan, class InSpace, class Value>
 Choice(std::string_view, std::string_view, InPlan, InSpace, Value (*)(Node, const Reading&),
-       nlohmann::ordered_json (*)(const Value&), Taken = Taken::kFlag, std::int64_t = 1)
+       nlohmann::ordered_json (*)(const Value&), ChoiceTraits = {})
     -> Choice<InPlan, InSpace, Value>;
 
 /// Reads what needs to know nothing of its file.
@@ -69,88 +91,125 @@ nlohmann::ordered_json as_it_is(const Value& value) {
   return value;
 }
 
+// The traits of the rows below.
+inline constexpr ChoiceTraits kLayoutChoice{.taken = Taken::kLayout};
+inline constexpr ChoiceTraits kAlongChoice{.taken = Taken::kAlong};
+inline constexpr ChoiceTraits kGroupChoice{.taken = Taken::kAlong, .least = kNodeGroup};
+inline constexpr ChoiceTraits kWhereSequenceParallel{
+    .matters = [](const Job&, const Plan& plan) { return plan.sequence_parallel; }};
+inline constexpr ChoiceTraits kWhereTensor{
+    .matters = [](const Job&, const Plan& plan) { return plan.parallel.tensor > 1; }};
+inline constexpr ChoiceTraits kWhereContext{
+    .matters = [](const Job&, const Plan& plan) { return plan.parallel.context > 1; }};
+inline constexpr ChoiceTraits kWhereRouted{
+    .matters = [](const Job&, const Plan& plan) { return routes(plan.parallel); }};
+inline constexpr ChoiceTraits kWhereReplicated{
+    .matters = [](const Job& job, const Plan& plan) { return replicates(job, plan.parallel); }};
+inline constexpr ChoiceTraits kWhereGathered{
+    .matters = [](const Job&, const Plan& plan) { return gathers_parameters(plan.sharding); }};
+inline constexpr ChoiceTraits kUnsaidChoice{.unsaid_alone = true};
+inline constexpr ChoiceTraits kUnsaidAlong{.taken = Taken::kAlong, .unsaid_alone = true};
+inline constexpr ChoiceTraits kHostParameters{
+    .unsaid_alone = true,
+    .said = {.mark = "parameters:host",
+             .words = "parameters and gradients on the host",
+             .means = "Parameters and gradients lie on the host, from which each use fetches a "
+                      "rank's part."}};
+
 /// The choices in the order of messages. A choice without a free list of its own in
 /// `tune/dimensions.cpp` has its default in a search that does not list it.
 inline constexpr std::tuple kPlanTable{
     Choice{"parallel.tensor", "tensor", Path<&Plan::parallel, &Parallel::tensor>(),
-           Path<&Space::tensor>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+           Path<&Space::tensor>(), &plain<read_degree>, &as_it_is<std::int64_t>, kLayoutChoice},
     Choice{"parallel.pipeline", "pipeline", Path<&Plan::parallel, &Parallel::pipeline>(),
-           Path<&Space::pipeline>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+           Path<&Space::pipeline>(), &plain<read_degree>, &as_it_is<std::int64_t>, kLayoutChoice},
     Choice{"parallel.context", "context", Path<&Plan::parallel, &Parallel::context>(),
-           Path<&Space::context>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+           Path<&Space::context>(), &plain<read_degree>, &as_it_is<std::int64_t>, kLayoutChoice},
     Choice{"parallel.expert", "expert", Path<&Plan::parallel, &Parallel::expert>(),
-           Path<&Space::expert>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+           Path<&Space::expert>(), &plain<read_degree>, &as_it_is<std::int64_t>, kLayoutChoice},
     Choice{"parallel.expert_tensor", "expert_tensor",
            Path<&Plan::parallel, &Parallel::expert_tensor>(), Path<&Space::expert_tensor>(),
-           &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kLayout},
+           &plain<read_degree>, &as_it_is<std::int64_t>, kLayoutChoice},
     Choice{"parallel.data", "data", Path<&Plan::parallel, &Parallel::data>(), Path<&Space::data>(),
-           &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
+           &plain<read_degree>, &as_it_is<std::int64_t>, kAlongChoice},
     Choice{"micro_batch", "micro_batch", Path<&Plan::micro_batch>(), Path<&Space::micro_batch>(),
            &plain<read_degree>, &as_it_is<std::int64_t>},
     Choice{"schedule.kind", "schedule", Path<&Plan::schedule, &schedule::Schedule::kind>(),
            Path<&Space::schedule>(), &plain<read_schedule_kind>,
            &word_json<schedule::kScheduleNames>},
     Choice{"schedule.chunks", "chunks", Path<&Plan::schedule, &schedule::Schedule::chunks>(),
-           Path<&Space::chunks>(), &plain<read_degree>, &as_it_is<std::int64_t>, Taken::kAlong},
+           Path<&Space::chunks>(), &plain<read_degree>, &as_it_is<std::int64_t>, kAlongChoice},
     Choice{"schedule.strands", "strands", Path<&Plan::schedule, &schedule::Schedule::strands>(),
-           Path<&Space::strands>(), &plain<read_strands>, &as_it_is<std::int64_t>, Taken::kAlong},
+           Path<&Space::strands>(), &plain<read_strands>, &as_it_is<std::int64_t>, kAlongChoice},
     Choice{"layers", "layers", Path<&Plan::layers>(), Path<&Space::layers>(), &plain<read_layers>,
            &layers_json},
     Choice{"sequence_parallel", "sequence_parallel", Path<&Plan::sequence_parallel>(),
            Path<&Space::sequence_parallel>(), &plain<read_flag>, &as_it_is<bool>},
     Choice{"tensor_input", "tensor_input", Path<&Plan::tensor_input>(),
            Path<&Space::tensor_input>(), &read_word<kTensorInputNames>,
-           &word_json<kTensorInputNames>},
+           &word_json<kTensorInputNames>, kWhereSequenceParallel},
     Choice{"context_kind", "context_kind", Path<&Plan::context_kind>(),
            Path<&Space::context_kind>(), &read_word<kContextKindNames>,
-           &word_json<kContextKindNames>},
+           &word_json<kContextKindNames>, kWhereContext},
     Choice{"sharding.states", "sharding", Path<&Plan::sharding>(), Path<&Space::sharding>(),
            &read_states, &states_json},
     Choice{"sharding.group", "sharding_group", Path<&Plan::sharding, &Sharding::group>(),
-           Path<&Space::sharding_group>(), &plain<read_group>, &group_json, Taken::kAlong,
-           kNodeGroup},
+           Path<&Space::sharding_group>(), &plain<read_group>, &group_json, kGroupChoice},
     Choice{"sharding.expert_group", "expert_group",
            Path<&Plan::sharding, &Sharding::expert_group>(), Path<&Space::expert_group>(),
-           &plain<read_group>, &group_json, Taken::kAlong, kNodeGroup},
+           &plain<read_group>, &group_json, kGroupChoice},
     Choice{"recompute", "recompute", Path<&Plan::recompute>(), Path<&Space::recompute>(),
            &plain<read_recompute>, &recompute_json},
     Choice{"accumulate", "accumulate", Path<&Plan::accumulate>(), Path<&Space::accumulate>(),
            &read_word<kAccumulateNames>, &word_json<kAccumulateNames>},
     Choice{"buckets.gradients", "gradient_bucket", Path<&Plan::gradient_bucket>(),
-           Path<&Space::gradient_bucket>(), &plain<read_bucket>, &as_it_is<std::int64_t>},
+           Path<&Space::gradient_bucket>(), &plain<read_bucket>, &as_it_is<std::int64_t>,
+           kWhereReplicated},
     Choice{"buckets.parameters", "parameter_bucket", Path<&Plan::parameter_bucket>(),
-           Path<&Space::parameter_bucket>(), &plain<read_bucket>, &as_it_is<std::int64_t>},
+           Path<&Space::parameter_bucket>(), &plain<read_bucket>, &as_it_is<std::int64_t>,
+           kWhereGathered},
     Choice{"overlap", "overlap", Path<&Plan::overlap>(), Path<&Space::overlap>(),
            &plain<read_overlap_alone>, &overlap_json},
     Choice{"collectives.tensor", "collectives.tensor",
            Path<&Plan::collectives, &Collectives::tensor>(),
            Path<&Space::collectives, &CollectiveLists::tensor>(), &read_algorithm,
-           &word_json<collective::kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>, kWhereTensor},
     Choice{"collectives.context", "collectives.context",
            Path<&Plan::collectives, &Collectives::context>(),
            Path<&Space::collectives, &CollectiveLists::context>(), &read_algorithm,
-           &word_json<collective::kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>, kWhereContext},
     Choice{"collectives.expert", "collectives.expert",
            Path<&Plan::collectives, &Collectives::expert>(),
            Path<&Space::collectives, &CollectiveLists::expert>(), &read_algorithm,
-           &word_json<collective::kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>, kWhereRouted},
     Choice{"collectives.data", "collectives.data", Path<&Plan::collectives, &Collectives::data>(),
            Path<&Space::collectives, &CollectiveLists::data>(), &read_algorithm,
-           &word_json<collective::kAlgorithmNames>},
+           &word_json<collective::kAlgorithmNames>, kWhereReplicated},
     Choice{"rank_order", "rank_order", Path<&Plan::rank_order>(), Path<&Space::rank_order>(),
-           &plain<read_rank_order>, &rank_order_json, Taken::kLayout},
+           &plain<read_rank_order>, &rank_order_json, kLayoutChoice},
     Choice{"offload.optimizer", "offload.optimizer", Path<&Plan::offload, &Offload::optimizer>(),
-           Path<&Space::offload, &OffloadLists::optimizer>(), &plain<read_share>,
-           &as_it_is<double>},
+           Path<&Space::offload, &OffloadLists::optimizer>(), &plain<read_share>, &as_it_is<double>,
+           kUnsaidChoice},
     Choice{"offload.masters", "offload.masters", Path<&Plan::offload, &Offload::masters>(),
            Path<&Space::offload, &OffloadLists::masters>(), &plain<read_flag>, &as_it_is<bool>,
-           Taken::kAlong},
+           kUnsaidAlong},
     Choice{"offload.activations", "offload.activations",
            Path<&Plan::offload, &Offload::activations>(),
            Path<&Space::offload, &OffloadLists::activations>(), &plain<read_offload_modules>,
-           &offload_modules_json},
+           &offload_modules_json, kUnsaidChoice},
     Choice{"offload.parameters", "offload.parameters", Path<&Plan::offload, &Offload::parameters>(),
-           Path<&Space::offload, &OffloadLists::parameters>(), &plain<read_flag>, &as_it_is<bool>}};
+           Path<&Space::offload, &OffloadLists::parameters>(), &plain<read_flag>, &as_it_is<bool>,
+           kHostParameters}};
+
+// Files have their keys in another order than messages.
+static_assert(std::apply(
+    [](const auto&... choice) {
+      const auto is_key = [](std::string_view group) {
+        return std::ranges::find(kPlanKeys, group) != std::end(kPlanKeys);
+      };
+      return (is_key(choice.group()) && ...);
+    },
+    kPlanTable));
 
 /// Visits the rows of the table in their order.
 template <class Visit>
@@ -160,6 +219,35 @@ void each_choice(Visit&& visit) {
 
 template <class Row>
 using KindOf = typename std::remove_cvref_t<Row>::Kind;
+
+/// Visits the choices of yes or no that codes and sentences name where they are on:
+/// `visit(said, place, is_on)`, of which the `Path` `is_on(plan)` is true of plans that have it.
+template <class Visit>
+void each_flag(Visit&& visit) {
+  each_choice([&](const auto& choice) {
+    if constexpr (std::is_same_v<KindOf<decltype(choice)>, bool>) {
+      const FlagWords& said = choice.traits.said;
+      if (!said.mark.empty()) visit(said, choice.place, choice.of);
+    }
+  });
+  const auto visit_overlap = [&](const FlagWords& said, auto is_on) {
+    if (!said.mark.empty()) visit(said, std::string_view("overlap"), is_on);
+  };
+  [&]<std::size_t... kRow>(std::index_sequence<kRow...>) {
+    (visit_overlap(kOverlapTable[kRow].said, Path<&Plan::overlap, kOverlapTable[kRow].flag>()),
+     ...);
+  }(std::make_index_sequence<std::size(kOverlapTable)>());
+}
+
+/// True if all choices of a mapping of plan files have their defaults.
+inline bool at_default(const Plan& plan, std::string_view group) {
+  const Plan usual;
+  bool same = true;
+  each_choice([&](const auto& choice) {
+    if (choice.group() == group) same = same && choice.of(plan) == choice.of(usual);
+  });
+  return same;
+}
 
 /// Puts a value into a plan; of a sharding the states alone, whose groups are choices themselves.
 template <class Row, class Value>

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
@@ -241,13 +242,12 @@ OffloadModules read_offload_modules(Node node) {
   return modules;
 }
 
-void check_offload(Node node) {
-  static constexpr std::string_view kKeys[] = {"optimizer", "masters", "activations", "parameters"};
+void check_offload(Node node, std::span<const std::string_view> parts) {
   if (says_no(node)) return;
   if (!node.is_mapping()) {
     node.fail("must say what of it lies on the host, as in {optimizer: 0.5}");
   }
-  node.allow_only(kKeys);
+  node.allow_only(parts);
 }
 
 void check_version(Node root, std::string_view version) {

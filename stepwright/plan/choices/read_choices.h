@@ -68,9 +68,8 @@ inline constexpr Named<DType> kAccumulateNames[] = {
 OffloadModules read_offload_modules(Node node);
 /// A share from 0 to 1; 0 for `false` and `none`.
 double read_share(Node node);
-/// Fails where `offload` is neither `false`, `none` nor a mapping of its parts, and for those that
-/// nothing covers yet.
-void check_offload(Node node);
+/// Fails where `offload` is neither `false`, `none` nor a mapping of these parts.
+void check_offload(Node node, std::span<const std::string_view> parts);
 
 /// Fails when a mapping has a key that is in none of the lists.
 void allow_keys(Node node, std::initializer_list<std::span<const std::string_view>> lists);
@@ -93,7 +92,8 @@ inline constexpr std::string_view kPlanKeys[] = {
 /// The node in which a file states a choice ("schedule.chunks"), if it does. A schedule or a
 /// sharding may be its first part alone.
 std::optional<Node> find_choice(Node file, std::string_view place);
-/// Fails where a mapping of a plan ("parallel") has other keys than its parts and `of_schedule`.
+/// Fails where a mapping of a plan ("parallel") has other keys than its parts and `of_schedule`,
+/// and where `offload` is none.
 void check_parts(Node file, std::span<const std::string_view> of_schedule = {});
 
 /// Fails where a degree of `parallel` stands beside it in a job or a plan, saying where it belongs,

@@ -149,7 +149,6 @@ Plan read_choices(Node node, const Reading& reading, const Job& job) {
   plan.accumulate = default_gradients(job);
   plan.sharding.group = plan.sharding.expert_group = kNodeGroup;
   check_parts(node, kScheduleKeys);
-  if (const auto given = node.find("offload")) check_offload(*given);
   const auto sharding = node.find("sharding");
   if (sharding && sharding->is_mapping()) static_cast<void>(sharding->get("states"));
   each_choice([&](const auto& choice) {

@@ -7,22 +7,14 @@
 namespace stepwright::plan {
 namespace {
 
-/// Adds what is new to a list of keys: the first part of a place.
-void add_head(std::vector<std::string_view>& keys, std::string_view place) {
-  const std::string_view head = place.substr(0, place.find('.'));
-  if (std::ranges::find(keys, head) == keys.end()) keys.push_back(head);
-}
-
 /// The parts of a mapping of a plan; none where it is one value.
 std::vector<std::string_view> parts_of(std::string_view group) {
   std::vector<std::string_view> parts;
   each_choice([&](const auto& choice) {
-    const std::size_t dot = choice.place.find('.');
-    const bool inside = dot != std::string_view::npos && choice.place.substr(0, dot) == group;
-    if (inside) parts.push_back(choice.place.substr(dot + 1));
+    const bool inside = choice.group() == group && choice.place != group;
+    if (inside) parts.push_back(choice.place.substr(group.size() + 1));
   });
   if (group == "collectives") parts.emplace_back("pipeline");
-  if (group == "offload") parts.clear();  // `check_offload` knows more of them
   return parts;
 }
 
@@ -66,7 +58,6 @@ void read_listed_data(Node node, Space& space, const Reading& reading) {
 }
 
 void read_places(Node file, Space& space, const Reading& reading, bool search) {
-  if (const auto offload = file.find("offload")) check_offload(*offload);
   each_choice([&](const auto& choice) {
     const auto given = find_choice(file, search ? choice.key : choice.place);
     if (!given) return;
@@ -101,6 +92,10 @@ void check_parts(Node file, std::span<const std::string_view> of_schedule) {
     const auto group = file.find(key);
     std::vector<std::string_view> parts = parts_of(key);
     if (!group || parts.empty()) continue;
+    if (key == "offload") {
+      check_offload(*group, parts);
+      continue;
+    }
     const bool listed = key == "collectives" && group->is_sequence();
     if (!group->is_mapping() && (listed || stands_alone(parts.front()))) continue;
     if (key == "schedule") parts.insert(parts.end(), of_schedule.begin(), of_schedule.end());
@@ -123,8 +118,12 @@ Space read_space(Node job, FileVersion version, Notes& notes) {
   Space space;
   if (const auto search = job.find("search")) {
     std::vector<std::string_view> keys;
-    each_choice([&](const auto& choice) { add_head(keys, choice.key); });
+    each_choice([&](const auto& choice) {
+      const std::string_view head = choice.key.substr(0, choice.key.find('.'));
+      if (std::ranges::find(keys, head) == keys.end()) keys.push_back(head);
+    });
     search->allow_only(keys);
+    if (const auto offload = search->find("offload")) check_offload(*offload, parts_of("offload"));
     const auto collectives = search->find("collectives");
     if (collectives && !collectives->is_sequence())
       collectives->allow_only(parts_of("collectives"));

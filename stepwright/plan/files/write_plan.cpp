@@ -119,11 +119,12 @@ void write_basis(Json& schedule, const schedule::OrderBasis& basis) {
 }
 
 void write_plan(Json& file, const Plan& plan) {
-  for (const std::string_view key : kPlanKeys) {
-    if (key != "offload") file[std::string(key)] = nullptr;  // settles the order
-  }
+  for (const std::string_view key : kPlanKeys) file[std::string(key)] = nullptr;  // the order
   each_choice([&](const auto& choice) {
-    if (choice.place.starts_with("offload.") && plan.offload == Offload{}) return;
+    if (choice.traits.unsaid_alone && at_default(plan, choice.group())) {
+      file.erase(std::string(choice.group()));
+      return;
+    }
     at_place(file, choice.place) = choice.write(choice.of(plan));
   });
   if (plan.schedule.group > 0) file["schedule"]["group"] = plan.schedule.group;

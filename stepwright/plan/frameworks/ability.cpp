@@ -8,8 +8,10 @@
 #include <span>
 
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/effects.h"
 #include "stepwright/plan/frameworks/model_words.h"
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/groups.h"
 #include "stepwright/schedule/kinds.h"
 
@@ -129,11 +131,6 @@ WordSet word(Ability ability, std::string_view text) {
   return WordSet().set(static_cast<std::size_t>(found - words.begin()));
 }
 
-/// Whether any gradient is reduced over ranks.
-bool replicates(const Job& job, const Parallel& degrees) {
-  return degrees.context * degrees.data > 1 || (job.model.experts && degrees.expert_data() > 1);
-}
-
 WordSet taken_schedule(const Job& job, const Plan& plan) {
   const bool alone = plan.parallel.pipeline == 1;
   if (alone && plan.schedule.kind == schedule::ScheduleKind::kOneForwardOneBackward) return {};
@@ -158,28 +155,14 @@ WordSet taken_layers(const Job& job, const Plan& plan) {
   return WordSet().set(job.model.layers % chunks == 0 ? kEqual : kNearly);
 }
 
-/// Which kinds of overlap a plan gives anything to do.
-std::array<bool, std::size(kOverlapNames)> overlap_effects(const Job& job, const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  const bool data = replicates(job, degrees);
-  const bool routed = degrees.expert * degrees.expert_tensor > 1;
-  const bool sharded = plan.sharding.parameters != Spread::kNone ||  //
-                       plan.sharding.optimizer != Spread::kNone;
-  return {data,
-          data && sharded,
-          degrees.tensor > 1,
-          degrees.tensor > 1,
-          degrees.context > 1,
-          routed,
-          routed && job.model.has_shared_experts() && !plan.overlap.expert,
-          degrees.pipeline > 1};
-}
-
+/// The flags of overlap that matter in a plan and are on, or off. A flag that costs memory may be
+/// off in any framework.
 WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
-  const auto effects = overlap_effects(job, plan);
   WordSet words;
-  for (std::size_t i = 0; i < effects.size(); ++i) {
-    words.set(i, effects[i] && plan.overlap.*kOverlapNames[i].value == on);
+  for (std::size_t i = 0; i < std::size(kOverlapTable); ++i) {
+    const OverlapRow& row = kOverlapTable[i];
+    const bool counts = row.matters(job, plan) && (on || !row.chosen);
+    words.set(i, counts && plan.overlap.*row.flag == on);
   }
   return words;
 }
@@ -371,8 +354,7 @@ WordSet taken_words(Ability ability, const Job& job, const Plan& plan) {
     case Ability::kAlgorithmScope: return taken_scope(plan);
     case Ability::kRankOrder: return word(ability, rank_order_word(plan.rank_order));
     case Ability::kDispatcher:
-      return degrees.expert * degrees.expert_tensor > 1 ? word(kDispatcherNames, job.dispatcher)
-                                                        : WordSet();
+      return routes(degrees) ? word(kDispatcherNames, job.dispatcher) : WordSet();
     case Ability::kPrecision: return word(kPrecisionNames, job.precision);
     case Ability::kOptimizer: return word(kOptimizerNames, job.optimizer);
     case Ability::kModel: return taken_model(job.model);
@@ -387,7 +369,7 @@ std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& pla
   std::vector<collective::Algorithm Collectives::*> active;
   if (degrees.tensor > 1) active.push_back(&Collectives::tensor);
   if (degrees.context > 1) active.push_back(&Collectives::context);
-  if (degrees.expert * degrees.expert_tensor > 1) active.push_back(&Collectives::expert);
+  if (routes(degrees)) active.push_back(&Collectives::expert);
   if (degrees.data * degrees.context > 1) active.push_back(&Collectives::data);
   return active;
 }

@@ -10,6 +10,7 @@
 #include "stepwright/plan/frameworks/filled_buckets.h"
 #include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/frameworks/table.h"
+#include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::plan {
 namespace {

@@ -13,6 +13,7 @@
 #include "stepwright/plan/frameworks/circumstance.h"
 #include "stepwright/plan/frameworks/stage_split.h"
 #include "stepwright/plan/job.h"
+#include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::plan {
 

@@ -8,6 +8,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {

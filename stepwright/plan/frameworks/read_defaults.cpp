@@ -5,6 +5,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/quantity.h"
 #include "stepwright/plan/choices/read_choices.h"
+#include "stepwright/plan/overlap_table.h"
 
 namespace stepwright::plan {
 namespace {

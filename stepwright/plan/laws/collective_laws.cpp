@@ -5,6 +5,7 @@
 #include <array>
 #include <initializer_list>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/cluster/adding_switches.h"
@@ -179,16 +180,28 @@ void repair_to(Repairs& repairs, const Scheme& scheme) {
 }
 
 template <const Scheme& kScheme>
-constexpr Law law_of(Rule rule) {
-  return {rule, [](const Job& job, const Plan& plan) { return !carries(job, plan, kScheme); },
+constexpr Law collective_law(Rule rule, std::string_view name, std::string_view sentence) {
+  return {rule,
+          name,
+          sentence,
+          [](const Job& job, const Plan& plan) { return !carries(job, plan, kScheme); },
           [](const Job& job, const Plan& plan) { return values_of(job, plan, kScheme); },
           [](Repairs& repairs) { repair_to(repairs, kScheme); }};
 }
 
-constexpr Law kBlockLaws[] = {law_of<kTensor>(Rule::kTensorCollectives),
-                              law_of<kContext>(Rule::kContextCollectives),
-                              law_of<kExpert>(Rule::kExpertCollectives)};
-constexpr Law kDataLaws[] = {law_of<kData>(Rule::kDataCollectives)};
+constexpr Law kBlockLaws[] = {
+    collective_law<kTensor>(
+        Rule::kTensorCollectives, "tensor-collectives",
+        "the algorithm of tensor parallelism covers one of its messages and suits its group"),
+    collective_law<kContext>(
+        Rule::kContextCollectives, "context-collectives",
+        "the algorithm of context parallelism covers one of its messages and suits its group"),
+    collective_law<kExpert>(
+        Rule::kExpertCollectives, "expert-collectives",
+        "the algorithm of expert parallelism covers one of its messages and suits its group")};
+constexpr Law kDataLaws[] = {collective_law<kData>(
+    Rule::kDataCollectives, "data-collectives",
+    "the algorithm of data parallelism covers one of its messages and suits its group")};
 
 }  // namespace
 

@@ -57,10 +57,19 @@ void leave_multi_token_out(Repairs& repairs) {
 }
 
 constexpr Law kCoverageLaws[] = {
-    {Rule::kUnfusedContext, unfused_context, unfused_context_values, repair_unfused_context},
-    {Rule::kFrozenStep, cuts_resting_layers, frozen_step_values, repair_frozen_step},
-    {Rule::kMultiTokenStep, uncovered_multi_token, multi_token_values, leave_multi_token_out,
-     true}};
+    {Rule::kUnfusedContext, "unfused-attention-context",
+     "unfused attention has context above 1 only as ulysses (the others are not covered yet)",
+     unfused_context, unfused_context_values, repair_unfused_context, /*of_job=*/false,
+     /*not_covered=*/true},
+    {Rule::kFrozenStep, "frozen-step",
+     "pipeline is 1 where whole layers have no backward (others are not covered yet)",
+     cuts_resting_layers, frozen_step_values, repair_frozen_step, /*of_job=*/false,
+     /*not_covered=*/true},
+    {Rule::kMultiTokenStep, "multi-token-step",
+     "multi-token layers embed tokens without positions or a norm, and all weights are trained "
+     "(others are not covered yet)",
+     uncovered_multi_token, multi_token_values, leave_multi_token_out, /*of_job=*/true,
+     /*not_covered=*/true}};
 
 }  // namespace
 

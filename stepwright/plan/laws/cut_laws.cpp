@@ -152,14 +152,26 @@ void shorten(Repairs& repairs) {
 }
 
 constexpr Law kCutLaws[] = {
-    {Rule::kTensorDividesHeads, heads_cut, heads_values, repair_tensor},
-    {Rule::kTensorDividesFfn, ffn_cut, ffn_values, repair_tensor},
-    {Rule::kSequenceParallelNeedsTensor, sequence_without_tensor, sequence_without_tensor_values,
-     drop_sequence_parallel},
-    {Rule::kContextDividesLength, length_cut, length_cut_values, repair_context},
-    {Rule::kUlyssesDividesHeads, ulysses_heads_cut, ulysses_values, repair_ulysses},
-    {Rule::kLengthDividesTensor, tokens_cut, tokens_values, repair_tokens},
-    {Rule::kLengthWithinPositions, beyond_positions, beyond_positions_values, shorten, true}};
+    {Rule::kTensorDividesHeads, "heads-per-tensor",
+     "tensor divides the heads and the key-value heads", heads_cut, heads_values, repair_tensor},
+    {Rule::kTensorDividesFfn, "ffn-per-tensor",
+     "tensor divides the width of the dense and of the shared MLPs", ffn_cut, ffn_values,
+     repair_tensor},
+    {Rule::kSequenceParallelNeedsTensor, "sequence-parallel-needs-tensor",
+     "sequence parallelism needs tensor above 1", sequence_without_tensor,
+     sequence_without_tensor_values, drop_sequence_parallel},
+    {Rule::kContextDividesLength, "length-per-context",
+     "2 x context divides the length, so that every rank gets an equal share of the causal half",
+     length_cut, length_cut_values, repair_context},
+    {Rule::kUlyssesDividesHeads, "heads-per-ulysses",
+     "with Ulysses context divides the key-value heads of a tensor rank", ulysses_heads_cut,
+     ulysses_values, repair_ulysses},
+    {Rule::kLengthDividesTensor, "length-per-tensor",
+     "with sequence parallelism tensor divides the tokens that a context rank has of a sequence",
+     tokens_cut, tokens_values, repair_tokens},
+    {Rule::kLengthWithinPositions, "length-within-positions",
+     "the length is within the model's table of positions", beyond_positions,
+     beyond_positions_values, shorten, /*of_job=*/true}};
 
 }  // namespace
 

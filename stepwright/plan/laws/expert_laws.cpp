@@ -83,12 +83,19 @@ void repair_duplicate_tokens(Repairs& repairs) {
 }
 
 constexpr Law kExpertLaws[] = {
-    {Rule::kExpertNeedsExperts, no_experts, no_experts_values, drop_expert_parallel},
-    {Rule::kExpertDividesExperts, experts_cut, experts_values, repair_expert},
-    {Rule::kExpertTensorDividesFfn, expert_ffn_cut, expert_ffn_values, repair_expert_tensor},
-    {Rule::kExpertGridDivides, grid_cut, grid_values, repair_grid},
-    {Rule::kExpertNeedsSequenceParallel, duplicate_tokens, duplicate_tokens_values,
-     repair_duplicate_tokens}};
+    {Rule::kExpertNeedsExperts, "expert-needs-experts",
+     "expert or expert_tensor above 1 needs a model with experts", no_experts, no_experts_values,
+     drop_expert_parallel},
+    {Rule::kExpertDividesExperts, "experts-per-expert", "expert divides the number of experts",
+     experts_cut, experts_values, repair_expert},
+    {Rule::kExpertTensorDividesFfn, "expert-ffn-per-tensor",
+     "expert_tensor divides the width of an expert", expert_ffn_cut, expert_ffn_values,
+     repair_expert_tensor},
+    {Rule::kExpertGridDivides, "expert-grid",
+     "expert x expert_tensor divides tensor x context x data", grid_cut, grid_values, repair_grid},
+    {Rule::kExpertNeedsSequenceParallel, "expert-needs-sequence-parallel",
+     "expert or expert_tensor above 1 together with tensor above 1 needs sequence parallelism",
+     duplicate_tokens, duplicate_tokens_values, repair_duplicate_tokens}};
 
 }  // namespace
 

@@ -118,9 +118,14 @@ void repair_rank_order(Repairs& repairs) {
 }
 
 constexpr Law kGridLaws[] = {
-    {Rule::kPositive, below_one, below_one_values, raise_to_one},
-    {Rule::kWorldSize, wrong_world, world_values, repair_world},
-    {Rule::kRankOrder, wrong_rank_order, rank_order_values, repair_rank_order}};
+    {Rule::kPositive, "positive-sizes", "every size is at least 1", below_one, below_one_values,
+     raise_to_one},
+    {Rule::kWorldSize, "world-size", "tensor x context x data x pipeline are exactly the devices",
+     wrong_world, world_values, repair_world},
+    {Rule::kRankOrder, "rank-order",
+     "the rank order names each axis once and, with experts, gives the pipeline one stride on the "
+     "dense and on the expert side",
+     wrong_rank_order, rank_order_values, repair_rank_order}};
 
 }  // namespace
 

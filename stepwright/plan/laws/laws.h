@@ -9,16 +9,22 @@
 
 namespace stepwright::plan {
 
-/// One rule of legality in full. `broken` may rely on all laws before it and does not allocate.
+/// One rule of legality in full: a new one is an enumerator of `Rule` and a row in the table of its
+/// file, at the same place. `broken` may rely on all laws before it and does not allocate.
 struct Law {
   Rule rule;
+  std::string_view name;      ///< "heads-per-tensor".
+  std::string_view sentence;  ///< What it demands, without a full stop.
   bool (*broken)(const Job& job, const Plan& plan);
   /// The values that break it, as a sentence.
   std::string (*values)(const Job& job, const Plan& plan);
   /// Proposes plans that do not break it, nearest first.
   void (*repair)(Repairs& repairs);
-  /// It looks at the job alone: all of its plans break it, or none.
+  /// True if it looks at the job alone: all plans of a job break it, or none.
   bool of_job = false;
+  /// True if plans that break it mean something that nothing covers yet (`kUnsupported`), not
+  /// something that cannot be (`kInput`).
+  bool not_covered = false;
 };
 
 // In this order they are all rules, in the order of `Rule`.

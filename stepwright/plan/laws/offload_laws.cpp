@@ -128,12 +128,12 @@ std::string host_values(const Job& job, const Plan& /*plan*/) {
 }
 
 bool too_little_host_memory(const Job& job, const Plan& plan) {
-  return offloads(plan) && host_bytes_of_node(job, plan) > job.cluster.host.memory_bytes;
+  return offloads(plan) && least_host_bytes(job, plan) > job.cluster.host.memory_bytes;
 }
 
 std::string host_memory_values(const Job& job, const Plan& plan) {
   return fmt::format("{:.3g}% of the optimizer are {} for a node, whose host has {}",
-                     100 * plan.offload.optimizer, format_bytes(host_bytes_of_node(job, plan)),
+                     100 * plan.offload.optimizer, format_bytes(least_host_bytes(job, plan)),
                      format_bytes(job.cluster.host.memory_bytes));
 }
 
@@ -141,7 +141,7 @@ std::string host_memory_values(const Job& job, const Plan& plan) {
 void repair_host_memory(Repairs& repairs) {
   Plan plan = repairs.plan();
   const double room =
-      repairs.job().cluster.host.memory_bytes / host_bytes_of_node(repairs.job(), repairs.plan());
+      repairs.job().cluster.host.memory_bytes / least_host_bytes(repairs.job(), repairs.plan());
   plan.offload.optimizer = std::floor(100 * room * plan.offload.optimizer) / 100;
   plan.offload.parameters = false;
   if (plan.offload.optimizer == 0) plan = without_states(plan);
@@ -149,12 +149,24 @@ void repair_host_memory(Repairs& repairs) {
 }
 
 constexpr Law kOffloadLaws[] = {
-    {Rule::kOffloadShare, no_share, share_values, repair_share},
-    {Rule::kOffloadModules, absent_host_modules, host_module_values, repair_host_modules},
-    {Rule::kOffloadUpdate, no_host_update, host_update_values, repair_without_states},
-    {Rule::kOffloadParameters, no_host_parameters, host_parameters_values, repair_parameters},
-    {Rule::kOffloadHost, unknown_host, host_values, repair_without},
-    {Rule::kHostMemory, too_little_host_memory, host_memory_values, repair_host_memory}};
+    {Rule::kOffloadShare, "offload-share", "the share of the optimizer on the host is from 0 to 1",
+     no_share, share_values, repair_share},
+    {Rule::kOffloadModules, "offload-modules",
+     "modules whose activations lie on the host are ones that the model has", absent_host_modules,
+     host_module_values, repair_host_modules},
+    {Rule::kOffloadUpdate, "offload-update",
+     "hosts do updates of adam, adamw, adam_bf16 and sgd (others are not covered yet)",
+     no_host_update, host_update_values, repair_without_states, /*of_job=*/false,
+     /*not_covered=*/true},
+    {Rule::kOffloadParameters, "offload-parameters",
+     "parameters on the host need strategy GGG or III over several ranks, and the whole optimizer "
+     "there",
+     no_host_parameters, host_parameters_values, repair_parameters},
+    {Rule::kOffloadHost, "offload-host",
+     "offload needs the memory, the memory's bandwidth and the link of the host", unknown_host,
+     host_values, repair_without},
+    {Rule::kHostMemory, "host-memory", "what is offloaded fits in the memory of the hosts",
+     too_little_host_memory, host_memory_values, repair_host_memory}};
 
 }  // namespace
 

@@ -314,18 +314,46 @@ std::string few_micro_batches_values(const Job& job, const Plan& plan) {
 }
 
 constexpr Law kScheduleLaws[] = {
-    {Rule::kStagesWithinLayers, too_many_stages, stages_values, repair_stages},
-    {Rule::kLayerSplit, wrong_split, split_values, repair_split},
-    {Rule::kChunksNeedInterleaving, too_many_chunks, many_chunks_values, repair_many_chunks},
-    {Rule::kInterleavingNeedsChunks, too_few_chunks, few_chunks_values, repair_few_chunks},
-    {Rule::kScheduleNeedsPipeline, pipeline_missing, pipeline_missing_values, repair_to_plain},
-    {Rule::kStrandsNeedPairs, strands_without_pairs, strands_values, repair_strands},
-    {Rule::kBatchDivides, batch_cut, batch_values, repair_batch},
-    {Rule::kInterleavingNeedsGroups, groups_cut, groups_values, repair_groups},
-    {Rule::kDualPipeEnds, odd_ends, odd_ends_values, repair_rounds},
-    {Rule::kDualPipeMicroBatches, too_few_micro_batches, few_micro_batches_values, repair_rounds},
-    {Rule::kVocabularyStep, uncovered_vocabulary, vocabulary_values, repair_to_plain},
-    {Rule::kStrandsNeedMicroBatches, strands_of_one, strands_of_one_values, repair_strands_of_one}};
+    {Rule::kStagesWithinLayers, "stages-within-layers", "pipeline x chunks are at most the layers",
+     too_many_stages, stages_values, repair_stages},
+    {Rule::kLayerSplit, "layer-split",
+     "a list of layers has one entry per chunk, that sum to the layers and leave no position (of "
+     "all but interleaved and paired: no chunk) without layers, embedding and head",
+     wrong_split, split_values, repair_split},
+    {Rule::kChunksNeedInterleaving, "chunks-need-interleaving",
+     "more than one chunk needs the interleaved schedule, or one that has two", too_many_chunks,
+     many_chunks_values, repair_many_chunks},
+    {Rule::kInterleavingNeedsChunks, "interleaving-needs-chunks",
+     "the interleaved schedule needs at least 2 chunks, down and up again has 2", too_few_chunks,
+     few_chunks_values, repair_few_chunks},
+    {Rule::kScheduleNeedsPipeline, "schedule-needs-pipeline",
+     "interleaved, zero-bubble and dualpipe schedules need pipeline above 1", pipeline_missing,
+     pipeline_missing_values, repair_to_plain},
+    {Rule::kStrandsNeedPairs, "strands-need-pairs",
+     "two strands need a schedule that has a forward beside a backward: folded, dualpipev, paired, "
+     "stp",
+     strands_without_pairs, strands_values, repair_strands},
+    {Rule::kBatchDivides, "batch-per-data", "data x micro_batch divides the sequences of the batch",
+     batch_cut, batch_values, repair_batch},
+    {Rule::kInterleavingNeedsGroups, "interleaving-needs-groups",
+     "in interleaved and paired schedules no group of micro-batches has fewer than pipeline",
+     groups_cut, groups_values, repair_groups},
+    {Rule::kDualPipeEnds, "dualpipe-ends",
+     "dualpipe needs even numbers of positions and of micro-batches", odd_ends, odd_ends_values,
+     repair_rounds},
+    {Rule::kDualPipeMicroBatches, "dualpipe-needs-micro-batches",
+     "dualpipe and dualpipev need at least 2 x pipeline micro-batches, stp 3 x pipeline",
+     too_few_micro_batches, few_micro_batches_values, repair_rounds},
+    {Rule::kVocabularyStep, "vocabulary-step",
+     "vocabulary over all positions needs a model of text whose weights are all trained, without "
+     "multi-token layers, and a loss of logits that are not gathered or copied; where positions do "
+     "not meet for it also one loss of all tokens, parameters and gradients that are not sharded, "
+     "and no method beyond sft (others are not covered yet)",
+     uncovered_vocabulary, vocabulary_values, repair_to_plain, /*of_job=*/false,
+     /*not_covered=*/true},
+    {Rule::kStrandsNeedMicroBatches, "strands-need-micro-batches",
+     "two strands need at least 2 micro-batches", strands_of_one, strands_of_one_values,
+     repair_strands_of_one}};
 
 }  // namespace
 

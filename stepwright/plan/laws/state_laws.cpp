@@ -202,16 +202,29 @@ void repair_accumulate(Repairs& repairs) {
 }
 
 constexpr Law kStateLaws[] = {
-    {Rule::kShardingStrategy, no_strategy, strategy_values, repair_strategy},
-    {Rule::kShardingGroup, group_cut, group_values, repair_group},
-    {Rule::kExpertShardingGroup, expert_group_cut, expert_group_values, repair_expert_group}};
+    {Rule::kShardingStrategy, "sharding-strategy", "the sharding is one of the fourteen strategies",
+     no_strategy, strategy_values, repair_strategy},
+    {Rule::kShardingGroup, "sharding-group",
+     "the sharding group cuts data x context into equal runs; 1 unless it has a use", group_cut,
+     group_values, repair_group},
+    {Rule::kExpertShardingGroup, "expert-sharding-group",
+     "the expert sharding group cuts the experts' data group into equal runs; 1 unless it has a "
+     "use",
+     expert_group_cut, expert_group_values, repair_expert_group}};
 
 constexpr Law kTypeLaws[] = {
-    {Rule::kRecomputeEvery, wrong_every, every_values, repair_every},
-    {Rule::kRecomputeModules, absent_modules, module_values, repair_modules},
-    {Rule::kRecomputeStages, absent_stages, stage_values, repair_named_stages},
-    {Rule::kPrecision, no_rate, precision_values, repair_precision, true},
-    {Rule::kAccumulate, narrow_accumulate, accumulate_values, repair_accumulate}};
+    {Rule::kRecomputeEvery, "recompute-every", "recomputing every n-th layer needs n of at least 1",
+     wrong_every, every_values, repair_every},
+    {Rule::kRecomputeModules, "recompute-modules",
+     "recomputed modules must be ones that the model has", absent_modules, module_values,
+     repair_modules},
+    {Rule::kRecomputeStages, "recompute-stages", "recomputation names stages that the pipeline has",
+     absent_stages, stage_values, repair_named_stages},
+    {Rule::kPrecision, "precision", "the device has a peak rate for the precision", no_rate,
+     precision_values, repair_precision, /*of_job=*/true},
+    {Rule::kAccumulate, "accumulate",
+     "gradients add up in the type they are stored in or in a wider one", narrow_accumulate,
+     accumulate_values, repair_accumulate}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "stepwright/simulate/price/block_store.h"
 
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/facts.h"
 #include "stepwright/schedule/kinds.h"
 
@@ -20,11 +21,7 @@ BlockStore::Key BlockStore::key_of(const plan::Plan& plan) {
           plan::vocabulary_positions(plan),
           schedule::traits_of(plan.schedule.kind).barriers,
           plan.sequence_parallel,
-          plan.overlap.tensor,
-          plan.overlap.tensor_gradients,
-          plan.overlap.context,
-          plan.overlap.expert,
-          plan.overlap.shared_experts,
+          plan::overlap_of_blocks(plan.overlap),
           plan.tensor_input,
           plan.context_kind,
           plan.collectives.tensor,

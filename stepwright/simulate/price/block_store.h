@@ -20,8 +20,8 @@ class BlockStore {
     bool staged;                  ///< There is a pipeline.
     std::int64_t spread;          ///< Positions that share the vocabulary; 1: none do.
     std::int64_t barriers;        ///< Of those, as `ScheduleTraits` has them.
-    bool sequence_parallel, overlap_tensor, overlap_tensor_gradients, overlap_context,
-        overlap_expert, overlap_shared_experts;
+    bool sequence_parallel;
+    plan::Overlap overlap;  ///< Of blocks: `overlap_of_blocks`.
     plan::TensorInput tensor_input;
     plan::ContextKind context_kind;
     collective::Algorithm tensor_algorithm, context_algorithm, expert_algorithm;

@@ -264,10 +264,10 @@ class Pricer {
   Pricer& operator=(const Pricer&) = delete;
 
   /// Depends on parallel.{tensor, context, expert, expert_tensor}, micro_batch, sequence_parallel,
-  /// tensor_input, context_kind, overlap.{tensor, context, expert}, collectives.{tensor, context,
-  /// expert}, rank_order, and recompute (each kind is added when it is first asked for); with a
-  /// rank order other than the default also on parallel.{pipeline, data}. The reference stays valid
-  /// as long as the pricer.
+  /// tensor_input, context_kind, overlap of blocks (`OverlapRow::of_blocks`), collectives.{tensor,
+  /// context, expert}, rank_order, and recompute (each kind is added when it is first asked for);
+  /// with a rank order other than the default also on parallel.{pipeline, data}. The reference
+  /// stays valid as long as the pricer.
   const BlockCosts& blocks(const plan::Plan& plan);
   /// Depends further on parallel.{pipeline, data}, schedule, layers, overlap.pipeline. What is
   /// played is nearer to the simulator than closed forms where chunks differ, and takes a thousand

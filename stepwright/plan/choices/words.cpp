@@ -1,4 +1,4 @@
-#include "stepwright/plan/words.h"
+#include "stepwright/plan/choices/words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,9 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/plan/canonical.h"
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
+#include "stepwright/plan/choices/plan_table.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
@@ -88,6 +90,13 @@ std::vector<std::string> degree_words(const Plan& plan) {
   return words;
 }
 
+/// Adds the words of the flags that are on.
+void add_flags(std::vector<std::string>& words, const Plan& plan) {
+  each_flag([&](const FlagWords& said, std::string_view, auto is_on) {
+    if (is_on(plan)) words.emplace_back(said.words);
+  });
+}
+
 }  // namespace
 
 std::string job_line(const Job& job) {
@@ -104,9 +113,8 @@ std::string plan_words(const Plan& plan, const Job& job) {
   words.push_back(sharding_text(plan, job));
   words.push_back(recompute_text(plan.recompute));
   std::vector<std::string> kinds;
-  for (const std::size_t kind : exposed_messages(plan)) {
-    const bool rest = kOverlapNames[kind].value == &Overlap::shared_experts;
-    kinds.emplace_back(rest ? "expert but beside shared experts" : kOverlapNames[kind].name);
+  for (const OverlapRow& row : kOverlapTable) {
+    if (row.exposed && row.exposed(plan)) kinds.emplace_back(row.words);
   }
   if (!kinds.empty()) words.push_back("no overlap of " + joined(kinds, " and "));
   if (plan.offload.optimizer > 0) {
@@ -114,7 +122,7 @@ std::string plan_words(const Plan& plan, const Job& job) {
                                 100 * plan.offload.optimizer,
                                 plan.offload.masters ? "" : ", but for masters"));
   }
-  if (plan.offload.parameters) words.emplace_back("parameters and gradients on the host");
+  add_flags(words, plan);
   if (!plan.offload.activations.empty()) {
     words.push_back(fmt::format("activations of {} on the host",
                                 fmt::join(offload_words(plan.offload.activations), ", ")));

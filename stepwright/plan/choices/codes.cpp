@@ -1,4 +1,4 @@
-#include "stepwright/plan/codes.h"
+#include "stepwright/plan/choices/codes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,10 +10,13 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/modules.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
@@ -141,36 +144,33 @@ std::string sharding_values() {
   return fmt::format("three letters of N, I and G, or {}", fmt::join(names, ", "));
 }
 
-/// Kinds of messages: their names in codes, in the order of `kOverlapNames`.
-struct MessageKind {
-  std::string_view name;
-  std::string_view text;
-};
-constexpr MessageKind kMessageKinds[] = {
-    {"grad", "gradients"},
-    {"param", "parameters"},
-    {"tp", "tensor parallelism"},
-    {"tp-grad", "tensor parallelism at weight gradients"},
-    {"cp", "context parallelism"},
-    {"ep", "expert parallelism"},
-    {"ep-rest", "expert parallelism, but beside shared experts"},
-    {"pp", "the pipeline"}};
-static_assert(std::size(kMessageKinds) == std::size(kOverlapNames));
+/// The codes of messages that can be exposed.
+std::vector<std::string_view> exposed_codes() {
+  std::vector<std::string_view> codes;
+  for (const OverlapRow& row : kOverlapTable) {
+    if (row.exposed) codes.push_back(row.code);
+  }
+  return codes;
+}
 
 Value exposed_code(const Plan& plan) {
-  std::vector<std::string_view> names;
-  for (const std::size_t kind : exposed_messages(plan)) names.push_back(kMessageKinds[kind].name);
-  return names.empty() ? std::nullopt : Value(fmt::format("{}", fmt::join(names, ",")));
+  std::vector<std::string_view> codes;
+  for (const OverlapRow& row : kOverlapTable) {
+    if (row.exposed && row.exposed(plan)) codes.push_back(row.code);
+  }
+  return codes.empty() ? std::nullopt : Value(fmt::format("{}", fmt::join(codes, ",")));
 }
 
 Value say_exposed(std::string_view text) {
-  if (!is_list(text, ",", [](std::string_view one) { return has(kMessageKinds, one); })) {
-    return std::nullopt;
-  }
+  const auto is_code = [](std::string_view one) {
+    const std::vector<std::string_view> codes = exposed_codes();
+    return std::ranges::find(codes, one) != codes.end();
+  };
+  if (!is_list(text, ",", is_code)) return std::nullopt;
   std::vector<std::string_view> kinds;
-  for (const MessageKind& kind : kMessageKinds) {
-    if (fmt::format(",{},", text).find(fmt::format(",{},", kind.name)) != std::string::npos) {
-      kinds.push_back(kind.text);
+  for (const OverlapRow& row : kOverlapTable) {
+    if (fmt::format(",{},", text).find(fmt::format(",{},", row.code)) != std::string::npos) {
+      kinds.push_back(row.text);
     }
   }
   return fmt::format("{}", fmt::join(kinds, ", "));
@@ -193,8 +193,8 @@ Value group_code(const Plan& plan, std::int64_t group, std::int64_t least) {
   return says ? number(group) : std::nullopt;
 }
 
-/// In the order of a code.
-constexpr Row kRows[] = {
+/// The rows in the order of codes, but for those of flags.
+constexpr Row kRowsWithoutFlags[] = {
     {"tp", Follows::kNumber, true, "tpN", "parallel.tensor", "tensor parallel",
      "Each layer is cut over {} GPUs (tensor parallel).",
      [](const Plan& plan) { return degree(plan.parallel.tensor); }},
@@ -278,10 +278,6 @@ constexpr Row kRows[] = {
        return share > 0 ? Value(fmt::format("{:.3g}%", 100 * share)) : std::nullopt;
      },
      say_share, [] { return std::string("above 0% to 100%"); }},
-    {"parameters:host", Follows::kNothing, true, "parameters:host", "offload.parameters",
-     "parameters and gradients on the host",
-     "Parameters and gradients lie on the host, from which each use fetches a rank's part.",
-     [](const Plan& plan) { return said(plan.offload.parameters); }},
     {"host:", Follows::kWords, true, "host:MODULES", "offload.activations",
      "modules whose activations lie on the host",
      "Until its backward the host holds what these modules of a layer keep: {}.",
@@ -299,19 +295,47 @@ constexpr Row kRows[] = {
     {"exposed:", Follows::kWords, true, "exposed:KINDS", "overlap",
      "messages that do not run beside computation",
      "These messages do not run beside computation: those of {}.", exposed_code, say_exposed,
-     [] { return listed(kMessageKinds); }}};
+     [] { return fmt::format("{}", fmt::join(exposed_codes(), ", ")); }}};
+
+/// All rows in the order of codes: those of flags stand before activations on the host.
+const std::vector<Row>& rows() {
+  static const std::vector<Row> kRows = [] {
+    std::vector<Row> all(std::begin(kRowsWithoutFlags), std::end(kRowsWithoutFlags));
+    auto place = std::ranges::find(all, "host:", &Row::mark);
+    each_flag([&](const FlagWords& words, std::string_view field, auto is_on) {
+      const Row row{.mark = words.mark,
+                    .follows = Follows::kNothing,
+                    .begins = true,
+                    .label = words.mark,
+                    .field = field,
+                    .legend = words.words,
+                    .means = words.means,
+                    .write = [](const Plan& plan) { return said(decltype(is_on)()(plan)); }};
+      place = all.insert(place, row) + 1;
+    });
+    return all;
+  }();
+  return kRows;
+}
+
+/// The first row that passes a test; a null pointer without one.
+template <class Test>
+const Row* find_row(Test test) {
+  const auto found = std::ranges::find_if(rows(), test);
+  return found == rows().end() ? nullptr : &*found;
+}
 
 constexpr std::string_view kExample = "tp8+sp pp4 dp2 mb1 zero1";
 
 /// Which marks codes have.
-using Marks = std::bitset<std::size(kRows)>;
+using Marks = std::bitset<64>;
 
 /// A plan's code, which adds its marks to some.
 std::string written(const Plan& plan, Marks& marks) {
   std::string code;
   bool begun = false;
-  for (std::size_t i = 0; i < std::size(kRows); ++i) {
-    const Row& row = kRows[i];
+  for (std::size_t i = 0; i < rows().size(); ++i) {
+    const Row& row = rows()[i];
     if (!row.begins && !begun) continue;
     const Value value = row.write(plan);
     if (row.begins) begun = value.has_value();
@@ -351,15 +375,15 @@ class CodeReader {
   /// A mark and those that stand at it. Also one that follows another in codes may stand alone, and
   /// without its plus.
   void read_word() {
-    const Row* row =
-        std::ranges::find_if(kRows, [&](const Row& one) { return take(one, one.mark); });
-    if (row == std::end(kRows)) {
-      row = std::ranges::find_if(kRows, [&](const Row& one) {
+    const Row* row = find_row([&](const Row& one) { return take(one, one.mark); });
+    if (row == nullptr) {
+      row = find_row([&](const Row& one) {
         return one.mark.size() > 1 && one.mark.front() == '+' && take(one, one.mark.substr(1));
       });
     }
-    if (row == std::end(kRows)) fail_unknown();
-    const Row* end = std::find_if(row + 1, std::end(kRows), [](const Row& r) { return r.begins; });
+    if (row == nullptr) fail_unknown();
+    const Row* const last = rows().data() + rows().size();
+    const Row* end = std::find_if(row + 1, last, [](const Row& r) { return r.begins; });
     for (const Row* next = row + 1; next != end; ++next) take(*next, next->mark);
     if (!left_.empty() && left_.front() != ' ') {
       fail_at({row + 1, end}, fmt::format("{} is not followed by", marks_.back().code), word());
@@ -374,7 +398,7 @@ class CodeReader {
     if (row.follows == Follows::kNumber && !is_number(value)) return false;
     const Value words = row.say ? row.say(value) : Value(value);
     if (!words) return false;
-    const auto at = static_cast<std::size_t>(&row - std::begin(kRows));
+    const auto at = static_cast<std::size_t>(&row - rows().data());
     if (seen_.test(at)) {
       fail_input(
           fmt::format("the code \"{}\" says {} twice: give one code", printable(code_), row.field));
@@ -395,7 +419,7 @@ class CodeReader {
       case Follows::kWords: break;
     }
     std::size_t end = rest.size();
-    for (const Row& row : kRows) {
+    for (const Row& row : rows()) {
       if (row.follows == Follows::kWords) {
         end = std::min(end, rest.find(fmt::format(" {}", row.mark)));
       }
@@ -404,10 +428,10 @@ class CodeReader {
   }
 
   [[noreturn]] void fail_unknown() const {
-    const Row* meant = std::ranges::find_if(kRows, [&](const Row& row) {
+    const Row* meant = find_row([&](const Row& row) {
       return row.begins && !row.mark.empty() && left_.starts_with(row.mark);
     });
-    if (meant == std::end(kRows)) fail_at(kRows, "a plan's code has no", word());
+    if (meant == nullptr) fail_at(rows(), "a plan's code has no", word());
     const std::size_t mark = meant->mark.size();
     const std::string_view whole =
         left_.substr(0, mark + length(meant->follows, left_.substr(mark)));
@@ -456,8 +480,9 @@ std::string code_legend(const std::vector<Plan>& plans) {
   for (const Plan& plan : plans) static_cast<void>(written(plan, marks));
   if (marks.none()) return "";
   std::vector<std::string> entries;
-  for (std::size_t i = 0; i < std::size(kRows); ++i) {
-    if (marks.test(i)) entries.push_back(fmt::format("{} {}", kRows[i].label, kRows[i].legend));
+  for (std::size_t i = 0; i < rows().size(); ++i) {
+    const Row& row = rows()[i];
+    if (marks.test(i)) entries.push_back(fmt::format("{} {}", row.label, row.legend));
   }
   return wrapped(fmt::format("Codes: {}. `stepwright explain CODE` says one in words.",
                              fmt::join(entries, "; ")));
@@ -469,27 +494,6 @@ std::string sharding_name(const Sharding& sharding) {
     if (alias.states == word && alias.note.empty()) return std::string(alias.name);
   }
   return word;
-}
-
-std::vector<std::size_t> exposed_messages(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  const Overlap& beside = plan.overlap;
-  const bool tensor = degrees.tensor > 1;
-  const bool routed = degrees.expert * degrees.expert_tensor > 1 && !beside.expert;
-  const bool waits[] = {!beside.gradients,
-                        !beside.parameters,
-                        tensor && !beside.tensor,
-                        tensor && !beside.tensor_gradients,
-                        degrees.context > 1 && !beside.context,
-                        routed && !beside.shared_experts,
-                        routed && beside.shared_experts,
-                        degrees.pipeline > 1 && !beside.pipeline};
-  static_assert(std::size(waits) == std::size(kOverlapNames));
-  std::vector<std::size_t> kinds;
-  for (std::size_t i = 0; i < std::size(waits); ++i) {
-    if (waits[i]) kinds.push_back(i);
-  }
-  return kinds;
 }
 
 }  // namespace stepwright::plan

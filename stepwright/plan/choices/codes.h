@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +30,5 @@ std::string code_legend(const std::vector<Plan>& plans);
 
 /// The name that the field has for a sharding ("zero1"), else its letters ("NIG").
 std::string sharding_name(const Sharding& sharding);
-
-/// Kinds of messages, by their place in `kOverlapNames`, that wait while nothing is computed,
-/// though a plan can lay them beside computation; at the place of `shared_experts` those of experts
-/// that run beside shared experts and nothing else.
-std::vector<std::size_t> exposed_messages(const Plan& plan);
 
 }  // namespace stepwright::plan

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "stepwright/core/named.h"
+#include "stepwright/plan/effects.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright::plan {
+
+/// How codes and sentences say that a choice of yes or no is on; empty: not at all.
+struct FlagWords {
+  std::string_view mark;   ///< In the code of a plan: "parameters:host".
+  std::string_view words;  ///< In `plan_words`, and under tables of codes.
+  std::string_view means;  ///< In the explanation of a code, as a sentence.
+};
+
+/// All that is known of one flag of `Overlap`: files, canonical plans, codes, sentences, abilities
+/// of frameworks, keys of block costs and floors of the search loop over `kOverlapTable`.
+struct OverlapRow {
+  bool Overlap::* flag;
+  std::string_view name;   ///< In files, abilities and the search: "tensor_gradients".
+  std::string_view code;   ///< In the code of a plan, behind `exposed:`: "tp-grad".
+  std::string_view text;   ///< In the explanation of that code: "the pipeline".
+  std::string_view words;  ///< In `plan_words`, behind "no overlap of".
+  /// True if anything depends on the flag; canonical plans have its default otherwise.
+  bool (*matters)(const Job& job, const Plan& plan);
+  /// True if its messages wait while nothing is computed, though the plan could lay them beside
+  /// computation. Knows no job, so it may be true of flags that do not matter. nullptr: never.
+  bool (*exposed)(const Plan& plan);
+  bool of_blocks = false;  ///< Costs of blocks depend on it.
+  /// The flag under which no block takes longer than under this one; nullptr: block costs do not
+  /// depend on it, or are bounded under its default.
+  bool Overlap::* in_floors = nullptr;
+  /// True if it costs memory: neither `overlap: true` nor a free search turns it on.
+  bool chosen = false;
+  FlagWords said = {};  ///< Of what costs memory, which has no code behind `exposed:`.
+};
+
+/// The flags in the order of files.
+inline constexpr OverlapRow kOverlapTable[] = {
+    {.flag = &Overlap::gradients,
+     .name = "gradients",
+     .code = "grad",
+     .text = "gradients",
+     .words = "gradients",
+     .matters = [](const Job& job, const Plan& plan) { return replicates(job, plan.parallel); },
+     .exposed = [](const Plan& plan) { return !plan.overlap.gradients; }},
+    {.flag = &Overlap::parameters,
+     .name = "parameters",
+     .code = "param",
+     .text = "parameters",
+     .words = "parameters",
+     .matters =
+         [](const Job& job, const Plan& plan) {
+           return replicates(job, plan.parallel) && gathers_parameters(plan.sharding);
+         },
+     .exposed = [](const Plan& plan) { return !plan.overlap.parameters; }},
+    {.flag = &Overlap::tensor,
+     .name = "tensor",
+     .code = "tp",
+     .text = "tensor parallelism",
+     .words = "tensor",
+     .matters = [](const Job&, const Plan& plan) { return plan.parallel.tensor > 1; },
+     .exposed = [](const Plan& plan) { return plan.parallel.tensor > 1 && !plan.overlap.tensor; },
+     .of_blocks = true,
+     .in_floors = &Overlap::tensor},
+    {.flag = &Overlap::tensor_gradients,
+     .name = "tensor_gradients",
+     .code = "tp-grad",
+     .text = "tensor parallelism at weight gradients",
+     .words = "tensor_gradients",
+     .matters = [](const Job&, const Plan& plan) { return plan.parallel.tensor > 1; },
+     .exposed =
+         [](const Plan& plan) {
+           return plan.parallel.tensor > 1 && !plan.overlap.tensor_gradients;
+         },
+     .of_blocks = true},
+    {.flag = &Overlap::context,
+     .name = "context",
+     .code = "cp",
+     .text = "context parallelism",
+     .words = "context",
+     .matters = [](const Job&, const Plan& plan) { return plan.parallel.context > 1; },
+     .exposed = [](const Plan& plan) { return plan.parallel.context > 1 && !plan.overlap.context; },
+     .of_blocks = true},
+    {.flag = &Overlap::expert,
+     .name = "expert",
+     .code = "ep",
+     .text = "expert parallelism",
+     .words = "expert",
+     .matters = [](const Job&, const Plan& plan) { return routes(plan.parallel); },
+     .exposed =
+         [](const Plan& plan) {
+           return routes(plan.parallel) && !plan.overlap.expert && !plan.overlap.shared_experts;
+         },
+     .of_blocks = true,
+     .in_floors = &Overlap::expert},
+    // What runs beside another micro-batch leaves shared experts where they are.
+    {.flag = &Overlap::shared_experts,
+     .name = "shared_experts",
+     .code = "ep-rest",
+     .text = "expert parallelism, but beside shared experts",
+     .words = "expert but beside shared experts",
+     .matters =
+         [](const Job& job, const Plan& plan) {
+           return routes(plan.parallel) && job.model.has_shared_experts() && !plan.overlap.expert;
+         },
+     .exposed =
+         [](const Plan& plan) {
+           return routes(plan.parallel) && !plan.overlap.expert && plan.overlap.shared_experts;
+         },
+     .of_blocks = true,
+     .in_floors = &Overlap::expert},
+    {.flag = &Overlap::pipeline,
+     .name = "pipeline",
+     .code = "pp",
+     .text = "the pipeline",
+     .words = "pipeline",
+     .matters = [](const Job&, const Plan& plan) { return plan.parallel.pipeline > 1; },
+     .exposed =
+         [](const Plan& plan) { return plan.parallel.pipeline > 1 && !plan.overlap.pipeline; }}};
+
+static_assert(sizeof(Overlap) == std::size(kOverlapTable), "each flag of Overlap has a row");
+
+template <class Rows>
+struct OverlapNames;
+template <std::size_t... kRow>
+struct OverlapNames<std::index_sequence<kRow...>> {
+  static constexpr Named<bool Overlap::*> kNames[] = {
+      {kOverlapTable[kRow].flag, kOverlapTable[kRow].name}...};
+};
+/// The flags and their names alone, in the order of the table.
+inline constexpr auto& kOverlapNames =
+    OverlapNames<std::make_index_sequence<std::size(kOverlapTable)>>::kNames;
+
+/// The overlap of a plan with its default for each flag on which nothing depends.
+inline Overlap settled_overlap(const Job& job, const Plan& plan) {
+  Overlap settled = plan.overlap;
+  for (const OverlapRow& row : kOverlapTable) {
+    if (!row.matters(job, plan)) settled.*row.flag = Overlap{}.*row.flag;
+  }
+  return settled;
+}
+
+/// An overlap with its default for each flag on which costs of blocks do not depend.
+constexpr Overlap overlap_of_blocks(Overlap overlap) {
+  for (const OverlapRow& row : kOverlapTable) {
+    if (!row.of_blocks) overlap.*row.flag = Overlap{}.*row.flag;
+  }
+  return overlap;
+}
+
+/// The overlap under which no block takes longer than under any of those listed.
+inline Overlap overlap_in_floors(std::span<const Overlap> listed) {
+  Overlap floors;
+  for (const OverlapRow& row : kOverlapTable) {
+    if (row.in_floors && std::ranges::any_of(listed, row.flag)) floors.*row.in_floors = true;
+  }
+  return floors;
+}
+
+}  // namespace stepwright::plan
