@@ -18,7 +18,7 @@ enum class Arity : std::uint8_t {
 };
 
 /// An argument of Megatron-LM's command line and the field of its configuration that it sets. What
-/// a field means for a plan stands in `kMegatronSettings`.
+/// a field means for a plan stands in the table `megatron/settings`.
 struct MegatronArgument {
   std::string_view flag;
   std::string_view field;  ///< Empty: it changes neither time, memory nor messages of a step.

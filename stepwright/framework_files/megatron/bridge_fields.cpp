@@ -4,7 +4,7 @@
 #include <array>
 
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/megatron/settings.h"
+#include "stepwright/framework_files/draft/tables.h"
 
 namespace stepwright::framework_files {
 namespace {}  // namespace
@@ -245,7 +245,7 @@ void report_bridge(const BridgeFields& bridge, ImportReport& report) {
   std::vector<UnreadSetting> kept;
   for (UnreadSetting& one : report.not_read) {
     const std::string key = one.name;
-    const KnownSetting* known = known_setting(kMegatronSettings, key);
+    const KnownSetting* known = known_setting(known_settings("megatron/settings"), key);
     if (known == nullptr && is_idle(key)) one.matters = Matters::kNo;
     const bool off = one.value == "false" || one.value == "0" || one.value == "none";
     if (bridge.whole && known != nullptr && !known->field.empty() && one.matters == Matters::kNo) {

@@ -10,11 +10,11 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/launch_scripts/python/call.h"
 
 namespace stepwright::framework_files {
@@ -284,7 +284,7 @@ void read_nemo(std::span<const launch_scripts::SourceFile> files, const Given& g
   const Document flat = Document::from(bridge.fields, file.name);
   const Fields said(flat.root());
   read_megatron_fields(said, draft, given, file.name);
-  list_settings(said, file.name, kMegatronSettings, draft.report);
+  list_settings(said, file.name, known_settings("megatron/settings"), draft.report);
   report_bridge(bridge, draft.report);
   read_container_adapters(document.root(), file.name, draft);
   std::erase_if(draft.report.read,

@@ -9,8 +9,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/megatron/arguments.h"
-#include "stepwright/framework_files/megatron/settings.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -315,7 +315,7 @@ void report_stated(const StatedArguments& stated, const std::string& name, Impor
     if (listed.contains(each.line)) continue;
     const auto argument = argument_called(each.name, each.value);
     const std::string_view field = argument ? argument->field : std::string_view(each.name);
-    const KnownSetting* known = known_setting(kMegatronSettings, field);
+    const KnownSetting* known = known_setting(known_settings("megatron/settings"), field);
     const bool derived = std::ranges::find(kDerived, each.name) != std::end(kDerived);
     if (known != nullptr && !known->field.empty()) {
       report.read.push_back(

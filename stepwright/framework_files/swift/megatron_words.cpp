@@ -10,11 +10,11 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
 
@@ -149,7 +149,7 @@ void read_swift_megatron(std::span<const launch_scripts::ShellWord> command,
   const Fields fields(document.root());
   read_megatron_fields(fields, draft, given, name);
   draft.model = model;
-  list_settings(fields, name, kMegatronSettings, draft.report);
+  list_settings(fields, name, known_settings("megatron/settings"), draft.report);
   // What no word said are sizes of the model and defaults.
   std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
   std::erase_if(draft.report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
