@@ -83,7 +83,7 @@ TEST(Tables, AreReadAndNameEachSettingOnce) {
       ++all;
     }
   }
-  EXPECT_GT(all, 300U);
+  EXPECT_GT(all, 1000U);
   EXPECT_THROW(known_settings("axolotl/none"), Error);
 }
 

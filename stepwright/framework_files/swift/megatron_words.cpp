@@ -15,7 +15,6 @@
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
 
 namespace stepwright::framework_files {
@@ -35,7 +34,7 @@ constexpr std::pair<std::string_view, std::string_view> kSwiftDefaults[] = {
 
 /// Whether an argument is ms-swift's own, and none of Megatron-LM.
 bool is_own(std::string_view name) {
-  return std::ranges::any_of(kSwiftMegatronSettings, [&](const KnownSetting& known) {
+  return std::ranges::any_of(known_settings("swift/megatron"), [&](const KnownSetting& known) {
     return known.name.ends_with('*') ? name.starts_with(known.name.substr(0, known.name.size() - 1))
                                      : known.name == name;
   });
@@ -160,7 +159,7 @@ void read_swift_megatron(std::span<const launch_scripts::ShellWord> command,
     draft.tensor_input = plan::TensorInput::kRegather;
   }
   read_swift_packing(own, given, draft);
-  list_settings(own, name, kSwiftMegatronSettings, draft.report);
+  list_settings(own, name, known_settings("swift/megatron"), draft.report);
   for (auto& one : draft.report.read) {
     const auto flag = arguments.flags.find(one.name);
     if (flag != arguments.flags.end()) one.name = flag->second;
