@@ -108,17 +108,6 @@ std::string adapter_lines(const plan::PlannedJob& planned) {
       adapters->dropout, regathers ? "            sequence_parallel_input_regather=True,\n" : "");
 }
 
-/// Settings of adapters in a container.
-constexpr KnownSetting kPeftSettings[] = {
-    {"peft.()", "job.adapters"},
-    {"peft._target_", "job.adapters"},
-    {"peft.dim", "job.adapters.rank", Matters::kYes, "adapters: all is trained here"},
-    {"peft.alpha", "job.adapters.alpha"},
-    {"peft.dropout", "job.adapters.dropout"},
-    {"peft.target_modules", "job.adapters.targets"},
-    {"peft.sequence_parallel_input_regather", "tensor_input"},
-    {"peft.*", ""}};
-
 /// Reads the adapters of a container.
 void read_container_adapters(Node root, const std::string& file, Draft& draft) {
   const auto given = root.find("peft");
@@ -132,7 +121,7 @@ void read_container_adapters(Node root, const std::string& file, Draft& draft) {
     const bool regathers = peft.flag("sequence_parallel_input_regather", false);
     if (regathers) draft.tensor_input = plan::TensorInput::kRegather;
   }
-  list_settings(all, file, kPeftSettings, draft.report);
+  list_settings(all, file, known_settings("megatron/container_adapters"), draft.report);
 }
 
 BridgeField place_of(std::string_view field) {
