@@ -11,7 +11,7 @@ inline constexpr std::size_t kEmbeddedRoom = 64;
 
 /// A data file that is compiled in.
 struct EmbeddedFile {
-  std::string_view name;  ///< Of the file, without folder and ending.
+  std::string_view name;  ///< Of the file, without its ending; of several folders: `folder/name`.
   std::string_view text;  ///< `kEmbeddedRoom` blanks follow.
 };
 

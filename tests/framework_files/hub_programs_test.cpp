@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/framework_files/axolotl/settings.h"
-#include "stepwright/framework_files/huggingface/arguments_settings.h"
 #include "stepwright/framework_files/launch_file.h"
-#include "stepwright/framework_files/llamafactory/settings.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -336,17 +333,6 @@ TEST(HubPrograms, DamagedFilesAreReadOrRefused) {
       std::string changed = text;
       changed.insert(at, kHostile[at / 5 % std::size(kHostile)]);
       read_or_refuse(target, changed);
-    }
-  }
-}
-
-TEST(HubSettings, WhatMattersSaysWhatItLeavesOut) {
-  for (const std::span<const KnownSetting> table :
-       {std::span<const KnownSetting>(kAxolotlSettings),
-        std::span<const KnownSetting>(kLlamaFactorySettings),
-        std::span<const KnownSetting>(kArgumentSettings)}) {
-    for (const KnownSetting& known : table) {
-      EXPECT_EQ(known.matters != Matters::kNo, !known.leaves_out.empty()) << known.name;
     }
   }
 }

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "stepwright/core/error.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/flags.h"
-#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright::framework_files {
@@ -33,23 +33,20 @@ TEST(MegatronArguments, AreThereOnceEach) {
 }
 
 TEST(MegatronArguments, SetFieldsWhoseMeaningIsKnown) {
-  each_argument([](const MegatronArgument& argument) {
+  for (const MegatronArgument& argument : megatron_arguments()) {
     EXPECT_EQ(argument.arity == Arity::kNone, !argument.value.empty()) << argument.flag;
-    EXPECT_TRUE(std::ranges::any_of(
-        kMegatronSettings, [&](const KnownSetting& known) { return says(known, argument.field); }))
+    EXPECT_NE(known_setting(known_settings("megatron/settings"), argument.field), nullptr)
         << argument.flag << " sets " << argument.field;
-  });
+  }
 }
 
 TEST(MegatronArguments, EachSettingHasOneMeaningAndAnArgument) {
-  std::set<std::string_view> names;
-  for (const KnownSetting& setting : kMegatronSettings) {
-    EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
-    EXPECT_EQ(setting.matters == Matters::kYes, !setting.leaves_out.empty()) << setting.name;
+  for (const KnownSetting& setting : known_settings("megatron/settings")) {
+    EXPECT_NE(setting.matters, Matters::kMaybe) << setting.name;
     EXPECT_TRUE(setting.field.empty() || setting.matters == Matters::kNo) << setting.name;
-    bool set = false;
-    each_argument([&](const MegatronArgument& one) { set = set || says(setting, one.field); });
-    EXPECT_TRUE(set) << setting.name;
+    EXPECT_TRUE(std::ranges::any_of(megatron_arguments(), [&](const MegatronArgument& one) {
+      return says(setting, one.field);
+    })) << setting.name;
   }
 }
 

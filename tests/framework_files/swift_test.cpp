@@ -5,7 +5,6 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
-#include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -245,16 +244,6 @@ TEST(Swift, ScriptsOfTransformersTrainerAreReadLikeTheirArguments) {
   EXPECT_EQ(imported.planned.job.length, 4096);
   EXPECT_EQ(imported.planned.job.precision, DType::kBf16);
   EXPECT_EQ(imported.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
-}
-
-TEST(Swift, WhatMattersSaysWhatItLeavesOut) {
-  for (const std::span<const KnownSetting> table :
-       {std::span<const KnownSetting>(kSwiftSettings),
-        std::span<const KnownSetting>(kSwiftMegatronSettings)}) {
-    for (const KnownSetting& known : table) {
-      EXPECT_EQ(known.matters != Matters::kNo, !known.leaves_out.empty()) << known.name;
-    }
-  }
 }
 
 }  // namespace

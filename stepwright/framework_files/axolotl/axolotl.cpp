@@ -9,10 +9,10 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/axolotl/settings.h"
 #include "stepwright/framework_files/axolotl/unfrozen.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
@@ -275,7 +275,8 @@ void read_axolotl_program(const HubFiles& files, const Document& document, const
   const bool is_fsdp = read_fsdp_settings(fields, true, trainer);
   read_mesh(fields, is_fsdp, given, trainer, draft);
   trainer.deepspeed = deepspeed_of(fields, "deepspeed", files);
-  settle_program(fields, files, trainer, left_out, given, draft, kAxolotlSettings);
+  settle_program(fields, files, trainer, left_out, given, draft,
+                 known_settings("axolotl/settings"));
   settle_experts(fields, trainer, draft);
 }
 
@@ -297,14 +298,11 @@ const launch_scripts::ShellWord* settings_of_axolotl(
 void read_axolotl_script(std::span<const launch_scripts::SourceFile> files,
                          const launch_scripts::SourceFile& script, const Given& given,
                          Draft& draft) {
-  const StartedProgram program{
-      .framework = "axolotl",
-      .arguments = "axolotl train FILE.yaml",
-      .starts = starts_axolotl,
-      .has_argument = is_argument_and_value,
-      .takes_values = [](std::string_view) { return true; },
-      .matters =
-          [](std::string_view argument) { return argument_matters(argument, kAxolotlSettings); }};
+  const StartedProgram program{.framework = "axolotl",
+                               .arguments = "axolotl train FILE.yaml",
+                               .starts = starts_axolotl,
+                               .has_argument = is_argument_and_value,
+                               .matters = matters_by(known_settings("axolotl/settings"))};
   HubScript read = read_hub_script(script, files, given, program, draft);
   const std::vector<launch_scripts::ShellWord> words = read.command.all_words();
   read_launcher(read.command, draft);

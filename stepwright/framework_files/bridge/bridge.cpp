@@ -15,9 +15,9 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/python_report.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
-#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/launch_scripts/python/config.h"
 
 namespace stepwright::framework_files {
@@ -325,7 +325,8 @@ void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given&
   }
   read_bridge_adapters(root, draft);
   read_megatron_text(text, root, kBridgeSettings, given, draft, file.name);
-  list_python_unread(config, document, kBridgeSettings, draft.report, kMegatronSettings);
+  list_python_unread(config, document, kBridgeSettings, draft.report,
+                     known_settings("megatron/settings"));
 }
 
 bool is_bridge(const launch_scripts::SourceFile& file) {

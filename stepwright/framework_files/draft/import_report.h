@@ -28,6 +28,7 @@ struct KnownSetting {
   Matters matters = Matters::kNo;
   std::string_view leaves_out{};  ///< What a prediction then leaves out, where it matters.
   std::string_view usual{};       ///< The value, beside those of "off", that changes nothing.
+  std::string_view source{};      ///< Where the program defines it; empty: its table says it.
 };
 
 /// What packing leaves out where nobody says how long documents are.

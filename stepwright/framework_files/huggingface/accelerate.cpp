@@ -10,8 +10,8 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
-#include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 
 namespace stepwright::framework_files {
@@ -255,7 +255,7 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
   if (root.word("distributed_type", "NO") == "DEEPSPEED" && !trainer.deepspeed) {
     trainer.deepspeed = deepspeed_of_section(root, file.name);
   }
-  list_settings(root, file.name, kAccelerateSettings, draft.report);
+  list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
 }
 
 void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Given& given,
@@ -279,7 +279,7 @@ void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Gi
           fmt::format("{}: names a file of DeepSpeed: give both, this one first", file.name));
     }
     draft.framework.name = "deepspeed";
-    list_settings(root, file.name, kAccelerateSettings, draft.report);
+    list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
     TrainerValues values;
     if (root.has("mixed_precision")) values.precision = draft.precision;
     if (given.known_model) values.hidden = given.known_model->hidden;
@@ -298,7 +298,7 @@ void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Gi
     spread_states(trainer.fsdp, settled_copies(trainer, draft, file.name), draft);
   }
   if (type == "DEEPSPEED") read_zero_section(root, file.name, draft);
-  list_settings(root, file.name, kAccelerateSettings, draft.report);
+  list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
 }
 
 bool is_accelerate(const launch_scripts::SourceFile& file) {

@@ -12,8 +12,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
-#include "stepwright/framework_files/huggingface/arguments_settings.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
 #include "stepwright/framework_files/huggingface/launch_words.h"
@@ -135,7 +135,8 @@ void add_trl_defaults(Tree& fields) {
 Document said_by(const TrainerCommand& started, const std::vector<launch_scripts::ShellWord>& words,
                  HubScript& script) {
   if (!started.settings) {
-    return Document::from(command_fields(words, kArgumentSettings), script.command.file);
+    return Document::from(command_fields(words, known_settings("huggingface/arguments")),
+                          script.command.file);
   }
   take_named_settings(*started.settings, script);
   const launch_scripts::SourceFile& file = *script.files.program;
@@ -145,20 +146,18 @@ Document said_by(const TrainerCommand& started, const std::vector<launch_scripts
   });
   const auto config = std::ranges::find(others, "--config", &launch_scripts::ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
-  return with_command_fields(Document::parse(file.text, file.name), others, kArgumentSettings);
+  return with_command_fields(Document::parse(file.text, file.name), others,
+                             known_settings("huggingface/arguments"));
 }
 
 /// A script that starts a program on transformers' Trainer.
 void read_trainer_script(std::span<const launch_scripts::SourceFile> files,
                          const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
-  const StartedProgram program{
-      .framework = "transformers' Trainer",
-      .arguments = "--per_device_train_batch_size, --config FILE.yaml",
-      .starts = starts_trainer,
-      .has_argument = is_argument_and_value,
-      .takes_values = [](std::string_view) { return true; },
-      .matters =
-          [](std::string_view argument) { return argument_matters(argument, kArgumentSettings); }};
+  const StartedProgram program{.framework = "transformers' Trainer",
+                               .arguments = "--per_device_train_batch_size, --config FILE.yaml",
+                               .starts = starts_trainer,
+                               .has_argument = is_argument_and_value,
+                               .matters = matters_by(known_settings("huggingface/arguments"))};
   HubScript script = read_hub_script(file, files, given, program, draft);
   const StartedCommand& command = script.command;
   const TrainerCommand started = trainer_command(command.words);
@@ -172,7 +171,8 @@ void read_trainer_script(std::span<const launch_scripts::SourceFile> files,
   leave_out_other_loss(started, command, draft);
   const Document document =
       with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
-  read_training_arguments(Fields(document.root()), script.files, given, draft, kArgumentSettings);
+  read_training_arguments(Fields(document.root()), script.files, given, draft,
+                          known_settings("huggingface/arguments"));
   read_environment(command, draft);
 }
 
@@ -212,7 +212,7 @@ void read_huggingface(std::span<const launch_scripts::SourceFile> files, const G
                     "(per_device_train_batch_size), nor of DeepSpeed (zero_optimization)",
                     name));
   }
-  read_training_arguments(arguments, sorted, given, draft, kArgumentSettings);
+  read_training_arguments(arguments, sorted, given, draft, known_settings("huggingface/arguments"));
 }
 
 bool is_huggingface(const launch_scripts::SourceFile& file) {

@@ -46,14 +46,12 @@ std::string whole_name(std::string name, std::span<const KnownSetting> known) {
 
 }  // namespace
 
-bool argument_matters(std::string_view argument, std::span<const KnownSetting> known) {
-  if (!argument.starts_with("--")) return false;
-  const std::string name = field_name(argument);
-  const auto found = std::ranges::find_if(known, [&](const KnownSetting& one) {
-    if (!one.name.ends_with('*')) return one.name == name;
-    return name.starts_with(one.name.substr(0, one.name.size() - 1));
-  });
-  return found == known.end() || !found->field.empty() || found->matters != Matters::kNo;
+std::function<bool(std::string_view)> matters_by(std::span<const KnownSetting> known) {
+  return [known](std::string_view argument) {
+    if (!argument.starts_with("--")) return false;
+    const KnownSetting* found = known_setting(known, field_name(argument));
+    return found == nullptr || !found->field.empty() || found->matters != Matters::kNo;
+  };
 }
 
 Tree command_fields(std::span<const launch_scripts::ShellWord> words,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -20,7 +21,8 @@ Tree command_fields(std::span<const launch_scripts::ShellWord> words,
 Document with_command_fields(const Document& said, std::span<const launch_scripts::ShellWord> words,
                              std::span<const KnownSetting> known = {});
 
-/// Whether an argument (`--name`) of such a command can change time, memory or messages of a step.
-bool argument_matters(std::string_view argument, std::span<const KnownSetting> known);
+/// Tells whether an argument (`--name`) of such a command can change time, memory or messages of a
+/// step: `StartedProgram::matters`.
+std::function<bool(std::string_view)> matters_by(std::span<const KnownSetting> known);
 
 }  // namespace stepwright::framework_files

@@ -14,10 +14,10 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/deepspeed_script.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
-#include "stepwright/framework_files/huggingface/settings.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files/read_adapters.h"
@@ -327,7 +327,7 @@ void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& give
   if (!has_trainer) read_code(fields, draft);
   std::vector<LeftOut> left_out;
   read_optimizer_keys(fields, left_out, draft);
-  list_settings(fields, file, kDeepspeedSettings, draft.report);
+  list_settings(fields, file, known_settings("huggingface/deepspeed"), draft.report);
   const auto scatters = fields.section("zero_optimization").node().find("reduce_scatter");
   if (scatters && !scatters->is_null() && scatters->text() == "false") {
     left_out.push_back({"zero_optimization.reduce_scatter", *scatters,
@@ -338,8 +338,9 @@ void read_deepspeed_fields(const Fields& fields, Draft& draft, const Given& give
 
 /// The field of the plan that a value of a configuration sets; empty: none.
 std::string_view field_of(std::string_view path) {
-  const auto* known = std::ranges::find(kDeepspeedSettings, path, &KnownSetting::name);
-  return known == std::end(kDeepspeedSettings) ? "" : known->field;
+  const auto all = known_settings("huggingface/deepspeed");
+  const auto known = std::ranges::find(all, path, &KnownSetting::name);
+  return known == all.end() ? "" : known->field;
 }
 
 /// Takes each "auto" that a plan would read out of a mapping; their paths and lines.

@@ -11,6 +11,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
@@ -31,60 +32,6 @@ constexpr std::string_view kModels[] = {
 constexpr std::string_view kLengths[] = {
     "max_seq_length", "max_seq_len",     "max_length",     "model_max_length", "block_size",
     "seq_length",     "sequence_length", "context_length", "seq_len",          "max_len"};
-
-/// Arguments that programs have in common; of a program's own nothing is known.
-constexpr KnownSetting kProgramSettings[] = {
-    {"deepspeed_config", "sharding"},
-    {"ds_config", "sharding"},
-    {"deepspeed", "sharding"},
-    {"model_name_or_path", "job.model"},
-    {"model_name", "job.model"},
-    {"model_path", "job.model"},
-    {"model_id", "job.model"},
-    {"base_model", "job.model"},
-    {"model", "job.model"},
-    {"base_model_name", "job.model"},
-    {"pretrained_model_name_or_path", "job.model"},
-    {"max_seq_length", "job.batch.length"},
-    {"max_seq_len", "job.batch.length"},
-    {"max_length", "job.batch.length"},
-    {"model_max_length", "job.batch.length"},
-    {"block_size", "job.batch.length"},
-    {"seq_length", "job.batch.length"},
-    {"sequence_length", "job.batch.length"},
-    {"context_length", "job.batch.length"},
-    {"seq_len", "job.batch.length"},
-    {"max_len", "job.batch.length"},
-    {"per_device_train_batch_size", "micro_batch"},
-    {"micro_batch_size", "micro_batch"},
-    {"train_micro_batch_size_per_gpu", "micro_batch"},
-    {"batch_size", "micro_batch"},
-    {"gradient_accumulation_steps", "job.batch.sequences"},
-    {"gradient_checkpointing", "recompute"},
-    {"activation_checkpointing", "recompute"},
-    {"lora*", "", Matters::kYes, "adapters: all weights are trained in the plan"},
-    {"use_lora", "", Matters::kYes, "adapters: all weights are trained in the plan"},
-    {"output*", ""},
-    {"save*", ""},
-    {"log*", ""},
-    {"seed", ""},
-    {"lr*", ""},
-    {"learning_rate", ""},
-    {"weight_decay", ""},
-    {"warmup*", ""},
-    {"num_train_epochs", ""},
-    {"num_epochs", ""},
-    {"epochs", ""},
-    {"max_steps", ""},
-    {"max_samples", ""},
-    {"data*", ""},
-    {"dataset*", ""},
-    {"train_data*", ""},
-    {"eval*", ""},
-    {"num_workers", ""},
-    {"local_rank", ""},
-    {"wandb*", ""},
-    {"report_to", ""}};
 
 /// The path of the configuration that a command names.
 std::optional<launch_scripts::ShellWord> configuration_named(
@@ -178,7 +125,8 @@ void read_deepspeed_script(std::span<const launch_scripts::SourceFile> files, co
       {printable(started.text), "", command.file, started.line, Matters::kMaybe,
        "a program of its own: recomputation, kernels and what it trains of the model are known as "
        "far as its arguments say them"});
-  list_settings(arguments, command.file, kProgramSettings, draft.report);
+  list_settings(arguments, command.file, known_settings("huggingface/deepspeed_script"),
+                draft.report);
   read_environment(command, draft);
 }
 

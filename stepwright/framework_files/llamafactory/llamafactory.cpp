@@ -13,6 +13,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
@@ -23,7 +24,6 @@
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/llamafactory/mca.h"
-#include "stepwright/framework_files/llamafactory/settings.h"
 #include "stepwright/framework_files/llamafactory/v1.h"
 #include "stepwright/model/catalog.h"
 
@@ -174,7 +174,8 @@ void read_factory_program(const HubFiles& files, const Document& document,
   read_factory_packing(fields, given, draft);
   draft.take_liger(fields.flag("enable_liger_kernel", false));
   take_attention(fields, "flash_attn", left_out, draft);
-  settle_program(fields, files, trainer, left_out, given, draft, kLlamaFactorySettings);
+  settle_program(fields, files, trainer, left_out, given, draft,
+                 known_settings("llamafactory/settings"));
 }
 
 /// The word of a command behind which LLaMA-Factory's arguments begin; -1: there is none.
@@ -210,11 +211,7 @@ void read_factory_script(std::span<const launch_scripts::SourceFile> files,
                                .arguments = "llamafactory-cli train",
                                .starts = starts_llamafactory,
                                .has_argument = is_argument_and_value,
-                               .takes_values = [](std::string_view) { return true; },
-                               .matters =
-                                   [](std::string_view argument) {
-                                     return argument_matters(argument, kLlamaFactorySettings);
-                                   }};
+                               .matters = matters_by(known_settings("llamafactory/settings"))};
   HubScript read = read_hub_script(script, files, given, program, draft);
   const StartedCommand& command = read.command;
   read_own_processes(command, draft);
@@ -224,7 +221,8 @@ void read_factory_script(std::span<const launch_scripts::SourceFile> files,
   if (!named) {
     read.files.program = &script;
     take_launch_words(command, read.files, draft);
-    Document said = Document::from(command_fields(words, kLlamaFactorySettings), command.file);
+    Document said = Document::from(command_fields(words, known_settings("llamafactory/settings")),
+                                   command.file);
     read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command, given,
                          draft);
     return read_environment(command, draft);

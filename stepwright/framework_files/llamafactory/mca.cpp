@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stepwright/core/tree.h"
-#include "stepwright/framework_files/llamafactory/settings.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/model/catalog.h"
 
@@ -14,25 +14,6 @@ namespace {
 
 /// Fields that it calls otherwise than Megatron-Core.
 constexpr MegatronPlace kMcaPlaces[] = {{"ddp_bucket_size", "bucket_size"}};
-
-/// What changes no figure, or what, beside the settings of the other trainers.
-constexpr KnownSetting kMcaSettings[] = {
-    {"variable_seq_lengths", "", Matters::kYes, "that sequences are of different lengths"},
-    {"sequence_packing", "", Matters::kYes, kLengthsUnsaid},
-    {"delay_grad_reduce", ""},
-    {"bias_activation_fusion", ""},
-    {"gradient_checkpointing", ""},
-    {"check_for_nan_in_loss_and_grad", ""},
-    {"ddp_average_in_collective", ""},
-    {"distrib_optim_*", ""},
-    {"save_hf_model", ""},
-    {"save_merged_model", ""},
-    {"ckpt_d2h_non_blocking", ""},
-    {"compile_warmup", ""},
-    {"freeze_vision_tower", ""},
-    {"freeze_multi_modal_projector", ""},
-    {"freeze_language_model", "", Matters::kYes,
-     "what is not trained: all is trained in the plan"}};
 
 /// Fields of Megatron-Core as the file says them.
 Tree said_fields(const Fields& fields) {
@@ -74,8 +55,10 @@ void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const
   text.derived.set("micro_batch_size", fields.integer("per_device_train_batch_size", kUsualBatch));
   const std::int64_t accumulation = fields.integer("gradient_accumulation_steps", 1);
   const auto type = fields.node().find("finetuning_type");
-  std::vector<KnownSetting> known(std::begin(kMcaSettings), std::end(kMcaSettings));
-  known.insert(known.end(), std::begin(kLlamaFactorySettings), std::end(kLlamaFactorySettings));
+  const auto own = known_settings("llamafactory/mca");
+  const auto others = known_settings("llamafactory/settings");
+  std::vector<KnownSetting> known(own.begin(), own.end());
+  known.insert(known.end(), others.begin(), others.end());
   read_megatron_text(text, fields, known, given, draft, name);
   if (given.batch.empty()) {
     std::erase_if(draft.notes, [](const std::string& note) {

@@ -11,10 +11,10 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
-#include "stepwright/framework_files/llamafactory/v1_settings.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -210,7 +210,7 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
     left_out.push_back({"dist_config.name", *named,
                         "that parameters and their optimizer's states are in bf16 there"});
   }
-  list_settings(fields, files.program->name, kFactoryV1Settings, draft.report);
+  list_settings(fields, files.program->name, known_settings("llamafactory/v1"), draft.report);
   list_left_out(left_out, files.program->name, draft.report);
 }
 

@@ -1,37 +1,89 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+
+#include "stepwright/core/named.h"
+#include "stepwright/framework_files/draft/tables.h"
 
 namespace stepwright::framework_files {
 namespace {
 
-/// Visits all tables, also those of arguments that set nothing.
-template <class Visit>
-void each_known(Visit&& visit) {
-  each_argument(visit);
-  for (const auto flag : idle_switches()) visit(MegatronArgument{flag, "", Arity::kNone});
-  for (const auto& tables : {idle_arguments(), idle_deepspeed_arguments()}) {
-    for (const auto& [arity, flags] : tables) {
-      for (const std::string_view flag : flags) visit(MegatronArgument{flag, "", arity});
+constexpr Named<Arity> kArityNames[] = {{Arity::kNone, "none"},
+                                        {Arity::kOne, "one"},
+                                        {Arity::kThree, "three"},
+                                        {Arity::kSome, "some"},
+                                        {Arity::kAny, "any"}};
+
+/// The field of an argument that is called like it.
+std::string field_called(std::string_view flag) {
+  std::string field(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  std::ranges::replace(field, '-', '_');
+  return field;
+}
+
+/// All arguments, those that set a field first.
+class ArgumentTable {
+ public:
+  explicit ArgumentTable(const Document& document) {
+    const auto read = [&](std::string_view list, bool sets) {
+      each_row(document, list,
+               [&](Node row, const std::string& source) { add(row, source, sets); });
+    };
+    read("arguments", true);
+    setting_ = all_.size();
+    read("idle", false);
+  }
+
+  [[nodiscard]] std::span<const MegatronArgument> all() const { return all_; }
+  [[nodiscard]] std::span<const MegatronArgument> setting() const { return all().first(setting_); }
+
+ private:
+  void add(Node row, const std::string& source, bool sets) {
+    row.allow_only({"flag", "flags", "key", "words", "value", "from", "before"});
+    const auto words = row.find("words");
+    MegatronArgument argument{.flag = {},
+                              .field = texts_.keep(row, "key"),
+                              .value = texts_.keep(row, "value"),
+                              .from = texts_.keep(row, "from"),
+                              .before = texts_.keep(row, "before"),
+                              .source = texts_.keep(source)};
+    if (!argument.value.empty()) argument.arity = Arity::kNone;
+    if (words) argument.arity = words->choice(kArityNames);
+    const bool called_so = sets && argument.field.empty();
+    for (std::string& flag : texts_of(row, "flag", "flags")) {
+      if (called_so) argument.field = texts_.keep(field_called(flag));
+      argument.flag = texts_.keep(std::move(flag));
+      all_.push_back(argument);
     }
   }
+
+  KeptTexts texts_;
+  std::vector<MegatronArgument> all_;
+  std::size_t setting_ = 0;
+};
+
+const ArgumentTable& table() {
+  static const ArgumentTable kTable(table_document("megatron/arguments"));
+  return kTable;
 }
 
 }  // namespace
 
+std::span<const MegatronArgument> megatron_arguments() { return table().setting(); }
+
 std::optional<MegatronArgument> find_argument(std::string_view flag) {
-  std::optional<MegatronArgument> found;
-  each_known([&](const MegatronArgument& each) {
-    if (!found && each.flag == flag) found = each;
-  });
-  return found;
+  const auto all = table().all();
+  const auto found = std::ranges::find(all, flag, &MegatronArgument::flag);
+  return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
 std::vector<std::string_view> arguments_beginning(std::string_view head) {
   std::vector<std::string_view> names;
-  each_known([&](const MegatronArgument& each) {
+  for (const MegatronArgument& each : table().all()) {
     if (each.flag.starts_with(head)) names.push_back(each.flag);
-  });
+  }
   return names;
 }
 

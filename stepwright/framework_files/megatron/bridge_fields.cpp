@@ -4,7 +4,7 @@
 #include <array>
 
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/megatron/settings.h"
+#include "stepwright/framework_files/draft/tables.h"
 
 namespace stepwright::framework_files {
 namespace {}  // namespace
@@ -143,78 +143,6 @@ void add_precision(Node root, BridgeFields& bridge) {
   if (word.find("mxfp8") != std::string::npos) set("fp8_recipe", "mxfp8", *named, name);
 }
 
-/// What of a container changes no figure.
-constexpr std::string_view kIdleSections[] = {"mixed_precision",
-                                              "scheduler",
-                                              "dataset",
-                                              "logger",
-                                              "tokenizer",
-                                              "checkpoint",
-                                              "rng",
-                                              "rerun_state_machine",
-                                              "profiling",
-                                              "validation",
-                                              "straggler",
-                                              "nvrx_straggler",
-                                              "ft",
-                                              "inprocess_restart",
-                                              "train",
-                                              "dist",
-                                              "tensor_inspect"};
-constexpr std::string_view kIdleOfModel[] = {"bf16",
-                                             "fp16",
-                                             "params_dtype",
-                                             "autocast_dtype",
-                                             "pipeline_dtype",
-                                             "init_method",
-                                             "output_layer_init_method",
-                                             "embedding_init_method",
-                                             "activation_func",
-                                             "gated_linear_unit",
-                                             "bias_activation_fusion",
-                                             "generation_config",
-                                             "transformer_layer_spec",
-                                             "should_pad_vocab",
-                                             "parallel_output",
-                                             "perform_initialization",
-                                             "use_cpu_initialization",
-                                             "batch_p2p_comm",
-                                             "batch_p2p_sync",
-                                             "deallocate_pipeline_outputs",
-                                             "enable_autocast",
-                                             "init_method_std",
-                                             "fp16_lm_cross_entropy",
-                                             "scatter_embedding_sequence_parallel",
-                                             "hf_model_id",
-                                             "attention_softmax_in_fp32",
-                                             "calculate_per_token_loss",
-                                             "barrier_with_L1_time",
-                                             "async_tensor_model_parallel_allreduce",
-                                             "use_te_rng_tracker",
-                                             "moe_router_dtype",
-                                             "moe_aux_loss_coeff",
-                                             "moe_router_load_balancing_type",
-                                             "moe_z_loss_coeff",
-                                             "moe_router_bias_update_rate"};
-
-constexpr std::string_view kIdleOfOptimizer[] = {"lr",           "min_lr",
-                                                 "weight_decay", "adam_beta1",
-                                                 "adam_beta2",   "adam_eps",
-                                                 "clip_grad",    "bf16",
-                                                 "fp16",         "use_distributed_optimizer",
-                                                 "loss_scale",   "log_num_zeros_in_grad"};
-
-bool is_idle(const std::string& key) {
-  const std::size_t dot = key.find('.');
-  if (key.starts_with("optimizer.")) {
-    return std::ranges::find(kIdleOfOptimizer, key.substr(dot + 1)) != std::end(kIdleOfOptimizer);
-  }
-  if (dot == std::string::npos) {
-    return std::ranges::find(kIdleOfModel, key) != std::end(kIdleOfModel);
-  }
-  return std::ranges::find(kIdleSections, key.substr(0, dot)) != std::end(kIdleSections);
-}
-
 }  // namespace
 
 BridgeFields bridge_fields(Node root) {
@@ -245,8 +173,9 @@ void report_bridge(const BridgeFields& bridge, ImportReport& report) {
   std::vector<UnreadSetting> kept;
   for (UnreadSetting& one : report.not_read) {
     const std::string key = one.name;
-    const KnownSetting* known = known_setting(kMegatronSettings, key);
-    if (known == nullptr && is_idle(key)) one.matters = Matters::kNo;
+    const KnownSetting* known = known_setting(known_settings("megatron/settings"), key);
+    const bool idle = known_setting(known_settings("megatron/container"), key) != nullptr;
+    if (known == nullptr && idle) one.matters = Matters::kNo;
     const bool off = one.value == "false" || one.value == "0" || one.value == "none";
     if (bridge.whole && known != nullptr && !known->field.empty() && one.matters == Matters::kNo) {
       report.read.push_back({key, one.value, one.file, one.line, std::string(known->field)});

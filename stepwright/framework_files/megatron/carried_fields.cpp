@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/megatron/settings.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -64,7 +64,8 @@ class Gatherer {
 /// Whether a file changes the sizes of the model that it names.
 bool changes_model(const Tree& said, const Tree& sizes) {
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
-    const KnownSetting* known = known_setting(kMegatronSettings, said.items[i].text);
+    const KnownSetting* known =
+        known_setting(known_settings("megatron/settings"), said.items[i].text);
     const Tree* size = sizes.find(said.items[i].text);
     const bool same = size != nullptr && size->text == said.items[i + 1].text;
     if (known != nullptr && known->field == "job.model" && !same) return true;
@@ -124,7 +125,8 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
   Tree fields = sizes;
   std::set<std::string> added = keys_of(fields);
   std::vector<KnownSetting> table(known.begin(), known.end());
-  table.insert(table.end(), std::begin(kMegatronSettings), std::end(kMegatronSettings));
+  const std::span<const KnownSetting> fields_known = known_settings("megatron/settings");
+  table.insert(table.end(), fields_known.begin(), fields_known.end());
   for (const std::string& key : keys_of(text.usual)) {
     const KnownSetting* setting = known_setting(table, key);
     const bool open = text.said.find(key) == nullptr && text.derived.find(key) == nullptr;

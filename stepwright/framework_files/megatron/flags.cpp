@@ -298,18 +298,18 @@ std::optional<launch_scripts::ShellWord> as_argument(const std::string& setting)
 std::vector<std::string> flag_texts(const Tree& fields, std::string_view release) {
   std::vector<std::string> texts;
   std::vector<std::string_view> written;
-  each_argument([&](const MegatronArgument& flag) {
+  for (const MegatronArgument& flag : megatron_arguments()) {
     const Tree* value = fields.find(flag.field);
-    if (value == nullptr || !there_in(flag, release)) return;
-    if (flag.arity == Arity::kNone && value->text != flag.value) return;
-    if (std::ranges::find(written, flag.field) != written.end()) return;
+    if (value == nullptr || !there_in(flag, release)) continue;
+    if (flag.arity == Arity::kNone && value->text != flag.value) continue;
+    if (std::ranges::find(written, flag.field) != written.end()) continue;
     written.push_back(flag.field);
     // A value that begins like an argument is no argument behind an equals sign.
     const char between = value->text.starts_with('-') ? '=' : ' ';
     texts.push_back(flag.arity == Arity::kNone
                         ? std::string(flag.flag)
                         : fmt::format("{}{}{}", flag.flag, between, value_text(flag, *value)));
-  });
+  }
   return texts;
 }
 

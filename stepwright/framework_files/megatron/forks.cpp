@@ -9,125 +9,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 
 namespace stepwright::framework_files {
 namespace {
-
-constexpr std::string_view kFusedKernel = "a fused kernel of the fork";
-constexpr std::string_view kOverlapOfFork = "overlap of the fork's own";
-constexpr std::string_view kTower =
-    "the tower of images and what it takes: the language model alone is in the plan";
-constexpr std::string_view kActivationsElsewhere = "activations that the fork moves or recomputes";
-
-constexpr KnownSetting kForkSettings[] = {
-    {"--use-fused-rmsnorm", ""},
-    {"--use-fused-swiglu", ""},
-    {"--use-fused-rotary-pos-emb", ""},
-    {"--use-fused-moe-token-permute-and-unpermute", ""},
-    {"--use-fused-ring-attention-update", ""},
-    {"--use-fusion-attn-v2", ""},
-    {"--use-fused-mlp", "", Matters::kYes, kFusedKernel},
-    {"--gemm-gradient-accumulation-fusion", ""},
-    {"--use-flash-attn-npu", ""},
-    {"--sparse-mode", ""},
-    {"--pre-tockens", ""},
-    {"--next-tockens", ""},
-    {"--shape-order", ""},
-    {"--attention-mask-type", ""},
-    {"--attention-mask-on-cpu", ""},
-    {"--jit-compile", ""},
-    {"--npu-deterministic", "", Matters::kYes, "deterministic kernels"},
-    {"--optimization-level", ""},
-    {"--disable-gloo-group", ""},
-    {"--kv-head-repeat-before-uly-alltoall", ""},
-    {"--megatron-cp-in-bnsd", ""},
-    {"--use-cp-send-recv-overlap", ""},
-    {"--cp-attention-mask-type", ""},
-    {"--cp-window-size", "", Matters::kYes, "rings within rings of context parallelism"},
-    {"--ulysses-degree-in-cp", "", Matters::kYes, "context parallelism of two levels"},
-    {"--use-ulysses-allgather-kv", "", Matters::kYes, "how keys and values are exchanged"},
-    {"--use-mc2", "", Matters::kYes, kOverlapOfFork},
-    {"--use-ascend-mc2", "", Matters::kYes, kOverlapOfFork},
-    {"--use-ascend-coc", "", Matters::kYes, kOverlapOfFork},
-    {"--coc-*", "", Matters::kYes, kOverlapOfFork},
-    {"--tp-2d", "", Matters::kYes, "tensor parallelism of two dimensions"},
-    {"--tp-x", "", Matters::kYes, "tensor parallelism of two dimensions"},
-    {"--tp-y", "", Matters::kYes, "tensor parallelism of two dimensions"},
-    {"--moe-alltoall-overlap-comm", "", Matters::kYes, kOverlapOfFork},
-    {"--moe-allgather-overlap-comm", "", Matters::kYes, kOverlapOfFork},
-    {"--moe-fb-overlap", "", Matters::kYes, "forward and backward of experts beside each other"},
-    {"--moe-unperm2-mem-optim*", "", Matters::kYes, kActivationsElsewhere},
-    {"--moe-zero-memory*", "", Matters::kYes, kActivationsElsewhere},
-    {"--moe-tp-extend-ep", "", Matters::kYes, "experts that are spread over tensor ranks, too"},
-    {"--moe-permutation-async-comm", ""},
-    {"--moe-without-activation", "", Matters::kYes, kActivationsElsewhere},
-    {"--use-pipe-experts", "", Matters::kYes, kOverlapOfFork},
-    {"--pipe-experts-*", "", Matters::kYes, kOverlapOfFork},
-    {"--ampipe-*", "", Matters::kYes, kOverlapOfFork},
-    {"--use-nanopipe*", "", Matters::kYes, "a schedule of the fork's own"},
-    {"--use-ripipe*", "", Matters::kYes, "a schedule of the fork's own"},
-    {"--schedules-method", "", Matters::kYes, "a schedule of the fork's own"},
-    {"--dualpipev-*", "", Matters::kYes, "a schedule of the fork's own"},
-    {"--recompute-in-bubble", "", Matters::kYes, "recomputation in the gaps of a pipeline"},
-    {"--recompute-in-advance", "", Matters::kYes, "recomputation in the gaps of a pipeline"},
-    {"--recompute-activation-function*", "", Matters::kYes, kActivationsElsewhere},
-    {"--recompute-norm*", "", Matters::kYes, kActivationsElsewhere},
-    {"--enable-recompute-layers-per-pp-rank", "", Matters::kYes,
-     "that recomputed layers are counted for a whole stage"},
-    {"--adaptive-recompute-*", "", Matters::kYes, kActivationsElsewhere},
-    {"--adaptive-memory-optimization", "", Matters::kYes, kActivationsElsewhere},
-    {"--swap-attention", "", Matters::kYes, "activations of attention on the host"},
-    {"--swap-modules", "", Matters::kYes, "activations on the host"},
-    {"--swap-optimizer*", "", Matters::kYes, "the optimizer's states on the host"},
-    {"--smart-swap", "", Matters::kYes, "tensors on the host"},
-    {"--memory-fragmentation", ""},
-    {"--reuse-fp32-param", "", Matters::kYes,
-     "that parameters share the memory of their fp32 copies"},
-    {"--enable-zero3", "", Matters::kYes, "that parameters are shared, too"},
-    {"--optimize-recomp-communication-*", "", Matters::kYes,
-     "messages that recomputation leaves out"},
-    {"--optimize-send-recv-comm", ""},
-    {"--optimize-vpp-send-recv-comm", ""},
-    {"--noop-layers", "", Matters::kYes, "that these layers do nothing: each is counted"},
-    {"--fused-ema-*", "", Matters::kYes, "another optimizer"},
-    {"--optimizer-selection", "", Matters::kYes, "another optimizer"},
-    {"--add-dense-bias", "", Matters::kYes, "biases of products"},
-    {"--skip-bias-add", ""},
-    {"--sliding-window", "", Matters::kYes, "a window of attention"},
-    {"--interleave-sliding-window", "", Matters::kYes, "a window of attention"},
-    {"--use-mcore-*", ""},
-    {"--rope-scaling-*", ""},
-    {"--low-freq-factor", ""},
-    {"--high-freq-factor", ""},
-    {"--original-max-position-embeddings", ""},
-    {"--norm-topk-prob", ""},
-    {"--routed-scaling-factor", ""},
-    {"--seq-aux", ""},
-    {"--topk-group", ""},
-    {"--input-layernorm-in-fp32", ""},
-    {"--shared-expert-gate", "", Matters::kYes, "a gate of the shared expert"},
-    {"--lora-*", "", Matters::kYes, "adapters: all weights are trained in the plan"},
-    {"--stage", "", Matters::kYes, "a loss of its own", "sft"},
-    {"--is-instruction-dataset", ""},
-    {"--is-pairwise-dataset", "", Matters::kYes, "pairs, so that each of the batch is two"},
-    {"--neat-pack", ""},
-    {"--prompt-type", ""},
-    {"--padded-samples", ""},
-    {"--no-shared-storage", ""},
-    {"--no-shuffle", ""},
-    {"--tokenizer-not-use-fast", ""},
-    {"--tokenizer-padding-side", ""},
-    {"--output-layer-slice-num", ""},
-    {"--patch-size", "", Matters::kYes, kTower},
-    {"--patch-dim", "", Matters::kYes, kTower},
-    {"--freeze-ViT", "", Matters::kYes, kTower},
-    {"--freeze-LM", "", Matters::kYes, "that the language model is not trained"},
-    {"--vision-model-type", "", Matters::kYes, kTower},
-    {"--language-model-type", ""},
-    {"--patch-tokenizer-type", ""},
-    {"--max-padding-length", ""},
-    {"--disable-vision-class-token", ""},
-};
 
 /// Of MindSpeed alone, whose `--use-flash-attn` puts its fused kernel in the place of Megatron's
 /// own attention: Ascend/MindSpeed mindspeed/features_manager/transformer/flash_attention.
@@ -250,7 +135,7 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
   take_fork_attention(arguments, report);
   for (UnreadSetting& one : report.not_read) {
     if (one.matters != Matters::kMaybe) continue;
-    const KnownSetting* const known = known_setting(kForkSettings, one.name);
+    const KnownSetting* const known = known_setting(known_settings("megatron/forks"), one.name);
     if (known == nullptr) continue;
     const bool usual = !known->usual.empty() && one.value == known->usual;
     one.matters = usual ? Matters::kNo : known->matters;

@@ -9,6 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -18,7 +19,6 @@
 #include "stepwright/framework_files/megatron/forks.h"
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/megatron/slime.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
@@ -120,7 +120,7 @@ void read_arguments(MegatronArguments arguments, const Given& given, const std::
   const Document document = Document::from(std::move(arguments.fields), name);
   const Fields fields(document.root());
   read_megatron_fields(fields, draft, given, name);
-  list_settings(fields, name, kMegatronSettings, draft.report);
+  list_settings(fields, name, known_settings("megatron/settings"), draft.report);
   name_by_flags(arguments, draft.report);
 }
 

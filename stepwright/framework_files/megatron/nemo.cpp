@@ -10,11 +10,11 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/launch_scripts/python/call.h"
 
 namespace stepwright::framework_files {
@@ -108,17 +108,6 @@ std::string adapter_lines(const plan::PlannedJob& planned) {
       adapters->dropout, regathers ? "            sequence_parallel_input_regather=True,\n" : "");
 }
 
-/// Settings of adapters in a container.
-constexpr KnownSetting kPeftSettings[] = {
-    {"peft.()", "job.adapters"},
-    {"peft._target_", "job.adapters"},
-    {"peft.dim", "job.adapters.rank", Matters::kYes, "adapters: all is trained here"},
-    {"peft.alpha", "job.adapters.alpha"},
-    {"peft.dropout", "job.adapters.dropout"},
-    {"peft.target_modules", "job.adapters.targets"},
-    {"peft.sequence_parallel_input_regather", "tensor_input"},
-    {"peft.*", ""}};
-
 /// Reads the adapters of a container.
 void read_container_adapters(Node root, const std::string& file, Draft& draft) {
   const auto given = root.find("peft");
@@ -132,7 +121,7 @@ void read_container_adapters(Node root, const std::string& file, Draft& draft) {
     const bool regathers = peft.flag("sequence_parallel_input_regather", false);
     if (regathers) draft.tensor_input = plan::TensorInput::kRegather;
   }
-  list_settings(all, file, kPeftSettings, draft.report);
+  list_settings(all, file, known_settings("megatron/container_adapters"), draft.report);
 }
 
 BridgeField place_of(std::string_view field) {
@@ -284,7 +273,7 @@ void read_nemo(std::span<const launch_scripts::SourceFile> files, const Given& g
   const Document flat = Document::from(bridge.fields, file.name);
   const Fields said(flat.root());
   read_megatron_fields(said, draft, given, file.name);
-  list_settings(said, file.name, kMegatronSettings, draft.report);
+  list_settings(said, file.name, known_settings("megatron/settings"), draft.report);
   report_bridge(bridge, draft.report);
   read_container_adapters(document.root(), file.name, draft);
   std::erase_if(draft.report.read,

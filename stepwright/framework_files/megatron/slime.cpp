@@ -10,90 +10,12 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/forks.h"
 
 namespace stepwright::framework_files {
 namespace {
-
-// THUDM/slime slime/utils/arguments.py: its arguments, by how they begin.
-struct SlimeArgument {
-  std::string_view head;
-  std::string_view leaves_out{};  ///< Empty: it changes no figure of a step.
-};
-constexpr std::string_view kReference = "log-probabilities of the reference";
-constexpr std::string_view kGeneration = "generation: the step is that of the policy alone";
-constexpr SlimeArgument kSlimeArguments[] = {
-    {"--use-kl-loss", kReference},
-    {"--use-opd", "the passes of a teacher"},
-    {"--advantage-estimator", kGeneration},
-    {"--num-critic-only-steps", "the passes of a critic"},
-    {"--use-critic", "the passes of a critic"},
-    {"--use-rollout-logprobs"},
-    {"--log-probs-"},
-    {"--only-train-params-name-list", "parameters that are frozen"},
-    {"--freeze-params-name-list", "parameters that are frozen"},
-    {"--critic-", "the passes of a critic"},
-    {"--use-tis", "log-probabilities of the rollout"},
-    {"--use-rollout-routing-replay", "experts as the rollout chose them"},
-    {"--use-routing-replay", "experts as the rollout chose them"},
-    {"--debug-train-only"},
-    {"--hf-checkpoint"},
-    {"--ref-load"},
-    {"--ref-ckpt-step"},
-    {"--prompt-data"},
-    {"--input-key"},
-    {"--label-key"},
-    {"--tool-key"},
-    {"--metadata-key"},
-    {"--multimodal-keys"},
-    {"--apply-chat-template"},
-    {"--num-rollout"},
-    {"--num-epoch"},
-    {"--num-steps-per-rollout"},
-    {"--rollout-"},
-    {"--over-sampling-"},
-    {"--dynamic-sampling-"},
-    {"--partial-rollout"},
-    {"--sglang-"},
-    {"--use-slime-router"},
-    {"--eval-"},
-    {"--n-samples-per-"},
-    {"--skip-eval"},
-    {"--log-passrate"},
-    {"--rm-"},
-    {"--reward-"},
-    {"--group-rm"},
-    {"--custom-"},
-    {"--kl-"},
-    {"--eps-clip"},
-    {"--entropy-coef"},
-    {"--gamma"},
-    {"--lambd"},
-    {"--normalize-advantages"},
-    {"--disable-grpo-std-normalization"},
-    {"--disable-rewards-normalization"},
-    {"--disable-compute-advantages-and-returns"},
-    {"--loss-type"},
-    {"--loss-mask-type"},
-    {"--balance-data"},
-    {"--update-weight"},
-    {"--model-name"},
-    {"--megatron-to-hf-mode"},
-    {"--train-env-vars"},
-    {"--ref-micro-batch-size"},
-    {"--keep-old-actor", "a second copy of the policy"},
-    {"--use-wandb"},
-    {"--wandb-"},
-    {"--update-"},
-    {"--qkv-format"},
-    {"--use-tensorboard"},
-    {"--disable-wandb"},
-    {"--use-fault-tolerance"},
-    {"--save-debug-"},
-    {"--load-debug-"},
-    {"--offload"},
-    {"--no-offload"}};
 
 const Tree* value_of(const MegatronArguments& arguments, std::string_view field) {
   return arguments.fields.find(field);
@@ -213,11 +135,9 @@ void set_dynamic_batch(MegatronArguments& arguments, const std::string& name, Dr
 void settle_arguments(ImportReport& report) {
   for (UnreadSetting& one : report.not_read) {
     if (one.matters != Matters::kMaybe) continue;
-    const auto* known = std::ranges::find_if(kSlimeArguments, [&](const SlimeArgument& argument) {
-      return one.name.starts_with(argument.head);
-    });
-    if (known == std::end(kSlimeArguments)) continue;
-    one.matters = known->leaves_out.empty() ? Matters::kNo : Matters::kYes;
+    const KnownSetting* known = known_setting(known_settings("megatron/slime"), one.name);
+    if (known == nullptr) continue;
+    one.matters = known->matters;
     one.why = known->leaves_out;
   }
 }

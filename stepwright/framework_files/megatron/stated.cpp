@@ -9,8 +9,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/megatron/arguments.h"
-#include "stepwright/framework_files/megatron/settings.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -19,30 +19,6 @@ namespace {
 constexpr std::string_view kBlockBegins = "------------ arguments ------------";
 constexpr std::string_view kBlockEnds = "------------ end of arguments ------------";
 
-/// Names that are no argument's: what the program adds from its arguments or its environment, and
-/// what arguments of another name switch off, which changes no figure.
-constexpr std::string_view kDerived[] = {"rank",
-                                         "world_size",
-                                         "data_parallel_size",
-                                         "transformer_pipeline_model_parallel_size",
-                                         "params_dtype",
-                                         "variable_seq_lengths",
-                                         "consumed_train_samples",
-                                         "consumed_valid_samples",
-                                         "skipped_train_samples",
-                                         "iteration",
-                                         "model_type",
-                                         "barrier_with_L1_time",
-                                         "enable_one_logger",
-                                         "muon_split_qkv",
-                                         "offset_sampling_seed_by_dp_rank",
-                                         "perform_initialization",
-                                         "use_gloo_process_groups",
-                                         "use_mamba_mem_eff_path",
-                                         "bert_binary_head",
-                                         "data_parallel_random_init",
-                                         "align_param_gather"};
-
 std::string dashed_flag(std::string name) {
   std::ranges::replace(name, '_', '-');
   return "--" + name;
@@ -50,21 +26,18 @@ std::string dashed_flag(std::string name) {
 
 /// The argument that gives a field this value; for one with a word the value does not matter.
 std::optional<MegatronArgument> argument_of_field(std::string_view field, std::string_view value) {
-  std::optional<MegatronArgument> found;
-  each_argument([&](const MegatronArgument& each) {
+  for (const MegatronArgument& each : megatron_arguments()) {
     const bool fits = each.arity != Arity::kNone || each.value == value;
-    if (!found && each.field == field && fits) found = each;
-  });
-  return found;
+    if (each.field == field && fits) return each;
+  }
+  return std::nullopt;
 }
 
 /// Whether a field is one that arguments without words set.
 bool is_switched(std::string_view field) {
-  bool switched = false;
-  each_argument([&](const MegatronArgument& each) {
-    switched = switched || (each.field == field && each.arity == Arity::kNone);
+  return std::ranges::any_of(megatron_arguments(), [&](const MegatronArgument& each) {
+    return each.field == field && each.arity == Arity::kNone;
   });
-  return switched;
 }
 
 /// "AttnBackend.flash" and "torch.bfloat16" as the words of a command line.
@@ -315,8 +288,8 @@ void report_stated(const StatedArguments& stated, const std::string& name, Impor
     if (listed.contains(each.line)) continue;
     const auto argument = argument_called(each.name, each.value);
     const std::string_view field = argument ? argument->field : std::string_view(each.name);
-    const KnownSetting* known = known_setting(kMegatronSettings, field);
-    const bool derived = std::ranges::find(kDerived, each.name) != std::end(kDerived);
+    const KnownSetting* known = known_setting(known_settings("megatron/settings"), field);
+    const bool derived = known_setting(known_settings("megatron/printed"), each.name) != nullptr;
     if (known != nullptr && !known->field.empty()) {
       report.read.push_back(
           {each.name, printable(each.value), name, each.line, std::string(known->field)});

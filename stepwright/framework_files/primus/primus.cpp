@@ -10,11 +10,11 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
-#include "stepwright/framework_files/megatron/settings.h"
 #include "stepwright/framework_files/primus/script.h"
 #include "stepwright/framework_files/primus/settings.h"
 #include "stepwright/framework_files/torchtitan/form.h"
@@ -75,7 +75,7 @@ Tree with_arguments(const Tree& said, const std::string& file, ImportReport& rep
     const Tree& value = said.items[i + 1];
     std::string flag = "--" + name;
     std::ranges::replace(flag, '_', '-');
-    const bool known = known_setting(kMegatronSettings, name) != nullptr ||
+    const bool known = known_setting(known_settings("megatron/settings"), name) != nullptr ||
                        known_setting(kPrimusSettings, name) != nullptr;
     const auto argument = known ? std::nullopt : find_argument(flag);
     if (!argument || value.kind == Tree::Kind::kNull) {

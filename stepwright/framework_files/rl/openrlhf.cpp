@@ -309,9 +309,7 @@ void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Give
                                .arguments = "--train_batch_size, --zero_stage",
                                .starts = starts_openrlhf,
                                .has_argument = is_argument_and_value,
-                               .matters = [](std::string_view argument) {
-                                 return argument_matters(argument, kOpenrlhfSettings);
-                               }};
+                               .matters = matters_by(kOpenrlhfSettings)};
   const StartedCommand command = started_command(files, given, program, draft);
   draft.source = command.file;
   draft.program = command.words.front().text;

@@ -10,12 +10,11 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/megatron/settings.h"
-#include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
 
 namespace stepwright::framework_files {
@@ -35,7 +34,7 @@ constexpr std::pair<std::string_view, std::string_view> kSwiftDefaults[] = {
 
 /// Whether an argument is ms-swift's own, and none of Megatron-LM.
 bool is_own(std::string_view name) {
-  return std::ranges::any_of(kSwiftMegatronSettings, [&](const KnownSetting& known) {
+  return std::ranges::any_of(known_settings("swift/megatron"), [&](const KnownSetting& known) {
     return known.name.ends_with('*') ? name.starts_with(known.name.substr(0, known.name.size() - 1))
                                      : known.name == name;
   });
@@ -149,7 +148,7 @@ void read_swift_megatron(std::span<const launch_scripts::ShellWord> command,
   const Fields fields(document.root());
   read_megatron_fields(fields, draft, given, name);
   draft.model = model;
-  list_settings(fields, name, kMegatronSettings, draft.report);
+  list_settings(fields, name, known_settings("megatron/settings"), draft.report);
   // What no word said are sizes of the model and defaults.
   std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
   std::erase_if(draft.report.not_read, [](const UnreadSetting& one) { return one.line == 0; });
@@ -160,7 +159,7 @@ void read_swift_megatron(std::span<const launch_scripts::ShellWord> command,
     draft.tensor_input = plan::TensorInput::kRegather;
   }
   read_swift_packing(own, given, draft);
-  list_settings(own, name, kSwiftMegatronSettings, draft.report);
+  list_settings(own, name, known_settings("swift/megatron"), draft.report);
   for (auto& one : draft.report.read) {
     const auto flag = arguments.flags.find(one.name);
     if (flag != arguments.flags.end()) one.name = flag->second;

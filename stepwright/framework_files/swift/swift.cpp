@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
@@ -16,7 +17,6 @@
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/swift/megatron_words.h"
-#include "stepwright/framework_files/swift/settings.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
 #include "stepwright/model/catalog.h"
 
@@ -126,14 +126,11 @@ void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& 
     const Document document = program_document(sorted, given);
     return read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
-  const StartedProgram program{
-      .framework = "ms-swift",
-      .arguments = "swift sft, megatron sft",
-      .starts = starts_swift,
-      .has_argument = is_argument_and_value,
-      .takes_values = [](std::string_view) { return true; },
-      .matters =
-          [](std::string_view argument) { return argument_matters(argument, kSwiftSettings); }};
+  const StartedProgram program{.framework = "ms-swift",
+                               .arguments = "swift sft, megatron sft",
+                               .starts = starts_swift,
+                               .has_argument = is_argument_and_value,
+                               .matters = matters_by(known_settings("swift/settings"))};
   const StartedCommand command = started_command(scripts, given, program, draft);
   // swift/cli/main.py: get_torchrun_args.
   read_own_processes(command, draft);

@@ -10,9 +10,9 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/training_arguments.h"
-#include "stepwright/framework_files/swift/settings.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -165,7 +165,7 @@ void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given
   draft.plan.parallel.tensor = fields.integer("deepspeed_autotp_size", 1);
   read_tuner(fields, "lora", given, draft);
   read_swift_packing(fields, given, draft);
-  settle_program(fields, files, trainer, left_out, given, draft, kSwiftSettings);
+  settle_program(fields, files, trainer, left_out, given, draft, known_settings("swift/settings"));
 }
 
 }  // namespace stepwright::framework_files

@@ -135,9 +135,7 @@ void read_titan_script(std::span<const launch_scripts::SourceFile> files, const 
                                .arguments = "--job.config_file FILE.toml",
                                .starts = starts_torchtitan,
                                .has_argument = is_argument_and_value,
-                               .matters = [](std::string_view argument) {
-                                 return argument_matters(argument, kTitanSettings);
-                               }};
+                               .matters = matters_by(kTitanSettings)};
   const StartedCommand command = started_command(scripts, given, program, draft);
   draft.source = command.file;
   draft.program = command.words.front().text;

@@ -1,0 +1,87 @@
+#include "stepwright/framework_files/draft/tables.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/later.h"
+
+namespace stepwright::framework_files {
+
+Document table_document(std::string_view name) {
+  const EmbeddedFile* file = find_embedded(embedded_tables(), name);
+  if (file == nullptr) fail_input(fmt::format("there is no table '{}'", name));
+  return Document::parse(file->text, fmt::format("{}.yaml", name));
+}
+
+std::vector<std::string> texts_of(Node row, std::string_view one, std::string_view several) {
+  const auto list = row.find(several);
+  if (!list) return {row.get(one).text()};
+  if (row.find(one)) row.fail(fmt::format("has {} and {}: one of them is enough", one, several));
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < list->size(); ++i) texts.push_back(list->at(i).text());
+  return texts;
+}
+
+std::string_view KeptTexts::keep(Node row, std::string_view key) {
+  const auto value = row.find(key);
+  return value ? keep(value->text()) : std::string_view();
+}
+
+void each_row(const Document& table, std::string_view list,
+              const std::function<void(Node row, const std::string& source)>& visit) {
+  const Node groups = table.root();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Node group = groups.at(i);
+    group.allow_only({"source", "rows", "arguments", "idle"});
+    const std::string source = group.get("source").text();
+    if (source.empty()) group.fail("needs a source: where the program defines its settings");
+    const auto rows = group.find(list);
+    for (std::size_t row = 0; rows && row < rows->size(); ++row) visit(rows->at(row), source);
+  }
+}
+
+SettingTable::SettingTable(const Document& document) {
+  each_row(document, "rows", [&](Node row, const std::string& source) { add(row, source); });
+}
+
+void SettingTable::add(Node row, const std::string& source) {
+  row.allow_only({"key", "keys", "field", "matters", "leaves_out", "harmless"});
+  const auto matters = row.find("matters");
+  KnownSetting setting{.name = {},
+                       .field = texts_.keep(row, "field"),
+                       .leaves_out = texts_.keep(row, "leaves_out"),
+                       .usual = texts_.keep(row, "harmless"),
+                       .source = texts_.keep(source)};
+  if (!setting.leaves_out.empty()) setting.matters = Matters::kYes;
+  if (matters) setting.matters = matters->choice(kMattersNames);
+  if ((setting.matters == Matters::kNo) != setting.leaves_out.empty()) {
+    row.fail("needs leaves_out where it matters, and only there");
+  }
+  for (std::string& name : texts_of(row, "key", "keys")) {
+    setting.name = texts_.keep(std::move(name));
+    rows_.push_back(setting);
+  }
+}
+
+std::span<const KnownSetting> known_settings(std::string_view table) {
+  using Tables = std::map<std::string_view, std::unique_ptr<Later<SettingTable>>>;
+  static const Tables kTables = [] {
+    Tables tables;
+    for (const EmbeddedFile& file : embedded_tables()) {
+      const std::function<SettingTable()> read = [&file] {
+        return SettingTable(table_document(file.name));
+      };
+      tables.emplace(file.name, std::make_unique<Later<SettingTable>>(read));
+    }
+    return tables;
+  }();
+  const auto found = kTables.find(table);
+  if (found == kTables.end()) fail_input(fmt::format("there is no table '{}'", table));
+  return found->second->get().rows();
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
+#include "stepwright/framework_files/draft/import_report.h"
+
+namespace stepwright::framework_files {
+
+/// The tables of the room's folders, by folder and name: `megatron/settings`. Each is a list of
+/// groups: a `source`, which says where the program defines its settings, and `rows`
+/// (`SettingTable`), or `arguments` and `idle` (`megatron/arguments.h`).
+std::span<const EmbeddedFile> embedded_tables();
+
+/// Reads a table. Fails with `kInput` where there is none of that name.
+Document table_document(std::string_view name);
+
+/// Visits the rows of a list (`rows`) in each group of a table. Fails with `kInput` on a group
+/// without a source.
+void each_row(const Document& table, std::string_view list,
+              const std::function<void(Node row, const std::string& source)>& visit);
+
+/// The texts below `one`, or the list below `several`, of which a row has exactly one.
+std::vector<std::string> texts_of(Node row, std::string_view one, std::string_view several);
+
+/// Texts to which the rows of a table point. They stay in their place when the owner is moved.
+class KeptTexts {
+ public:
+  std::string_view keep(std::string text) { return *texts_.insert(std::move(text)).first; }
+  /// The text below a key; empty if absent.
+  std::string_view keep(Node row, std::string_view key);
+
+ private:
+  std::set<std::string> texts_;
+};
+
+/// Settings of a program. The first row counts whose key fits a setting's name.
+class SettingTable {
+ public:
+  /// Reads `{key, field, matters, leaves_out, harmless}`, with `keys` for several settings alike:
+  /// the members of `KnownSetting`, of which `harmless` is `usual`. A row with `leaves_out`
+  /// matters, unless it says `matters: unknown`. Fails with `kInput` on a group without a source,
+  /// and on a row without a key.
+  explicit SettingTable(const Document& document);
+  SettingTable(SettingTable&&) = default;
+  SettingTable& operator=(SettingTable&&) = default;
+
+  [[nodiscard]] std::span<const KnownSetting> rows() const { return rows_; }
+
+ private:
+  void add(Node row, const std::string& source);
+
+  KeptTexts texts_;
+  std::vector<KnownSetting> rows_;
+};
+
+/// The settings of a table (`axolotl/settings`), which is read when it is first asked for.
+std::span<const KnownSetting> known_settings(std::string_view table);
+
+}  // namespace stepwright::framework_files
