@@ -329,15 +329,4 @@ void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given&
                      known_settings("megatron/settings"));
 }
 
-bool is_bridge(const launch_scripts::SourceFile& file) {
-  const bool recipe =
-      launch_scripts::holds(file, "def ") && launch_scripts::holds(file, kContainer);
-  const bool over = launch_scripts::holds(file, "from megatron.bridge.") &&
-                    !launch_scripts::holds(file, "ConfigContainer(");
-  return recipe &&
-         (launch_scripts::holds(file, "_common(") || launch_scripts::holds(file, "AutoBridge.") ||
-          over || launch_scripts::holds(file, "from megatron.bridge.recipes.") ||
-          launch_scripts::holds(file, kWorkload) || launch_scripts::holds(file, kTables));
-}
-
 }  // namespace stepwright::framework_files

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files/read_adapters.h"
 
@@ -512,15 +512,7 @@ void read_deepspeed(std::span<const launch_scripts::SourceFile> files, const Giv
 }
 
 bool is_deepspeed(const launch_scripts::SourceFile& file) {
-  if (printed_configuration(file.text)) return true;
-  const std::size_t begin = file.text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || file.text[begin] != '{') return false;
-  if (!launch_scripts::holds(file, "\"zero_optimization\"") &&
-      !launch_scripts::holds(file, "\"train_micro_batch_size_per_gpu\"") &&
-      !launch_scripts::holds(file, "\"train_batch_size\"")) {
-    return false;
-  }
-  return !launch_scripts::holds(file, "per_device_train_batch_size");
+  return printed_configuration(file.text).has_value() || is_file_of("deepspeed", file);
 }
 
 }  // namespace stepwright::framework_files

@@ -9,6 +9,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -37,7 +38,8 @@ HubScript read_hub_script(const launch_scripts::SourceFile& script,
   for (const auto& [name, file] : made.command.written) {
     HubFiles& given_files = made.files;
     if (given_files.deepspeed == nullptr && is_deepspeed(file)) given_files.deepspeed = &file;
-    if (given_files.accelerate == nullptr && is_accelerate(file)) given_files.accelerate = &file;
+    if (given_files.accelerate == nullptr && is_file_of("accelerate", file))
+      given_files.accelerate = &file;
   }
   return made;
 }

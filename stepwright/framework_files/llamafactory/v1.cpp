@@ -214,13 +214,4 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
   list_left_out(left_out, files.program->name, draft.report);
 }
 
-bool is_factory_v1(const launch_scripts::SourceFile& file) {
-  const bool model = file.text.starts_with("model:") || launch_scripts::holds(file, "\nmodel:");
-  return model && launch_scripts::holds(file, "\ntrain_dataset:") &&
-         (launch_scripts::holds(file, "\nmicro_batch_size:") ||
-          launch_scripts::holds(file, "\ndist_config:") ||
-          launch_scripts::holds(file, "\nkernel_config:") ||
-          launch_scripts::holds(file, "\npeft_config:"));
-}
-
 }  // namespace stepwright::framework_files

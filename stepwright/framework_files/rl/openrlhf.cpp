@@ -344,8 +344,4 @@ bool starts_openrlhf(std::span<const launch_scripts::ShellWord> words) {
   return !trainer_among(words).empty();
 }
 
-bool is_openrlhf(const launch_scripts::SourceFile& file) {
-  return launch_scripts::holds(file, kOpenrlhf);
-}
-
 }  // namespace stepwright::framework_files

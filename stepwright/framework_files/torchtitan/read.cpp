@@ -477,12 +477,4 @@ void read_torchtitan(std::span<const launch_scripts::SourceFile> files, const Gi
   read_titan_config(read_titan_file(files, given), given, draft);
 }
 
-bool is_torchtitan(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file)) return is_titan_script(file);
-  return launch_scripts::holds(file, "[parallelism]") ||
-         launch_scripts::holds(file, "[training]") ||
-         launch_scripts::holds(file, "Trainer.Config") ||
-         launch_scripts::holds(file, "\"data_parallel_shard_degree\"");
-}
-
 }  // namespace stepwright::framework_files
