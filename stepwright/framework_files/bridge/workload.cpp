@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <vector>
 
 #include "stepwright/cluster/generation.h"
@@ -126,11 +125,8 @@ std::optional<Tree> bridge_workload(const std::string& function, const Tree& arg
 }
 
 std::optional<std::int64_t> bridge_devices(const Tree& workload) {
-  const std::string& text = workload.find("num_gpus")->text;
-  std::int64_t devices = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
-  if (error != std::errc() || end != text.data() + text.size() || devices < 1) return std::nullopt;
-  return devices;
+  const auto devices = launch_scripts::number_in_digits(workload.find("num_gpus")->text);
+  return devices.value_or(0) > 0 ? devices : std::nullopt;
 }
 
 std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,6 +62,13 @@ struct ImportReport {
   std::vector<AssumedField> assumed;
   std::vector<UnreadSetting> not_read;  ///< What matters first.
 };
+
+/// Visits each setting of a report, read or not, as `visit(setting)`, which may rename it.
+template <class Visit>
+void each_setting(ImportReport& report, const Visit& visit) {
+  std::ranges::for_each(report.read, visit);
+  std::ranges::for_each(report.not_read, visit);
+}
 
 /// What is known of a setting by its dotted path; null where nothing is.
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);

@@ -136,22 +136,15 @@ constexpr OptimizerWord kDeepspeedOptimizers[] = {
 };
 
 void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
-  const auto type = fields.section("optimizer").node().find("type");
+  const Fields section = fields.section("optimizer");
+  const auto type = section.node().find("type");
   if (!type || type->is_null()) return;
   std::string word = type->text();
   std::ranges::transform(word, word.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto* known = std::ranges::find(kDeepspeedOptimizers, word, &OptimizerWord::word);
-  const bool listed = known != std::end(kDeepspeedOptimizers);
-  draft.optimizer = listed ? known->optimizer : plan::Optimizer::kAdamW;
-  if (listed && known->leaves_out.empty()) {
-    static_cast<void>(fields.section("optimizer").find("type"));
-    return;
-  }
-  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(type->text())));
-  left_out.push_back(
-      {"optimizer.type", *type,
-       std::string(listed ? known->leaves_out : "its states and its update: AdamW's are counted")});
+  take_optimizer_word(section, "type", known == std::end(kDeepspeedOptimizers) ? nullptr : known,
+                      "optimizer.", left_out, draft);
 }
 
 /// The group that a key names; nothing where it is off.

@@ -12,12 +12,6 @@
 #include "stepwright/framework_files/recognition/target_data.h"
 
 namespace stepwright::framework_files {
-namespace {
-
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-}  // namespace
-
 HubScript read_hub_script(const launch_scripts::SourceFile& script,
                           std::span<const launch_scripts::SourceFile> files, const Given& given,
                           const StartedProgram& program, Draft& draft) {
@@ -45,9 +39,9 @@ HubScript read_hub_script(const launch_scripts::SourceFile& script,
 }
 
 void take_named_settings(const launch_scripts::ShellWord& path, HubScript& script) {
-  const std::string name(last_part(path.text));
+  const std::string name(launch_scripts::last_part(path.text));
   for (const launch_scripts::SourceFile* file : script.files.programs) {
-    if (last_part(file->name) != name) continue;
+    if (launch_scripts::last_part(file->name) != name) continue;
     script.files.program = file;
     return;
   }

@@ -84,14 +84,10 @@ void check_program(const StartedCommand& command, ImportReport& report) {
 
 /// Calls settings as the script does.
 void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
-  const auto rename = [&](auto& settings) {
-    for (auto& setting : settings) {
-      const auto flag = arguments.flags.find(setting.name);
-      if (flag != arguments.flags.end()) setting.name = flag->second;
-    }
-  };
-  rename(report.read);
-  rename(report.not_read);
+  each_setting(report, [&](auto& setting) {
+    const auto flag = arguments.flags.find(setting.name);
+    if (flag != arguments.flags.end()) setting.name = flag->second;
+  });
 }
 
 /// Reads what arguments say, and lists what became of each.

@@ -11,8 +11,8 @@ namespace {
 using launch_scripts::ShellWord;
 using launch_scripts::SourceFile;
 
-constexpr Named<FileMark::In> kPlaces[] = {{FileMark::In::kScripts, "scripts"},
-                                           {FileMark::In::kFiles, "files"}};
+constexpr Named<FileMark::In> kFileKinds[] = {{FileMark::In::kScripts, "scripts"},
+                                              {FileMark::In::kFiles, "files"}};
 
 /// One text, or a list of them.
 std::vector<std::string> texts_of(Node node) {
@@ -62,7 +62,7 @@ bool begins_with_mark(std::span<const ShellWord> words, const WordMark& mark) {
   std::string_view text = words.front().text;
   text.remove_prefix(std::min(text.find_first_not_of('+'), text.size()));
   std::string_view part = text;
-  if (mark.of == WordMark::Of::kBase) part = text.substr(text.rfind('/') + 1);
+  if (mark.of == WordMark::Of::kBase) part = launch_scripts::last_part(text);
   if (mark.of == WordMark::Of::kFlag) part = text.substr(0, text.find('='));
   if (!matches_any(mark.patterns, part) || matches_any(mark.lacks, text)) return false;
   return mark.next.empty() || (words.size() > 1 && matches_any(mark.next, words[1].text));
@@ -89,7 +89,7 @@ bool matches(std::string_view pattern, std::string_view text) {
 FileMark read_file_mark(Node node) {
   node.allow_only({"in", "part", "begins", "holds", "lacks"});
   FileMark mark;
-  if (const auto in = node.find("in")) mark.in = in->choice(kPlaces);
+  if (const auto in = node.find("in")) mark.in = in->choice(kFileKinds);
   if (const auto part = node.find("part")) mark.part = part->text();
   if (const auto begins = node.find("begins")) mark.begins = begins->text();
   const Node holds = node.get("holds");

@@ -23,8 +23,6 @@ namespace {
 constexpr Named<DType> kNemoRlPrecisions[] = {
     {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
 
-std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 /// The last file, over those that it names, which are given before it or after it.
 Tree laid_together(std::span<const launch_scripts::SourceFile> files) {
   std::vector<Tree> trees;
@@ -34,7 +32,8 @@ Tree laid_together(std::span<const launch_scripts::SourceFile> files) {
   }
   const auto named_by = [&](const Tree& tree, std::size_t other) {
     const Tree* under = tree.find("defaults");
-    return under != nullptr && file_of(under->text) == file_of(files[other].name);
+    return under != nullptr &&
+           launch_scripts::last_part(under->text) == launch_scripts::last_part(files[other].name);
   };
   // The one that no other names is the topmost.
   std::size_t top = 0;

@@ -137,7 +137,7 @@ bool is_own_configuration(std::string_view name) {
 }
 
 std::string_view stem_of(std::string_view path) {
-  path = path.substr(path.rfind('/') + 1);
+  path = launch_scripts::last_part(path);
   return path.substr(0, path.find(".y"));
 }
 

@@ -60,7 +60,7 @@ std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
     if (!path || !path->is_scalar()) continue;
     const std::string text = path->text();
     const auto known =
-        model::built_in_of_id(fmt::format("hub/{}", text.substr(text.rfind('/') + 1)));
+        model::built_in_of_id(fmt::format("hub/{}", launch_scripts::last_part(text)));
     if (known) return *known;
   }
   return "";
