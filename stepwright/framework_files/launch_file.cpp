@@ -296,13 +296,10 @@ namespace {
 
 /// Throws an error about a value that a script leaves open again, with what says it.
 [[noreturn]] void fail_with_open_value(const Error& error, const Draft& draft) {
-  constexpr std::string_view kSaid = "the script leaves it open";
-  const std::string_view message = error.what();
   for (const auto& [value, how] : draft.open_values) {
-    if (value.empty() || value != error.place().value || message.find(kSaid) != message.npos) {
-      continue;
-    }
-    throw Error(error.kind(), fmt::format("{}; {}: {}", message, kSaid, how), error.place());
+    if (value.empty() || value != error.place().value) continue;
+    throw Error(error.kind(), fmt::format("{}; the script leaves it open: {}", error.what(), how),
+                error.place());
   }
   throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
 }
@@ -316,6 +313,8 @@ void read_target(const LaunchTarget& target, std::span<const launch_scripts::Sou
         {.file = draft.source, .launchers = draft.launchers, .environment = draft.environment},
         draft);
   }
+} catch (const OpenValueError&) {
+  throw;
 } catch (const Error& error) {
   fail_with_open_value(error, draft);
 }

@@ -53,7 +53,8 @@ struct UnreadSetting {
   std::string name, value, file;
   std::uint32_t line = 0;
   Matters matters = Matters::kMaybe;
-  std::string why;  ///< What a prediction leaves out without it; may be empty.
+  std::string why;                       ///< What a prediction leaves out without it; may be empty.
+  std::vector<std::string> arguments{};  ///< Of an open condition: arguments that hang on it.
 };
 
 /// What became of each setting of the files that were imported.
