@@ -57,7 +57,7 @@ Json plan_of(const plan::PlannedJob& planned) {
 }  // namespace
 
 std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
-  std::string text(find_embedded(embedded_tables(), "fsdp/fsdp")->text);
+  std::string text(embedded_text("fsdp/fsdp"));
   const std::string plan =
       fmt::format("{}{}{}", kBeforePlan, plan_of(planned).dump(2), kBehindPlan);
   text.replace(text.find(kPlaceOfPlan), kPlaceOfPlan.size(), plan);

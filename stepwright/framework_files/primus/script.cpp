@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
@@ -28,11 +29,6 @@ constexpr std::string_view kCommand = "primus-cli";
 constexpr std::string_view kStarters[] = {"run_pretrain.sh",           "run_local_pretrain.sh",
                                           "run_slurm_pretrain.sh",     "run_pretrain_cli.sh",
                                           "run_local_pretrain_cli.sh", "run_slurm_pretrain_cli.sh"};
-constexpr std::string_view kStarterText = R"(#!/bin/bash
-torchrun --nproc_per_node "${GPUS_PER_NODE:-8}" --nnodes "${NNODES:-1}" primus/cli/main.py \
-  train pretrain --config "${EXP:-examples/megatron/exp_pretrain.yaml}" "$@"
-)";
-constexpr std::string_view kCommandText = "#!/bin/bash\npython3 primus/cli/main.py \"$@\"\n";
 
 /// The place of "pretrain" of `train pretrain`, behind which the program's own arguments stand;
 /// nothing where it starts something else, as a benchmark.
@@ -101,9 +97,11 @@ PrimusFiles sorted_files(std::span<const launch_scripts::SourceFile> files) {
     fail_input("primus: give the script that starts it, or its experiment");
   }
   for (const std::string_view name : kStarters) {
-    sorted.scripts.push_back({std::string(name), std::string(kStarterText)});
+    sorted.scripts.push_back(
+        {std::string(name), std::string(embedded_text("primus/run_pretrain"))});
   }
-  sorted.scripts.push_back({std::string(kCommand), std::string(kCommandText)});
+  sorted.scripts.push_back(
+      {std::string(kCommand), std::string(embedded_text("primus/primus_cli"))});
   return sorted;
 }
 

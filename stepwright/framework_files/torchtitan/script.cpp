@@ -15,6 +15,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/settings.h"
@@ -24,20 +25,6 @@ namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kRunTrain = "run_train.sh";
-
-/// pytorch/torchtitan run_train.sh, up to 0.2.2 and after it.
-constexpr std::string_view kRunTrainText = R"(#!/usr/bin/bash
-NGPU=${NGPU:-"8"}
-CONFIG_FILE=${CONFIG_FILE:-"./torchtitan/models/llama3/train_configs/debug_model.toml"}
-TRAIN_FILE=${TRAIN_FILE:-"torchtitan.train"}
-MODULE=${MODULE:-"llama3"}
-CONFIG=${CONFIG:-""}
-if [ -n "${CONFIG}" ]; then
-  torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --module ${MODULE} --config ${CONFIG} "$@"
-else
-  torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --job.config_file ${CONFIG_FILE} "$@"
-fi
-)";
 
 std::vector<CommandOption> titan_options(std::span<const launch_scripts::ShellWord> words) {
   std::vector<CommandOption> options = command_options(words);
@@ -120,7 +107,8 @@ void read_titan_script(std::span<const launch_scripts::SourceFile> files, const 
   const bool known = std::ranges::any_of(scripts, [](const launch_scripts::SourceFile& file) {
     return launch_scripts::base_name(file.name) == kRunTrain;
   });
-  if (!known) scripts.push_back({std::string(kRunTrain), std::string(kRunTrainText)});
+  if (!known)
+    scripts.push_back({std::string(kRunTrain), std::string(embedded_text("torchtitan/run_train"))});
   const StartedProgram program{.framework = "torchtitan",
                                .arguments = "--job.config_file FILE.toml",
                                .starts = starts_of("torchtitan"),
