@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/list_tables.h"
+#include "stepwright/framework_files/target.h"
 #include "stepwright/plan/frameworks/table.h"
 
 namespace stepwright::cli {
@@ -91,6 +92,8 @@ pipeline position equal, nearly (even with a remainder), any (as listed), hollow
 schedule even-groups, any-groups: groups of micro-batches of another size than the pipeline's.
 overlap: messages that may run beside computation; exposed: those that may be kept from it. model:
 what models have beyond a plain Llama. by default: what a job of it has that says nothing else.
+target: files that `export` writes or `import` reads; judged: a test runs the package on what is
+written or read; by source: its code was read.
 docs/formats.md, "Frameworks", has every word. Sources: --json.
 )";
 
@@ -105,6 +108,20 @@ std::string line_text(const Json& line) {
   what += releases_text(line);
   return fmt::format("  {:<19} {}\n", what + ":",
                      takes_any(line) ? "any" : joined_by(", ", line.at("words")));
+}
+
+/// Targets whose files are of a framework, and how it is known what they mean.
+Json targets_json(std::string_view framework) {
+  Json list = Json::array();
+  for (const framework_files::LaunchTarget& target : framework_files::launch_targets()) {
+    if (target.framework != framework) continue;
+    const framework_files::Evidence& evidence = target.data->evidence;
+    list.push_back({{"name", target.word},
+                    {"evidence", evidence.judged ? "judged" : "by source"},
+                    {"source", evidence.judged ? evidence.package : evidence.repository}});
+    if (evidence.judged) list.back()["test"] = evidence.test;
+  }
+  return list;
 }
 
 /// "  by default of bridge: accumulate stored".
@@ -137,6 +154,7 @@ Json frameworks_json() {
                     {"checked", entry.checked},
                     {"runs", std::move(runs)},
                     {"variants", std::move(variants)},
+                    {"targets", targets_json(entry.name)},
                     {"defaults", std::move(defaults)},
                     {"notes", entry.notes}});
   }
@@ -153,6 +171,11 @@ std::string frameworks_text(const Json& frameworks) {
     for (const Json& variant : framework.at("variants")) {
       text += fmt::format("  {:<19} {}: {}\n", "variant:", variant.at("name").get<std::string>(),
                           variant.at("about").get<std::string>());
+    }
+    for (const Json& target : framework.at("targets")) {
+      text += fmt::format("  {:<19} {}, {}: {}\n", "target:", target.at("name").get<std::string>(),
+                          target.at("evidence").get<std::string>(),
+                          target.at("source").get<std::string>());
     }
     for (const Json& line : framework.at("defaults")) text += default_text(line);
     for (const Json& note : framework.at("notes")) {

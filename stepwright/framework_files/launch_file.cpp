@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
-#include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/read_back.h"
 #include "stepwright/launch_scripts/carriers.h"
 #include "stepwright/launch_scripts/python/launcher.h"
@@ -45,48 +45,23 @@ const LaunchTarget& target_of(std::string_view word) {
   return *found;
 }
 
-/// Programs that no reader knows, by a part of their names.
-constexpr std::pair<std::string_view, std::string_view> kUnreadPrograms[] = {
-    {"nlp/language_modeling/", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
-    {"megatron_gpt_pretraining.py", "of NeMo 1; NeMo is read as recipes of Megatron-Bridge"},
-    {"run_recipe.py", "of Megatron-Bridge: give the file of the recipe, with --function NAME"},
-    {"colossalai", "of ColossalAI"},
-    {"litgpt", "of LitGPT"}};
-
-/// Configurations that no reader knows, by what they hold.
-constexpr std::pair<std::string_view, std::string_view> kUnreadFiles[] = {
-    {"_target_: nemo_automodel.", "NeMo AutoModel"},
-    {"_target_: nemo.collections.", "NeMo 2"},
-    {"from nemo.collections", "NeMo 2 (NeMo is read as recipes of Megatron-Bridge)"}};
-
 [[noreturn]] void fail_unread(const launch_scripts::SourceFile& script, const StartedLook& look) {
-  std::string whose;
-  for (const auto& [part, owner] : kUnreadPrograms) {
-    if (whose.empty() && look.program.find(part) != std::string::npos) {
-      whose = fmt::format(" ({})", owner);
-    }
-  }
+  const auto owner = unread_program(look.program);
+  const std::string whose = owner ? fmt::format(" ({})", *owner) : "";
   fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}",
                                script.name, printable(look.program), whose, look.place,
                                fmt::join(import_words(), ", ")));
 }
 
-/// Whether only some words of a command tell a target, not the program: such come behind the
-/// others, DeepSpeed behind those whose files name its configuration, too.
-int turn_of(const LaunchTarget& target) {
-  if (target.word == "deepspeed") return 2;
-  return target.word == "megatron" || target.word == "hf" ? 1 : 0;
-}
-
-/// The target whose program a command starts; null where none does.
+/// The target whose program a command starts; null where none does. Targets that only some words
+/// of a command tell, not its program, come behind the others.
 const LaunchTarget* target_of(std::span<const launch_scripts::ShellWord> words) {
-  for (const int turn : {0, 1, 2}) {
-    for (const LaunchTarget& target : launch_targets()) {
-      const bool asked = target.starts != nullptr && turn_of(target) == turn;
-      if (asked && target.starts(words)) return &target;
-    }
+  const LaunchTarget* found = nullptr;
+  for (const LaunchTarget& target : launch_targets()) {
+    const bool earlier = found == nullptr || target.data->order < found->data->order;
+    if (earlier && starts(target, words)) found = &target;
   }
-  return nullptr;
+  return found;
 }
 
 /// The target whose program a script starts; `likely`: those that its text may be of.
@@ -125,12 +100,6 @@ const LaunchTarget& started_target(std::span<const launch_scripts::SourceFile> f
   return *target;
 }
 
-/// Whether a target's own files are Python: functions and programs that are configurations.
-bool is_python_target(const LaunchTarget& target) {
-  static constexpr std::string_view kForms[] = {"torchtitan", "bridge", "nemo", "fsdp"};
-  return std::ranges::find(kForms, target.word) != std::end(kForms);
-}
-
 /// The target whose files these are, by the content of the first that says it. A script is of a
 /// target whose program it may start, whatever files it writes.
 const LaunchTarget& recognised(std::span<const launch_scripts::SourceFile> files,
@@ -140,14 +109,13 @@ const LaunchTarget& recognised(std::span<const launch_scripts::SourceFile> files
     const bool script = launch_scripts::is_shell_script(file);
     std::vector<const LaunchTarget*> likely;
     for (const LaunchTarget& target : launch_targets()) {
-      const bool may = target.recognises != nullptr && (!script || target.starts != nullptr);
-      if (may && target.recognises(file)) likely.push_back(&target);
+      const bool may = !script || has_starts(target);
+      if (may && recognises(target, file)) likely.push_back(&target);
     }
     // Words of others stand in the comments of a program.
-    const bool python = file.name.ends_with(".py");
-    if (python &&
-        std::ranges::any_of(likely, [](const auto* one) { return is_python_target(*one); })) {
-      std::erase_if(likely, [](const auto* one) { return !is_python_target(*one); });
+    const auto is_python = [](const LaunchTarget* one) { return one->data->python_files; };
+    if (file.name.ends_with(".py") && std::ranges::any_of(likely, is_python)) {
+      std::erase_if(likely, std::not_fn(is_python));
     }
     if (likely.size() == 1 || (!script && !likely.empty())) return *likely.front();
     if (script && (started || !likely.empty())) return started_target(files, given, likely);
@@ -164,11 +132,10 @@ const LaunchTarget& recognised(std::span<const launch_scripts::SourceFile> files
                     "command as a script, as its dry run or its log prints it",
                     first.name));
   }
-  for (const auto& [mark, owner] : kUnreadFiles) {
-    if (!launch_scripts::holds(first, mark)) continue;
+  if (const auto owner = unread_file(first)) {
     fail_unsupported(
         fmt::format("{}: a configuration of {}, which is of no framework that is read: {}",
-                    first.name, owner, fmt::join(import_words(), ", ")));
+                    first.name, *owner, fmt::join(import_words(), ", ")));
   }
   fail_input(fmt::format("{}: nothing in it says whose configuration it is: --from {}",
                          files.front().name, fmt::join(import_words(), "|")));
@@ -254,7 +221,7 @@ void settle_environment(const LaunchTarget& target, plan::PlannedJob& planned, b
     notes.push_back(
         "Collectives are left to the library, as the environment cannot say the plan's.");
   }
-  if (target.sets_environment) return;
+  if (target.data->sets_environment) return;
   for (const auto& [name, value, reason] : settings) {
     notes.push_back(value.empty() ? fmt::format("{} must not be set: {}.", name, reason)
                                   : fmt::format("Set {}={}: {}.", name, value, reason));
@@ -264,9 +231,9 @@ void settle_environment(const LaunchTarget& target, plan::PlannedJob& planned, b
 std::vector<std::string> header_of(const LaunchTarget& target, const plan::PlannedJob& planned,
                                    const std::vector<std::string>& notes) {
   std::vector<std::string> lines = {
-      fmt::format("{}, written by stepwright", target.about),
-      fmt::format("checked against: {}", target.checked),
-      fmt::format("assumes: {}", target.assumes),
+      fmt::format("{}, written by stepwright", target.data->about),
+      fmt::format("checked against: {}", target.data->checked),
+      fmt::format("assumes: {}", target.data->assumes),
       fmt::format("model: {}, on {} x {} {}", planned.job.model_name, planned.job.cluster.nodes,
                   planned.job.cluster.devices_per_node, planned.job.cluster.device.name)};
   for (const std::string& note : notes) lines.push_back(fmt::format("note: {}", note));
@@ -318,8 +285,8 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   file.started = planned;
   file.text = target.write(planned, header_of(target, planned, file.notes));
   file.notes.insert(file.notes.begin(),
-                    {fmt::format("The file was checked against {}.", target.checked),
-                     fmt::format("The file assumes {}.", target.assumes)});
+                    {fmt::format("The file was checked against {}.", target.data->checked),
+                     fmt::format("The file assumes {}.", target.data->assumes)});
   return file;
 } catch (const Error& error) {
   throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
@@ -329,13 +296,10 @@ namespace {
 
 /// Throws an error about a value that a script leaves open again, with what says it.
 [[noreturn]] void fail_with_open_value(const Error& error, const Draft& draft) {
-  constexpr std::string_view kSaid = "the script leaves it open";
-  const std::string_view message = error.what();
   for (const auto& [value, how] : draft.open_values) {
-    if (value.empty() || value != error.place().value || message.find(kSaid) != message.npos) {
-      continue;
-    }
-    throw Error(error.kind(), fmt::format("{}; {}: {}", message, kSaid, how), error.place());
+    if (value.empty() || value != error.place().value) continue;
+    throw Error(error.kind(), fmt::format("{}; the script leaves it open: {}", error.what(), how),
+                error.place());
   }
   throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
 }
@@ -349,6 +313,8 @@ void read_target(const LaunchTarget& target, std::span<const launch_scripts::Sou
         {.file = draft.source, .launchers = draft.launchers, .environment = draft.environment},
         draft);
   }
+} catch (const OpenValueError&) {
+  throw;
 } catch (const Error& error) {
   fail_with_open_value(error, draft);
 }
@@ -356,10 +322,20 @@ void read_target(const LaunchTarget& target, std::span<const launch_scripts::Sou
 /// Whether a Python file is a configuration itself, not a program that starts a command.
 bool is_python_form(std::string_view word, const launch_scripts::SourceFile& file) {
   return std::ranges::any_of(launch_targets(), [&](const LaunchTarget& target) {
-    const bool meant = word == target.word;
-    return is_python_target(target) &&
-           (meant || (target.recognises != nullptr && target.recognises(file)));
+    return target.data->python_files && (word == target.word || recognises(target, file));
   });
+}
+
+/// Fails for a file that is no log of a target whose logs may be large.
+void check_large_log(const launch_scripts::SourceFile& file) {
+  std::vector<std::string_view> programs;
+  for (const LaunchTarget& target : launch_targets()) {
+    if (target.data->large_logs.empty()) continue;
+    if (target.recognises != nullptr && target.recognises(file)) return;
+    programs.emplace_back(target.data->large_logs);
+  }
+  fail_input(fmt::format("{}: is larger than 1 MiB, and no log of {}", file.name,
+                         fmt::join(programs, ", ")));
 }
 
 }  // namespace
@@ -408,9 +384,7 @@ std::string read_text_file(const std::filesystem::path& path) {
   if (file.text.empty()) fail_input(fmt::format("{}: is empty or cannot be read", file.name));
   if (file.text.size() > kLargestLog)
     fail_input(fmt::format("{}: is larger than 64 MiB", file.name));
-  if (file.text.size() > kLargestFile && !states_arguments(file)) {
-    fail_input(fmt::format("{}: is larger than 1 MiB, and no log of Megatron-LM", file.name));
-  }
+  if (file.text.size() > kLargestFile) check_large_log(file);
   if (const std::size_t at = find_bad_utf8(file.text); at != std::string_view::npos) {
     fail_input(fmt::format("{}: is no UTF-8 text (byte {})", file.name, at));
   }

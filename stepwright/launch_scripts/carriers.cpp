@@ -12,6 +12,7 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -134,7 +135,7 @@ void add_environment(const std::optional<Node>& environment, ScriptLines& script
 void add_command(const std::vector<Node>& words, ScriptLines& script) {
   if (words.empty()) return;
   const auto shell = [](std::string_view word) {
-    word = word.substr(word.rfind('/') + 1);
+    word = last_part(word);
     return word == "bash" || word == "sh";
   };
   if (shell(words.front().text())) {

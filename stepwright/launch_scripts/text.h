@@ -1,6 +1,9 @@
 #pragma once
 
+#include <charconv>
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,19 @@ struct SourceFile {
 /// Whether a file has these characters anywhere.
 inline bool holds(const launch_scripts::SourceFile& file, std::string_view text) {
   return file.text.find(text) != std::string::npos;
+}
+
+/// The number that a text of digits is, perhaps behind a minus; nullopt for any other text.
+inline std::optional<std::int64_t> number_in_digits(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "c" of "a/b/c"; a text without a slash as it is.
+inline std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
 }
 
 /// Whether a file is a script of a shell, by its first line or its name.

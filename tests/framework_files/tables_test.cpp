@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stepwright/core/error.h"
+#include "stepwright/framework_files/recognition/embedded.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -75,6 +76,7 @@ TEST(SettingTable, KeepsItsTextsWhenItIsMoved) {
 TEST(Tables, AreReadAndNameEachSettingOnce) {
   std::size_t all = 0;
   for (const EmbeddedFile& file : embedded_tables()) {
+    if (file.text.find("rows:") == std::string_view::npos) continue;
     std::set<std::string_view> names;
     for (const KnownSetting& known : known_settings(file.name)) {
       EXPECT_TRUE(names.insert(known.name).second) << file.name << ": " << known.name;

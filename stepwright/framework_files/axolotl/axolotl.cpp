@@ -329,13 +329,4 @@ void read_axolotl(std::span<const launch_scripts::SourceFile> files, const Given
   read_axolotl_program(sorted, program_document(sorted, given), given, draft);
 }
 
-bool is_axolotl(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file))
-    return launch_scripts::holds(file, "axolotl train") ||
-           launch_scripts::holds(file, "axolotl.cli.train");
-  return launch_scripts::holds(file, "base_model:") &&
-         (launch_scripts::holds(file, "micro_batch_size:") ||
-          launch_scripts::holds(file, "sequence_len:"));
-}
-
 }  // namespace stepwright::framework_files

@@ -18,9 +18,6 @@ std::string write_axolotl(const plan::PlannedJob& planned, const std::vector<std
 void read_axolotl(std::span<const launch_scripts::SourceFile> files, const Given& given,
                   Draft& draft);
 
-/// Whether a file is a configuration of axolotl, or a script that starts it.
-bool is_axolotl(const launch_scripts::SourceFile& file);
-
 /// Whether a command starts axolotl's training with a file of settings.
 bool starts_axolotl(std::span<const launch_scripts::ShellWord> words);
 

@@ -9,7 +9,6 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/bridge/helpers.h"
 #include "stepwright/framework_files/bridge/settings.h"
 #include "stepwright/framework_files/bridge/workload.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -18,6 +17,7 @@
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
+#include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/launch_scripts/python/config.h"
 
 namespace stepwright::framework_files {
@@ -280,11 +280,11 @@ void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given&
   const bool overrides = std::ranges::any_of(files, [](const launch_scripts::SourceFile& one) {
     return launch_scripts::holds(one, "def set_workload_base_configs(");
   });
-  if (!overrides) texts.push_back({kBridgeOverrides, "utils/overrides.py"});
+  if (!overrides) texts.push_back({embedded_text("bridge/overrides"), "utils/overrides.py"});
   const std::optional<cluster::Device> device = device_of(given);
   const std::string dispatcher = device ? bridge_flex_dispatcher(*device) : "";
   if (!dispatcher.empty()) texts.push_back({dispatcher, "training/flex_dispatcher_backend.py"});
-  texts.push_back({kBridgeHelpers, "recipes/utils.py"});
+  texts.push_back({embedded_text("bridge/helpers"), "recipes/utils.py"});
   const auto chosen = [&](const std::string& function, const Tree& arguments,
                           const PythonValue& value) {
     auto workload = bridge_workload(function, arguments, value);
@@ -327,17 +327,6 @@ void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given&
   read_megatron_text(text, root, kBridgeSettings, given, draft, file.name);
   list_python_unread(config, document, kBridgeSettings, draft.report,
                      known_settings("megatron/settings"));
-}
-
-bool is_bridge(const launch_scripts::SourceFile& file) {
-  const bool recipe =
-      launch_scripts::holds(file, "def ") && launch_scripts::holds(file, kContainer);
-  const bool over = launch_scripts::holds(file, "from megatron.bridge.") &&
-                    !launch_scripts::holds(file, "ConfigContainer(");
-  return recipe &&
-         (launch_scripts::holds(file, "_common(") || launch_scripts::holds(file, "AutoBridge.") ||
-          over || launch_scripts::holds(file, "from megatron.bridge.recipes.") ||
-          launch_scripts::holds(file, kWorkload) || launch_scripts::holds(file, kTables));
 }
 
 }  // namespace stepwright::framework_files

@@ -12,7 +12,4 @@ namespace stepwright::framework_files {
 void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given& given,
                  Draft& draft);
 
-/// Whether a file is such a recipe.
-bool is_bridge(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <vector>
 
 #include "stepwright/cluster/generation.h"
@@ -126,11 +125,8 @@ std::optional<Tree> bridge_workload(const std::string& function, const Tree& arg
 }
 
 std::optional<std::int64_t> bridge_devices(const Tree& workload) {
-  const std::string& text = workload.find("num_gpus")->text;
-  std::int64_t devices = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
-  if (error != std::errc() || end != text.data() + text.size() || devices < 1) return std::nullopt;
-  return devices;
+  const auto devices = launch_scripts::number_in_digits(workload.find("num_gpus")->text);
+  return devices.value_or(0) > 0 ? devices : std::nullopt;
 }
 
 std::optional<Tree> bridge_precision(const std::string& function, const Tree& arguments) {
@@ -165,47 +161,5 @@ std::string bridge_flex_dispatcher(const cluster::Device& device) {
   }
   return text;
 }
-
-constexpr std::string_view kBridgeOverrides = R"(
-def set_workload_base_configs(cfg, workload):
-    cfg.model.tensor_model_parallel_size = workload.tensor_model_parallel_size
-    cfg.model.pipeline_model_parallel_size = workload.pipeline_model_parallel_size
-    cfg.model.context_parallel_size = workload.context_parallel_size
-    cfg.model.virtual_pipeline_model_parallel_size = workload.virtual_pipeline_model_parallel_size
-    cfg.model.expert_model_parallel_size = workload.expert_model_parallel_size
-    cfg.model.expert_tensor_parallel_size = workload.expert_tensor_parallel_size
-    cfg.model.sequence_parallel = workload.sequence_parallel
-    cfg.train.global_batch_size = workload.global_batch_size
-    cfg.train.micro_batch_size = workload.micro_batch_size
-    if workload.use_megatron_fsdp:
-        cfg.ddp.use_megatron_fsdp = True
-        cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
-        cfg.ddp.average_in_collective = False
-        cfg.model.gradient_accumulation_fusion = True
-        cfg.optimizer.use_precision_aware_optimizer = False
-    if workload.cuda_graph_impl is not None:
-        cfg.model.cuda_graph_impl = workload.cuda_graph_impl
-    if workload.cuda_graph_scope is not None:
-        cfg.model.cuda_graph_scope = workload.cuda_graph_scope
-    if workload.moe_a2a_overlap:
-        cfg.comm_overlap.overlap_moe_expert_parallel_comm = True
-        cfg.comm_overlap.delay_wgrad_compute = True
-        cfg.model.moe_shared_expert_overlap = False
-    if workload.cpu_offloading_num_layers is not None:
-        cfg.model.cpu_offloading = True
-        cfg.model.cpu_offloading_weights = False
-        cfg.model.cpu_offloading_num_layers = workload.cpu_offloading_num_layers
-    if workload.recompute_num_layers is not None:
-        cfg.model.recompute_granularity = "full"
-        cfg.model.recompute_method = "block"
-        cfg.model.recompute_num_layers = workload.recompute_num_layers
-    if workload.recompute_modules is not None:
-        cfg.model.recompute_granularity = "selective"
-        cfg.model.recompute_modules = workload.recompute_modules
-    cfg.ddp.check_for_nan_in_grad = False
-    cfg.model.apply_rope_fusion = True
-    cfg.model.cross_entropy_fusion_impl = "te"
-    return cfg
-)";
 
 }  // namespace stepwright::framework_files

@@ -33,7 +33,4 @@ std::optional<Tree> bridge_precision(const std::string& function, const Tree& ar
 /// src/megatron/bridge/training/flex_dispatcher_backend.py.
 std::string bridge_flex_dispatcher(const cluster::Device& device);
 
-/// What `utils/overrides.py` does with a workload, for files that are given without it.
-extern const std::string_view kBridgeOverrides;
-
 }  // namespace stepwright::framework_files

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -21,13 +20,6 @@
 
 namespace stepwright::framework_files {
 namespace {
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// One value of two places that may both state it.
 void settle(std::optional<std::int64_t>& value, const std::optional<std::int64_t>& given,
@@ -93,9 +85,10 @@ cluster::Cluster cluster_of(Draft& draft, const Given& given) {
   if (mapping.front() != '{') {
     const std::size_t colon = mapping.rfind(':');
     std::optional<std::int64_t> nodes = given.nodes;
-    const auto count = colon == std::string::npos
-                           ? std::nullopt
-                           : whole_number(std::string_view(mapping).substr(colon + 1));
+    const auto count =
+        colon == std::string::npos
+            ? std::nullopt
+            : launch_scripts::number_in_digits(std::string_view(mapping).substr(colon + 1));
     if (count) {
       mapping.resize(colon);
       settle(nodes, count, "--nodes", "--cluster", "nodes");

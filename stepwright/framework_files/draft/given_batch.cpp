@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -54,17 +53,11 @@ Document option_document(std::string_view key, const std::string& value) {
 GivenBatch read_given_batch(const std::string& text) {
   if (text.empty()) return {};
   if (text.front() == '{') return read_batch_mapping(text);
-  const auto whole_number = [](std::string_view digits) -> std::optional<std::int64_t> {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
   const std::size_t cross = text.find_first_of("x,");
   GivenBatch batch;
-  batch.sequences = whole_number(std::string_view(text).substr(0, cross));
+  batch.sequences = launch_scripts::number_in_digits(std::string_view(text).substr(0, cross));
   if (cross != std::string::npos)
-    batch.length = whole_number(std::string_view(text).substr(cross + 1));
+    batch.length = launch_scripts::number_in_digits(std::string_view(text).substr(cross + 1));
   const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
   if (!whole) fail_batch(text);
   for (const auto& value : {batch.sequences, batch.length}) {

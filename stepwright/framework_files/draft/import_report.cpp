@@ -11,6 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/recognition/marks.h"
 #include "stepwright/plan/files.h"
 
 namespace stepwright::framework_files {
@@ -30,11 +31,6 @@ bool is_off(Node value, std::string_view usual) {
   if (!value.is_scalar()) return false;
   if (!usual.empty()) return value.text() == usual;
   return std::ranges::find(kWords, value.text()) != std::end(kWords);
-}
-
-bool is_named(const KnownSetting& known, std::string_view name) {
-  if (!known.name.ends_with('*')) return known.name == name;
-  return name.starts_with(known.name.substr(0, known.name.size() - 1));
 }
 
 /// Parts a file into what was asked for and the rest.
@@ -149,7 +145,7 @@ bool covers(std::string_view set, std::string_view place) {
 
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name) {
   const auto found =
-      std::ranges::find_if(known, [&](const KnownSetting& one) { return is_named(one, name); });
+      std::ranges::find_if(known, [&](const KnownSetting& one) { return matches(one.name, name); });
   return found == known.end() ? nullptr : &*found;
 }
 

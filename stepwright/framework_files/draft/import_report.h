@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -52,7 +53,8 @@ struct UnreadSetting {
   std::string name, value, file;
   std::uint32_t line = 0;
   Matters matters = Matters::kMaybe;
-  std::string why;  ///< What a prediction leaves out without it; may be empty.
+  std::string why;                       ///< What a prediction leaves out without it; may be empty.
+  std::vector<std::string> arguments{};  ///< Of an open condition: arguments that hang on it.
 };
 
 /// What became of each setting of the files that were imported.
@@ -61,6 +63,13 @@ struct ImportReport {
   std::vector<AssumedField> assumed;
   std::vector<UnreadSetting> not_read;  ///< What matters first.
 };
+
+/// Visits each setting of a report, read or not, as `visit(setting)`, which may rename it.
+template <class Visit>
+void each_setting(ImportReport& report, const Visit& visit) {
+  std::ranges::for_each(report.read, visit);
+  std::ranges::for_each(report.not_read, visit);
+}
 
 /// What is known of a setting by its dotted path; null where nothing is.
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/text.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -80,7 +81,7 @@ std::vector<std::string_view> names_in(std::string_view path) {
       if (first != std::string_view::npos) names.push_back(part.substr(first + mark.size()));
     }
   };
-  add_parts(path.substr(path.rfind('/') + 1));
+  add_parts(launch_scripts::last_part(path));
   const std::size_t cached = path.rfind(kCached);
   if (cached != std::string_view::npos) {
     const std::string_view rest = path.substr(cached + kCached.size());

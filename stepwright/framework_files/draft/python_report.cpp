@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
@@ -10,17 +11,16 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Whether a value stands at a dotted path.
-bool says(Node node, std::string_view path) {
+/// The value at a dotted path, which may be null; nullopt where none stands there.
+std::optional<Node> node_at(Node node, std::string_view path) {
   while (!path.empty()) {
-    if (!node.is_mapping()) return false;
     const std::size_t dot = std::min(path.find('.'), path.size());
-    const auto below = node.find(path.substr(0, dot));
-    if (!below || below->is_null()) return false;
+    const auto below = node.is_mapping() ? node.find(path.substr(0, dot)) : std::nullopt;
+    if (!below) return std::nullopt;
     node = *below;
     path.remove_prefix(std::min(dot + 1, path.size()));
   }
-  return true;
+  return node;
 }
 
 /// Whether a setting, or one below it, sets a field of a plan.
@@ -38,33 +38,21 @@ bool shapes_plan(std::string_view field) {
          field == "micro_batch" || field == "schedule.chunks";
 }
 
-/// Whether a value stands at a dotted path that is null: one that was not read.
-bool is_null_in(Node node, std::string_view path) {
-  while (!path.empty()) {
-    if (!node.is_mapping()) return false;
-    const std::size_t dot = std::min(path.find('.'), path.size());
-    const auto below = node.find(path.substr(0, dot));
-    if (!below) return false;
-    node = *below;
-    path.remove_prefix(std::min(dot + 1, path.size()));
-  }
-  return node.is_null();
-}
-
 }  // namespace
 
 void list_python_unread(const launch_scripts::PythonConfig& config, const Document& document,
                         std::span<const KnownSetting> known, ImportReport& report,
                         std::span<const KnownSetting> fields) {
   for (const launch_scripts::PythonUnread& one : config.unread) {
-    if (says(document.root(), one.name)) continue;
+    const auto there = node_at(document.root(), one.name);
+    if (there && !there->is_null()) continue;
     UnreadSetting unread{printable(one.name), printable(one.expression, 120),
                          document.name(),     one.line,
                          Matters::kMaybe,     ""};
     const KnownSetting* setting = known_setting(known, one.name);
     const KnownSetting* field = known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
     if (field != nullptr && !field->field.empty()) {
-      if (shapes_plan(field->field) && is_null_in(document.root(), one.name)) {
+      if (shapes_plan(field->field) && there) {
         fail_input(fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it",
                                document.name(), one.line, unread.name, unread.value, unread.name));
       }

@@ -8,6 +8,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/later.h"
+#include "stepwright/framework_files/recognition/embedded.h"
 
 namespace stepwright::framework_files {
 

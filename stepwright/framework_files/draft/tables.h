@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "stepwright/core/document.h"
-#include "stepwright/core/embedded.h"
 #include "stepwright/framework_files/draft/import_report.h"
 
 namespace stepwright::framework_files {
 
-/// The tables of the room's folders, by folder and name: `megatron/settings`. Each is a list of
-/// groups: a `source`, which says where the program defines its settings, and `rows`
-/// (`SettingTable`), or `arguments` and `idle` (`megatron/arguments.h`).
-std::span<const EmbeddedFile> embedded_tables();
-
-/// Reads a table. Fails with `kInput` where there is none of that name.
+/// Reads a table by folder and name, `megatron/settings`: a list of groups, each a `source`, which
+/// says where the program defines its settings, and `rows` (`SettingTable`), or `arguments` and
+/// `idle` (`megatron/arguments.h`). Fails with `kInput` where there is none of that name.
 Document table_document(std::string_view name);
 
 /// Visits the rows of a list (`rows`) in each group of a table. Fails with `kInput` on a group

@@ -158,6 +158,17 @@ void lay_over(Tree& under, const Tree& over) {
   }
 }
 
+Tree without(const Tree& mapping, std::string_view key) {
+  Tree rest = mapping;
+  rest.items.clear();
+  for (std::size_t i = 0; i + 1 < mapping.items.size(); i += 2) {
+    if (mapping.items[i].text == key) continue;
+    rest.items.push_back(mapping.items[i]);
+    rest.items.push_back(mapping.items[i + 1]);
+  }
+  return rest;
+}
+
 void forget_lines(Tree& tree) {
   tree.line = 0;
   for (Tree& item : tree.items) forget_lines(item);

@@ -19,6 +19,9 @@ Tree placed_tree(Node node);
 /// A file over another one: mappings below mappings, anything else in its place.
 void lay_over(Tree& under, const Tree& over);
 
+/// A mapping without one of its members.
+Tree without(const Tree& mapping, std::string_view key);
+
 /// Takes the lines from a tree: those of a file that another goes over would be taken for lines of
 /// that.
 void forget_lines(Tree& tree);

@@ -4,21 +4,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stepwright/core/embedded.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::framework_files {
-
-/// The files of programs/, compiled in.
-std::span<const EmbeddedFile> embedded_programs();
 
 namespace {
 
@@ -60,7 +57,7 @@ Json plan_of(const plan::PlannedJob& planned) {
 }  // namespace
 
 std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
-  std::string text(find_embedded(embedded_programs(), "fsdp")->text);
+  std::string text(embedded_text("fsdp/fsdp"));
   const std::string plan =
       fmt::format("{}{}{}", kBeforePlan, plan_of(planned).dump(2), kBehindPlan);
   text.replace(text.find(kPlaceOfPlan), kPlaceOfPlan.size(), plan);
@@ -101,10 +98,6 @@ void read_fsdp(std::span<const launch_scripts::SourceFile> files, const Given& g
   const bool copied = plan.sharding.gradients == plan::Spread::kNone &&
                       plan.sharding.parameters == plan::Spread::kNone;
   if (copied) plan.gradient_bucket = fields.integer("gradient_bucket", plan.gradient_bucket);
-}
-
-bool is_fsdp(const launch_scripts::SourceFile& file) {
-  return launch_scripts::holds(file, kBeforePlan);
 }
 
 }  // namespace stepwright::framework_files

@@ -15,7 +15,4 @@ std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::s
 /// Reads the plan of such a program.
 void read_fsdp(std::span<const launch_scripts::SourceFile> files, const Given& given, Draft& draft);
 
-/// Whether a file is a program of `export --to fsdp`.
-bool is_fsdp(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

@@ -250,7 +250,7 @@ void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Give
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "GPT-NeoX",
                                                .arguments = "deepy.py train.py FILE.yml ...",
-                                               .starts = starts_gpt_neox,
+                                               .target = "gpt-neox",
                                                .options = {},
                                                .unnamed = true},
                                               draft);
@@ -284,20 +284,6 @@ void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Give
                                                       {plan::Optimizer::kSgd, "sgd"}};
   draft.optimizer = fields.section("optimizer").choice("type", kWords, plan::Optimizer::kAdam);
   list_settings(fields, file, kNeoxSettings, draft.report);
-}
-
-bool starts_gpt_neox(std::span<const launch_scripts::ShellWord> words) {
-  return std::ranges::any_of(
-      words, [](const launch_scripts::ShellWord& word) { return word.text.ends_with("deepy.py"); });
-}
-
-bool is_gpt_neox(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file)) return launch_scripts::holds(file, "deepy.py");
-  constexpr std::array<std::string_view, 6> kMarks = {
-      "pipe-parallel-size:",  "pipe-parallel-size\"",  "pipe_parallel_size:",
-      "pipe_parallel_size\"", "model-parallel-size\"", "\"model_parallel_size\""};
-  return std::ranges::any_of(
-      kMarks, [&](std::string_view mark) { return launch_scripts::holds(file, mark); });
 }
 
 }  // namespace stepwright::framework_files

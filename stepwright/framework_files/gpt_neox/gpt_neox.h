@@ -3,7 +3,6 @@
 #include <span>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -11,11 +10,5 @@ namespace stepwright::framework_files {
 /// those of DeepSpeed; several files are one.
 void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Given& given,
                    Draft& draft);
-
-/// Whether a command starts it with some.
-bool starts_gpt_neox(std::span<const launch_scripts::ShellWord> words);
-
-/// Whether a file is such a configuration, or a script that may start it with some.
-bool is_gpt_neox(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -301,10 +301,4 @@ void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Gi
   list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
 }
 
-bool is_accelerate(const launch_scripts::SourceFile& file) {
-  const bool typed = launch_scripts::holds(file, "distributed_type:") ||
-                     launch_scripts::holds(file, "\"distributed_type\"");
-  return typed && !launch_scripts::holds(file, "per_device_train_batch_size");
-}
-
 }  // namespace stepwright::framework_files

@@ -27,7 +27,4 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
 /// `parallelism_config_`. huggingface/accelerate src/accelerate/parallelism_config.py.
 void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& draft);
 
-/// Whether a file is a configuration of Accelerate.
-bool is_accelerate(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

@@ -22,6 +22,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -40,18 +41,6 @@ void read_model_alone(const std::string& name, const Given& given, Draft& draft)
   draft.framework_overlap = draft.framework_gradients = true;
   settle_ranks(draft, given, name);
   draft.assume("parallel", "plain data parallelism, as only the model is said");
-}
-
-bool is_trainer_script(const launch_scripts::SourceFile& file) {
-  return launch_scripts::holds(file, "--per_device_train_batch_size") ||
-         launch_scripts::holds(file, "--per-device-train-batch-size");
-}
-
-bool has_batch_of_trainer(std::span<const launch_scripts::ShellWord> words) {
-  return std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
-    return word.text.starts_with("--per_device_train_batch_size") ||
-           word.text.starts_with("--per-device-train-batch-size");
-  });
 }
 
 /// What a command starts on transformers' Trainer.
@@ -181,7 +170,7 @@ void read_trainer_script(std::span<const launch_scripts::SourceFile> files,
 bool starts_trainer(std::span<const launch_scripts::ShellWord> words) {
   static constexpr std::array<std::string_view, 7> kMethods = {"sft",    "dpo",  "grpo", "kto",
                                                                "reward", "rloo", "orpo"};
-  if (has_batch_of_trainer(words)) return true;
+  if (is_start_of("hf", words)) return true;
   const TrainerCommand command = trainer_command(words);
   // The batch of TRL's own programs is transformers' default where nothing says it.
   const bool trl = command.trl && std::ranges::find(kMethods, command.method) != kMethods.end();
@@ -191,7 +180,7 @@ bool starts_trainer(std::span<const launch_scripts::ShellWord> words) {
 void read_huggingface(std::span<const launch_scripts::SourceFile> files, const Given& given,
                       Draft& draft) {
   for (const launch_scripts::SourceFile& file : files) {
-    if (launch_scripts::is_shell_script(file) || is_trainer_script(file)) {
+    if (launch_scripts::is_shell_script(file) || is_file_of("hf", file, "arguments")) {
       return read_trainer_script(files, file, given, draft);
     }
   }
@@ -213,15 +202,6 @@ void read_huggingface(std::span<const launch_scripts::SourceFile> files, const G
                     name));
   }
   read_training_arguments(arguments, sorted, given, draft, known_settings("huggingface/arguments"));
-}
-
-bool is_huggingface(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file))
-    return is_trainer_script(file) || launch_scripts::holds(file, "trl sft") ||
-           launch_scripts::holds(file, "trl dpo") || launch_scripts::holds(file, "trl grpo") ||
-           launch_scripts::holds(file, "trl reward");
-  return launch_scripts::holds(file, "\"model_type\"") ||
-         launch_scripts::holds(file, "per_device_train_batch_size") || is_trainer_script(file);
 }
 
 }  // namespace stepwright::framework_files

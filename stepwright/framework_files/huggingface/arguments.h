@@ -13,9 +13,6 @@ namespace stepwright::framework_files {
 void read_huggingface(std::span<const launch_scripts::SourceFile> files, const Given& given,
                       Draft& draft);
 
-/// Whether a file is a config.json, TrainingArguments, or a script that starts a program with them.
-bool is_huggingface(const launch_scripts::SourceFile& file);
-
 /// Whether a command starts a program on transformers' Trainer: it has a batch of each device, or
 /// a file of settings as TRL's scripts take it.
 bool starts_trainer(std::span<const launch_scripts::ShellWord> words);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files/read_adapters.h"
 
@@ -136,22 +136,15 @@ constexpr OptimizerWord kDeepspeedOptimizers[] = {
 };
 
 void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
-  const auto type = fields.section("optimizer").node().find("type");
+  const Fields section = fields.section("optimizer");
+  const auto type = section.node().find("type");
   if (!type || type->is_null()) return;
   std::string word = type->text();
   std::ranges::transform(word, word.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto* known = std::ranges::find(kDeepspeedOptimizers, word, &OptimizerWord::word);
-  const bool listed = known != std::end(kDeepspeedOptimizers);
-  draft.optimizer = listed ? known->optimizer : plan::Optimizer::kAdamW;
-  if (listed && known->leaves_out.empty()) {
-    static_cast<void>(fields.section("optimizer").find("type"));
-    return;
-  }
-  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(type->text())));
-  left_out.push_back(
-      {"optimizer.type", *type,
-       std::string(listed ? known->leaves_out : "its states and its update: AdamW's are counted")});
+  take_optimizer_word(section, "type", known == std::end(kDeepspeedOptimizers) ? nullptr : known,
+                      "optimizer.", left_out, draft);
 }
 
 /// The group that a key names; nothing where it is off.
@@ -512,15 +505,7 @@ void read_deepspeed(std::span<const launch_scripts::SourceFile> files, const Giv
 }
 
 bool is_deepspeed(const launch_scripts::SourceFile& file) {
-  if (printed_configuration(file.text)) return true;
-  const std::size_t begin = file.text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || file.text[begin] != '{') return false;
-  if (!launch_scripts::holds(file, "\"zero_optimization\"") &&
-      !launch_scripts::holds(file, "\"train_micro_batch_size_per_gpu\"") &&
-      !launch_scripts::holds(file, "\"train_batch_size\"")) {
-    return false;
-  }
-  return !launch_scripts::holds(file, "per_device_train_batch_size");
+  return printed_configuration(file.text).has_value() || is_file_of("deepspeed", file);
 }
 
 }  // namespace stepwright::framework_files

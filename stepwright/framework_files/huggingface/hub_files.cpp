@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -62,7 +63,7 @@ HubFiles sorted_hub_files(std::span<const launch_scripts::SourceFile* const> fil
       sorted.model = Document::parse(file.text, file.name);
     } else if (is_deepspeed(file)) {
       take(sorted.deepspeed, file, "configuration of DeepSpeed");
-    } else if (is_accelerate(file)) {
+    } else if (is_file_of("accelerate", file)) {
       take(sorted.accelerate, file, "configuration of Accelerate");
     } else if (is_fsdp_config(file)) {
       take(sorted.fsdp, file, "file of fsdp_config");

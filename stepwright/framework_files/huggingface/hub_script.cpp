@@ -9,14 +9,9 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 
 namespace stepwright::framework_files {
-namespace {
-
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-}  // namespace
-
 HubScript read_hub_script(const launch_scripts::SourceFile& script,
                           std::span<const launch_scripts::SourceFile> files, const Given& given,
                           const StartedProgram& program, Draft& draft) {
@@ -37,15 +32,16 @@ HubScript read_hub_script(const launch_scripts::SourceFile& script,
   for (const auto& [name, file] : made.command.written) {
     HubFiles& given_files = made.files;
     if (given_files.deepspeed == nullptr && is_deepspeed(file)) given_files.deepspeed = &file;
-    if (given_files.accelerate == nullptr && is_accelerate(file)) given_files.accelerate = &file;
+    if (given_files.accelerate == nullptr && is_file_of("accelerate", file))
+      given_files.accelerate = &file;
   }
   return made;
 }
 
 void take_named_settings(const launch_scripts::ShellWord& path, HubScript& script) {
-  const std::string name(last_part(path.text));
+  const std::string name(launch_scripts::last_part(path.text));
   for (const launch_scripts::SourceFile* file : script.files.programs) {
-    if (last_part(file->name) != name) continue;
+    if (launch_scripts::last_part(file->name) != name) continue;
     script.files.program = file;
     return;
   }

@@ -9,14 +9,13 @@
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
+#include "stepwright/framework_files/recognition/marks.h"
 
 namespace stepwright::framework_files {
 
 const OptimizerWord* optimizer_word(std::string_view word) {
-  const auto* found = std::ranges::find_if(kOptimizerWords, [&](const OptimizerWord& known) {
-    if (!known.word.ends_with('*')) return known.word == word;
-    return word.starts_with(known.word.substr(0, known.word.size() - 1));
-  });
+  const auto* found = std::ranges::find_if(
+      kOptimizerWords, [&](const OptimizerWord& known) { return matches(known.word, word); });
   return found == std::end(kOptimizerWords) ? nullptr : found;
 }
 
@@ -29,21 +28,26 @@ void take_trainer_defaults(Draft& draft) {
   draft.optimizer = plan::Optimizer::kAdamW;
 }
 
+void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
+                         const std::string& section, std::vector<LeftOut>& left_out, Draft& draft) {
+  static constexpr OptimizerWord kUnknown{
+      .word = "", .leaves_out = "its states and its update: AdamW's are counted"};
+  const Node given = fields.node().get(key);
+  if (known == nullptr) known = &kUnknown;
+  draft.optimizer = known->optimizer;
+  if (known->leaves_out.empty()) {
+    static_cast<void>(fields.find(key));
+    return;
+  }
+  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(given.text())));
+  left_out.push_back({section + std::string(key), given, std::string(known->leaves_out)});
+}
+
 void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
                     Draft& draft) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
-  const OptimizerWord* known = optimizer_word(given->text());
-  if (known != nullptr && known->leaves_out.empty()) {
-    draft.optimizer = known->optimizer;
-    static_cast<void>(fields.find(key));
-    return;
-  }
-  if (known != nullptr) draft.optimizer = known->optimizer;
-  const std::string why(known != nullptr ? known->leaves_out
-                                         : "its states and its update: AdamW's are counted");
-  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(given->text())));
-  left_out.push_back({std::string(key), *given, why});
+  take_optimizer_word(fields, key, optimizer_word(given->text()), "", left_out, draft);
 }
 
 void take_attention(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,

@@ -9,6 +9,7 @@
 #include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
+#include "stepwright/framework_files/huggingface/optimizer_words.h"
 
 namespace stepwright::framework_files {
 
@@ -41,6 +42,12 @@ void take_trainer_defaults(Draft& draft);
 
 /// Fails with `kUnsupported` on arguments that only evaluate or predict.
 void check_trains(const Fields& fields);
+
+/// Takes the optimizer of a key that is stated. `known`: what its word means, null if unknown;
+/// `section`: what stands before the key in a report. A word that a plan has no more than in part
+/// is left out, and AdamW or its nearest is assumed.
+void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
+                         const std::string& section, std::vector<LeftOut>& left_out, Draft& draft);
 
 /// Takes an optimizer of `kOptimizerWords`, or AdamW in its place, said in what is left out.
 void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,

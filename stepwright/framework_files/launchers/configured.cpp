@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
@@ -81,7 +82,7 @@ ConfiguredRun read_configured(std::span<const launch_scripts::SourceFile> files,
     (launch_scripts::is_shell_script(file) ? scripts : others).push_back(file);
   const StartedProgram started{.framework = program.framework,
                                .arguments = program.arguments,
-                               .starts = program.starts,
+                               .starts = starts_of(program.target),
                                .has_argument = is_argument_and_value};
   const StartedCommand command = started_command(scripts, given, started, draft);
   draft.source = command.file;

@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
 /// A program that is started with files of its configuration.
 struct ConfiguredProgram {
-  std::string_view framework;  ///< As people call it.
-  std::string_view arguments;  ///< What it is told: "--config FILE.yaml".
-  bool (*starts)(std::span<const launch_scripts::ShellWord> words) = nullptr;
+  std::string_view framework;                 ///< As people call it.
+  std::string_view arguments;                 ///< What it is told: "--config FILE.yaml".
+  std::string_view target;                    ///< Whose commands start it.
   std::span<const std::string_view> options;  ///< That name a file.
   bool unnamed = false;    ///< Words behind the program name files, too, also without `.yml`.
   bool overrides = false;  ///< Words NAME=VALUE stand over the files.

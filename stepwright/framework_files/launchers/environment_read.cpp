@@ -1,9 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-#include <system_error>
-
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
@@ -44,11 +40,8 @@ std::optional<cluster::AttentionKernel> attention_left(
 
 /// The threads of a process; nothing where the text is no number of them.
 std::optional<std::int64_t> threads_in(std::string_view text) {
-  std::int64_t threads = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || threads < 1 || threads > plan::kMostHostThreads) return std::nullopt;
-  return threads;
+  const auto threads = launch_scripts::number_in_digits(text);
+  return threads && *threads >= 1 && *threads <= plan::kMostHostThreads ? threads : std::nullopt;
 }
 
 /// The workspaces of cuBLAS that PyTorch demands in deterministic runs.
@@ -59,11 +52,7 @@ bool asks_for_equal_bits(std::string_view name, std::string_view value) {
 }  // namespace
 
 const KnownSetting* known_variable(std::string_view name) {
-  const auto* found = std::ranges::find_if(kEnvironment, [&](const KnownSetting& one) {
-    if (!one.name.ends_with('*')) return one.name == name;
-    return name.starts_with(one.name.substr(0, one.name.size() - 1));
-  });
-  return found == std::end(kEnvironment) ? nullptr : found;
+  return known_setting(kEnvironment, name);
 }
 
 void read_environment(const StartedCommand& command, Draft& draft) {

@@ -11,6 +11,7 @@
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -58,14 +59,10 @@ Document read_setting_words(std::span<const launch_scripts::SourceFile> files,
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
-  const auto starts = [&](std::span<const launch_scripts::ShellWord> words) {
-    return std::ranges::any_of(
-        words, [&](const launch_scripts::ShellWord& word) { return program.starts(word.text); });
-  };
   const StartedCommand command = started_command(files, given,
                                                  {.framework = program.framework,
                                                   .arguments = "NAME=VALUE",
-                                                  .starts = starts,
+                                                  .starts = starts_of(program.target),
                                                   .has_argument = is_setting},
                                                  draft);
   draft.program = command.words.front().text;

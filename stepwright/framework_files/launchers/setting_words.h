@@ -11,8 +11,8 @@ namespace stepwright::framework_files {
 
 /// A program whose arguments are words `a.b=value`.
 struct SettingProgram {
-  std::string_view framework;             ///< As people call it.
-  bool (*starts)(std::string_view word);  ///< Whether a word of a command starts it.
+  std::string_view framework;  ///< As people call it.
+  std::string_view target;     ///< Whose commands start it.
   /// Whether a name is one of its settings and no variable of a script.
   bool (*has_setting)(std::string_view name);
   /// Options `--name value` or `--name=value` beside them, whose values stand under their names.

@@ -285,6 +285,7 @@ class OpenConditions {
            const launch_scripts::OpenChoice& choice, std::map<std::string, std::size_t> ways) {
     std::vector<std::string> others;
     matters_ = Matters::kNo;
+    arguments_.clear();
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
       if (way == choice.taken || !scripts_.tries()) continue;
       ways[place] = way;
@@ -299,7 +300,8 @@ class OpenConditions {
         {printable(choice.condition), choice.ways[choice.taken], script.files[choice.file],
          choice.line, matters_,
          fmt::format("the script does not say{}{}; {}{}{}", open.empty() ? " it" : " ", open,
-                     fmt::join(others, "; "), how.empty() ? "" : "; ", how)});
+                     fmt::join(others, "; "), how.empty() ? "" : "; ", how),
+         arguments_});
   }
 
  private:
@@ -314,6 +316,7 @@ class OpenConditions {
                          return program_.matters(one.name) && !places_ranks(one.name);
                        });
     if (heard) matters_ = Matters::kMaybe;
+    for (const CommandChange& one : others) arguments_.push_back(one.name);
     return number_ < jobs.size() ? changes_text(others) : "other commands";
   } catch (const Error&) {
     return "";
@@ -324,7 +327,9 @@ class OpenConditions {
   const launch_scripts::ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
-  Matters matters_ = Matters::kNo;  ///< Of the ways that were tried for one condition.
+  // Of the ways that were tried for one condition.
+  Matters matters_ = Matters::kNo;
+  std::vector<std::string> arguments_;  ///< Those that the ways change.
 };
 
 /// Lists arguments that a variable holds which the script does not set, as that may be empty; fails
@@ -484,11 +489,12 @@ void fail_for_open_value(const Error& error, const StartedCommand& command,
     if (word.open.empty() || word.text != error.place().value) continue;
     std::string how = fmt::format("--set {}=VALUE", word.open.front());
     for (const UnreadSetting& one : report.not_read) {
-      if (one.why.find(command.words[i - 1].text + " ") == std::string::npos) continue;
+      if (std::ranges::count(one.arguments, command.words[i - 1].text) == 0) continue;
       how += fmt::format(", or decide {} in line {}: {}", one.name, one.line, one.why);
     }
-    throw Error(error.kind(), fmt::format("{}; the script leaves it open: {}", error.what(), how),
-                error.place());
+    throw OpenValueError(error.kind(),
+                         fmt::format("{}; the script leaves it open: {}", error.what(), how),
+                         error.place());
   }
   throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
 }

@@ -74,8 +74,13 @@ struct StartedLook {
 std::vector<StartedLook> look_at_started(std::span<const launch_scripts::SourceFile> files,
                                          const Given& given);
 
-/// Throws an error again; one about a value that a command's script leaves open says with what to
-/// settle it. `report`: with the open conditions.
+/// An error about a value that a script leaves open, which says with what to settle it.
+struct OpenValueError : Error {
+  using Error::Error;
+};
+
+/// Throws an error again; one about a value that a command's script leaves open becomes an
+/// `OpenValueError`. `report`: with the open conditions.
 [[noreturn]] void fail_for_open_value(const Error& error, const StartedCommand& command,
                                       const ImportReport& report);
 

@@ -25,10 +25,13 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/llamafactory/mca.h"
 #include "stepwright/framework_files/llamafactory/v1.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
 namespace {
+
+constexpr std::string_view kFactory = "llama-factory";
 
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: LoraArguments;
 /// src/llamafactory/model/model_utils/quantization.py: bitsandbytes with nf4.
@@ -195,13 +198,6 @@ std::ptrdiff_t place_of_start(std::span<const launch_scripts::ShellWord> words) 
   return -1;
 }
 
-bool is_factory_script(const launch_scripts::SourceFile& file) {
-  return launch_scripts::is_shell_script(file) &&
-         (launch_scripts::holds(file, "llamafactory-cli") ||
-          launch_scripts::holds(file, "src/train.py") ||
-          launch_scripts::holds(file, "src/train_bash.py"));
-}
-
 /// A script that starts it, with a file of settings or with all as arguments.
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
 void read_factory_script(std::span<const launch_scripts::SourceFile> files,
@@ -234,7 +230,7 @@ void read_factory_script(std::span<const launch_scripts::SourceFile> files,
   for (const launch_scripts::ShellWord& word : std::span(words).subspan(first + 1)) {
     if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
   }
-  if (is_factory_v1(*read.files.program)) {
+  if (is_file_of(kFactory, *read.files.program, "v1")) {
     read_factory_v1(read.files, own, draft);
   } else {
     read_factory_program(read.files, program_document(read.files, own), &command, given, draft);
@@ -250,19 +246,14 @@ bool starts_llamafactory(std::span<const launch_scripts::ShellWord> words) {
 
 void read_llamafactory(std::span<const launch_scripts::SourceFile> files, const Given& given,
                        Draft& draft) {
-  const auto script = std::ranges::find_if(files, is_factory_script);
+  const auto script = std::ranges::find_if(files, [](const launch_scripts::SourceFile& file) {
+    return is_file_of(kFactory, file, "script");
+  });
   if (script != files.end()) return read_factory_script(files, *script, given, draft);
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");
-  if (is_factory_v1(*sorted.program)) return read_factory_v1(sorted, given, draft);
+  if (is_file_of(kFactory, *sorted.program, "v1")) return read_factory_v1(sorted, given, draft);
   read_factory_program(sorted, program_document(sorted, given), nullptr, given, draft);
-}
-
-bool is_llamafactory(const launch_scripts::SourceFile& file) {
-  if (is_factory_v1(file) || is_factory_script(file)) return true;
-  return launch_scripts::holds(file, "model_name_or_path:") &&
-         (launch_scripts::holds(file, "finetuning_type:") ||
-          launch_scripts::holds(file, "cutoff_len:") || launch_scripts::holds(file, "stage:"));
 }
 
 }  // namespace stepwright::framework_files

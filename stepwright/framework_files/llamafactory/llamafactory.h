@@ -19,9 +19,6 @@ std::string write_llamafactory(const plan::PlannedJob& planned,
 void read_llamafactory(std::span<const launch_scripts::SourceFile> files, const Given& given,
                        Draft& draft);
 
-/// Whether a file is a configuration of LLaMA-Factory.
-bool is_llamafactory(const launch_scripts::SourceFile& file);
-
 /// Whether a command starts LLaMA-Factory's training.
 bool starts_llamafactory(std::span<const launch_scripts::ShellWord> words);
 

@@ -54,18 +54,13 @@ void read_factory_on_megatron(const HubFiles& files, const Fields& fields, const
   text.derived.set("seq_length", fields.integer("cutoff_len", kUsualLength));
   text.derived.set("micro_batch_size", fields.integer("per_device_train_batch_size", kUsualBatch));
   const std::int64_t accumulation = fields.integer("gradient_accumulation_steps", 1);
+  if (given.batch.empty()) draft.micro_batches = accumulation;
   const auto type = fields.node().find("finetuning_type");
   const auto own = known_settings("llamafactory/mca");
   const auto others = known_settings("llamafactory/settings");
   std::vector<KnownSetting> known(own.begin(), own.end());
   known.insert(known.end(), others.begin(), others.end());
   read_megatron_text(text, fields, known, given, draft, name);
-  if (given.batch.empty()) {
-    std::erase_if(draft.notes, [](const std::string& note) {
-      return note.starts_with("The batch is one micro-batch");
-    });
-    draft.micro_batches = accumulation;
-  }
   // src/llamafactory/train/mca/workflow.py trains all weights.
   if (type && type->is_scalar() && type->text() == "full") return;
   draft.report.not_read.push_back(

@@ -47,17 +47,12 @@ void read_v1_adapters(const Fields& fields, Draft& draft) {
 
 /// src/llamafactory/v1/plugins/trainer_plugins/optimizer.py: OptimizerPlugin.
 void read_v1_optimizer(const Fields& section, std::vector<LeftOut>& left_out, Draft& draft) {
+  static constexpr OptimizerWord kWords[] = {{"muon", plan::Optimizer::kMuon}, {"adamw"}};
   const auto name = section.node().find("name");
   if (!name || name->is_null()) return;
-  const std::string word = name->text();
-  if (word == "muon") draft.optimizer = plan::Optimizer::kMuon;
-  if (word == "muon" || word == "adamw") {
-    static_cast<void>(section.find("name"));
-    return;
-  }
-  draft.assume("job.optimizer", fmt::format("in the place of {}", printable(word)));
-  left_out.push_back(
-      {"optim_config.name", *name, "its states and its update: AdamW's are counted"});
+  const auto* known = std::ranges::find(kWords, name->text(), &OptimizerWord::word);
+  take_optimizer_word(section, "name", known == std::end(kWords) ? nullptr : known, "optim_config.",
+                      left_out, draft);
 }
 
 /// src/llamafactory/v1/plugins/model_plugins/kernels/interface.py: apply_liger_kernels, which keeps
@@ -212,15 +207,6 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
   }
   list_settings(fields, files.program->name, known_settings("llamafactory/v1"), draft.report);
   list_left_out(left_out, files.program->name, draft.report);
-}
-
-bool is_factory_v1(const launch_scripts::SourceFile& file) {
-  const bool model = file.text.starts_with("model:") || launch_scripts::holds(file, "\nmodel:");
-  return model && launch_scripts::holds(file, "\ntrain_dataset:") &&
-         (launch_scripts::holds(file, "\nmicro_batch_size:") ||
-          launch_scripts::holds(file, "\ndist_config:") ||
-          launch_scripts::holds(file, "\nkernel_config:") ||
-          launch_scripts::holds(file, "\npeft_config:"));
 }
 
 }  // namespace stepwright::framework_files

@@ -9,7 +9,4 @@ namespace stepwright::framework_files {
 /// which shares models by FSDP2 or DDP itself, or by the configuration of DeepSpeed that it names.
 void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft);
 
-/// Whether a file is such a configuration.
-bool is_factory_v1(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

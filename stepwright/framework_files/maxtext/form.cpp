@@ -7,15 +7,9 @@
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/setting_words.h"
 #include "stepwright/framework_files/maxtext/settings.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 
 namespace stepwright::framework_files {
-
-bool is_maxtext_program(std::string_view word) {
-  const bool program = word.find("axText") != std::string_view::npos ||
-                       word.find("axtext") != std::string_view::npos;
-  return program && word.find("train") != std::string_view::npos &&
-         word.find('=') == std::string_view::npos;
-}
 
 namespace {
 
@@ -23,7 +17,7 @@ namespace {
 constexpr std::string_view kLogged = "Config param ";
 
 constexpr SettingProgram kProgram = {
-    .framework = "MaxText", .starts = is_maxtext_program, .has_setting = [](std::string_view name) {
+    .framework = "MaxText", .target = "maxtext", .has_setting = [](std::string_view name) {
       return known_setting(kMaxTextSettings, name) != nullptr;
     }};
 
@@ -58,21 +52,12 @@ void lay_file(Tree& under, const launch_scripts::SourceFile& file) {
 
 }  // namespace
 
-bool is_maxtext_script(const launch_scripts::SourceFile& file) {
-  // `python3 -m MaxText.$EXECUTABLE`
-  return launch_scripts::holds(file, "MaxText.train") ||
-         launch_scripts::holds(file, "-m MaxText.$") ||
-         launch_scripts::holds(file, "MaxText/train.py") ||
-         launch_scripts::holds(file, "maxtext.train") ||
-         launch_scripts::holds(file, "maxtext/train");
-}
-
 Document read_maxtext_form(std::span<const launch_scripts::SourceFile> files, const Given& given,
                            Draft& draft) {
   const launch_scripts::SourceFile& first = files.front();
   if (launch_scripts::holds(first, kLogged)) return with_settings(read_logged(first), given);
   Tree settings = Tree::mapping();
-  const bool script = is_maxtext_script(first) && !first.name.ends_with(".yml");
+  const bool script = is_file_of("maxtext", first, "script") && !first.name.ends_with(".yml");
   for (const launch_scripts::SourceFile& file : files.subspan(script ? 1 : 0))
     lay_file(settings, file);
   if (!script) return with_settings(Document::from(std::move(settings), first.name), given);

@@ -14,10 +14,4 @@ namespace stepwright::framework_files {
 Document read_maxtext_form(std::span<const launch_scripts::SourceFile> files, const Given& given,
                            Draft& draft);
 
-/// Whether a file is a script that starts MaxText.
-bool is_maxtext_script(const launch_scripts::SourceFile& file);
-
-/// Whether a word of a command is MaxText's program of training.
-bool is_maxtext_program(std::string_view word);
-
 }  // namespace stepwright::framework_files

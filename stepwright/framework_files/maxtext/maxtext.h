@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -19,11 +18,5 @@ void read_maxtext(std::span<const launch_scripts::SourceFile> files, const Given
 
 /// Reads one whose words stand in a mapping, over the model that the draft has.
 void read_maxtext_config(const Document& document, const Given& given, Draft& draft);
-
-/// Whether a file is a configuration of MaxText.
-bool is_maxtext(const launch_scripts::SourceFile& file);
-
-/// Whether a command starts MaxText's training.
-bool starts_maxtext(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

@@ -372,17 +372,4 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
   mark_dense_experts(draft.report);
 }
 
-bool starts_maxtext(std::span<const launch_scripts::ShellWord> words) {
-  return std::ranges::any_of(
-      words, [](const launch_scripts::ShellWord& word) { return is_maxtext_program(word.text); });
-}
-
-bool is_maxtext(const launch_scripts::SourceFile& file) {
-  // Primus has the same words below its own.
-  if (launch_scripts::holds(file, "overrides:")) return false;
-  return launch_scripts::holds(file, "base_emb_dim") ||
-         launch_scripts::holds(file, "ici_fsdp_parallelism") ||
-         launch_scripts::holds(file, "per_device_batch_size") || is_maxtext_script(file);
-}
-
 }  // namespace stepwright::framework_files

@@ -184,14 +184,10 @@ void report_bridge(const BridgeFields& bridge, ImportReport& report) {
     }
   }
   report.not_read = std::move(kept);
-  const auto rename = [&](auto& settings) {
-    for (auto& setting : settings) {
-      const auto name = bridge.names.find(setting.name);
-      if (name != bridge.names.end()) setting.name = name->second;
-    }
-  };
-  rename(report.read);
-  rename(report.not_read);
+  each_setting(report, [&](auto& setting) {
+    const auto name = bridge.names.find(setting.name);
+    if (name != bridge.names.end()) setting.name = name->second;
+  });
 }
 
 }  // namespace stepwright::framework_files

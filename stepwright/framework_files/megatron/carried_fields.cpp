@@ -85,16 +85,6 @@ void lay(Tree& under, const Tree& over) {
   }
 }
 
-/// The sizes of a model as Megatron's arguments say them.
-Tree fields_of(const model::Architecture& model) {
-  Tree fields = Tree::mapping();
-  add_model_fields(fields, model);
-  fields.set("vocab_size", model.vocabulary);
-  fields.set("make_vocab_size_divisible_by", 1);
-  if (model.kv_heads != model.heads && !model.latent) fields.set("group_query_attention", true);
-  return fields;
-}
-
 /// What was asked for of the file's own form counts as read.
 void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportReport& report) {
   for (const UnreadSetting& one : report.not_read) {
@@ -121,7 +111,7 @@ void read_megatron_text(const MegatronText& text, const Fields& root,
       given.known_model ? given.known_model : draft.model;
   // Sizes of a file that names its model go over those of that one.
   const bool named = base && (draft.model || text.said.find("num_layers") == nullptr);
-  const Tree sizes = named ? fields_of(*base) : Tree::mapping();
+  const Tree sizes = named ? model_sizes(*base) : Tree::mapping();
   Tree fields = sizes;
   std::set<std::string> added = keys_of(fields);
   std::vector<KnownSetting> table(known.begin(), known.end());

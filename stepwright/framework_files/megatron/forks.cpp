@@ -10,6 +10,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/forms/references.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -119,12 +120,7 @@ std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view fi
   const Tree* const said = arguments.fields.find(field);
   if (said == nullptr) return std::nullopt;
   Tree taken = *said;
-  Tree kept = Tree::mapping();
-  for (std::size_t i = 0; i + 1 < arguments.fields.items.size(); i += 2) {
-    const std::string& key = arguments.fields.items[i].text;
-    if (key != field) kept.set(key, arguments.fields.items[i + 1]);
-  }
-  arguments.fields = std::move(kept);
+  arguments.fields = without(arguments.fields, field);
   return taken;
 }
 

@@ -177,7 +177,7 @@ void read_batch_fields(const Fields& fields, const Given& given, Draft& draft) {
     draft.notes.push_back(
         fmt::format("The batch is the last of step_batch_size_schedule, {} sequences.", last));
   }
-  if (draft.sequences || !given.batch.empty()) return;
+  if (draft.sequences || draft.micro_batches || !given.batch.empty()) return;
   draft.micro_batches = 1;
   draft.notes.push_back("The batch is one micro-batch, Megatron's default.");
 }

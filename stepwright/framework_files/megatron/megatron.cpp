@@ -22,30 +22,10 @@
 #include "stepwright/framework_files/megatron/slime.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright::framework_files {
-
-bool starts_megatron_lm(std::span<const launch_scripts::ShellWord> words) {
-  static constexpr std::string_view kSigns[] = {"--num-layers",
-                                                "--micro-batch-size",
-                                                "--global-batch-size",
-                                                "--train-iters",
-                                                "--train-samples",
-                                                "--use-mcore-models",
-                                                "--tensor-model-parallel-size",
-                                                "--pipeline-model-parallel-size",
-                                                "--pipeline-model-parallel-layout",
-                                                "--expert-model-parallel-size",
-                                                "--use-distributed-optimizer",
-                                                "--recompute-granularity",
-                                                "--moe-token-dispatcher-type",
-                                                "--transformer-impl"};
-  return std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
-    const std::string_view flag = std::string_view(word.text).substr(0, word.text.find('='));
-    return std::ranges::find(kSigns, flag) != std::end(kSigns);
-  });
-}
 
 namespace {
 
@@ -104,14 +84,10 @@ void check_program(const StartedCommand& command, ImportReport& report) {
 
 /// Calls settings as the script does.
 void name_by_flags(const MegatronArguments& arguments, ImportReport& report) {
-  const auto rename = [&](auto& settings) {
-    for (auto& setting : settings) {
-      const auto flag = arguments.flags.find(setting.name);
-      if (flag != arguments.flags.end()) setting.name = flag->second;
-    }
-  };
-  rename(report.read);
-  rename(report.not_read);
+  each_setting(report, [&](auto& setting) {
+    const auto flag = arguments.flags.find(setting.name);
+    if (flag != arguments.flags.end()) setting.name = flag->second;
+  });
 }
 
 /// Reads what arguments say, and lists what became of each.
@@ -174,9 +150,9 @@ void read_megatron(std::span<const launch_scripts::SourceFile> files, const Give
     read_stated(*stated, files.front().name, given, draft);
     return;
   }
-  const StartedProgram program{"Megatron-LM",      "--tensor-model-parallel-size, ...",
-                               starts_megatron_lm, is_megatron_setting,
-                               takes_values,       matters};
+  const StartedProgram program{"Megatron-LM",         "--tensor-model-parallel-size, ...",
+                               starts_of("megatron"), is_megatron_setting,
+                               takes_values,          matters};
   std::vector<launch_scripts::SourceFile> scripts;
   std::ranges::copy_if(files, std::back_inserter(scripts),
                        [](const launch_scripts::SourceFile& file) { return !is_deepspeed(file); });
@@ -203,12 +179,6 @@ void read_megatron(std::span<const launch_scripts::SourceFile> files, const Give
   // What slime sets stands in no line.
   if (slime) std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });
   read_environment(command, draft);
-}
-
-bool is_megatron(const launch_scripts::SourceFile& file) {
-  return states_arguments(file) || launch_scripts::holds(file, "--num-layers") ||
-         launch_scripts::holds(file, "--tensor-model-parallel-size") ||
-         launch_scripts::holds(file, "--micro-batch-size");
 }
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -18,11 +17,5 @@ std::string write_megatron(const plan::PlannedJob& planned, const std::vector<st
 /// or a model_config.yaml states (`stated.h`).
 void read_megatron(std::span<const launch_scripts::SourceFile> files, const Given& given,
                    Draft& draft);
-
-/// Whether a file has arguments of Megatron-LM.
-bool is_megatron(const launch_scripts::SourceFile& file);
-
-/// Whether a command trains by Megatron-LM: such words are among its arguments.
-bool starts_megatron_lm(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

@@ -354,6 +354,15 @@ void add_model_fields(Tree& fields, const model::Architecture& model) {
   fields.set("mtp_loss_scaling_factor", model.multi_token_weight);
 }
 
+Tree model_sizes(const model::Architecture& model) {
+  Tree fields = Tree::mapping();
+  add_model_fields(fields, model);
+  fields.set("vocab_size", model.vocabulary);
+  fields.set("make_vocab_size_divisible_by", 1);
+  if (model.kv_heads != model.heads && !model.latent) fields.set("group_query_attention", true);
+  return fields;
+}
+
 std::optional<model::Architecture> read_model_fields(const Fields& fields, const Given& given,
                                                      Draft& draft) {
   if (const auto other = other_model(fields)) {

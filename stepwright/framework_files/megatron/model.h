@@ -13,6 +13,9 @@ namespace stepwright::framework_files {
 /// `rope_scaling` and `vocab_size` as its arguments mean them.
 void add_model_fields(Tree& fields, const model::Architecture& model);
 
+/// The sizes of a model as Megatron's arguments say them.
+Tree model_sizes(const model::Architecture& model);
+
 /// The model of such fields; nothing when they do not say layers, width, heads and vocabulary
 /// (`draft.lacks` says which), or when it is no decoder and `given` has one in its place. What
 /// Megatron assumes where nothing is said is assumed here. Fails with `kInput` on sizes that

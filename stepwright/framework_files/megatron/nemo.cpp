@@ -280,13 +280,4 @@ void read_nemo(std::span<const launch_scripts::SourceFile> files, const Given& g
                 [&](const ReadSetting& one) { return one.name == bridge.assumed; });
 }
 
-bool is_nemo(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::holds(file, "ConfigContainer")) return true;
-  const std::string text = "\n" + file.text;
-  const bool sections =
-      text.find("\nmodel:") != std::string::npos && text.find("\ntrain:") != std::string::npos;
-  return sections && launch_scripts::holds(file, "_model_parallel_size:") &&
-         launch_scripts::holds(file, "global_batch_size:");
-}
-
 }  // namespace stepwright::framework_files

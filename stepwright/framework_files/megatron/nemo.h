@@ -14,7 +14,4 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
 /// Reads such a recipe, of which all arguments must be literals, or the YAML of a ConfigContainer.
 void read_nemo(std::span<const launch_scripts::SourceFile> files, const Given& given, Draft& draft);
 
-/// Whether a file is a recipe of Megatron-Bridge or its ConfigContainer.
-bool is_nemo(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

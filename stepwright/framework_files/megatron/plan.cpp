@@ -372,12 +372,7 @@ void read_data(const Fields& fields, Draft& draft) {
 }  // namespace
 
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
-  Tree fields = Tree::mapping();
-  const model::Architecture& model = planned.job.model;
-  add_model_fields(fields, model);
-  fields.set("vocab_size", model.vocabulary);
-  fields.set("make_vocab_size_divisible_by", 1);
-  if (model.kv_heads != model.heads && !model.latent) fields.set("group_query_attention", true);
+  Tree fields = model_sizes(planned.job.model);
   add_parallel(fields, planned);
   add_pipeline(fields, planned, release);
   add_data(fields, planned);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "stepwright/core/error.h"
@@ -124,7 +123,7 @@ void read_nanotron(std::span<const launch_scripts::SourceFile> files, const Give
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "nanotron",
                                                .arguments = "--config-file FILE.yaml",
-                                               .starts = starts_nanotron,
+                                               .target = "nanotron",
                                                .options = kOptions},
                                               draft);
     return read_nanotron(run.files, run.given, draft);
@@ -146,24 +145,6 @@ void read_nanotron(std::span<const launch_scripts::SourceFile> files, const Give
   draft.micro_batches = tokens.integer("batch_accumulation_per_replica", 1);
   draft.length = tokens.size("sequence_length");
   list_settings(root, file.name, kNanotronSettings, draft.report);
-}
-
-bool starts_nanotron(std::span<const launch_scripts::ShellWord> words) {
-  const auto any = [&](auto is) { return std::ranges::any_of(words, is); };
-  return any([](const launch_scripts::ShellWord& word) {
-           return word.text.ends_with("run_train.py") || word.text == "run_train";
-         }) &&
-         any([](const launch_scripts::ShellWord& word) {
-           return word.text.starts_with("--config-file");
-         });
-}
-
-bool is_nanotron(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file))
-    return launch_scripts::holds(file, "run_train.py") &&
-           launch_scripts::holds(file, "--config-file");
-  return launch_scripts::holds(file, "batch_accumulation_per_replica") ||
-         launch_scripts::holds(file, "tp_linear_async");
 }
 
 }  // namespace stepwright::framework_files

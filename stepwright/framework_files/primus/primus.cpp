@@ -213,11 +213,4 @@ void read_primus(std::span<const launch_scripts::SourceFile> files, const Given&
   read_experiment(files.front(), given, {}, draft);
 }
 
-bool is_primus(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file)) return is_primus_script(file);
-  return (launch_scripts::holds(file, "pre_trainer:") ||
-          launch_scripts::holds(file, "post_trainer:")) &&
-         launch_scripts::holds(file, "overrides:");
-}
-
 }  // namespace stepwright::framework_files

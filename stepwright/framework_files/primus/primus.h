@@ -12,7 +12,4 @@ namespace stepwright::framework_files {
 void read_primus(std::span<const launch_scripts::SourceFile> files, const Given& given,
                  Draft& draft);
 
-/// Whether a file is a configuration of Primus.
-bool is_primus(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

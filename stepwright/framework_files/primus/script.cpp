@@ -14,6 +14,8 @@
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
 
@@ -21,18 +23,12 @@ namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kCommand = "primus-cli";
-constexpr std::string_view kMain = "primus/cli/main.py";
 
 /// What its own scripts start: AMD-AGI/Primus examples/run_pretrain.sh and those that go on with
 /// it (run_local_pretrain.sh, run_slurm_pretrain.sh, their _cli forms), runner/primus-cli.
 constexpr std::string_view kStarters[] = {"run_pretrain.sh",           "run_local_pretrain.sh",
                                           "run_slurm_pretrain.sh",     "run_pretrain_cli.sh",
                                           "run_local_pretrain_cli.sh", "run_slurm_pretrain_cli.sh"};
-constexpr std::string_view kStarterText = R"(#!/bin/bash
-torchrun --nproc_per_node "${GPUS_PER_NODE:-8}" --nnodes "${NNODES:-1}" primus/cli/main.py \
-  train pretrain --config "${EXP:-examples/megatron/exp_pretrain.yaml}" "$@"
-)";
-constexpr std::string_view kCommandText = "#!/bin/bash\npython3 primus/cli/main.py \"$@\"\n";
 
 /// The place of "pretrain" of `train pretrain`, behind which the program's own arguments stand;
 /// nothing where it starts something else, as a benchmark.
@@ -101,9 +97,11 @@ PrimusFiles sorted_files(std::span<const launch_scripts::SourceFile> files) {
     fail_input("primus: give the script that starts it, or its experiment");
   }
   for (const std::string_view name : kStarters) {
-    sorted.scripts.push_back({std::string(name), std::string(kStarterText)});
+    sorted.scripts.push_back(
+        {std::string(name), std::string(embedded_text("primus/run_pretrain"))});
   }
-  sorted.scripts.push_back({std::string(kCommand), std::string(kCommandText)});
+  sorted.scripts.push_back(
+      {std::string(kCommand), std::string(embedded_text("primus/primus_cli"))});
   return sorted;
 }
 
@@ -161,7 +159,7 @@ PrimusRun read_primus_script(std::span<const launch_scripts::SourceFile> files, 
   const PrimusFiles sorted = sorted_files(files);
   const StartedProgram program{.framework = "Primus",
                                .arguments = "train pretrain --config FILE.yaml",
-                               .starts = starts_primus,
+                               .starts = starts_of("primus"),
                                .has_argument = is_argument_and_value};
   const StartedCommand command = started_command(sorted.scripts, given, program, draft);
   const std::string& source = sorted.scripts.front().name;
@@ -180,29 +178,6 @@ PrimusRun read_primus_script(std::span<const launch_scripts::SourceFile> files, 
   run.given.settings = std::move(said.settings);
   for (const auto& [name, value] : command.environment) run.environment[name] = value.text;
   return run;
-}
-
-bool starts_primus(std::span<const launch_scripts::ShellWord> words) {
-  const bool itself = std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
-    const std::string name = launch_scripts::base_name(word.text);
-    return name.starts_with(kCommand) || word.text.ends_with(kMain) ||
-           word.text == "primus.cli.main" || word.text.ends_with("primus/train.py");
-  });
-  if (!itself) return false;
-  const bool old = std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
-    return word.text.ends_with("primus/train.py");
-  });
-  return old || place_of_arguments(words).has_value();
-}
-
-bool is_primus_script(const launch_scripts::SourceFile& file) {
-  if (!launch_scripts::is_shell_script(file)) return false;
-  if (launch_scripts::holds(file, kCommand) || launch_scripts::holds(file, kMain) ||
-      launch_scripts::holds(file, "primus/train.py"))
-    return true;
-  return launch_scripts::holds(file, "EXP=") &&
-         std::ranges::any_of(
-             kStarters, [&](std::string_view name) { return launch_scripts::holds(file, name); });
 }
 
 }  // namespace stepwright::framework_files

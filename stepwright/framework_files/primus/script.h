@@ -5,7 +5,6 @@
 #include <string>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -21,11 +20,5 @@ struct PrimusRun {
 /// written by the script. Fails as `started_command`, and with `kInput` where it was not given.
 PrimusRun read_primus_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
                              Draft& draft);
-
-/// Whether a command starts Primus.
-bool starts_primus(std::span<const launch_scripts::ShellWord> words);
-
-/// Whether a script may start it.
-bool is_primus_script(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -23,8 +23,6 @@ namespace {
 constexpr Named<DType> kNemoRlPrecisions[] = {
     {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
 
-std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 /// The last file, over those that it names, which are given before it or after it.
 Tree laid_together(std::span<const launch_scripts::SourceFile> files) {
   std::vector<Tree> trees;
@@ -34,7 +32,8 @@ Tree laid_together(std::span<const launch_scripts::SourceFile> files) {
   }
   const auto named_by = [&](const Tree& tree, std::size_t other) {
     const Tree* under = tree.find("defaults");
-    return under != nullptr && file_of(under->text) == file_of(files[other].name);
+    return under != nullptr &&
+           launch_scripts::last_part(under->text) == launch_scripts::last_part(files[other].name);
   };
   // The one that no other names is the topmost.
   std::size_t top = 0;
@@ -201,7 +200,7 @@ void read_nemo_rl(std::span<const launch_scripts::SourceFile> files, const Given
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "NeMo-RL",
                                                .arguments = "--config FILE.yaml NAME=VALUE",
-                                               .starts = starts_nemo_rl,
+                                               .target = "nemo-rl",
                                                .options = kOptions,
                                                .overrides = true},
                                               draft);
@@ -226,39 +225,6 @@ void read_nemo_rl(std::span<const launch_scripts::SourceFile> files, const Given
   root.node().fail(
       "enables neither policy.megatron_cfg nor policy.dtensor_cfg; give the file that its defaults "
       "name, too");
-}
-
-bool starts_nemo_rl(std::span<const launch_scripts::ShellWord> words) {
-  static constexpr std::string_view kPrograms[] = {"run_grpo", "run_sft", "run_dpo", "run_rm",
-                                                   "run_distill"};
-  static constexpr std::string_view kSections[] = {
-      "policy.", "cluster.", "grpo.", "sft.", "dpo.", "rm.", "data.", "loss_fn.", "checkpointing."};
-  bool program = false;
-  // Other trainers' programs are named so, too: its own lie in examples/, and take NAME=VALUE.
-  bool own = false;
-  for (const launch_scripts::ShellWord& word : words) {
-    std::string_view text = word.text;
-    while (text.starts_with('+')) text.remove_prefix(1);
-    const auto begins = [&](std::string_view head) { return text.starts_with(head); };
-    if (text.find('=') != std::string_view::npos) own |= std::ranges::any_of(kSections, begins);
-    if (!text.ends_with(".py")) continue;
-    own |= text.find("examples/run_") != std::string_view::npos;
-    text = text.substr(text.rfind('/') + 1);
-    program |= std::ranges::any_of(kPrograms, begins);
-  }
-  return program && own;
-}
-
-bool is_nemo_rl(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file)) {
-    return launch_scripts::holds(file, "policy.") &&
-           (launch_scripts::holds(file, "run_grpo") || launch_scripts::holds(file, "run_sft") ||
-            launch_scripts::holds(file, "run_dpo") || launch_scripts::holds(file, "run_rm"));
-  }
-  return launch_scripts::holds(file, "policy:") &&
-         (launch_scripts::holds(file, "megatron_cfg:") ||
-          launch_scripts::holds(file, "dtensor_cfg:") ||
-          launch_scripts::holds(file, "train_global_batch_size:"));
 }
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -18,11 +17,5 @@ std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std
 /// given too. Generation, reference and critic are left out.
 void read_nemo_rl(std::span<const launch_scripts::SourceFile> files, const Given& given,
                   Draft& draft);
-
-/// Whether a command starts it with one.
-bool starts_nemo_rl(std::span<const launch_scripts::ShellWord> words);
-
-/// Whether a file is such a configuration, or a script that may start it with one.
-bool is_nemo_rl(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -154,15 +154,11 @@ OpenrlhfArguments with_first_names(const Tree& said) {
 
 /// Calls the settings of a report as the file does.
 void name_as_said(const OpenrlhfArguments& arguments, ImportReport& report) {
-  const auto rename = [&](auto& settings) {
-    for (auto& setting : settings) {
-      const auto own = std::ranges::find(arguments.names, setting.name,
-                                         &std::pair<std::string, std::string>::first);
-      if (own != arguments.names.end()) setting.name = own->second;
-    }
-  };
-  rename(report.read);
-  rename(report.not_read);
+  each_setting(report, [&](auto& setting) {
+    const auto own = std::ranges::find(arguments.names, setting.name,
+                                       &std::pair<std::string, std::string>::first);
+    if (own != arguments.names.end()) setting.name = own->second;
+  });
 }
 
 /// Of the update of one step.
@@ -342,10 +338,6 @@ void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Give
 
 bool starts_openrlhf(std::span<const launch_scripts::ShellWord> words) {
   return !trainer_among(words).empty();
-}
-
-bool is_openrlhf(const launch_scripts::SourceFile& file) {
-  return launch_scripts::holds(file, kOpenrlhf);
 }
 
 }  // namespace stepwright::framework_files

@@ -16,7 +16,4 @@ void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Give
 /// Whether a command starts one.
 bool starts_openrlhf(std::span<const launch_scripts::ShellWord> words);
 
-/// Whether a script may start one.
-bool is_openrlhf(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

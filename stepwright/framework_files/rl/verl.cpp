@@ -19,7 +19,6 @@
 namespace stepwright::framework_files {
 namespace {
 
-constexpr std::string_view kVerl = "verl.trainer";
 constexpr std::string_view kPolicy = "actor_rollout_ref";
 constexpr std::string_view kConfigName = "--config-name";
 constexpr std::string_view kConfigPath = "--config-path";
@@ -27,15 +26,7 @@ constexpr std::string_view kConfigPath = "--config-path";
 /// Settings of Hydra have dots, variables of a script have none.
 constexpr SettingProgram kVerlProgram = {
     .framework = "verl",
-    .starts =
-        [](std::string_view word) {
-          if (word.find('=') == std::string_view::npos) {
-            return word.find(kVerl) != std::string_view::npos;
-          }
-          // Programs on verl's trainers have modules of their own.
-          while (word.starts_with('+')) word.remove_prefix(1);
-          return word.starts_with(kPolicy);
-        },
+    .target = "verl",
     .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; },
     .options = {kConfigName, kConfigPath},
     .launched = true};
@@ -146,7 +137,7 @@ bool is_own_configuration(std::string_view name) {
 }
 
 std::string_view stem_of(std::string_view path) {
-  path = path.substr(path.rfind('/') + 1);
+  path = launch_scripts::last_part(path);
   return path.substr(0, path.find(".y"));
 }
 
@@ -264,16 +255,6 @@ void read_verl(std::span<const launch_scripts::SourceFile> files, const Given& g
                     name, printable(strategy)));
   }
   read_fsdp_actor(root, name, given, draft);
-}
-
-bool starts_verl(std::span<const launch_scripts::ShellWord> words) {
-  return std::ranges::any_of(
-      words, [](const launch_scripts::ShellWord& word) { return kVerlProgram.starts(word.text); });
-}
-
-bool is_verl(const launch_scripts::SourceFile& file) {
-  return launch_scripts::holds(file, kVerl) || launch_scripts::holds(file, "actor_rollout_ref") ||
-         launch_scripts::holds(file, "partial_pretrain:");
 }
 
 }  // namespace stepwright::framework_files

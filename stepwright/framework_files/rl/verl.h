@@ -3,7 +3,6 @@
 #include <span>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -12,11 +11,5 @@ namespace stepwright::framework_files {
 /// ppo_mini_batch_size prompts with their answers, each as long as prompt and answer may be.
 /// Rollouts, reference and critic are left out.
 void read_verl(std::span<const launch_scripts::SourceFile> files, const Given& given, Draft& draft);
-
-/// Whether a file starts or configures verl.
-bool is_verl(const launch_scripts::SourceFile& file);
-
-/// Whether a command starts a trainer of verl.
-bool starts_verl(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

@@ -9,74 +9,11 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/framework_files/rl/nemo_rl.h"
 
 namespace stepwright::framework_files {
 namespace {
-
-/// All that examples/run_sft.py asks for beside the plan: NVIDIA-NeMo/RL examples/configs/sft.yaml.
-constexpr const char* kNemoRlStart = R"(
-sft: {max_num_epochs: 1, max_num_steps: 100, val_period: 0, val_batches: 1, val_global_batch_size: 1,
-  val_micro_batch_size: 1, val_at_start: false, val_at_end: false, seed: 42}
-checkpointing: {enabled: false, checkpoint_dir: results/sft, metric_name: "val:val_loss",
-  higher_is_better: false, keep_top_k: 1, save_period: 100, checkpoint_must_save_by: null}
-policy:
-  max_grad_norm: 1.0
-  offload_optimizer_for_logprob: false
-  dtensor_cfg: {enabled: false}
-  dynamic_batching: {enabled: false}
-  sequence_packing: {enabled: false}
-  optimizer: null
-  megatron_cfg:
-    enabled: true
-    env_vars: {}
-    empty_unused_memory_level: 1
-    activation_checkpointing: false
-    converter_type: LlamaForCausalLM
-    tensor_model_parallel_size: 1
-    pipeline_model_parallel_size: 1
-    context_parallel_size: 1
-    expert_tensor_parallel_size: 1
-    expert_model_parallel_size: 1
-    num_layers_in_first_pipeline_stage: null
-    num_layers_in_last_pipeline_stage: null
-    sequence_parallel: false
-    freeze_moe_router: false
-    moe_router_dtype: null
-    moe_router_load_balancing_type: none
-    moe_router_bias_update_rate: 0.0
-    moe_permute_fusion: false
-    moe_per_layer_logging: false
-    moe_enable_deepep: false
-    moe_token_dispatcher_type: alltoall
-    moe_shared_expert_overlap: false
-    apply_rope_fusion: true
-    bias_activation_fusion: true
-    defer_fp32_logits: false
-    peft: {enabled: false}
-    optimizer: {optimizer: adam, lr: 5.0e-6, min_lr: 5.0e-7, weight_decay: 0.1, params_dtype: float32,
-      adam_beta1: 0.9, adam_beta2: 0.98, adam_eps: 1.0e-8, sgd_momentum: 0.9, clip_grad: 1.0,
-      use_distributed_optimizer: false, use_precision_aware_optimizer: false,
-      optimizer_cpu_offload: false, optimizer_offload_fraction: 0.0}
-    scheduler: {start_weight_decay: 0.1, end_weight_decay: 0.1, weight_decay_incr_style: constant,
-      lr_decay_style: constant, lr_decay_iters: 1000, lr_warmup_iters: 10, lr_warmup_init: 5.0e-7}
-    distributed_data_parallel_config: {grad_reduce_in_fp32: false, overlap_grad_reduce: false,
-      overlap_param_gather: false, data_parallel_sharding_strategy: no_shard,
-      use_custom_fsdp: false}
-    fp8_cfg: {enabled: false, fp8: hybrid, fp8_recipe: delayed, fp8_param: false}
-data:
-  add_bos: true
-  add_eos: true
-  add_generation_prompt: false
-  shuffle: true
-  num_workers: 1
-  train: {dataset_name: squad, split: train}
-  validation: {dataset_name: squad, split: validation}
-  default: {prompt_file: null, system_prompt_file: null, processor: sft_processor}
-logger: {log_dir: logs, wandb_enabled: false, tensorboard_enabled: false, mlflow_enabled: false,
-  swanlab_enabled: false, monitor_gpus: false,
-  gpu_monitoring: {collection_interval: 10, flush_interval: 10}}
-)";
 
 /// Where a field of Megatron stands: under `policy` or, below `policy.megatron_cfg`, in a section
 /// or, where that is empty, at its top. nemo_rl/models/megatron/setup.py.
@@ -163,7 +100,7 @@ std::string_view nemo_rl_type(DType precision) {
 
 std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
   const plan::Job& job = planned.job;
-  const Document start = Document::parse(kNemoRlStart, "nemo-rl");
+  const Document start = Document::parse(embedded_text("rl/nemo_rl_start"), "nemo-rl");
   Tree file = start.root().placed_tree();
   Tree& policy = *file.find("policy");
   const std::string folder = model_folder(job);

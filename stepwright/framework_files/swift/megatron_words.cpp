@@ -32,14 +32,6 @@ constexpr std::pair<std::string_view, std::string_view> kSwiftDefaults[] = {
     {"moe_grouped_gemm", "true"},
     {"moe_token_dispatcher_type", "alltoall"}};
 
-/// Whether an argument is ms-swift's own, and none of Megatron-LM.
-bool is_own(std::string_view name) {
-  return std::ranges::any_of(known_settings("swift/megatron"), [&](const KnownSetting& known) {
-    return known.name.ends_with('*') ? name.starts_with(known.name.substr(0, known.name.size() - 1))
-                                     : known.name == name;
-  });
-}
-
 /// Arguments that Megatron-LM calls otherwise than the fields that ms-swift takes.
 constexpr std::pair<std::string_view, std::string_view> kRenamedBySwift[] = {
     {"max_length", "seq_length"},
@@ -69,7 +61,7 @@ Tree own_fields(const Tree& fields, std::vector<launch_scripts::ShellWord>& word
   Tree own = Tree::mapping();
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& name = fields.items[i].text;
-    if (is_own(name)) {
+    if (known_setting(known_settings("swift/megatron"), name) != nullptr) {
       own.set(name, fields.items[i + 1]);
     } else {
       add_swift_words(name, fields.items[i + 1], words);
@@ -103,14 +95,10 @@ const model::Architecture& swift_model(const Fields& own, const Given& given, Dr
 
 /// Names settings as ms-swift takes them.
 void name_by_underscores(ImportReport& report) {
-  const auto rename = [](auto& settings) {
-    for (auto& setting : settings) {
-      if (!setting.name.starts_with("--")) continue;
-      std::replace(setting.name.begin() + 2, setting.name.end(), '-', '_');
-    }
-  };
-  rename(report.read);
-  rename(report.not_read);
+  each_setting(report, [](auto& setting) {
+    if (!setting.name.starts_with("--")) return;
+    std::replace(setting.name.begin() + 2, setting.name.end(), '-', '_');
+  });
 }
 
 /// The type of weights, which Megatron-LM's own arguments say with a flag.

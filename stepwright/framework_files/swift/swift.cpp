@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "stepwright/core/error.h"
@@ -16,6 +15,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/swift/megatron_words.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
 #include "stepwright/model/catalog.h"
@@ -23,48 +23,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// swift/cli/main.py and swift/cli/_megatron/main.py: the methods that train.
-bool is_method(std::string_view word) {
-  static constexpr std::string_view kMethods[] = {"pt", "sft", "rlhf"};
-  return std::ranges::find(kMethods, word) != std::end(kMethods);
-}
-
-bool is_program(std::span<const launch_scripts::ShellWord> words, std::string_view program) {
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const std::string& text = words[i].text;
-    const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
-    if (name == program && is_method(words[i + 1].text)) return true;
-  }
-  return false;
-}
-
-bool starts_megatron(std::span<const launch_scripts::ShellWord> words) {
-  return is_program(words, "megatron") ||
-         std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
-           return word.text.ends_with("_megatron/sft.py") || word.text.ends_with("_megatron/pt.py");
-         });
-}
-
-}  // namespace
-
-bool starts_swift(std::span<const launch_scripts::ShellWord> words) {
-  return starts_megatron(words) || is_program(words, "swift") ||
-         std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
-           return word.text.ends_with("swift/cli/sft.py") ||
-                  word.text.ends_with("swift/cli/pt.py") || word.text == "swift.cli.sft" ||
-                  word.text == "swift.cli.pt";
-         });
-}
-
-namespace {
-
-bool is_swift_script(const launch_scripts::SourceFile& file) {
-  return launch_scripts::holds(file, "swift sft") || launch_scripts::holds(file, "swift pt") ||
-         launch_scripts::holds(file, "swift rlhf") || launch_scripts::holds(file, "megatron sft") ||
-         launch_scripts::holds(file, "megatron pt") ||
-         launch_scripts::holds(file, "megatron rlhf") ||
-         launch_scripts::holds(file, "swift/cli/") || launch_scripts::holds(file, "swift.cli.");
-}
+constexpr std::string_view kSwift = "ms-swift";
 
 /// swift/cli/main.py: use_torchrun. Without NPROC_PER_NODE and NNODES there is one process; where
 /// it sees several devices, the model's layers are spread over them (swift/model/register.py:
@@ -108,7 +67,7 @@ void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& 
   std::vector<const launch_scripts::SourceFile*> others;
   std::vector<launch_scripts::SourceFile> scripts;
   for (const launch_scripts::SourceFile& file : files) {
-    const bool first = scripts.empty() && is_swift_script(file);
+    const bool first = scripts.empty() && is_file_of(kSwift, file, "script");
     const bool script = launch_scripts::is_shell_script(file) || first;
     if (script) scripts.push_back(file);
     if (!script || scripts.size() == 1) others.push_back(&file);
@@ -122,20 +81,21 @@ void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& 
   if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
   const launch_scripts::SourceFile& file = *sorted.program;
   draft.source = file.name;
-  if (!is_swift_script(file)) {
+  if (!is_file_of(kSwift, file, "script")) {
     const Document document = program_document(sorted, given);
     return read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
   const StartedProgram program{.framework = "ms-swift",
                                .arguments = "swift sft, megatron sft",
-                               .starts = starts_swift,
+                               .starts = starts_of(kSwift),
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("swift/settings"))};
   const StartedCommand command = started_command(scripts, given, program, draft);
   // swift/cli/main.py: get_torchrun_args.
   read_own_processes(command, draft);
   settle_one_process(command, given, draft);
-  if (starts_megatron(command.words) || starts_megatron(command.launchers)) {
+  if (is_start_of(kSwift, command.words, "megatron") ||
+      is_start_of(kSwift, command.launchers, "megatron")) {
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
     take_launch_words(command, sorted, draft);
@@ -144,12 +104,6 @@ void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& 
     read_swift_trainer(Fields(document.root()), sorted, given, draft);
   }
   read_environment(command, draft);
-}
-
-bool is_swift(const launch_scripts::SourceFile& file) {
-  if (is_swift_script(file)) return true;
-  return launch_scripts::holds(file, "model:") &&
-         (launch_scripts::holds(file, "tuner_type:") || launch_scripts::holds(file, "train_type:"));
 }
 
 }  // namespace stepwright::framework_files

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -17,11 +16,5 @@ std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::
 /// arguments as YAML, and a configuration of DeepSpeed and the config.json of a model beside it.
 void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& given,
                 Draft& draft);
-
-/// Whether a file is of ms-swift.
-bool is_swift(const launch_scripts::SourceFile& file);
-
-/// Whether a command starts ms-swift's training.
-bool starts_swift(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

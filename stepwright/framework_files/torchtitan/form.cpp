@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/forms/toml.h"
 
 namespace stepwright::framework_files {
@@ -61,8 +62,7 @@ std::string_view imported_family(std::string_view text) {
 /// The folder of a registry: torchtitan/models/FAMILY/config_registry.py.
 std::string_view family_of_folder(std::string_view name) {
   if (!name.ends_with("/config_registry.py")) return "";
-  const std::string_view folder = name.substr(0, name.rfind('/'));
-  return folder.substr(folder.rfind('/') + 1);
+  return launch_scripts::last_part(name.substr(0, name.rfind('/')));
 }
 
 /// The family of the flavors that a call of the registry in a file names; empty: nothing says it.
@@ -181,16 +181,6 @@ constexpr FormerPlace kFormerPlaces[] = {
     {"experimental", "enable_async_tensor_parallel"},
     {"experimental", "enable_compiled_autograd"}};
 
-Tree without_key(const Tree& mapping, std::string_view key) {
-  Tree kept = Tree::mapping();
-  kept.line = mapping.line;
-  kept.column = mapping.column;
-  for (std::size_t i = 0; i + 1 < mapping.items.size(); i += 2) {
-    if (mapping.items[i].text != key) kept.set(mapping.items[i].text, mapping.items[i + 1]);
-  }
-  return kept;
-}
-
 /// A configuration with all that stands in a former place in its present one; what stands there
 /// counts.
 Document with_present_places(Document said) {
@@ -202,7 +192,7 @@ Document with_present_places(Document said) {
     const bool mapping = from != nullptr && from->kind == Tree::Kind::kMapping;
     if (!mapping || from->find(name) == nullptr) continue;
     const Tree value = *from->find(name);
-    *tree.find(section) = without_key(*from, name);
+    *tree.find(section) = without(*from, name);
     if (tree.find("parallelism") == nullptr) tree.set("parallelism", Tree::mapping());
     Tree& present = *tree.find("parallelism");
     const std::string_view key = now.empty() ? name : now;

@@ -60,7 +60,7 @@ std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
     if (!path || !path->is_scalar()) continue;
     const std::string text = path->text();
     const auto known =
-        model::built_in_of_id(fmt::format("hub/{}", text.substr(text.rfind('/') + 1)));
+        model::built_in_of_id(fmt::format("hub/{}", launch_scripts::last_part(text)));
     if (known) return *known;
   }
   return "";
@@ -475,14 +475,6 @@ void read_torchtitan(std::span<const launch_scripts::SourceFile> files, const Gi
                      Draft& draft) {
   if (launch_scripts::is_shell_script(files.front())) return read_titan_script(files, given, draft);
   read_titan_config(read_titan_file(files, given), given, draft);
-}
-
-bool is_torchtitan(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::is_shell_script(file)) return is_titan_script(file);
-  return launch_scripts::holds(file, "[parallelism]") ||
-         launch_scripts::holds(file, "[training]") ||
-         launch_scripts::holds(file, "Trainer.Config") ||
-         launch_scripts::holds(file, "\"data_parallel_shard_degree\"");
 }
 
 }  // namespace stepwright::framework_files

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
@@ -17,6 +15,8 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/settings.h"
 #include "stepwright/launch_scripts/shell/state.h"
@@ -25,29 +25,6 @@ namespace stepwright::framework_files {
 namespace {
 
 constexpr std::string_view kRunTrain = "run_train.sh";
-
-/// pytorch/torchtitan run_train.sh, up to 0.2.2 and after it.
-constexpr std::string_view kRunTrainText = R"(#!/usr/bin/bash
-NGPU=${NGPU:-"8"}
-CONFIG_FILE=${CONFIG_FILE:-"./torchtitan/models/llama3/train_configs/debug_model.toml"}
-TRAIN_FILE=${TRAIN_FILE:-"torchtitan.train"}
-MODULE=${MODULE:-"llama3"}
-CONFIG=${CONFIG:-""}
-if [ -n "${CONFIG}" ]; then
-  torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --module ${MODULE} --config ${CONFIG} "$@"
-else
-  torchrun --nproc_per_node=${NGPU} -m ${TRAIN_FILE} --job.config_file ${CONFIG_FILE} "$@"
-fi
-)";
-
-/// "job.config_file" of "--job.config-file=x"; empty for another word.
-std::string name_of(std::string_view word) {
-  if (!word.starts_with("--")) return "";
-  word.remove_prefix(2);
-  std::string name(word.substr(0, word.find('=')));
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
 
 std::vector<CommandOption> titan_options(std::span<const launch_scripts::ShellWord> words) {
   std::vector<CommandOption> options = command_options(words);
@@ -130,10 +107,11 @@ void read_titan_script(std::span<const launch_scripts::SourceFile> files, const 
   const bool known = std::ranges::any_of(scripts, [](const launch_scripts::SourceFile& file) {
     return launch_scripts::base_name(file.name) == kRunTrain;
   });
-  if (!known) scripts.push_back({std::string(kRunTrain), std::string(kRunTrainText)});
+  if (!known)
+    scripts.push_back({std::string(kRunTrain), std::string(embedded_text("torchtitan/run_train"))});
   const StartedProgram program{.framework = "torchtitan",
                                .arguments = "--job.config_file FILE.toml",
-                               .starts = starts_torchtitan,
+                               .starts = starts_of("torchtitan"),
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(kTitanSettings)};
   const StartedCommand command = started_command(scripts, given, program, draft);
@@ -153,23 +131,6 @@ void read_titan_script(std::span<const launch_scripts::SourceFile> files, const 
   }
   read_titan_config(read_titan_file(configuration, own), own, draft);
   read_environment(command, draft);
-}
-
-bool starts_torchtitan(std::span<const launch_scripts::ShellWord> words) {
-  return std::ranges::any_of(words, [](const launch_scripts::ShellWord& word) {
-    const std::string_view text = word.text;
-    const std::string name = name_of(text);
-    const bool module = text.find("torchtitan") != text.npos && text.find("train") != text.npos &&
-                        text.find('=') == text.npos && text.find(".toml") == text.npos;
-    return name == "job.config_file" || (module && !text.starts_with('-'));
-  });
-}
-
-bool is_titan_script(const launch_scripts::SourceFile& file) {
-  if (!launch_scripts::is_shell_script(file)) return false;
-  return launch_scripts::holds(file, "torchtitan") || launch_scripts::holds(file, "--job.config") ||
-         (launch_scripts::holds(file, kRunTrain) &&
-          (launch_scripts::holds(file, "CONFIG_FILE") || launch_scripts::holds(file, "CONFIG=")));
 }
 
 }  // namespace stepwright::framework_files

@@ -3,7 +3,6 @@
 #include <span>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -12,11 +11,5 @@ namespace stepwright::framework_files {
 /// known.
 void read_titan_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
                        Draft& draft);
-
-/// Whether a command starts torchtitan.
-bool starts_torchtitan(std::span<const launch_scripts::ShellWord> words);
-
-/// Whether a script may.
-bool is_titan_script(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -18,7 +18,4 @@ std::string write_torchtitan(const plan::PlannedJob& planned,
 void read_torchtitan(std::span<const launch_scripts::SourceFile> files, const Given& given,
                      Draft& draft);
 
-/// Whether a file is a configuration of torchtitan.
-bool is_torchtitan(const launch_scripts::SourceFile& file);
-
 }  // namespace stepwright::framework_files

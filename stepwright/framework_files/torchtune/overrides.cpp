@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/forms/references.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -19,18 +20,6 @@ std::pair<std::string_view, std::string_view> parted_path(std::string_view path)
   const std::size_t dot = path.find('.');
   if (dot == std::string_view::npos) return {path, {}};
   return {path.substr(0, dot), path.substr(dot + 1)};
-}
-
-/// A mapping without one of its members.
-Tree without(const Tree& mapping, std::string_view key) {
-  Tree rest = mapping;
-  rest.items.clear();
-  for (std::size_t i = 0; i + 1 < mapping.items.size(); i += 2) {
-    if (mapping.items[i].text == key) continue;
-    rest.items.push_back(mapping.items[i]);
-    rest.items.push_back(mapping.items[i + 1]);
-  }
-  return rest;
 }
 
 /// The tree with a value at a path, or with nothing there.

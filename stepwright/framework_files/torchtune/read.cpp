@@ -30,20 +30,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-constexpr std::string_view kTuneComponents = "_component_: torchtune.";
 constexpr std::string_view kTuneRun = "tune run";
-
-/// Recipes of 0.6.1 that train, without `_distributed`, `_single_device` and what follows:
-/// torchtune/_recipe_registry.py.
-constexpr std::string_view kRecipes[] = {
-    "full_finetune",          "lora_finetune",     "full_dpo", "lora_dpo",           "qat_",
-    "knowledge_distillation", "ppo_full_finetune", "grpo_",    "early_exit_finetune"};
-
-bool is_recipe(std::string_view word) {
-  const std::string name = launch_scripts::base_name(word);
-  return std::ranges::any_of(kRecipes,
-                             [&](std::string_view head) { return name.starts_with(head); });
-}
 
 /// One process, where `tune run` has no options of torchrun: torchtune/_cli/run.py,
 /// _is_distributed_args. Whether it is so.
@@ -332,7 +319,7 @@ void read_tune_script(std::span<const launch_scripts::SourceFile> files, const G
   const ConfiguredRun run = read_configured(files, given,
                                             {.framework = "torchtune",
                                              .arguments = "--config NAME",
-                                             .starts = starts_torchtune,
+                                             .target = "torchtune",
                                              .options = kOptions,
                                              .overrides = true},
                                             draft);
@@ -348,19 +335,6 @@ void read_tune_script(std::span<const launch_scripts::SourceFile> files, const G
 
 }  // namespace
 
-bool starts_torchtune(std::span<const launch_scripts::ShellWord> words) {
-  bool configured = false;
-  bool started = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& text = words[i].text;
-    configured = configured || text.starts_with("--config");
-    started = started || (text.ends_with(".py") && is_recipe(text));
-    started = started ||
-              (i > 0 && text == "run" && launch_scripts::base_name(words[i - 1].text) == "tune");
-  }
-  return configured && started;
-}
-
 void read_torchtune(std::span<const launch_scripts::SourceFile> files, const Given& given,
                     Draft& draft) {
   if (std::ranges::any_of(files, launch_scripts::is_shell_script))
@@ -370,12 +344,6 @@ void read_torchtune(std::span<const launch_scripts::SourceFile> files, const Giv
   const Document document = with_tune_words(Document::parse(file.text, file.name), given.settings);
   take_commented_run(file, given, draft);
   read_tune_document(document, given, draft);
-}
-
-bool is_torchtune(const launch_scripts::SourceFile& file) {
-  return launch_scripts::is_shell_script(file)
-             ? launch_scripts::holds(file, kTuneRun) || launch_scripts::holds(file, "_finetune_")
-             : launch_scripts::holds(file, kTuneComponents);
 }
 
 }  // namespace stepwright::framework_files

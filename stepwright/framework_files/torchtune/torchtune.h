@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
 
 namespace stepwright::framework_files {
 
@@ -17,11 +16,5 @@ std::string write_torchtune(const plan::PlannedJob& planned,
 /// `kInput` on what its recipes refuse, with `kUnsupported` where nothing is trained.
 void read_torchtune(std::span<const launch_scripts::SourceFile> files, const Given& given,
                     Draft& draft);
-
-/// Whether a file is a configuration of torchtune, or a script that starts it.
-bool is_torchtune(const launch_scripts::SourceFile& file);
-
-/// Whether a command starts a recipe of torchtune with a configuration.
-bool starts_torchtune(std::span<const launch_scripts::ShellWord> words);
 
 }  // namespace stepwright::framework_files

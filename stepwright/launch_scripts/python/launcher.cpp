@@ -13,6 +13,7 @@
 #include "stepwright/launch_scripts/python/program.h"
 #include "stepwright/launch_scripts/python/script.h"
 #include "stepwright/launch_scripts/shell/syntax.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -157,7 +158,7 @@ class Launches final : public PythonHost {
     if (!words.is(ObjectKind::kList) || words.body->items.empty()) return;
     const std::vector<PythonObject>& items = words.body->items;
     const std::string first = python_str(items.front()).text;
-    const std::string_view shell = std::string_view(first).substr(first.rfind('/') + 1);
+    const std::string_view shell = last_part(first);
     for (std::size_t i = 1; (shell == "bash" || shell == "sh") && i + 1 < items.size(); ++i) {
       const std::string option = python_str(items[i]).text;
       const bool text = option.starts_with('-') && !option.starts_with("--") &&

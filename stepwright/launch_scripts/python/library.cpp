@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "stepwright/launch_scripts/python/arithmetic.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -236,12 +236,9 @@ PythonObject whole_number(const PythonObject& value, std::uint32_t line) {
   if (value.is(ObjectKind::kInteger)) return value;
   if (value.is(ObjectKind::kBool)) return PythonObject::integer(value.truth ? 1 : 0, line);
   if (value.is(ObjectKind::kUnknown)) return value;
-  std::int64_t number = 0;
-  const std::string& text = value.text.text;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool good =
-      value.is(ObjectKind::kText) && error == std::errc() && stop == text.data() + text.size();
-  return good ? PythonObject::integer(number, line) : PythonObject::unknown("number", line);
+  const auto number =
+      value.is(ObjectKind::kText) ? number_in_digits(value.text.text) : std::nullopt;
+  return number ? PythonObject::integer(*number, line) : PythonObject::unknown("number", line);
 }
 
 PythonObject mapping_of(const PythonArguments& given) {

@@ -6,6 +6,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/launch_scripts/python/library.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -30,7 +31,7 @@ bool has_part(std::string_view path, std::string_view part) {
 
 /// "recipe" of "folder/recipe.py".
 std::string_view module_of(std::string_view file) {
-  file = file.substr(file.rfind('/') + 1);
+  file = last_part(file);
   return file.substr(0, file.rfind(".py"));
 }
 

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/launch_scripts/shell/syntax.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -138,8 +139,6 @@ std::string joined(const std::vector<ShellWord>& words) {
   return text;
 }
 
-std::string base_name(std::string_view path) {
-  return std::string(path.substr(path.find_last_of('/') + 1));
-}
+std::string base_name(std::string_view path) { return std::string(last_part(path)); }
 
 }  // namespace stepwright::launch_scripts

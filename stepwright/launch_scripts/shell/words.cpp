@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -60,10 +60,7 @@ std::vector<std::string> open_places(std::string_view text) {
 std::optional<std::int64_t> shell_number(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number_in_digits(text);
 }
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {

@@ -1,11 +1,10 @@
-#include "stepwright/framework_files/bridge/helpers.h"
+# ruff: noqa: F821
+# What functions of Megatron-Bridge that recipes call do with a configuration, and the names that
+# they take from it, for recipes that are given without them. What changes no figure is left out.
+# src/megatron/bridge/recipes/utils: optimizer_utils.py, finetune_utils.py, tokenizer_utils.py;
+# src/megatron/bridge/perf_recipes/_common.py; scripts/performance/utils: helpers.py and utils.py
+# before workloads had bases.
 
-namespace stepwright::framework_files {
-
-// src/megatron/bridge/recipes/utils: optimizer_utils.py, finetune_utils.py, tokenizer_utils.py;
-// src/megatron/bridge/perf_recipes/_common.py; scripts/performance/utils: helpers.py and utils.py
-// before workloads had bases.
-constexpr std::string_view kBridgeHelpers = R"(
 DEFAULT_NULL_TOKENIZER_VOCAB_SIZE = 32000
 
 
@@ -107,6 +106,3 @@ def _benchmark_common(cfg, cross_entropy_impl="te"):
     cfg.model.cross_entropy_fusion_impl = cross_entropy_impl
     if not isinstance(cfg.mixed_precision, str):
         cfg.mixed_precision.grad_reduce_in_fp32 = False
-)";
-
-}  // namespace stepwright::framework_files

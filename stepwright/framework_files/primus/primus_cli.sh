@@ -1,0 +1,2 @@
+#!/bin/bash
+python3 primus/cli/main.py "$@"

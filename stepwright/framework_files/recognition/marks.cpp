@@ -1,0 +1,144 @@
+#include "stepwright/framework_files/recognition/marks.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "stepwright/core/named.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using launch_scripts::ShellWord;
+using launch_scripts::SourceFile;
+
+constexpr Named<FileMark::In> kFileKinds[] = {{FileMark::In::kScripts, "scripts"},
+                                              {FileMark::In::kFiles, "files"}};
+
+/// One text, or a list of them.
+std::vector<std::string> texts_of(Node node) {
+  if (node.is_scalar()) return {node.text()};
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < node.size(); ++i) texts.push_back(node.at(i).text());
+  return texts;
+}
+
+bool holds_text(const SourceFile& file, std::string_view text) {
+  const bool line = text.starts_with('\n');
+  return launch_scripts::holds(file, text) || (line && file.text.starts_with(text.substr(1)));
+}
+
+WordMark read_word_mark(Node node) {
+  if (node.is_scalar()) return {.patterns = {node.text()}};
+  node.allow_only({"word", "base", "flag", "lacks", "next"});
+  WordMark mark;
+  if (const auto words = node.find("word")) {
+    mark.patterns = texts_of(*words);
+  } else if (const auto base = node.find("base")) {
+    mark.of = WordMark::Of::kBase;
+    mark.patterns = texts_of(*base);
+  } else {
+    mark.of = WordMark::Of::kFlag;
+    mark.patterns = texts_of(node.get("flag"));
+  }
+  if (const auto lacks = node.find("lacks")) mark.lacks = texts_of(*lacks);
+  if (const auto next = node.find("next")) mark.next = texts_of(*next);
+  return mark;
+}
+
+std::vector<WordMark> read_alternatives(Node node) {
+  if (!node.is_sequence()) return {read_word_mark(node)};
+  std::vector<WordMark> marks;
+  for (std::size_t i = 0; i < node.size(); ++i) marks.push_back(read_word_mark(node.at(i)));
+  return marks;
+}
+
+bool matches_any(std::span<const std::string> patterns, std::string_view text) {
+  return std::ranges::any_of(patterns,
+                             [&](const std::string& pattern) { return matches(pattern, text); });
+}
+
+/// True if the first of some words is as a mark says.
+bool begins_with_mark(std::span<const ShellWord> words, const WordMark& mark) {
+  std::string_view text = words.front().text;
+  text.remove_prefix(std::min(text.find_first_not_of('+'), text.size()));
+  std::string_view part = text;
+  if (mark.of == WordMark::Of::kBase) part = launch_scripts::last_part(text);
+  if (mark.of == WordMark::Of::kFlag) part = text.substr(0, text.find('='));
+  if (!matches_any(mark.patterns, part) || matches_any(mark.lacks, text)) return false;
+  return mark.next.empty() || (words.size() > 1 && matches_any(mark.next, words[1].text));
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view text) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  text.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (;;) {
+    const std::size_t end = pattern.find('*');
+    if (end == std::string_view::npos) return text.ends_with(pattern);
+    const std::size_t at = text.find(pattern.substr(0, end));
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at + end);
+    pattern.remove_prefix(end + 1);
+  }
+}
+
+FileMark read_file_mark(Node node) {
+  node.allow_only({"in", "part", "begins", "holds", "lacks"});
+  FileMark mark;
+  if (const auto in = node.find("in")) mark.in = in->choice(kFileKinds);
+  if (const auto part = node.find("part")) mark.part = part->text();
+  if (const auto begins = node.find("begins")) mark.begins = begins->text();
+  const Node holds = node.get("holds");
+  if (holds.is_scalar()) mark.holds = {{holds.text()}};
+  for (std::size_t i = 0; holds.is_sequence() && i < holds.size(); ++i) {
+    mark.holds.push_back(texts_of(holds.at(i)));
+  }
+  if (const auto lacks = node.find("lacks")) mark.lacks = texts_of(*lacks);
+  return mark;
+}
+
+bool has_mark(const SourceFile& file, const FileMark& mark) {
+  if (mark.in != FileMark::In::kAny &&
+      launch_scripts::is_shell_script(file) != (mark.in == FileMark::In::kScripts)) {
+    return false;
+  }
+  const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
+  if (!std::string_view(file.text).substr(first).starts_with(mark.begins)) return false;
+  const auto has = [&](const std::string& text) { return holds_text(file, text); };
+  return std::ranges::all_of(
+             mark.holds,
+             [&](const std::vector<std::string>& any) { return std::ranges::any_of(any, has); }) &&
+         std::ranges::none_of(mark.lacks, has);
+}
+
+StartMark read_start_mark(Node node) {
+  StartMark mark;
+  std::optional<Node> all;
+  if (node.is_mapping() && (all = node.find("all"))) {
+    node.allow_only({"part", "all"});
+    mark.part = node.get("part").text();
+  }
+  const Node words = all.value_or(node);
+  if (!words.is_sequence()) mark.words.push_back({read_word_mark(words)});
+  for (std::size_t i = 0; words.is_sequence() && i < words.size(); ++i) {
+    mark.words.push_back(read_alternatives(words.at(i)));
+  }
+  return mark;
+}
+
+bool has_mark(std::span<const ShellWord> words, const StartMark& mark) {
+  const auto has = [&](const WordMark& one) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (begins_with_mark(words.subspan(i), one)) return true;
+    }
+    return false;
+  };
+  return std::ranges::all_of(
+      mark.words, [&](const std::vector<WordMark>& any) { return std::ranges::any_of(any, has); });
+}
+
+}  // namespace stepwright::framework_files

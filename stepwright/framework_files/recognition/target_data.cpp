@@ -1,0 +1,136 @@
+#include "stepwright/framework_files/recognition/target_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/recognition/embedded.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using launch_scripts::ShellWord;
+using launch_scripts::SourceFile;
+
+std::string text_below(Node node, std::string_view key) {
+  const auto value = node.find(key);
+  return value ? value->text() : "";
+}
+
+bool flag_below(Node node, std::string_view key) {
+  const auto value = node.find(key);
+  return value && value->boolean();
+}
+
+Evidence read_evidence(Node node) {
+  node.allow_only({"judged", "by_source"});
+  if (const auto judged = node.find("judged")) {
+    judged->allow_only({"test", "package"});
+    return {.judged = true,
+            .test = judged->get("test").text(),
+            .package = judged->get("package").text()};
+  }
+  return {.repository = node.get("by_source").text()};
+}
+
+TargetData read_target_data(Node node) {
+  node.allow_only({"word", "framework", "variant", "about", "checked", "assumes", "evidence",
+                   "order", "sets_environment", "python_files", "large_logs", "marks", "starts"});
+  TargetData target{.word = node.get("word").text(),
+                    .framework = text_below(node, "framework"),
+                    .variant = text_below(node, "variant"),
+                    .about = node.get("about").text(),
+                    .checked = node.get("checked").text(),
+                    .assumes = text_below(node, "assumes"),
+                    .evidence = read_evidence(node.get("evidence")),
+                    .sets_environment = flag_below(node, "sets_environment"),
+                    .python_files = flag_below(node, "python_files"),
+                    .large_logs = text_below(node, "large_logs")};
+  if (const auto order = node.find("order")) target.order = static_cast<int>(order->integer(0, 9));
+  const auto marks = node.find("marks");
+  for (std::size_t i = 0; marks && i < marks->size(); ++i) {
+    target.marks.push_back(read_file_mark(marks->at(i)));
+  }
+  const auto starts = node.find("starts");
+  for (std::size_t i = 0; starts && i < starts->size(); ++i) {
+    target.starts.push_back(read_start_mark(starts->at(i)));
+  }
+  return target;
+}
+
+Document embedded_document(const EmbeddedFile& file) {
+  return Document::parse(file.text, fmt::format("{}.yaml", file.name));
+}
+
+std::vector<TargetData> read_targets() {
+  std::vector<TargetData> targets;
+  for (const EmbeddedFile& file : embedded_tables()) {
+    if (!file.name.ends_with("/target")) continue;
+    const Document document = embedded_document(file);
+    for (std::size_t i = 0; i < document.root().size(); ++i) {
+      targets.push_back(read_target_data(document.root().at(i)));
+    }
+  }
+  return targets;
+}
+
+/// What stands in a list of `unread.yaml`: `{mark, of}`.
+std::vector<UnreadMark> read_unread(std::string_view list) {
+  const Document document =
+      embedded_document(*find_embedded(embedded_tables(), "recognition/unread"));
+  std::vector<UnreadMark> marks;
+  const Node rows = document.root().get(list);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    marks.emplace_back(rows.at(i).get("mark").text(), rows.at(i).get("of").text());
+  }
+  return marks;
+}
+
+std::optional<std::string> owner_in(std::string_view list, std::string_view text) {
+  for (const auto& [mark, owner] : read_unread(list)) {
+    if (text.find(mark) != std::string_view::npos) return owner;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const TargetData> target_data() {
+  static const std::vector<TargetData> kTargets = read_targets();
+  return kTargets;
+}
+
+const TargetData& target_data(std::string_view word) {
+  const auto targets = target_data();
+  const auto found = std::ranges::find(targets, word, &TargetData::word);
+  if (found == targets.end()) fail_input(fmt::format("there is no target '{}'", printable(word)));
+  return *found;
+}
+
+bool is_file_of(std::string_view target, const SourceFile& file, std::string_view part) {
+  return std::ranges::any_of(target_data(target).marks, [&](const FileMark& mark) {
+    return (part.empty() || mark.part == part) && has_mark(file, mark);
+  });
+}
+
+bool is_start_of(std::string_view target, std::span<const ShellWord> words, std::string_view part) {
+  return std::ranges::any_of(target_data(target).starts, [&](const StartMark& mark) {
+    return (part.empty() || mark.part == part) && has_mark(words, mark);
+  });
+}
+
+std::function<bool(std::span<const ShellWord>)> starts_of(std::string_view target) {
+  return [target](std::span<const ShellWord> words) { return is_start_of(target, words); };
+}
+
+std::optional<std::string> unread_program(std::string_view program) {
+  return owner_in("programs", program);
+}
+
+std::optional<std::string> unread_file(const SourceFile& file) {
+  return owner_in("files", file.text);
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/framework_files/recognition/marks.h"
+
+namespace stepwright::framework_files {
+
+/// How it is known that a program reads its files as this room does.
+struct Evidence {
+  bool judged = false;     ///< A test runs the program itself; else only its source was read.
+  std::string test;        ///< Of a judged one: the test, below the repository.
+  std::string package;     ///< Of a judged one: the package that the test runs, with its release.
+  std::string repository;  ///< Of one by source: where the source is.
+};
+
+/// What a `target.yaml` says of a program for which plans are written or read.
+struct TargetData {
+  std::string word;       ///< Of `--to` and `--from`.
+  std::string framework;  ///< Of `kFrameworkNames`; empty: whatever the job names.
+  std::string variant;    ///< Of its framework (`plan/frameworks/`), where it runs a part of that.
+  std::string about;      ///< In a person's words.
+  std::string checked;    ///< What the files were checked against.
+  std::string assumes;    ///< What every file assumes.
+  Evidence evidence;
+  int order = 0;                  ///< Targets of a lower order are asked first whose a command is.
+  bool sets_environment = false;  ///< Its file is a script that sets variables.
+  bool python_files = false;      ///< Its own files are Python.
+  std::string large_logs;         ///< Whose logs of up to 64 MiB are read; empty: none.
+  std::vector<FileMark> marks;    ///< Its files have one of these.
+  std::vector<StartMark> starts;  ///< Commands that start it have one of these.
+};
+
+/// What all `target.yaml` say, in no order that means anything.
+std::span<const TargetData> target_data();
+
+/// What is said of one target. Fails with `kInput` where there is none of this word.
+const TargetData& target_data(std::string_view word);
+
+/// True if a file has a mark of a target; with `part` one of the marks that have this name.
+bool is_file_of(std::string_view target, const launch_scripts::SourceFile& file,
+                std::string_view part = "");
+
+/// True if a command has a mark of a target; with `part` one of the marks that have this name.
+bool is_start_of(std::string_view target, std::span<const launch_scripts::ShellWord> words,
+                 std::string_view part = "");
+
+/// The same question as a function of the command.
+std::function<bool(std::span<const launch_scripts::ShellWord>)> starts_of(std::string_view target);
+
+/// What no reader knows: a part of a program's name, or of a configuration, and whose it is.
+using UnreadMark = std::pair<std::string, std::string>;
+
+/// Whose program a command starts, or whose configuration a file is, where no reader knows it;
+/// nullopt: nobody that `unread.yaml` names.
+std::optional<std::string> unread_program(std::string_view program);
+std::optional<std::string> unread_file(const launch_scripts::SourceFile& file);
+
+}  // namespace stepwright::framework_files

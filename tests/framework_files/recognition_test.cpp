@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/recognition/marks.h"
+#include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/framework_files/target.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+std::vector<launch_scripts::ShellWord> command(std::initializer_list<const char*> words) {
+  std::vector<launch_scripts::ShellWord> made;
+  for (const char* word : words) made.push_back({.text = word});
+  return made;
+}
+
+FileMark file_mark(const std::string& yaml) {
+  const Document document = Document::parse(yaml, "mark");
+  return read_file_mark(document.root());
+}
+
+TEST(Patterns, StarsStandForAnyCharacters) {
+  EXPECT_TRUE(matches("train.py", "train.py"));
+  EXPECT_FALSE(matches("train.py", "a/train.py"));
+  EXPECT_TRUE(matches("*train.py", "a/train.py"));
+  EXPECT_TRUE(matches("*a*train*", "maxtext.a.train"));
+  EXPECT_FALSE(matches("*train*a", "trail.a"));
+  EXPECT_TRUE(matches("ab*ba", "abba"));
+  EXPECT_FALSE(matches("ab*ba", "aba"));
+  EXPECT_TRUE(matches("*", ""));
+}
+
+TEST(FileMarks, HoldOneTextOfEachListAndLackOthers) {
+  const FileMark mark = file_mark("{holds: [model, [size, width]], lacks: overrides}");
+  EXPECT_TRUE(has_mark({"a.yaml", "model: {width: 1}"}, mark));
+  EXPECT_FALSE(has_mark({"a.yaml", "model: {}"}, mark));
+  EXPECT_FALSE(has_mark({"a.yaml", "model: {width: 1, overrides: {}}"}, mark));
+}
+
+TEST(FileMarks, TellScriptsFromFilesAndSeeHowAFileBegins) {
+  const FileMark scripts = file_mark("{in: scripts, holds: train}");
+  EXPECT_TRUE(has_mark({"a.sh", "train"}, scripts));
+  EXPECT_FALSE(has_mark({"a.yaml", "train"}, scripts));
+  const FileMark json = file_mark(R"({"begins": "{", "holds": "stage"})");
+  EXPECT_TRUE(has_mark({"a", "\n {\"stage\": 1}"}, json));
+  EXPECT_FALSE(has_mark({"a", "stage: {}"}, json));
+  const FileMark line = file_mark(R"({"holds": "\nmodel:"})");
+  EXPECT_TRUE(has_mark({"a", "model: 1"}, line));
+  EXPECT_FALSE(has_mark({"a", "a_model: 1"}, line));
+}
+
+TEST(StartMarks, TellCommandsByTheirWords) {
+  EXPECT_TRUE(is_start_of("primus", command({"x/primus-cli", "direct", "train", "pretrain"})));
+  EXPECT_FALSE(is_start_of("primus", command({"primus-cli", "benchmark"})));
+  EXPECT_TRUE(is_start_of("verl", command({"python3", "-m", "verl.trainer.main_ppo"})));
+  EXPECT_TRUE(is_start_of("verl", command({"main.py", "++actor_rollout_ref.actor.x=1"})));
+  EXPECT_TRUE(is_start_of("ms-swift", command({"/bin/megatron", "sft"}), "megatron"));
+  EXPECT_FALSE(is_start_of("ms-swift", command({"swift", "sft"}), "megatron"));
+  EXPECT_FALSE(is_start_of("ms-swift", command({"swift", "infer"})));
+  EXPECT_TRUE(is_start_of("megatron", command({"pretrain_gpt.py", "--num-layers=8"})));
+  EXPECT_TRUE(is_start_of("torchtune", command({"tune", "run", "x", "--config", "a.yaml"})));
+  EXPECT_FALSE(is_start_of("torchtune", command({"tune", "run", "x"})));
+}
+
+TEST(Targets, AreThoseOfTheirData) {
+  std::set<std::string_view> words;
+  for (const LaunchTarget& target : launch_targets()) words.insert(target.word);
+  EXPECT_EQ(words.size(), target_data().size());
+  EXPECT_THROW(target_data("nobody"), Error);
+}
+
+/// A judged target names a test that is there; one by source names its repository.
+TEST(Targets, SayHowTheyAreKnown) {
+  for (const TargetData& target : target_data()) {
+    const Evidence& evidence = target.evidence;
+    EXPECT_EQ(evidence.judged, evidence.repository.empty()) << target.word;
+    EXPECT_EQ(evidence.judged, !evidence.package.empty()) << target.word;
+    if (evidence.judged) EXPECT_TRUE(std::filesystem::exists(evidence.test)) << target.word;
+  }
+}
+
+TEST(UnreadPrograms, AreNamed) {
+  EXPECT_EQ(unread_program("x/litgpt/train.py"), "of LitGPT");
+  EXPECT_EQ(unread_program("train.py"), std::nullopt);
+  EXPECT_EQ(unread_file({"a.yaml", "_target_: nemo.collections.x"}), "NeMo 2");
+}
+
+}  // namespace
+}  // namespace stepwright::framework_files
