@@ -1,6 +1,9 @@
 #include "stepwright/capture/python_command.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -18,7 +21,11 @@ constexpr std::string_view kWriterModules =
 constexpr std::string_view kNothingModules =
     "torch.utils.collect_env nltk.downloader huggingface_hub.commands.huggingface_cli wandb "
     "http.server tensorboard.main tensorboard bitsandbytes xformers.info deepspeed.env_report";
+constexpr std::string_view kTrainers =
+    "torch transformers deepspeed megatron accelerate lightning pytorch_lightning jax flax trl "
+    "nemo nemo_run ray tensorflow colossalai composer mindspeed swift verl axolotl";
 constexpr std::size_t kLongestQuestion = 300;
+constexpr std::size_t kMostFileBytes = std::size_t{1} << 20U;
 
 PythonUse use_of_module(std::string_view module) {
   if (holds_word(kRunModules, module)) return PythonUse::kRun;
@@ -42,7 +49,65 @@ PythonUse use_of_text(std::string_view text) {
   return alone ? PythonUse::kDevices : PythonUse::kRun;
 }
 
+/// True if a line of a Python text imports one of some modules, or something inside of one.
+bool imports_one_of(std::string_view text, std::string_view modules) {
+  static constexpr std::string_view kBlanks = " \t", kEnds = " \t.,\r";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    const bool lists = line.starts_with("import ");
+    if (!lists && !line.starts_with("from ")) continue;
+    line.remove_prefix(lists ? 7 : 5);
+    while (!line.empty()) {
+      line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+      if (holds_word(modules, line.substr(0, line.find_first_of(kEnds)))) return true;
+      if (!lists) break;
+      line.remove_prefix(std::min(line.find(','), line.size() - 1) + 1);
+    }
+  }
+  return false;
+}
+
+/// A file that starts commands (`subprocess`, `os.system`, ...) is followed, unless it imports what
+/// trains: it may then train by itself.
+PythonUse use_of_file(const std::string& path) {
+  std::error_code error;
+  if (base_name(path) == "setup.py") return PythonUse::kNothing;
+  if (!std::filesystem::is_regular_file(path, error)) return PythonUse::kLaunch;
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kMostFileBytes, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  const bool starts = imports_one_of(text, "subprocess sh pexpect") ||
+                      text.find("os.system(") != text.npos || text.find("os.exec") != text.npos ||
+                      text.find("os.popen(") != text.npos;
+  return starts && !imports_one_of(text, kTrainers) ? PythonUse::kFollow : PythonUse::kLaunch;
+}
+
+/// The place of the word with the file of a command of Python.
+std::size_t place_of_file(const Words& words) {
+  std::size_t i = 1;
+  for (; i < words.size() && words[i].starts_with('-'); ++i) {
+    if (words[i] == "-W" || words[i] == "-X" || words[i] == "--check-hash-based-pycs") ++i;
+  }
+  return i;
+}
+
 }  // namespace
+
+Words followed(const Words& words, const std::string& stand_in) {
+  static constexpr const char* kRun =
+      "import os, runpy, sys; sys.executable = sys.argv[1]; sys.argv = sys.argv[2:]; "
+      "sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0])); "
+      "runpy.run_path(sys.argv[0], run_name='__main__')";
+  const auto file = words.begin() + static_cast<std::ptrdiff_t>(place_of_file(words));
+  Words result(words.begin(), file);
+  result.insert(result.end(), {"-c", kRun, stand_in});
+  result.insert(result.end(), file, words.end());
+  return result;
+}
 
 PythonUse python_use(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -55,7 +120,7 @@ PythonUse python_use(const Words& words) {
       return PythonUse::kRun;
     }
     if (word.size() < 2 || word.front() != '-') {
-      return base_name(word) == "setup.py" ? PythonUse::kNothing : PythonUse::kLaunch;
+      return use_of_file(word);
     }
     const std::size_t letter = word.find_first_of("cmWXVh?", 1);
     if (letter == std::string::npos) continue;  // -u -B -E ...

@@ -25,7 +25,7 @@ constexpr std::size_t kShownWords = 12;
 
 /// Endings of files that configure or start a job; weights and data are left where they are.
 constexpr std::string_view kTextEndings[] = {".yaml", ".yml",  ".json", ".toml", ".py",
-                                         ".sh",   ".conf", ".cfg",  ".env",  ".jsonnet"};
+                                             ".sh",   ".conf", ".cfg",  ".env",  ".jsonnet"};
 
 /// The text of a file on this machine; nullopt if it is no text file of a size that is read.
 std::optional<std::string> text_on_disk(const fs::path& path) {

@@ -64,6 +64,10 @@ int launch(const Context& context, const Words& words) {
 int python(const Context& context, const Words& words) {
   switch (python_use(words)) {
     case PythonUse::kLaunch: record_launch(context, as_written(context, words)); return 0;
+    case PythonUse::kFollow:
+      if (!count_level(context, words.front())) return kStopped;
+      return run_really(
+          context, followed(words, (context.folder / "bin" / base_name(words.front())).string()));
     case PythonUse::kNothing: return idle(context, words);
     case PythonUse::kDevices: return answer_device_count(context, words);
     case PythonUse::kWriter:

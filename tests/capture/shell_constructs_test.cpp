@@ -217,5 +217,35 @@ TEST_F(ShellConstructs, ALauncherWithoutTrainingIsNotALaunch) {
   EXPECT_EQ(captured.not_run.size(), 3);
 }
 
+TEST_F(ShellConstructs, APythonFileThatStartsCommandsIsFollowed) {
+  write("tools/launch.py",
+        "import argparse, os, subprocess, sys\n"
+        "import names\n"
+        "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--nodes', type=int)\n"
+        "nodes = parser.parse_args().nodes\n"
+        "os.environ['NODES'] = str(nodes)\n"
+        "subprocess.run(['torchrun', f'--nnodes={nodes}', names.TRAIN], check=True)\n"
+        "os.system('torchrun shell.py')\n"
+        "subprocess.check_call([sys.executable, '-m', 'trainer.run', '--x'])\n"
+        "os.execvp('torchrun', ['torchrun', 'last.py'])\n");
+  write("tools/names.py", "TRAIN = 'train.py'\n");
+  const auto captured = run("python3 -u tools/launch.py --nodes 4\n");
+  ASSERT_EQ(captured.commands.size(), 4);
+  EXPECT_EQ(line_of(captured.commands[0]), "torchrun --nnodes=4 train.py");
+  EXPECT_EQ(value_in(captured.commands[0], "NODES"), "4");
+  EXPECT_EQ(line_of(captured.commands[1]), "torchrun shell.py");
+  EXPECT_EQ(line_of(captured.commands[2]), "python3 -m trainer.run --x");
+  EXPECT_EQ(line_of(captured.commands[3]), "torchrun last.py");
+}
+
+TEST_F(ShellConstructs, APythonFileThatMayTrainByItselfIsNot) {
+  write("train.py",
+        "import os\nif True:\n  from torch.nn import Linear\nimport subprocess\nexit(3)\n");
+  write("plain.py", "import os\n# import subprocess\nexit(3)\n");
+  EXPECT_EQ(lines_of(run("python3 train.py\npython3 plain.py\n")),
+            "python3 train.py\npython3 plain.py\n");
+}
+
 }  // namespace
 }  // namespace stepwright::capture
