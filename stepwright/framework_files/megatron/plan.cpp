@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
@@ -14,7 +15,9 @@
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/recompute.h"
+#include "stepwright/framework_files/megatron/rules.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
+#include "stepwright/framework_files/rules/draft_bridge.h"
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/schedule/placement.h"
 
@@ -24,11 +27,6 @@ namespace {
 constexpr std::int64_t kLeastBucket = 40'000'000;
 constexpr std::int64_t kBucketOfRank = 1'000'000;
 
-constexpr Named<plan::ContextKind> kMegatronContexts[] = {
-    {plan::ContextKind::kRing, "p2p"},
-    {plan::ContextKind::kAllGather, "all_gather"},
-    {plan::ContextKind::kUlysses, "a2a"},
-    {plan::ContextKind::kAllGather, "allgather"}};
 /// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
 /// outside of optimizer instances.
 struct MegatronSharding {
@@ -47,28 +45,13 @@ constexpr MegatronSharding kMegatronShardings[] = {
     {"III", "optim_grads_params", "no_shard", true, true},
     {"IIG", "optim_grads_params", "optim", true, true}};
 
-void add_parallel(Tree& fields, const plan::PlannedJob& planned) {
-  const plan::Parallel& degrees = planned.plan.parallel;
-  fields.set("tensor_model_parallel_size", degrees.tensor);
-  fields.set("pipeline_model_parallel_size", degrees.pipeline);
-  fields.set("context_parallel_size", degrees.context);
-  if (planned.plan.sequence_parallel) fields.set("sequence_parallel", true);
-  if (degrees.context > 1) {
-    fields.set("cp_comm_type", Tree::flow_sequence().add(std::string(
-                                   name_of(kMegatronContexts, planned.plan.context_kind))));
-  }
-  if (planned.plan.rank_order != plan::RankOrder{}) fields.set("use_tp_pp_dp_mapping", true);
-  if (!planned.job.model.experts) return;
-  fields.set("expert_model_parallel_size", degrees.expert);
-  fields.set("expert_tensor_parallel_size", degrees.expert_tensor);
-  fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, planned.job.dispatcher));
-  if (planned.job.dispatcher == plan::Dispatcher::kOncePerNode) {
+/// How experts exchange tokens.
+void add_dispatcher(Tree& fields, const plan::Job& job) {
+  if (!job.model.experts) return;
+  fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, job.dispatcher));
+  if (job.dispatcher == plan::Dispatcher::kOncePerNode) {
     fields.set("moe_flex_dispatcher_backend", "deepep");
   }
-  if (planned.plan.overlap.expert && degrees.expert > 1) {
-    fields.set("overlap_moe_expert_parallel_comm", true);
-  }
-  if (planned.plan.overlap.shared_experts) fields.set("moe_shared_expert_overlap", true);
 }
 
 void add_pipeline(Tree& fields, const plan::PlannedJob& planned, std::string_view release) {
@@ -166,10 +149,6 @@ void read_offload_fields(const Fields& fields, Draft& draft) {
 
 void add_training(Tree& fields, const plan::PlannedJob& planned) {
   const plan::Job& job = planned.job;
-  fields.set("seq_length", job.length);
-  fields.set("max_position_embeddings", std::max(job.model.positions, job.length));
-  fields.set("micro_batch_size", planned.plan.micro_batch);
-  fields.set("global_batch_size", job.sequences);
   const bool muon = job.optimizer == plan::Optimizer::kMuon;
   fields.set("optimizer", job.optimizer == plan::Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
   if (muon) {
@@ -185,42 +164,6 @@ void add_training(Tree& fields, const plan::PlannedJob& planned) {
   static constexpr std::array kBackends = {"unfused", "flash", "flash", "flash", "fused"};
   fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
   if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
-}
-
-/// The order in which data ranks are farthest apart, where experts lie as a plan's grid has them.
-void read_rank_order(Node setting, bool routed, Draft& draft) {
-  const plan::Parallel& degrees = draft.plan.parallel;
-  const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;
-  if (degrees.pipeline == 1 || same || !routed) {
-    draft.plan.rank_order = plan::rank_order_of("tp-cp-ep-pp-dp").value();
-  } else {
-    draft.leave_out(setting, "that data ranks are farther apart than the stages of a pipeline");
-  }
-}
-
-void read_degrees(const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  plan::Parallel& degrees = plan.parallel;
-  degrees.tensor = fields.integer("tensor_model_parallel_size", 1);
-  degrees.pipeline = fields.integer("pipeline_model_parallel_size", 1);
-  degrees.context = fields.integer("context_parallel_size", 1);
-  // Of a model without experts they mean nothing.
-  if (draft.routed) {
-    degrees.expert = fields.integer("expert_model_parallel_size", 1);
-    degrees.expert_tensor = fields.integer("expert_tensor_parallel_size", degrees.tensor);
-  }
-  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, draft);
-  plan.sequence_parallel = fields.flag("sequence_parallel", false) && degrees.tensor > 1;
-  if (const auto kind = fields.find("cp_comm_type")) {
-    const Node word = kind->is_sequence() ? kind->at(0) : *kind;
-    if (word.text() == "a2a+p2p") {
-      draft.leave_out(*kind, "that context parallelism has two levels: it is taken for a ring");
-    } else {
-      plan.context_kind = word.choice(kMegatronContexts);
-    }
-  }
-  if (fields.flag("use_tp_pp_dp_mapping", false))
-    read_rank_order(*fields.find("use_tp_pp_dp_mapping"), draft.routed, draft);
 }
 
 /// Refuses layers that stages do not share evenly, where nothing says how else:
@@ -373,13 +316,21 @@ void read_data(const Fields& fields, Draft& draft) {
 
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
   Tree fields = model_sizes(planned.job.model);
-  add_parallel(fields, planned);
+  const auto write = [&](std::initializer_list<const Rule*> rules) {
+    for (const Rule* rule : rules) write_rule(*rule, planned, release, fields);
+  };
+  write({&kDegrees, &kContextKind, &kRankOrder, &kExpertDegrees});
+  add_dispatcher(fields, planned.job);
+  write({&kExpertOverlap});
   add_pipeline(fields, planned, release);
   add_data(fields, planned);
-  const plan::Plan& plan = planned.plan;
-  if (plan.overlap.tensor && plan.sequence_parallel) fields.set("tp_comm_overlap", true);
-  add_recompute_fields(fields, plan);
+  write({&kTensorOverlap});
+  add_recompute_fields(fields, planned.plan);
   add_precision(fields, planned);
+  fields.set("seq_length", planned.job.length);
+  fields.set("max_position_embeddings", std::max(planned.job.model.positions, planned.job.length));
+  write({&kMicroBatch});
+  fields.set("global_batch_size", planned.job.sequences);
   add_training(fields, planned);
   return fields;
 }
@@ -392,9 +343,11 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
                  (named && named->experts) || (given.known_model && given.known_model->experts);
   draft.length = fields.size("seq_length");
-  read_degrees(fields, draft);
+  read_rules({&kDegrees, &kExpertDegrees}, fields, draft);
+  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, draft);
+  read_rules({&kContextKind, &kRankOrder}, fields, draft);
   settle_ranks(draft, given, file);
-  draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
+  read_rules({&kMicroBatch}, fields, draft);
   read_batch_fields(fields, given, draft);
   read_schedule(fields, draft);
   if (is_megatron_deepspeed(fields)) {
@@ -405,9 +358,7 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   read_recompute_fields(fields, draft);
   read_offload_fields(fields, draft);
   read_job_fields(fields, draft);
-  draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);
-  draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
-  draft.plan.overlap.shared_experts = fields.flag("moe_shared_expert_overlap", false);
+  read_rules({&kTensorOverlap, &kExpertOverlap}, fields, draft);
   note_padding(fields, draft);
   if (!draft.model) draft.model = named;
 }

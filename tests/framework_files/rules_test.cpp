@@ -1,0 +1,113 @@
+#include "stepwright/framework_files/megatron/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using testing::HasSubstr;
+
+/// A file that a rule has read.
+struct File {
+  File(const Rule& rule, const std::string& text, const plan::Plan& before = {},
+       bool routed = false)
+      : document(Document::parse(text, "job.yaml")),
+        fields(document.root()),
+        reading(read_rule(rule, fields, {.framework = {.name = "megatron-core"}, .routed = routed},
+                          before)) {}
+
+  Document document;
+  Fields fields;
+  Reading reading;
+};
+
+std::string written(const Rule& rule, const plan::Plan& plan) {
+  plan::PlannedJob planned;
+  planned.plan = plan;
+  Tree fields = Tree::mapping();
+  write_rule(rule, planned, "", fields);
+  return Document::from(fields, "job.yaml").to_yaml();
+}
+
+TEST(Places, AreSwitchesAndCountsOfAPlan) {
+  plan::Plan plan;
+  set_plain(plan, "parallel.tensor", std::int64_t{4});
+  set_plain(plan, "overlap.expert", true);
+  EXPECT_EQ(plan.parallel.tensor, 4);
+  EXPECT_TRUE(plan.overlap.expert);
+  EXPECT_EQ(plain_at(plan, "parallel.tensor"), Plain(std::int64_t{4}));
+  EXPECT_EQ(plain_at(plan, "overlap.expert"), Plain(true));
+  EXPECT_EQ(plain_at(plan, "recompute"), std::nullopt);
+}
+
+TEST(Places, RefuseWhatARowMayNotSet) {
+  plan::Plan plan;
+  EXPECT_THROW(set_plain(plan, "parallel.tensor", true), std::bad_variant_access);
+  EXPECT_THROW(set_plain(plan, "parallel.tensors", std::int64_t{4}), std::bad_optional_access);
+}
+
+TEST(Rows, OfMegatronHavePlacesOfTheirKind) {
+  for (const Rule* rule : {&kDegrees, &kMicroBatch, &kTensorOverlap, &kExpertOverlap}) {
+    ASSERT_FALSE(rule->rows.empty());
+    for (const Row& row : rule->rows) {
+      const auto value = plain_at(plan::Plan(), row.place);
+      ASSERT_TRUE(value) << row.place;
+      EXPECT_EQ(value->index(), row.usual.index()) << row.key;
+    }
+  }
+}
+
+TEST(Rows, TakeTheDefaultOfTheFrameworkWhereAFileIsSilent) {
+  const plan::Plan before{.parallel = {.tensor = 8, .data = 2}};
+  const plan::Plan plan = File(kDegrees, "pipeline_model_parallel_size: 4", before).reading.plan;
+  EXPECT_EQ(plan.parallel.tensor, 1);
+  EXPECT_EQ(plan.parallel.pipeline, 4);
+  EXPECT_EQ(plan.parallel.data, 2);
+}
+
+TEST(Rows, LeaveOutADefaultUnlessItIsAlwaysWritten) {
+  plan::Plan plan{.parallel = {.tensor = 2}};
+  const std::string degrees =
+      "tensor_model_parallel_size: 2\npipeline_model_parallel_size: 1\ncontext_parallel_size: 1\n";
+  EXPECT_EQ(written(kDegrees, plan), degrees);
+  plan.sequence_parallel = true;
+  EXPECT_EQ(written(kDegrees, plan), degrees + "sequence_parallel: true\n");
+}
+
+TEST(Rows, LeaveOutWhatOtherPlansDoNotSay) {
+  plan::Plan plan;
+  plan.overlap.tensor = true;
+  EXPECT_EQ(written(kTensorOverlap, plan), "{}\n");
+  plan.sequence_parallel = true;
+  EXPECT_EQ(written(kTensorOverlap, plan), "tp_comm_overlap: true\n");
+}
+
+TEST(Rows, FailWithThePlaceOfAWrongValue) {
+  try {
+    const File file(kDegrees, "tensor_model_parallel_size: two");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("job.yaml:1:29: tensor_model_parallel_size"));
+  }
+}
+
+TEST(MegatronDegrees, HaveNoSequenceParallelismOfOneTensorRank) {
+  EXPECT_FALSE(File(kDegrees, "sequence_parallel: true").reading.plan.sequence_parallel);
+}
+
+TEST(MegatronDegrees, OfExpertsAreNotReadWithoutExperts) {
+  const std::string text = "expert_model_parallel_size: 8";
+  EXPECT_EQ(File(kExpertDegrees, text, {}, true).reading.plan.parallel.expert, 8);
+  const File dense(kExpertDegrees, text);
+  EXPECT_EQ(dense.reading.plan.parallel.expert, 1);
+  EXPECT_FALSE(dense.fields.asked("expert_model_parallel_size"));
+}
+
+}  // namespace
+}  // namespace stepwright::framework_files
