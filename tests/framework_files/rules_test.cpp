@@ -11,7 +11,9 @@
 namespace stepwright::framework_files {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 /// A file that a rule has read.
 struct File {
@@ -107,6 +109,26 @@ TEST(MegatronDegrees, OfExpertsAreNotReadWithoutExperts) {
   const File dense(kExpertDegrees, text);
   EXPECT_EQ(dense.reading.plan.parallel.expert, 1);
   EXPECT_FALSE(dense.fields.asked("expert_model_parallel_size"));
+}
+
+TEST(MegatronPipeline, TakesALayoutInPlaceOfCounts) {
+  const File file(kPipeline,
+                  "pipeline_model_parallel_layout: Et|tt|tt|tL\nnum_layers: 6\n"
+                  "num_layers_in_first_pipeline_stage: 2\n",
+                  {.parallel = {.pipeline = 2}});
+  EXPECT_THAT(file.reading.plan.layers, ElementsAre(1, 2, 2, 1));
+  EXPECT_EQ(file.reading.plan.schedule.chunks, 2);
+  EXPECT_FALSE(file.fields.asked("num_layers_in_first_pipeline_stage"));
+}
+
+TEST(MegatronPipeline, RefusesLayersThatStagesDoNotShareEvenly) {
+  const plan::Plan plan{.parallel = {.pipeline = 4}};
+  const Reading even = File(kPipeline, "num_layers: 8", plan).reading;
+  EXPECT_FALSE(even.refused);
+  EXPECT_THAT(even.plan.layers, IsEmpty());
+  const Reading uneven = File(kPipeline, "num_layers: 9", plan).reading;
+  ASSERT_TRUE(uneven.refused);
+  EXPECT_EQ(uneven.refused->rule, plan::Rule::kLayerSplit);
 }
 
 }  // namespace

@@ -11,15 +11,11 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/job.h"
-#include "stepwright/framework_files/megatron/layout.h"
-#include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/recompute.h"
 #include "stepwright/framework_files/megatron/rules.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/framework_files/rules/draft_bridge.h"
-#include "stepwright/plan/frameworks/release.h"
-#include "stepwright/schedule/placement.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -52,28 +48,6 @@ void add_dispatcher(Tree& fields, const plan::Job& job) {
   if (job.dispatcher == plan::Dispatcher::kOncePerNode) {
     fields.set("moe_flex_dispatcher_backend", "deepep");
   }
-}
-
-void add_pipeline(Tree& fields, const plan::PlannedJob& planned, std::string_view release) {
-  const plan::Plan& plan = planned.plan;
-  const std::vector<std::int64_t> layers = plan::chunk_layers(planned.job, plan);
-  const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
-  const bool hybrid = is_hybrid(planned.job.model);
-  if (hybrid && (!equal || plan.schedule.chunks > 1)) {
-    fields.set("hybrid_layer_pattern", hybrid_pattern(planned.job.model, layers));
-  } else if (!equal) {
-    fields.set("pipeline_model_parallel_layout",
-               layout_text(layers, planned.job.model.predicted_ahead()));
-  } else if (plan.schedule.chunks > 1 && plan::comes_before(release, "0.12")) {
-    fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
-  } else if (plan.schedule.chunks > 1) {
-    fields.set("virtual_pipeline_model_parallel_size", plan.schedule.chunks);
-  }
-  if (plan.schedule.chunks == 1) return;
-  if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
-  const std::int64_t group = schedule::group_of(plan.schedule, plan.parallel.pipeline,
-                                                plan::micro_batches(planned.job, plan));
-  if (group != plan.parallel.pipeline) fields.set("microbatch_group_size_per_vp_stage", group);
 }
 
 void add_data(Tree& fields, const plan::PlannedJob& planned) {
@@ -166,82 +140,6 @@ void add_training(Tree& fields, const plan::PlannedJob& planned) {
   if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
 }
 
-/// Refuses layers that stages do not share evenly, where nothing says how else:
-/// megatron/core/transformer/transformer_block.py: get_num_layers_to_build. DeepSpeed parts them as
-/// it can.
-void refuse_uneven(const Fields& fields, std::int64_t layers, Draft& draft) {
-  const std::int64_t pipeline = draft.plan.parallel.pipeline;
-  if (!draft.plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
-      hybrid_layers(fields)) {
-    return;
-  }
-  const std::string message = fmt::format(
-      "{} layers are no multiple of {} stages, with which Megatron-Core does not start: "
-      "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
-      "--pipeline-model-parallel-layout say another split",
-      layers, pipeline);
-  draft.refused = {.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
-}
-
-void read_schedule(const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  const std::int64_t pipeline = plan.parallel.pipeline;
-  const std::int64_t layers = fields.integer("num_layers", 0);
-  std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
-  if (const auto each = fields.find("num_layers_per_virtual_pipeline_stage")) {
-    const std::int64_t share = pipeline * each->integer(1, model::kLargestLayers);
-    const std::int64_t whole = counted_layers(fields, layers);
-    if (whole == 0 || whole % share != 0) {
-      each->fail(fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(),
-                             pipeline));
-    }
-    chunks = whole / share;
-  }
-  if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
-    plan.layers = read_layout(*layout);
-    if (parts_multi_token(*layout)) {
-      draft.leave_out(*layout, "that multi-token layers stand on a stage before that of the loss");
-    }
-    if (std::ssize(plan.layers) % pipeline != 0) {
-      layout->fail(fmt::format("{} stages are no multiple of pipeline size {}", plan.layers.size(),
-                               pipeline));
-    }
-    chunks = std::ssize(plan.layers) / pipeline;
-  } else if (const auto cut = hybrid_chunks(fields); !cut.empty()) {
-    const Node pattern = *fields.find("hybrid_layer_pattern");
-    if (std::ssize(cut) % pipeline != 0) {
-      pattern.fail(
-          fmt::format("{} parts are no multiple of pipeline size {}", cut.size(), pipeline));
-    }
-    plan.layers = cut;
-    chunks = std::ssize(cut) / pipeline;
-  } else {
-    const auto first = fields.find("num_layers_in_first_pipeline_stage");
-    const auto last = fields.find("num_layers_in_last_pipeline_stage");
-    if (chunks > 1 && (first || last)) {
-      (first ? first : last)
-          ->fail_unsupported(
-              "an uneven stage beside virtual stages: nothing covers it but "
-              "--pipeline-model-parallel-layout");
-    }
-    plan.layers = uneven_layers(fields, layers, pipeline * chunks);
-    refuse_uneven(fields, layers, draft);
-  }
-  const auto virtual_size = fields.find("num_layers_per_virtual_pipeline_stage");
-  if (virtual_size && chunks == 1 && pipeline > 1 &&
-      !fields.has("pipeline_model_parallel_layout")) {
-    // megatron/core/pipeline_parallel/schedules.py: get_forward_backward_func takes any size.
-    draft.leave_out(*virtual_size,
-                    "the interleaved schedule of one chunk, which keeps more micro-batches");
-  }
-  if (chunks > 1) {
-    const std::int64_t group = fields.integer("microbatch_group_size_per_vp_stage", pipeline);
-    plan.schedule = {
-        .kind = schedule::ScheduleKind::kInterleaved, .chunks = chunks, .group = group};
-  }
-  plan.overlap.pipeline = chunks > 1 && fields.flag("overlap_p2p_comm", true);
-}
-
 /// The states that a framework's words mean.
 plan::Sharding read_sharding_words(const Fields& fields) {
   std::string fsdp;
@@ -321,8 +219,7 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) 
   };
   write({&kDegrees, &kContextKind, &kRankOrder, &kExpertDegrees});
   add_dispatcher(fields, planned.job);
-  write({&kExpertOverlap});
-  add_pipeline(fields, planned, release);
+  write({&kExpertOverlap, &kPipeline});
   add_data(fields, planned);
   write({&kTensorOverlap});
   add_recompute_fields(fields, planned.plan);
@@ -349,7 +246,7 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   settle_ranks(draft, given, file);
   read_rules({&kMicroBatch}, fields, draft);
   read_batch_fields(fields, given, draft);
-  read_schedule(fields, draft);
+  read_rules({&kPipeline}, fields, draft);
   if (is_megatron_deepspeed(fields)) {
     take_deepspeed_states(fields, draft);
   } else {

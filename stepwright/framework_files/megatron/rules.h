@@ -15,6 +15,8 @@ extern const Rule kContextKind;
 /// Which ranks are neighbours.
 extern const Rule kRankOrder;
 extern const Rule kMicroBatch;
+/// Layers of each stage, and the schedule of a pipeline.
+extern const Rule kPipeline;
 /// Messages of tensor parallelism beside products.
 extern const Rule kTensorOverlap;
 /// Messages of experts beside computation.
