@@ -111,6 +111,22 @@ TEST(MegatronDegrees, OfExpertsAreNotReadWithoutExperts) {
   EXPECT_FALSE(dense.fields.asked("expert_model_parallel_size"));
 }
 
+TEST(MegatronSharding, ReadsWhatItWrites) {
+  for (const char* word : {"NNN", "NNG", "NNI", "NGG", "GGG", "III", "IIG"}) {
+    plan::Plan plan{.parallel = {.data = 8}};
+    plan.sharding = plan::sharding_of(word).value();
+    if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = 4;
+    plan.overlap.parameters = false;
+    EXPECT_EQ(File(kSharding, written(kSharding, plan), plan).reading.plan, plan) << word;
+  }
+}
+
+TEST(MegatronSharding, SaysWhichBucketsItAssumes) {
+  const Reading reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
+  EXPECT_EQ(reading.plan.gradient_bucket, 64'000'000);
+  EXPECT_THAT(reading.notes, ElementsAre(HasSubstr("64000000 elements")));
+}
+
 TEST(MegatronPipeline, TakesALayoutInPlaceOfCounts) {
   const File file(kPipeline,
                   "pipeline_model_parallel_layout: Et|tt|tt|tL\nnum_layers: 6\n"

@@ -1,14 +1,10 @@
 #include "stepwright/framework_files/megatron/plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/job.h"
 #include "stepwright/framework_files/megatron/model.h"
@@ -20,27 +16,6 @@
 namespace stepwright::framework_files {
 namespace {
 
-constexpr std::int64_t kLeastBucket = 40'000'000;
-constexpr std::int64_t kBucketOfRank = 1'000'000;
-
-/// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
-/// outside of optimizer instances.
-struct MegatronSharding {
-  std::string_view states;
-  std::string_view fsdp;  ///< Empty: not FSDP.
-  std::string_view outer;
-  bool optimizer = false;
-  bool instances = false;
-};
-constexpr MegatronSharding kMegatronShardings[] = {
-    {"NNN", "", "", false, false},
-    {"NNG", "", "", true, false},
-    {"NNI", "", "", true, true},
-    {"NGG", "optim_grads", "", true, false},
-    {"GGG", "optim_grads_params", "", true, false},
-    {"III", "optim_grads_params", "no_shard", true, true},
-    {"IIG", "optim_grads_params", "optim", true, true}};
-
 /// How experts exchange tokens.
 void add_dispatcher(Tree& fields, const plan::Job& job) {
   if (!job.model.experts) return;
@@ -48,29 +23,6 @@ void add_dispatcher(Tree& fields, const plan::Job& job) {
   if (job.dispatcher == plan::Dispatcher::kOncePerNode) {
     fields.set("moe_flex_dispatcher_backend", "deepep");
   }
-}
-
-void add_data(Tree& fields, const plan::PlannedJob& planned) {
-  const plan::Plan& plan = planned.plan;
-  const std::string word = plan::sharding_word(plan.sharding);
-  const auto* sharding = std::ranges::find(kMegatronShardings, word, &MegatronSharding::states);
-  if (sharding == std::end(kMegatronShardings)) return;
-  if (sharding->optimizer) fields.set("use_distributed_optimizer", true);
-  if (!sharding->fsdp.empty()) {
-    fields.set("use_megatron_fsdp", true);
-    fields.set("data_parallel_sharding_strategy", sharding->fsdp);
-    fields.set("ckpt_format", "fsdp_dtensor");
-  }
-  if (!sharding->outer.empty()) fields.set("outer_dp_sharding_strategy", sharding->outer);
-  if (sharding->instances) {
-    fields.set("num_distributed_optimizer_instances",
-               plan.parallel.data * plan.parallel.context / plan.sharding.group);
-  }
-  if (plan.overlap.gradients) fields.set("overlap_grad_reduce", true);
-  if (plan.overlap.parameters && plan.overlap.gradients && sharding->optimizer) {
-    fields.set("overlap_param_gather", true);
-  }
-  fields.set("bucket_size", plan.gradient_bucket);
 }
 
 void add_precision(Tree& fields, const plan::PlannedJob& planned) {
@@ -140,76 +92,6 @@ void add_training(Tree& fields, const plan::PlannedJob& planned) {
   if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
 }
 
-/// The states that a framework's words mean.
-plan::Sharding read_sharding_words(const Fields& fields) {
-  std::string fsdp;
-  std::string outer;
-  if (fields.flag("use_megatron_fsdp", false)) {
-    fsdp = fields.word("data_parallel_sharding_strategy", "no_shard");
-    outer = fields.word("outer_dp_sharding_strategy", "no_shard");
-  }
-  const bool torch = fields.flag("use_torch_fsdp2", false);
-  if (torch) {
-    const bool again = fields.flag("torch_fsdp2_reshard_after_forward", true);
-    return plan::sharding_of(again ? "GGG" : "NGG").value();
-  }
-  const bool instances = fields.integer("num_distributed_optimizer_instances", 1) > 1;
-  bool optimizer = fields.flag("use_distributed_optimizer", false);
-  if (fsdp == "no_shard") fsdp.clear();
-  if (fsdp == "optim") {
-    fsdp.clear();
-    optimizer = true;
-  }
-  if (!fsdp.empty()) optimizer = true;
-  for (const MegatronSharding& known : kMegatronShardings) {
-    const bool same_outer = !instances || fsdp.empty() || known.outer == outer;
-    if (known.fsdp == fsdp && known.optimizer == optimizer &&
-        known.instances == (instances && optimizer) && same_outer) {
-      return plan::sharding_of(known.states).value();
-    }
-  }
-  const std::string_view key =
-      fsdp.empty() ? "use_distributed_optimizer" : "data_parallel_sharding_strategy";
-  const auto place = fields.find(key);
-  const std::string message = fmt::format(
-      "states sharded as '{}', '{}' in instances: nothing covers it; known are optim_grads, "
-      "optim_grads_params and, in instances, optim_grads_params with no_shard or optim outside",
-      printable(fsdp), printable(outer));
-  if (place) place->fail(message);
-  fail_input(message);
-}
-
-void read_data(const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  plan::Sharding& sharding = plan.sharding;
-  sharding = read_sharding_words(fields);
-  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
-  if (sharding.uses(plan::Spread::kInner)) {
-    const Node instances = *fields.find("num_distributed_optimizer_instances");
-    const std::int64_t count = instances.integer(1, kMostOfField);
-    const std::int64_t experts = plan.parallel.expert_data();
-    if (ranks % count != 0 || (draft.routed && experts % count != 0)) {
-      instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
-    }
-    sharding.group = ranks / count;
-  }
-  plan.overlap.gradients = fields.flag("overlap_grad_reduce", false);
-  plan.overlap.parameters = fields.flag("overlap_param_gather", false);
-  // Megatron-Bridge does not run the arguments of Megatron-LM, which refuse it.
-  if (plan.overlap.parameters && !plan.overlap.gradients && draft.framework.name != "nemo") {
-    fields.find("overlap_param_gather")->fail("--overlap-param-gather needs --overlap-grad-reduce");
-  }
-  if (fields.flag("use_torch_fsdp2", false))
-    plan.overlap.gradients = plan.overlap.parameters = true;
-  plan.gradient_bucket =
-      fields.integer("bucket_size", std::max(kLeastBucket, kBucketOfRank * ranks));
-  plan.parameter_bucket = plan.gradient_bucket;
-  if (!fields.has("bucket_size")) {
-    draft.notes.push_back(fmt::format("Gradient buckets have {} elements, the default of Megatron.",
-                                      plan.gradient_bucket));
-  }
-}
-
 }  // namespace
 
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
@@ -219,9 +101,7 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) 
   };
   write({&kDegrees, &kContextKind, &kRankOrder, &kExpertDegrees});
   add_dispatcher(fields, planned.job);
-  write({&kExpertOverlap, &kPipeline});
-  add_data(fields, planned);
-  write({&kTensorOverlap});
+  write({&kExpertOverlap, &kPipeline, &kSharding, &kTensorOverlap});
   add_recompute_fields(fields, planned.plan);
   add_precision(fields, planned);
   fields.set("seq_length", planned.job.length);
@@ -250,7 +130,7 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   if (is_megatron_deepspeed(fields)) {
     take_deepspeed_states(fields, draft);
   } else {
-    read_data(fields, draft);
+    read_rules({&kSharding}, fields, draft);
   }
   read_recompute_fields(fields, draft);
   read_offload_fields(fields, draft);

@@ -17,6 +17,8 @@ extern const Rule kRankOrder;
 extern const Rule kMicroBatch;
 /// Layers of each stage, and the schedule of a pipeline.
 extern const Rule kPipeline;
+/// Model states that data-parallel ranks share, their buckets and their overlap.
+extern const Rule kSharding;
 /// Messages of tensor parallelism beside products.
 extern const Rule kTensorOverlap;
 /// Messages of experts beside computation.
