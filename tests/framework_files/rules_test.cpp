@@ -111,6 +111,31 @@ TEST(MegatronDegrees, OfExpertsAreNotReadWithoutExperts) {
   EXPECT_FALSE(dense.fields.asked("expert_model_parallel_size"));
 }
 
+TEST(MegatronRecompute, LeavesOutModulesThatNoPlanHas) {
+  const File file(kRecompute,
+                  "recompute_granularity: selective\nrecompute_modules: [layernorm, mhc, mlp]\n");
+  ASSERT_EQ(file.reading.left_out.size(), 1U);
+  EXPECT_EQ(file.reading.left_out.front().first.path(), "recompute_modules");
+  EXPECT_EQ(file.reading.left_out.front().second, "recomputation of the module mhc");
+  EXPECT_EQ(written(kRecompute, file.reading.plan),
+            "recompute_granularity: selective\nrecompute_modules: [mlp, layernorm]\n");
+}
+
+TEST(MegatronRecompute, ReadsCountsOfLayersOnlyWhereItIsFull) {
+  const std::string count = "recompute_num_layers: 2\nnum_layers: 8\n";
+  EXPECT_FALSE(File(kRecompute, count).fields.asked("recompute_num_layers"));
+  const File full(kRecompute, count + "recompute_granularity: full\n");
+  EXPECT_TRUE(full.fields.asked("recompute_num_layers"));
+  ASSERT_EQ(full.reading.left_out.size(), 1U);
+  EXPECT_THAT(full.reading.left_out.front().second, HasSubstr("one input of 2 layers"));
+}
+
+TEST(MegatronOffload, ReadsWhatItWrites) {
+  plan::Plan plan;
+  plan.offload = {.optimizer = 0.5, .masters = true};
+  EXPECT_EQ(File(kOffload, written(kOffload, plan)).reading.plan, plan);
+}
+
 TEST(MegatronSharding, ReadsWhatItWrites) {
   for (const char* word : {"NNN", "NNG", "NNI", "NGG", "GGG", "III", "IIG"}) {
     plan::Plan plan{.parallel = {.data = 8}};

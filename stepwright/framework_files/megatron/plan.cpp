@@ -8,7 +8,6 @@
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/job.h"
 #include "stepwright/framework_files/megatron/model.h"
-#include "stepwright/framework_files/megatron/recompute.h"
 #include "stepwright/framework_files/megatron/rules.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/framework_files/rules/draft_bridge.h"
@@ -36,57 +35,24 @@ void add_precision(Tree& fields, const plan::PlannedJob& planned) {
   if (job.precision != DType::kFp32) fields.set("grad_reduce_in_fp32", wide);
 }
 
-/// Without the precision-aware optimizer masters stay on the device
-/// (megatron/core/optimizer/distrib_optimizer.py: shards of fp32 are the parameters of the hybrid
-/// optimizer, which copies them).
-void add_offload(Tree& fields, const plan::Offload& offload) {
-  if (!offload.activations.empty()) {
-    Tree modules = Tree::flow_sequence();
-    for (const std::string_view word : plan::offload_words(offload.activations)) {
-      modules.add(std::string(word));
-    }
-    fields.set("fine_grained_activation_offloading", true);
-    fields.set("offload_modules", std::move(modules));
-  }
-  if (offload.optimizer == 0) return;
-  fields.set("optimizer_cpu_offload", true);
-  fields.set("optimizer_offload_fraction", offload.optimizer);
-  if (offload.masters) fields.set("use_precision_aware_optimizer", true);
-}
-
-void read_offloaded_modules(const Fields& fields, Draft& draft) {
-  const auto modules = fields.find("offload_modules");
-  if (!modules || !fields.flag("fine_grained_activation_offloading", false)) return;
-  const std::size_t count = modules->is_sequence() ? modules->size() : 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Node word = modules->is_sequence() ? modules->at(i) : *modules;
-    draft.plan.offload.activations.add(word.choice(plan::kOffloadModuleNames));
-  }
-}
-
-void read_offload_fields(const Fields& fields, Draft& draft) {
-  read_offloaded_modules(fields, draft);
-  if (!fields.flag("optimizer_cpu_offload", false)) return;
-  plan::Offload& offload = draft.plan.offload;
-  const auto share = fields.find("optimizer_offload_fraction");
-  offload.optimizer = share ? share->number(0, 1) : 1;
-  offload.masters = fields.flag("use_precision_aware_optimizer", false);
-}
-
-void add_training(Tree& fields, const plan::PlannedJob& planned) {
-  const plan::Job& job = planned.job;
+void add_optimizer(Tree& fields, const plan::Job& job) {
   const bool muon = job.optimizer == plan::Optimizer::kMuon;
   fields.set("optimizer", job.optimizer == plan::Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
   if (muon) {
     fields.set("muon_tp_mode", name_of(plan::kMuonFormNames, job.muon));
     if (!job.kernels.scattered_gradients) fields.set("use_layer_wise_param_layout", false);
   }
-  add_offload(fields, planned.plan.offload);
+}
+
+void add_optimizer_types(Tree& fields, const plan::Job& job) {
   if (job.optimizer == plan::Optimizer::kSgd) fields.set("sgd_momentum", 0);
   if (job.optimizer == plan::Optimizer::kAdamNarrow) {
     fields.set("use_precision_aware_optimizer", true);
     fields.set("exp_avg_dtype", "bf16").set("exp_avg_sq_dtype", "bf16");
   }
+}
+
+void add_kernels(Tree& fields, const plan::Job& job) {
   static constexpr std::array kBackends = {"unfused", "flash", "flash", "flash", "fused"};
   fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
   if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
@@ -101,14 +67,16 @@ Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) 
   };
   write({&kDegrees, &kContextKind, &kRankOrder, &kExpertDegrees});
   add_dispatcher(fields, planned.job);
-  write({&kExpertOverlap, &kPipeline, &kSharding, &kTensorOverlap});
-  add_recompute_fields(fields, planned.plan);
+  write({&kExpertOverlap, &kPipeline, &kSharding, &kTensorOverlap, &kRecompute});
   add_precision(fields, planned);
   fields.set("seq_length", planned.job.length);
   fields.set("max_position_embeddings", std::max(planned.job.model.positions, planned.job.length));
   write({&kMicroBatch});
   fields.set("global_batch_size", planned.job.sequences);
-  add_training(fields, planned);
+  add_optimizer(fields, planned.job);
+  write({&kOffload});
+  add_optimizer_types(fields, planned.job);
+  add_kernels(fields, planned.job);
   return fields;
 }
 
@@ -132,8 +100,7 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   } else {
     read_rules({&kSharding}, fields, draft);
   }
-  read_recompute_fields(fields, draft);
-  read_offload_fields(fields, draft);
+  read_rules({&kRecompute, &kOffload}, fields, draft);
   read_job_fields(fields, draft);
   read_rules({&kTensorOverlap, &kExpertOverlap}, fields, draft);
   note_padding(fields, draft);

@@ -19,6 +19,10 @@ extern const Rule kMicroBatch;
 extern const Rule kPipeline;
 /// Model states that data-parallel ranks share, their buckets and their overlap.
 extern const Rule kSharding;
+/// Activations that the backward pass computes again.
+extern const Rule kRecompute;
+/// Activations and optimizer states in host memory.
+extern const Rule kOffload;
 /// Messages of tensor parallelism beside products.
 extern const Rule kTensorOverlap;
 /// Messages of experts beside computation.
