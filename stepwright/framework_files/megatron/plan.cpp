@@ -1,119 +1,27 @@
 #include "stepwright/framework_files/megatron/plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
-#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/job.h"
-#include "stepwright/framework_files/megatron/layout.h"
-#include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/model.h"
-#include "stepwright/framework_files/megatron/recompute.h"
+#include "stepwright/framework_files/megatron/rules.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
-#include "stepwright/plan/frameworks/release.h"
-#include "stepwright/schedule/placement.h"
+#include "stepwright/framework_files/rules/draft_bridge.h"
 
 namespace stepwright::framework_files {
 namespace {
 
-constexpr std::int64_t kLeastBucket = 40'000'000;
-constexpr std::int64_t kBucketOfRank = 1'000'000;
-
-constexpr Named<plan::ContextKind> kMegatronContexts[] = {
-    {plan::ContextKind::kRing, "p2p"},
-    {plan::ContextKind::kAllGather, "all_gather"},
-    {plan::ContextKind::kUlysses, "a2a"},
-    {plan::ContextKind::kAllGather, "allgather"}};
-/// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
-/// outside of optimizer instances.
-struct MegatronSharding {
-  std::string_view states;
-  std::string_view fsdp;  ///< Empty: not FSDP.
-  std::string_view outer;
-  bool optimizer = false;
-  bool instances = false;
-};
-constexpr MegatronSharding kMegatronShardings[] = {
-    {"NNN", "", "", false, false},
-    {"NNG", "", "", true, false},
-    {"NNI", "", "", true, true},
-    {"NGG", "optim_grads", "", true, false},
-    {"GGG", "optim_grads_params", "", true, false},
-    {"III", "optim_grads_params", "no_shard", true, true},
-    {"IIG", "optim_grads_params", "optim", true, true}};
-
-void add_parallel(Tree& fields, const plan::PlannedJob& planned) {
-  const plan::Parallel& degrees = planned.plan.parallel;
-  fields.set("tensor_model_parallel_size", degrees.tensor);
-  fields.set("pipeline_model_parallel_size", degrees.pipeline);
-  fields.set("context_parallel_size", degrees.context);
-  if (planned.plan.sequence_parallel) fields.set("sequence_parallel", true);
-  if (degrees.context > 1) {
-    fields.set("cp_comm_type", Tree::flow_sequence().add(std::string(
-                                   name_of(kMegatronContexts, planned.plan.context_kind))));
-  }
-  if (planned.plan.rank_order != plan::RankOrder{}) fields.set("use_tp_pp_dp_mapping", true);
-  if (!planned.job.model.experts) return;
-  fields.set("expert_model_parallel_size", degrees.expert);
-  fields.set("expert_tensor_parallel_size", degrees.expert_tensor);
-  fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, planned.job.dispatcher));
-  if (planned.job.dispatcher == plan::Dispatcher::kOncePerNode) {
+/// How experts exchange tokens.
+void add_dispatcher(Tree& fields, const plan::Job& job) {
+  if (!job.model.experts) return;
+  fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, job.dispatcher));
+  if (job.dispatcher == plan::Dispatcher::kOncePerNode) {
     fields.set("moe_flex_dispatcher_backend", "deepep");
   }
-  if (planned.plan.overlap.expert && degrees.expert > 1) {
-    fields.set("overlap_moe_expert_parallel_comm", true);
-  }
-  if (planned.plan.overlap.shared_experts) fields.set("moe_shared_expert_overlap", true);
-}
-
-void add_pipeline(Tree& fields, const plan::PlannedJob& planned, std::string_view release) {
-  const plan::Plan& plan = planned.plan;
-  const std::vector<std::int64_t> layers = plan::chunk_layers(planned.job, plan);
-  const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
-  const bool hybrid = is_hybrid(planned.job.model);
-  if (hybrid && (!equal || plan.schedule.chunks > 1)) {
-    fields.set("hybrid_layer_pattern", hybrid_pattern(planned.job.model, layers));
-  } else if (!equal) {
-    fields.set("pipeline_model_parallel_layout",
-               layout_text(layers, planned.job.model.predicted_ahead()));
-  } else if (plan.schedule.chunks > 1 && plan::comes_before(release, "0.12")) {
-    fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
-  } else if (plan.schedule.chunks > 1) {
-    fields.set("virtual_pipeline_model_parallel_size", plan.schedule.chunks);
-  }
-  if (plan.schedule.chunks == 1) return;
-  if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
-  const std::int64_t group = schedule::group_of(plan.schedule, plan.parallel.pipeline,
-                                                plan::micro_batches(planned.job, plan));
-  if (group != plan.parallel.pipeline) fields.set("microbatch_group_size_per_vp_stage", group);
-}
-
-void add_data(Tree& fields, const plan::PlannedJob& planned) {
-  const plan::Plan& plan = planned.plan;
-  const std::string word = plan::sharding_word(plan.sharding);
-  const auto* sharding = std::ranges::find(kMegatronShardings, word, &MegatronSharding::states);
-  if (sharding == std::end(kMegatronShardings)) return;
-  if (sharding->optimizer) fields.set("use_distributed_optimizer", true);
-  if (!sharding->fsdp.empty()) {
-    fields.set("use_megatron_fsdp", true);
-    fields.set("data_parallel_sharding_strategy", sharding->fsdp);
-    fields.set("ckpt_format", "fsdp_dtensor");
-  }
-  if (!sharding->outer.empty()) fields.set("outer_dp_sharding_strategy", sharding->outer);
-  if (sharding->instances) {
-    fields.set("num_distributed_optimizer_instances",
-               plan.parallel.data * plan.parallel.context / plan.sharding.group);
-  }
-  if (plan.overlap.gradients) fields.set("overlap_grad_reduce", true);
-  if (plan.overlap.parameters && plan.overlap.gradients && sharding->optimizer) {
-    fields.set("overlap_param_gather", true);
-  }
-  fields.set("bucket_size", plan.gradient_bucket);
 }
 
 void add_precision(Tree& fields, const plan::PlannedJob& planned) {
@@ -127,260 +35,48 @@ void add_precision(Tree& fields, const plan::PlannedJob& planned) {
   if (job.precision != DType::kFp32) fields.set("grad_reduce_in_fp32", wide);
 }
 
-/// Without the precision-aware optimizer masters stay on the device
-/// (megatron/core/optimizer/distrib_optimizer.py: shards of fp32 are the parameters of the hybrid
-/// optimizer, which copies them).
-void add_offload(Tree& fields, const plan::Offload& offload) {
-  if (!offload.activations.empty()) {
-    Tree modules = Tree::flow_sequence();
-    for (const std::string_view word : plan::offload_words(offload.activations)) {
-      modules.add(std::string(word));
-    }
-    fields.set("fine_grained_activation_offloading", true);
-    fields.set("offload_modules", std::move(modules));
-  }
-  if (offload.optimizer == 0) return;
-  fields.set("optimizer_cpu_offload", true);
-  fields.set("optimizer_offload_fraction", offload.optimizer);
-  if (offload.masters) fields.set("use_precision_aware_optimizer", true);
-}
-
-void read_offloaded_modules(const Fields& fields, Draft& draft) {
-  const auto modules = fields.find("offload_modules");
-  if (!modules || !fields.flag("fine_grained_activation_offloading", false)) return;
-  const std::size_t count = modules->is_sequence() ? modules->size() : 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Node word = modules->is_sequence() ? modules->at(i) : *modules;
-    draft.plan.offload.activations.add(word.choice(plan::kOffloadModuleNames));
-  }
-}
-
-void read_offload_fields(const Fields& fields, Draft& draft) {
-  read_offloaded_modules(fields, draft);
-  if (!fields.flag("optimizer_cpu_offload", false)) return;
-  plan::Offload& offload = draft.plan.offload;
-  const auto share = fields.find("optimizer_offload_fraction");
-  offload.optimizer = share ? share->number(0, 1) : 1;
-  offload.masters = fields.flag("use_precision_aware_optimizer", false);
-}
-
-void add_training(Tree& fields, const plan::PlannedJob& planned) {
-  const plan::Job& job = planned.job;
-  fields.set("seq_length", job.length);
-  fields.set("max_position_embeddings", std::max(job.model.positions, job.length));
-  fields.set("micro_batch_size", planned.plan.micro_batch);
-  fields.set("global_batch_size", job.sequences);
+void add_optimizer(Tree& fields, const plan::Job& job) {
   const bool muon = job.optimizer == plan::Optimizer::kMuon;
   fields.set("optimizer", job.optimizer == plan::Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
   if (muon) {
     fields.set("muon_tp_mode", name_of(plan::kMuonFormNames, job.muon));
     if (!job.kernels.scattered_gradients) fields.set("use_layer_wise_param_layout", false);
   }
-  add_offload(fields, planned.plan.offload);
+}
+
+void add_optimizer_types(Tree& fields, const plan::Job& job) {
   if (job.optimizer == plan::Optimizer::kSgd) fields.set("sgd_momentum", 0);
   if (job.optimizer == plan::Optimizer::kAdamNarrow) {
     fields.set("use_precision_aware_optimizer", true);
     fields.set("exp_avg_dtype", "bf16").set("exp_avg_sq_dtype", "bf16");
   }
+}
+
+void add_kernels(Tree& fields, const plan::Job& job) {
   static constexpr std::array kBackends = {"unfused", "flash", "flash", "flash", "fused"};
   fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
   if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
-}
-
-/// The order in which data ranks are farthest apart, where experts lie as a plan's grid has them.
-void read_rank_order(Node setting, bool routed, Draft& draft) {
-  const plan::Parallel& degrees = draft.plan.parallel;
-  const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;
-  if (degrees.pipeline == 1 || same || !routed) {
-    draft.plan.rank_order = plan::rank_order_of("tp-cp-ep-pp-dp").value();
-  } else {
-    draft.leave_out(setting, "that data ranks are farther apart than the stages of a pipeline");
-  }
-}
-
-void read_degrees(const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  plan::Parallel& degrees = plan.parallel;
-  degrees.tensor = fields.integer("tensor_model_parallel_size", 1);
-  degrees.pipeline = fields.integer("pipeline_model_parallel_size", 1);
-  degrees.context = fields.integer("context_parallel_size", 1);
-  // Of a model without experts they mean nothing.
-  if (draft.routed) {
-    degrees.expert = fields.integer("expert_model_parallel_size", 1);
-    degrees.expert_tensor = fields.integer("expert_tensor_parallel_size", degrees.tensor);
-  }
-  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, draft);
-  plan.sequence_parallel = fields.flag("sequence_parallel", false) && degrees.tensor > 1;
-  if (const auto kind = fields.find("cp_comm_type")) {
-    const Node word = kind->is_sequence() ? kind->at(0) : *kind;
-    if (word.text() == "a2a+p2p") {
-      draft.leave_out(*kind, "that context parallelism has two levels: it is taken for a ring");
-    } else {
-      plan.context_kind = word.choice(kMegatronContexts);
-    }
-  }
-  if (fields.flag("use_tp_pp_dp_mapping", false))
-    read_rank_order(*fields.find("use_tp_pp_dp_mapping"), draft.routed, draft);
-}
-
-/// Refuses layers that stages do not share evenly, where nothing says how else:
-/// megatron/core/transformer/transformer_block.py: get_num_layers_to_build. DeepSpeed parts them as
-/// it can.
-void refuse_uneven(const Fields& fields, std::int64_t layers, Draft& draft) {
-  const std::int64_t pipeline = draft.plan.parallel.pipeline;
-  if (!draft.plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
-      hybrid_layers(fields)) {
-    return;
-  }
-  const std::string message = fmt::format(
-      "{} layers are no multiple of {} stages, with which Megatron-Core does not start: "
-      "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
-      "--pipeline-model-parallel-layout say another split",
-      layers, pipeline);
-  draft.refused = {.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
-}
-
-void read_schedule(const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  const std::int64_t pipeline = plan.parallel.pipeline;
-  const std::int64_t layers = fields.integer("num_layers", 0);
-  std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
-  if (const auto each = fields.find("num_layers_per_virtual_pipeline_stage")) {
-    const std::int64_t share = pipeline * each->integer(1, model::kLargestLayers);
-    const std::int64_t whole = counted_layers(fields, layers);
-    if (whole == 0 || whole % share != 0) {
-      each->fail(fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(),
-                             pipeline));
-    }
-    chunks = whole / share;
-  }
-  if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
-    plan.layers = read_layout(*layout);
-    if (parts_multi_token(*layout)) {
-      draft.leave_out(*layout, "that multi-token layers stand on a stage before that of the loss");
-    }
-    if (std::ssize(plan.layers) % pipeline != 0) {
-      layout->fail(fmt::format("{} stages are no multiple of pipeline size {}", plan.layers.size(),
-                               pipeline));
-    }
-    chunks = std::ssize(plan.layers) / pipeline;
-  } else if (const auto cut = hybrid_chunks(fields); !cut.empty()) {
-    const Node pattern = *fields.find("hybrid_layer_pattern");
-    if (std::ssize(cut) % pipeline != 0) {
-      pattern.fail(
-          fmt::format("{} parts are no multiple of pipeline size {}", cut.size(), pipeline));
-    }
-    plan.layers = cut;
-    chunks = std::ssize(cut) / pipeline;
-  } else {
-    const auto first = fields.find("num_layers_in_first_pipeline_stage");
-    const auto last = fields.find("num_layers_in_last_pipeline_stage");
-    if (chunks > 1 && (first || last)) {
-      (first ? first : last)
-          ->fail_unsupported(
-              "an uneven stage beside virtual stages: nothing covers it but "
-              "--pipeline-model-parallel-layout");
-    }
-    plan.layers = uneven_layers(fields, layers, pipeline * chunks);
-    refuse_uneven(fields, layers, draft);
-  }
-  const auto virtual_size = fields.find("num_layers_per_virtual_pipeline_stage");
-  if (virtual_size && chunks == 1 && pipeline > 1 &&
-      !fields.has("pipeline_model_parallel_layout")) {
-    // megatron/core/pipeline_parallel/schedules.py: get_forward_backward_func takes any size.
-    draft.leave_out(*virtual_size,
-                    "the interleaved schedule of one chunk, which keeps more micro-batches");
-  }
-  if (chunks > 1) {
-    const std::int64_t group = fields.integer("microbatch_group_size_per_vp_stage", pipeline);
-    plan.schedule = {
-        .kind = schedule::ScheduleKind::kInterleaved, .chunks = chunks, .group = group};
-  }
-  plan.overlap.pipeline = chunks > 1 && fields.flag("overlap_p2p_comm", true);
-}
-
-/// The states that a framework's words mean.
-plan::Sharding read_sharding_words(const Fields& fields) {
-  std::string fsdp;
-  std::string outer;
-  if (fields.flag("use_megatron_fsdp", false)) {
-    fsdp = fields.word("data_parallel_sharding_strategy", "no_shard");
-    outer = fields.word("outer_dp_sharding_strategy", "no_shard");
-  }
-  const bool torch = fields.flag("use_torch_fsdp2", false);
-  if (torch) {
-    const bool again = fields.flag("torch_fsdp2_reshard_after_forward", true);
-    return plan::sharding_of(again ? "GGG" : "NGG").value();
-  }
-  const bool instances = fields.integer("num_distributed_optimizer_instances", 1) > 1;
-  bool optimizer = fields.flag("use_distributed_optimizer", false);
-  if (fsdp == "no_shard") fsdp.clear();
-  if (fsdp == "optim") {
-    fsdp.clear();
-    optimizer = true;
-  }
-  if (!fsdp.empty()) optimizer = true;
-  for (const MegatronSharding& known : kMegatronShardings) {
-    const bool same_outer = !instances || fsdp.empty() || known.outer == outer;
-    if (known.fsdp == fsdp && known.optimizer == optimizer &&
-        known.instances == (instances && optimizer) && same_outer) {
-      return plan::sharding_of(known.states).value();
-    }
-  }
-  const std::string_view key =
-      fsdp.empty() ? "use_distributed_optimizer" : "data_parallel_sharding_strategy";
-  const auto place = fields.find(key);
-  const std::string message = fmt::format(
-      "states sharded as '{}', '{}' in instances: nothing covers it; known are optim_grads, "
-      "optim_grads_params and, in instances, optim_grads_params with no_shard or optim outside",
-      printable(fsdp), printable(outer));
-  if (place) place->fail(message);
-  fail_input(message);
-}
-
-void read_data(const Fields& fields, Draft& draft) {
-  plan::Plan& plan = draft.plan;
-  plan::Sharding& sharding = plan.sharding;
-  sharding = read_sharding_words(fields);
-  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
-  if (sharding.uses(plan::Spread::kInner)) {
-    const Node instances = *fields.find("num_distributed_optimizer_instances");
-    const std::int64_t count = instances.integer(1, kMostOfField);
-    const std::int64_t experts = plan.parallel.expert_data();
-    if (ranks % count != 0 || (draft.routed && experts % count != 0)) {
-      instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
-    }
-    sharding.group = ranks / count;
-  }
-  plan.overlap.gradients = fields.flag("overlap_grad_reduce", false);
-  plan.overlap.parameters = fields.flag("overlap_param_gather", false);
-  // Megatron-Bridge does not run the arguments of Megatron-LM, which refuse it.
-  if (plan.overlap.parameters && !plan.overlap.gradients && draft.framework.name != "nemo") {
-    fields.find("overlap_param_gather")->fail("--overlap-param-gather needs --overlap-grad-reduce");
-  }
-  if (fields.flag("use_torch_fsdp2", false))
-    plan.overlap.gradients = plan.overlap.parameters = true;
-  plan.gradient_bucket =
-      fields.integer("bucket_size", std::max(kLeastBucket, kBucketOfRank * ranks));
-  plan.parameter_bucket = plan.gradient_bucket;
-  if (!fields.has("bucket_size")) {
-    draft.notes.push_back(fmt::format("Gradient buckets have {} elements, the default of Megatron.",
-                                      plan.gradient_bucket));
-  }
 }
 
 }  // namespace
 
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
   Tree fields = model_sizes(planned.job.model);
-  add_parallel(fields, planned);
-  add_pipeline(fields, planned, release);
-  add_data(fields, planned);
-  const plan::Plan& plan = planned.plan;
-  if (plan.overlap.tensor && plan.sequence_parallel) fields.set("tp_comm_overlap", true);
-  add_recompute_fields(fields, plan);
+  const auto write = [&](std::initializer_list<const Rule*> rules) {
+    for (const Rule* rule : rules) write_rule(*rule, planned, release, fields);
+  };
+  write({&kDegrees, &kContextKind, &kRankOrder, &kExpertDegrees});
+  add_dispatcher(fields, planned.job);
+  write({&kExpertOverlap, &kPipeline, &kSharding, &kTensorOverlap, &kRecompute});
   add_precision(fields, planned);
-  add_training(fields, planned);
+  fields.set("seq_length", planned.job.length);
+  fields.set("max_position_embeddings", std::max(planned.job.model.positions, planned.job.length));
+  write({&kMicroBatch});
+  fields.set("global_batch_size", planned.job.sequences);
+  add_optimizer(fields, planned.job);
+  write({&kOffload});
+  add_optimizer_types(fields, planned.job);
+  add_kernels(fields, planned.job);
   return fields;
 }
 
@@ -392,22 +88,21 @@ void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given
   draft.routed = fields.has("num_moe_experts") || (draft.model && draft.model->experts) ||
                  (named && named->experts) || (given.known_model && given.known_model->experts);
   draft.length = fields.size("seq_length");
-  read_degrees(fields, draft);
+  read_rules({&kDegrees, &kExpertDegrees}, fields, draft);
+  if (is_megatron_deepspeed(fields)) take_deepspeed_degrees(fields, draft);
+  read_rules({&kContextKind, &kRankOrder}, fields, draft);
   settle_ranks(draft, given, file);
-  draft.plan.micro_batch = fields.integer("micro_batch_size", 1);
+  read_rules({&kMicroBatch}, fields, draft);
   read_batch_fields(fields, given, draft);
-  read_schedule(fields, draft);
+  read_rules({&kPipeline}, fields, draft);
   if (is_megatron_deepspeed(fields)) {
     take_deepspeed_states(fields, draft);
   } else {
-    read_data(fields, draft);
+    read_rules({&kSharding}, fields, draft);
   }
-  read_recompute_fields(fields, draft);
-  read_offload_fields(fields, draft);
+  read_rules({&kRecompute, &kOffload}, fields, draft);
   read_job_fields(fields, draft);
-  draft.plan.overlap.tensor = fields.flag("tp_comm_overlap", false);
-  draft.plan.overlap.expert = fields.flag("overlap_moe_expert_parallel_comm", false);
-  draft.plan.overlap.shared_experts = fields.flag("moe_shared_expert_overlap", false);
+  read_rules({&kTensorOverlap, &kExpertOverlap}, fields, draft);
   note_padding(fields, draft);
   if (!draft.model) draft.model = named;
 }

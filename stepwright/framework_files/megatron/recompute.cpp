@@ -1,21 +1,23 @@
-#include "stepwright/framework_files/megatron/recompute.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/megatron/rules.h"
 
 namespace stepwright::framework_files {
 namespace {
+
+// NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py: recompute_granularity,
+// recompute_method, recompute_modules.
 
 /// A module in the words of `--recompute-modules`.
 std::string_view megatron_word(const Named<plan::Module>& module) {
   return module.value == plan::Module::kNorm ? "layernorm" : module.name;
 }
 
-/// A list of modules, or one; what is not known of them is left out.
-plan::Recompute listed_modules(Node list, Draft& draft) {
+/// Sets the modules of a list, or of one word; what is not known of them is left out.
+void read_modules(Node list, Reading& reading) {
   plan::Recompute recompute{.kind = plan::RecomputeKind::kModules};
   const std::size_t count = list.is_sequence() ? list.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -24,79 +26,79 @@ plan::Recompute listed_modules(Node list, Draft& draft) {
     if (known != std::end(plan::kModuleNames) && known->value != plan::Module::kPerOperator) {
       recompute.modules.add(known->value);
     } else {
-      draft.leave_out(list, fmt::format("recomputation of the module {}", printable(word)));
+      reading.left_out.emplace_back(list,
+                                    fmt::format("recomputation of the module {}", printable(word)));
     }
   }
-  return recompute.modules.empty() ? plan::Recompute() : recompute;
+  reading.plan.recompute = recompute.modules.empty() ? plan::Recompute() : recompute;
 }
 
 /// Of the first layers of each chunk, which is all that a chunk has or what no plan says.
-void read_full_recompute(const Fields& fields, Draft& draft) {
+void read_full(const Fields& fields, Reading& reading) {
   const auto count = fields.find("recompute_num_layers");
   if (!count) return;
   const std::int64_t layers = count->integer(1, model::kLargestLayers);
   const bool block = fields.word("recompute_method", "uniform") == "block" ||
                      fields.word("activations_checkpoint_method", "uniform") == "block";
   if (!block) {
-    if (layers > 1) {
-      draft.leave_out(*count, fmt::format("that one input of {} layers is kept: here those of all "
-                                          "are",
-                                          layers));
-    }
+    if (layers == 1) return;
+    reading.left_out.emplace_back(
+        *count, fmt::format("that one input of {} layers is kept: here those of all are", layers));
     return;
   }
+  const plan::Plan& plan = reading.plan;
   const std::int64_t chunks =
-      draft.plan.parallel.pipeline * std::max<std::int64_t>(draft.plan.schedule.chunks, 1);
+      plan.parallel.pipeline * std::max<std::int64_t>(plan.schedule.chunks, 1);
   const std::int64_t held = fields.integer("num_layers", 1) / chunks;
-  if (layers < held) {
-    draft.leave_out(*count, fmt::format("that of {} layers of a stage only the first {} are "
-                                        "recomputed: here all are",
-                                        held, layers));
-  }
+  if (layers >= held) return;
+  reading.left_out.emplace_back(
+      *count,
+      fmt::format("that of {} layers of a stage only the first {} are recomputed: here all are",
+                  held, layers));
 }
 
-}  // namespace
-
-void add_recompute_fields(Tree& fields, const plan::Plan& plan) {
-  if (plan.recompute.kind == plan::RecomputeKind::kSelective) {
-    fields.set("recompute_granularity", "selective");
-  }
-  if (plan.recompute.kind == plan::RecomputeKind::kModules) {
-    fields.set("recompute_granularity", "selective");
-    Tree modules = Tree::flow_sequence();
-    for (const Named<plan::Module>& module : plan::kModuleNames) {
-      if (!plan.recompute.modules.has(module.value)) continue;
-      modules.add(Tree::scalar(std::string(megatron_word(module)), false));
-    }
-    fields.set("recompute_modules", modules);
-  }
-  if (plan.recompute.kind == plan::RecomputeKind::kFull) {
-    fields.set("recompute_granularity", "full");
-    fields.set("recompute_method", "uniform");
-    fields.set("recompute_num_layers", 1);
-  }
-}
-
-void read_recompute_fields(const Fields& fields, Draft& draft) {
+void read_recompute(const Fields& fields, const Known& /*known*/, Reading& reading) {
   static constexpr Named<plan::RecomputeKind> kKinds[] = {
       {plan::RecomputeKind::kNone, "none"},
       {plan::RecomputeKind::kSelective, "selective"},
       {plan::RecomputeKind::kFull, "full"}};
-  plan::Recompute& recompute = draft.plan.recompute;
+  plan::Recompute& recompute = reading.plan.recompute;
   const bool older = fields.has("activations_checkpoint_method");
   recompute.kind = fields.choice("recompute_granularity", kKinds,
                                  older ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone);
   const auto modules = fields.find("recompute_modules");
-  if (recompute.kind == plan::RecomputeKind::kSelective && modules) {
-    recompute = listed_modules(*modules, draft);
-  }
+  if (recompute.kind == plan::RecomputeKind::kSelective && modules) read_modules(*modules, reading);
   if (fields.flag("moe_layer_recompute", false) && recompute.kind != plan::RecomputeKind::kFull) {
     if (recompute.kind == plan::RecomputeKind::kSelective)
       recompute.modules.add(plan::Module::kCoreAttention);
     recompute.kind = plan::RecomputeKind::kModules;
     recompute.modules.add(plan::Module::kMoe);
   }
-  if (recompute.kind == plan::RecomputeKind::kFull) read_full_recompute(fields, draft);
+  if (recompute.kind == plan::RecomputeKind::kFull) read_full(fields, reading);
 }
+
+void write_recompute(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  const plan::Recompute& recompute = planned.plan.recompute;
+  if (recompute.kind == plan::RecomputeKind::kSelective) {
+    fields.set("recompute_granularity", "selective");
+  }
+  if (recompute.kind == plan::RecomputeKind::kModules) {
+    fields.set("recompute_granularity", "selective");
+    Tree modules = Tree::flow_sequence();
+    for (const Named<plan::Module>& module : plan::kModuleNames) {
+      if (!recompute.modules.has(module.value)) continue;
+      modules.add(Tree::scalar(std::string(megatron_word(module)), false));
+    }
+    fields.set("recompute_modules", modules);
+  }
+  if (recompute.kind == plan::RecomputeKind::kFull) {
+    fields.set("recompute_granularity", "full");
+    fields.set("recompute_method", "uniform").set("recompute_num_layers", 1);
+  }
+}
+
+}  // namespace
+
+constinit const Rule kRecompute{.read = read_recompute, .write = write_recompute};
 
 }  // namespace stepwright::framework_files

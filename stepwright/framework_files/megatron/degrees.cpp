@@ -1,0 +1,104 @@
+#include "stepwright/framework_files/megatron/rules.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+// NVIDIA/Megatron-LM megatron/core/model_parallel_config.py.
+
+constexpr Row kDegreeRows[] = {
+    {"tensor_model_parallel_size", "parallel.tensor", std::int64_t{1}, Write::kAlways},
+    {"pipeline_model_parallel_size", "parallel.pipeline", std::int64_t{1}, Write::kAlways},
+    {"context_parallel_size", "parallel.context", std::int64_t{1}, Write::kAlways},
+    {"sequence_parallel", "sequence_parallel", false}};
+
+/// One tensor rank has no sequence parallelism, whatever a file says.
+void read_degrees(const Fields& /*fields*/, const Known& /*known*/, Reading& reading) {
+  if (reading.plan.parallel.tensor == 1) reading.plan.sequence_parallel = false;
+}
+
+void read_expert_degrees(const Fields& fields, const Known& known, Reading& reading) {
+  if (!known.routed) return;
+  plan::Parallel& degrees = reading.plan.parallel;
+  degrees.expert = fields.integer("expert_model_parallel_size", 1);
+  degrees.expert_tensor = fields.integer("expert_tensor_parallel_size", degrees.tensor);
+}
+
+void write_expert_degrees(const plan::PlannedJob& planned, std::string_view /*release*/,
+                          Tree& fields) {
+  if (!planned.job.model.experts) return;
+  fields.set("expert_model_parallel_size", planned.plan.parallel.expert);
+  fields.set("expert_tensor_parallel_size", planned.plan.parallel.expert_tensor);
+}
+
+/// A word that comes second for a kind is read, and never written.
+constexpr Named<plan::ContextKind> kMegatronContexts[] = {
+    {plan::ContextKind::kRing, "p2p"},
+    {plan::ContextKind::kAllGather, "all_gather"},
+    {plan::ContextKind::kUlysses, "a2a"},
+    {plan::ContextKind::kAllGather, "allgather"}};
+
+void read_context_kind(const Fields& fields, const Known& /*known*/, Reading& reading) {
+  const auto kind = fields.find("cp_comm_type");
+  if (!kind) return;
+  const Node word = kind->is_sequence() ? kind->at(0) : *kind;
+  if (word.text() == "a2a+p2p") {
+    reading.left_out.emplace_back(
+        *kind, "that context parallelism has two levels: it is taken for a ring");
+  } else {
+    reading.plan.context_kind = word.choice(kMegatronContexts);
+  }
+}
+
+void write_context_kind(const plan::PlannedJob& planned, std::string_view /*release*/,
+                        Tree& fields) {
+  if (planned.plan.parallel.context == 1) return;
+  const std::string word(name_of(kMegatronContexts, planned.plan.context_kind));
+  fields.set("cp_comm_type", Tree::flow_sequence().add(word));
+}
+
+/// The order in which data ranks are farthest apart, where experts lie as a plan's grid has them.
+void read_rank_order(const Fields& fields, const Known& known, Reading& reading) {
+  if (!fields.flag("use_tp_pp_dp_mapping", false)) return;
+  const plan::Parallel& degrees = reading.plan.parallel;
+  const bool same = degrees.tensor * degrees.context == degrees.expert_tensor * degrees.expert;
+  if (degrees.pipeline == 1 || same || !known.routed) {
+    reading.plan.rank_order = plan::rank_order_of("tp-cp-ep-pp-dp").value();
+  } else {
+    reading.left_out.emplace_back(
+        *fields.find("use_tp_pp_dp_mapping"),
+        "that data ranks are farther apart than the stages of a pipeline");
+  }
+}
+
+void write_rank_order(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  if (planned.plan.rank_order != plan::RankOrder{}) fields.set("use_tp_pp_dp_mapping", true);
+}
+
+constexpr Row kMicroBatchRows[] = {
+    {"micro_batch_size", "micro_batch", std::int64_t{1}, Write::kAlways}};
+
+bool is_sequence_parallel(const plan::PlannedJob& planned) {
+  return planned.plan.sequence_parallel;
+}
+bool has_experts(const plan::PlannedJob& planned) { return planned.job.model.experts.has_value(); }
+bool parts_experts(const plan::PlannedJob& planned) {
+  return has_experts(planned) && planned.plan.parallel.expert > 1;
+}
+constexpr Row kTensorOverlapRows[] = {
+    {"tp_comm_overlap", "overlap.tensor", false, Write::kUnlessUsual, is_sequence_parallel}};
+constexpr Row kExpertOverlapRows[] = {{"overlap_moe_expert_parallel_comm", "overlap.expert", false,
+                                       Write::kUnlessUsual, parts_experts},
+                                      {"moe_shared_expert_overlap", "overlap.shared_experts", false,
+                                       Write::kUnlessUsual, has_experts}};
+
+}  // namespace
+
+constinit const Rule kDegrees{.rows = kDegreeRows, .read = read_degrees};
+constinit const Rule kExpertDegrees{.read = read_expert_degrees, .write = write_expert_degrees};
+constinit const Rule kContextKind{.read = read_context_kind, .write = write_context_kind};
+constinit const Rule kRankOrder{.read = read_rank_order, .write = write_rank_order};
+constinit const Rule kMicroBatch{.rows = kMicroBatchRows};
+constinit const Rule kTensorOverlap{.rows = kTensorOverlapRows};
+constinit const Rule kExpertOverlap{.rows = kExpertOverlapRows};
+
+}  // namespace stepwright::framework_files

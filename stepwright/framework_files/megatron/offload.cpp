@@ -1,0 +1,41 @@
+#include "stepwright/framework_files/megatron/rules.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+void read_offload(const Fields& fields, const Known& /*known*/, Reading& reading) {
+  plan::Offload& offload = reading.plan.offload;
+  const auto modules = fields.find("offload_modules");
+  if (modules && fields.flag("fine_grained_activation_offloading", false)) {
+    const std::size_t count = modules->is_sequence() ? modules->size() : 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Node word = modules->is_sequence() ? modules->at(i) : *modules;
+      offload.activations.add(word.choice(plan::kOffloadModuleNames));
+    }
+  }
+  if (!fields.flag("optimizer_cpu_offload", false)) return;
+  const auto share = fields.find("optimizer_offload_fraction");
+  offload.optimizer = share ? share->number(0, 1) : 1;
+  offload.masters = fields.flag("use_precision_aware_optimizer", false);
+}
+
+/// Without the precision-aware optimizer masters stay on the device
+/// (megatron/core/optimizer/distrib_optimizer.py: shards of fp32 are the parameters of the hybrid
+/// optimizer, which copies them).
+void write_offload(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  const plan::Offload& offload = planned.plan.offload;
+  if (!offload.activations.empty()) {
+    fields.set("fine_grained_activation_offloading", true);
+    fields.set("offload_modules", Tree::flow_sequence(plan::offload_words(offload.activations)));
+  }
+  if (offload.optimizer == 0) return;
+  fields.set("optimizer_cpu_offload", true);
+  fields.set("optimizer_offload_fraction", offload.optimizer);
+  if (offload.masters) fields.set("use_precision_aware_optimizer", true);
+}
+
+}  // namespace
+
+constinit const Rule kOffload{.read = read_offload, .write = write_offload};
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/framework_files/megatron/deepspeed_fields.h"
+#include "stepwright/framework_files/megatron/layout.h"
+#include "stepwright/framework_files/megatron/mixers.h"
+#include "stepwright/framework_files/megatron/rules.h"
+#include "stepwright/plan/frameworks/release.h"
+#include "stepwright/schedule/placement.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// Chunks of each stage, as counts of chunks or of their layers say them.
+std::int64_t counted_chunks(const Fields& fields, std::int64_t pipeline) {
+  const std::int64_t chunks = fields.integer("virtual_pipeline_model_parallel_size", 1);
+  const auto each = fields.find("num_layers_per_virtual_pipeline_stage");
+  if (!each) return chunks;
+  const std::int64_t share = pipeline * each->integer(1, model::kLargestLayers);
+  const std::int64_t whole = counted_layers(fields, fields.integer("num_layers", 0));
+  if (whole == 0 || whole % share != 0) {
+    each->fail(
+        fmt::format("{} layers are no multiple of {} x {} stages", whole, each->text(), pipeline));
+  }
+  return whole / share;
+}
+
+/// Why Megatron-Core does not start, where stages do not share the layers evenly and nothing says
+/// how else: megatron/core/transformer/transformer_block.py: get_num_layers_to_build. DeepSpeed
+/// parts them as it can.
+std::optional<plan::Rejected> uneven_refusal(const Fields& fields, std::int64_t layers,
+                                             const plan::Plan& plan) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  if (!plan.layers.empty() || layers % pipeline == 0 || is_megatron_deepspeed(fields) ||
+      hybrid_layers(fields)) {
+    return std::nullopt;
+  }
+  const std::string message = fmt::format(
+      "{} layers are no multiple of {} stages, with which Megatron-Core does not start: "
+      "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers or "
+      "--pipeline-model-parallel-layout say another split",
+      layers, pipeline);
+  return plan::Rejected{.rule = plan::Rule::kLayerSplit, .message = message, .nearest = {}};
+}
+
+/// Splits layers by their counts on the first and on the last stage.
+void read_counts(const Fields& fields, std::int64_t chunks, Reading& reading) {
+  const auto first = fields.find("num_layers_in_first_pipeline_stage");
+  const auto last = fields.find("num_layers_in_last_pipeline_stage");
+  if (chunks > 1 && (first || last)) {
+    (first ? first : last)
+        ->fail_unsupported(
+            "an uneven stage beside virtual stages: nothing covers it but "
+            "--pipeline-model-parallel-layout");
+  }
+  const std::int64_t layers = fields.integer("num_layers", 0);
+  plan::Plan& plan = reading.plan;
+  plan.layers = uneven_layers(fields, layers, plan.parallel.pipeline * chunks);
+  reading.refused = uneven_refusal(fields, layers, plan);
+}
+
+/// Splits layers as a layout or the cuts in a hybrid's pattern say; returns the chunks of a stage.
+std::int64_t split_by_cuts(Node stated, std::vector<std::int64_t> layers, std::string_view parts,
+                           plan::Plan& plan) {
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t count = std::ssize(layers);
+  if (count % pipeline != 0) {
+    stated.fail(fmt::format("{} {} are no multiple of pipeline size {}", count, parts, pipeline));
+  }
+  plan.layers = std::move(layers);
+  return count / pipeline;
+}
+
+/// Sets the layers of chunks, and returns the chunks of a stage.
+std::int64_t read_split(const Fields& fields, Reading& reading) {
+  plan::Plan& plan = reading.plan;
+  const std::int64_t chunks = counted_chunks(fields, plan.parallel.pipeline);
+  if (const auto layout = fields.find("pipeline_model_parallel_layout")) {
+    if (parts_multi_token(*layout)) {
+      reading.left_out.emplace_back(
+          *layout, "that multi-token layers stand on a stage before that of the loss");
+    }
+    return split_by_cuts(*layout, read_layout(*layout), "stages", plan);
+  }
+  if (const auto cut = hybrid_chunks(fields); !cut.empty()) {
+    return split_by_cuts(*fields.find("hybrid_layer_pattern"), cut, "parts", plan);
+  }
+  read_counts(fields, chunks, reading);
+  return chunks;
+}
+
+void read_pipeline(const Fields& fields, const Known& /*known*/, Reading& reading) {
+  plan::Plan& plan = reading.plan;
+  const std::int64_t pipeline = plan.parallel.pipeline;
+  const std::int64_t chunks = read_split(fields, reading);
+  const auto virtual_size = fields.find("num_layers_per_virtual_pipeline_stage");
+  if (virtual_size && chunks == 1 && pipeline > 1 &&
+      !fields.has("pipeline_model_parallel_layout")) {
+    // megatron/core/pipeline_parallel/schedules.py: get_forward_backward_func takes any size.
+    reading.left_out.emplace_back(
+        *virtual_size, "the interleaved schedule of one chunk, which keeps more micro-batches");
+  }
+  if (chunks > 1) {
+    plan.schedule = {.kind = schedule::ScheduleKind::kInterleaved,
+                     .chunks = chunks,
+                     .group = fields.integer("microbatch_group_size_per_vp_stage", pipeline)};
+  }
+  plan.overlap.pipeline = chunks > 1 && fields.flag("overlap_p2p_comm", true);
+}
+
+/// Layers of chunks, and how many a stage has: the last in all the ways in which files say it.
+void write_split(const plan::PlannedJob& planned, std::string_view release, Tree& fields) {
+  const plan::Plan& plan = planned.plan;
+  const std::vector<std::int64_t> layers = plan::chunk_layers(planned.job, plan);
+  const bool equal = std::ranges::count(layers, layers.front()) == std::ssize(layers);
+  const bool hybrid = is_hybrid(planned.job.model);
+  if (hybrid && (!equal || plan.schedule.chunks > 1)) {
+    fields.set("hybrid_layer_pattern", hybrid_pattern(planned.job.model, layers));
+  } else if (!equal) {
+    fields.set("pipeline_model_parallel_layout",
+               layout_text(layers, planned.job.model.predicted_ahead()));
+  } else if (plan.schedule.chunks > 1 && plan::comes_before(release, "0.12")) {
+    fields.set("num_layers_per_virtual_pipeline_stage", layers.front());
+  } else if (plan.schedule.chunks > 1) {
+    fields.set("virtual_pipeline_model_parallel_size", plan.schedule.chunks);
+  }
+}
+
+void write_pipeline(const plan::PlannedJob& planned, std::string_view release, Tree& fields) {
+  const plan::Plan& plan = planned.plan;
+  write_split(planned, release, fields);
+  if (plan.schedule.chunks == 1) return;
+  if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
+  const std::int64_t group = schedule::group_of(plan.schedule, plan.parallel.pipeline,
+                                                plan::micro_batches(planned.job, plan));
+  if (group != plan.parallel.pipeline) fields.set("microbatch_group_size_per_vp_stage", group);
+}
+
+}  // namespace
+
+constinit const Rule kPipeline{.read = read_pipeline, .write = write_pipeline};
+
+}  // namespace stepwright::framework_files

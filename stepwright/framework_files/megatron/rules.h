@@ -1,0 +1,31 @@
+#pragma once
+
+#include "stepwright/framework_files/rules/rule.h"
+
+namespace stepwright::framework_files {
+
+// The rules between settings of Megatron-Core and plans, in the order in which they read.
+
+/// Ranks of tensor, pipeline and context parallelism, and sequence parallelism.
+extern const Rule kDegrees;
+/// Ranks that share the experts; means nothing for a model without experts.
+extern const Rule kExpertDegrees;
+/// How ranks of context parallelism exchange keys and values.
+extern const Rule kContextKind;
+/// Which ranks are neighbours.
+extern const Rule kRankOrder;
+extern const Rule kMicroBatch;
+/// Layers of each stage, and the schedule of a pipeline.
+extern const Rule kPipeline;
+/// Model states that data-parallel ranks share, their buckets and their overlap.
+extern const Rule kSharding;
+/// Activations that the backward pass computes again.
+extern const Rule kRecompute;
+/// Activations and optimizer states in host memory.
+extern const Rule kOffload;
+/// Messages of tensor parallelism beside products.
+extern const Rule kTensorOverlap;
+/// Messages of experts beside computation.
+extern const Rule kExpertOverlap;
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/megatron/rules.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+// NVIDIA/Megatron-LM megatron/core/distributed/distributed_data_parallel_config.py.
+
+constexpr std::int64_t kLeastBucket = 40'000'000;
+constexpr std::int64_t kBucketOfRank = 1'000'000;
+
+/// How Megatron shards states, by its words: of plain data parallelism, of its FSDP inside and
+/// outside of optimizer instances.
+struct MegatronSharding {
+  std::string_view states;
+  std::string_view fsdp;  ///< Empty: not FSDP.
+  std::string_view outer;
+  bool optimizer = false;
+  bool instances = false;
+};
+constexpr MegatronSharding kMegatronShardings[] = {
+    {"NNN", "", "", false, false},
+    {"NNG", "", "", true, false},
+    {"NNI", "", "", true, true},
+    {"NGG", "optim_grads", "", true, false},
+    {"GGG", "optim_grads_params", "", true, false},
+    {"III", "optim_grads_params", "no_shard", true, true},
+    {"IIG", "optim_grads_params", "optim", true, true}};
+
+/// States sharded in words that no plan has.
+[[noreturn]] void fail_sharding(const Fields& fields, std::string_view fsdp,
+                                std::string_view outer) {
+  const std::string message = fmt::format(
+      "states sharded as '{}', '{}' in instances: nothing covers it; known are optim_grads, "
+      "optim_grads_params and, in instances, optim_grads_params with no_shard or optim outside",
+      printable(fsdp), printable(outer));
+  const auto place =
+      fields.find(fsdp.empty() ? "use_distributed_optimizer" : "data_parallel_sharding_strategy");
+  if (place) place->fail(message);
+  fail_input(message);
+}
+
+plan::Sharding stated_sharding(const Fields& fields) {
+  std::string fsdp;
+  std::string outer;
+  if (fields.flag("use_megatron_fsdp", false)) {
+    fsdp = fields.word("data_parallel_sharding_strategy", "no_shard");
+    outer = fields.word("outer_dp_sharding_strategy", "no_shard");
+  }
+  if (fields.flag("use_torch_fsdp2", false)) {
+    const bool again = fields.flag("torch_fsdp2_reshard_after_forward", true);
+    return plan::sharding_of(again ? "GGG" : "NGG").value();
+  }
+  const bool instances = fields.integer("num_distributed_optimizer_instances", 1) > 1;
+  bool optimizer = fields.flag("use_distributed_optimizer", false);
+  if (fsdp == "no_shard") fsdp.clear();
+  if (fsdp == "optim") {
+    fsdp.clear();
+    optimizer = true;
+  }
+  if (!fsdp.empty()) optimizer = true;
+  for (const MegatronSharding& known : kMegatronShardings) {
+    const bool same_outer = !instances || fsdp.empty() || known.outer == outer;
+    if (known.fsdp == fsdp && known.optimizer == optimizer &&
+        known.instances == (instances && optimizer) && same_outer) {
+      return plan::sharding_of(known.states).value();
+    }
+  }
+  fail_sharding(fields, fsdp, outer);
+}
+
+/// Ranks that share states, where instances of the optimizer have them.
+std::int64_t instance_ranks(Node instances, bool routed, const plan::Parallel& degrees) {
+  const std::int64_t ranks = degrees.data * degrees.context;
+  const std::int64_t count = instances.integer(1, kMostOfField);
+  if (ranks % count != 0 || (routed && degrees.expert_data() % count != 0)) {
+    instances.fail(fmt::format("must divide {} ranks of data x context", ranks));
+  }
+  return ranks / count;
+}
+
+void read_data_overlap(const Fields& fields, const Known& known, plan::Overlap& overlap) {
+  overlap.gradients = fields.flag("overlap_grad_reduce", false);
+  overlap.parameters = fields.flag("overlap_param_gather", false);
+  // Megatron-Bridge does not run the arguments of Megatron-LM, which refuse it.
+  if (overlap.parameters && !overlap.gradients && known.framework.name != "nemo") {
+    fields.find("overlap_param_gather")->fail("--overlap-param-gather needs --overlap-grad-reduce");
+  }
+  if (fields.flag("use_torch_fsdp2", false)) overlap.gradients = overlap.parameters = true;
+}
+
+void read_sharding(const Fields& fields, const Known& known, Reading& reading) {
+  plan::Plan& plan = reading.plan;
+  plan.sharding = stated_sharding(fields);
+  if (plan.sharding.uses(plan::Spread::kInner)) {
+    plan.sharding.group = instance_ranks(*fields.find("num_distributed_optimizer_instances"),
+                                         known.routed, plan.parallel);
+  }
+  read_data_overlap(fields, known, plan.overlap);
+  const std::int64_t ranks = plan.parallel.data * plan.parallel.context;
+  plan.gradient_bucket =
+      fields.integer("bucket_size", std::max(kLeastBucket, kBucketOfRank * ranks));
+  plan.parameter_bucket = plan.gradient_bucket;
+  if (!fields.has("bucket_size")) {
+    reading.notes.push_back(fmt::format(
+        "Gradient buckets have {} elements, the default of Megatron.", plan.gradient_bucket));
+  }
+}
+
+void write_sharding(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  const plan::Plan& plan = planned.plan;
+  const std::string word = plan::sharding_word(plan.sharding);
+  const auto* sharding = std::ranges::find(kMegatronShardings, word, &MegatronSharding::states);
+  if (sharding == std::end(kMegatronShardings)) return;
+  if (sharding->optimizer) fields.set("use_distributed_optimizer", true);
+  if (!sharding->fsdp.empty()) {
+    fields.set("use_megatron_fsdp", true);
+    fields.set("data_parallel_sharding_strategy", sharding->fsdp);
+    fields.set("ckpt_format", "fsdp_dtensor");
+  }
+  if (!sharding->outer.empty()) fields.set("outer_dp_sharding_strategy", sharding->outer);
+  if (sharding->instances) {
+    fields.set("num_distributed_optimizer_instances",
+               plan.parallel.data * plan.parallel.context / plan.sharding.group);
+  }
+  if (plan.overlap.gradients) fields.set("overlap_grad_reduce", true);
+  if (plan.overlap.parameters && plan.overlap.gradients && sharding->optimizer) {
+    fields.set("overlap_param_gather", true);
+  }
+  fields.set("bucket_size", plan.gradient_bucket);
+}
+
+}  // namespace
+
+constinit const Rule kSharding{.read = read_sharding, .write = write_sharding};
+
+}  // namespace stepwright::framework_files

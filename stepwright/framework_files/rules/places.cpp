@@ -1,0 +1,42 @@
+#include "stepwright/framework_files/rules/places.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/plan/choices/plan_table.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+template <class Value>
+concept PlainValue = std::is_same_v<Value, bool> || std::is_same_v<Value, std::int64_t>;
+
+/// Calls `visit` with the switch or count at a place, if there is one.
+template <class AnyPlan, class Visit>
+void visit_plain(AnyPlan& plan, std::string_view place, const Visit& visit) {
+  plan::each_choice([&](const auto& choice) {
+    if constexpr (PlainValue<plan::KindOf<decltype(choice)>>) {
+      if (choice.place == place) visit(choice.of(plan));
+    }
+  });
+  for (const auto& [flag, name] : plan::kOverlapNames) {
+    if (place == fmt::format("overlap.{}", name)) visit(plan.overlap.*flag);
+  }
+}
+
+}  // namespace
+
+std::optional<Plain> plain_at(const plan::Plan& plan, std::string_view place) {
+  std::optional<Plain> found;
+  visit_plain(plan, place, [&](const auto& value) { found = value; });
+  return found;
+}
+
+void set_plain(plan::Plan& plan, std::string_view place, const Plain& value) {
+  if (!plain_at(plan, place)) throw std::bad_optional_access();
+  visit_plain(plan, place,
+              [&](auto& to) { to = std::get<std::remove_cvref_t<decltype(to)>>(value); });
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/rules/places.h"
+#include "stepwright/plan/job.h"
+#include "stepwright/plan/laws/legality.h"
+
+namespace stepwright::framework_files {
+
+// A rule translates a few settings of a framework to a part of a plan and back: its reader and its
+// writer are functions that stand beside each other. A setting that says a value as it is needs no
+// function but a `Row`. Rules set typed values, so that none formats a value for another to parse.
+// A rule has no list of its keys: `Fields` notes which settings a reader asks for in a file, and a
+// report lists those as read.
+
+/// What is settled before a rule reads, beside the plan.
+struct Known {
+  const plan::Framework& framework;
+  bool routed;  ///< True if layers of the model have experts.
+};
+
+/// What a rule makes of settings.
+struct Reading {
+  plan::Plan plan;  ///< As the rules before left it, with what this one sets.
+  /// Settings that no plan takes as they are, and what a prediction leaves out.
+  std::vector<std::pair<Node, std::string>> left_out{};
+  std::vector<std::string> notes{};         ///< What was assumed, for people.
+  std::optional<plan::Rejected> refused{};  ///< Why the framework itself would not start.
+};
+
+/// Whether a file says a value that is the framework's default.
+enum class Write : std::uint8_t { kUnlessUsual, kAlways };
+
+/// A setting that says a switch or a count of a plan as it is, in files and in exports.
+struct Row {
+  std::string_view key;
+  std::string_view place;  ///< As plan files name it.
+  Plain usual;             ///< The framework's default; its kind is the setting's.
+  Write write = Write::kUnlessUsual;
+  bool (*where)(const plan::PlannedJob& planned) = nullptr;  ///< Plans that say it; null: all.
+};
+
+/// A part of a plan in a framework's settings.
+struct Rule {
+  std::span<const Row> rows{};  ///< Read first, and written first.
+  /// Fails as `Fields` do; null: rows say it all.
+  void (*read)(const Fields& fields, const Known& known, Reading& reading) = nullptr;
+  /// Adds settings in the order of a file; `release` is the framework's. Null: rows say it all.
+  void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
+};
+
+/// What a rule and its rows make of settings; `plan`: as settled so far.
+Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, plan::Plan plan);
+
+/// Adds what a rule and its rows say of a plan.
+void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
+                Tree& fields);
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,176 @@
+#include "stepwright/framework_files/megatron/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A file that a rule has read.
+struct File {
+  File(const Rule& rule, const std::string& text, const plan::Plan& before = {},
+       bool routed = false)
+      : document(Document::parse(text, "job.yaml")),
+        fields(document.root()),
+        reading(read_rule(rule, fields, {.framework = {.name = "megatron-core"}, .routed = routed},
+                          before)) {}
+
+  Document document;
+  Fields fields;
+  Reading reading;
+};
+
+std::string written(const Rule& rule, const plan::Plan& plan) {
+  plan::PlannedJob planned;
+  planned.plan = plan;
+  Tree fields = Tree::mapping();
+  write_rule(rule, planned, "", fields);
+  return Document::from(fields, "job.yaml").to_yaml();
+}
+
+TEST(Places, AreSwitchesAndCountsOfAPlan) {
+  plan::Plan plan;
+  set_plain(plan, "parallel.tensor", std::int64_t{4});
+  set_plain(plan, "overlap.expert", true);
+  EXPECT_EQ(plan.parallel.tensor, 4);
+  EXPECT_TRUE(plan.overlap.expert);
+  EXPECT_EQ(plain_at(plan, "parallel.tensor"), Plain(std::int64_t{4}));
+  EXPECT_EQ(plain_at(plan, "overlap.expert"), Plain(true));
+  EXPECT_EQ(plain_at(plan, "recompute"), std::nullopt);
+}
+
+TEST(Places, RefuseWhatARowMayNotSet) {
+  plan::Plan plan;
+  EXPECT_THROW(set_plain(plan, "parallel.tensor", true), std::bad_variant_access);
+  EXPECT_THROW(set_plain(plan, "parallel.tensors", std::int64_t{4}), std::bad_optional_access);
+}
+
+TEST(Rows, OfMegatronHavePlacesOfTheirKind) {
+  for (const Rule* rule : {&kDegrees, &kMicroBatch, &kTensorOverlap, &kExpertOverlap}) {
+    ASSERT_FALSE(rule->rows.empty());
+    for (const Row& row : rule->rows) {
+      const auto value = plain_at(plan::Plan(), row.place);
+      ASSERT_TRUE(value) << row.place;
+      EXPECT_EQ(value->index(), row.usual.index()) << row.key;
+    }
+  }
+}
+
+TEST(Rows, TakeTheDefaultOfTheFrameworkWhereAFileIsSilent) {
+  const plan::Plan before{.parallel = {.tensor = 8, .data = 2}};
+  const plan::Plan plan = File(kDegrees, "pipeline_model_parallel_size: 4", before).reading.plan;
+  EXPECT_EQ(plan.parallel.tensor, 1);
+  EXPECT_EQ(plan.parallel.pipeline, 4);
+  EXPECT_EQ(plan.parallel.data, 2);
+}
+
+TEST(Rows, LeaveOutADefaultUnlessItIsAlwaysWritten) {
+  plan::Plan plan{.parallel = {.tensor = 2}};
+  const std::string degrees =
+      "tensor_model_parallel_size: 2\npipeline_model_parallel_size: 1\ncontext_parallel_size: 1\n";
+  EXPECT_EQ(written(kDegrees, plan), degrees);
+  plan.sequence_parallel = true;
+  EXPECT_EQ(written(kDegrees, plan), degrees + "sequence_parallel: true\n");
+}
+
+TEST(Rows, LeaveOutWhatOtherPlansDoNotSay) {
+  plan::Plan plan;
+  plan.overlap.tensor = true;
+  EXPECT_EQ(written(kTensorOverlap, plan), "{}\n");
+  plan.sequence_parallel = true;
+  EXPECT_EQ(written(kTensorOverlap, plan), "tp_comm_overlap: true\n");
+}
+
+TEST(Rows, FailWithThePlaceOfAWrongValue) {
+  try {
+    const File file(kDegrees, "tensor_model_parallel_size: two");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("job.yaml:1:29: tensor_model_parallel_size"));
+  }
+}
+
+TEST(MegatronDegrees, HaveNoSequenceParallelismOfOneTensorRank) {
+  EXPECT_FALSE(File(kDegrees, "sequence_parallel: true").reading.plan.sequence_parallel);
+}
+
+TEST(MegatronDegrees, OfExpertsAreNotReadWithoutExperts) {
+  const std::string text = "expert_model_parallel_size: 8";
+  EXPECT_EQ(File(kExpertDegrees, text, {}, true).reading.plan.parallel.expert, 8);
+  const File dense(kExpertDegrees, text);
+  EXPECT_EQ(dense.reading.plan.parallel.expert, 1);
+  EXPECT_FALSE(dense.fields.asked("expert_model_parallel_size"));
+}
+
+TEST(MegatronRecompute, LeavesOutModulesThatNoPlanHas) {
+  const File file(kRecompute,
+                  "recompute_granularity: selective\nrecompute_modules: [layernorm, mhc, mlp]\n");
+  ASSERT_EQ(file.reading.left_out.size(), 1U);
+  EXPECT_EQ(file.reading.left_out.front().first.path(), "recompute_modules");
+  EXPECT_EQ(file.reading.left_out.front().second, "recomputation of the module mhc");
+  EXPECT_EQ(written(kRecompute, file.reading.plan),
+            "recompute_granularity: selective\nrecompute_modules: [mlp, layernorm]\n");
+}
+
+TEST(MegatronRecompute, ReadsCountsOfLayersOnlyWhereItIsFull) {
+  const std::string count = "recompute_num_layers: 2\nnum_layers: 8\n";
+  EXPECT_FALSE(File(kRecompute, count).fields.asked("recompute_num_layers"));
+  const File full(kRecompute, count + "recompute_granularity: full\n");
+  EXPECT_TRUE(full.fields.asked("recompute_num_layers"));
+  ASSERT_EQ(full.reading.left_out.size(), 1U);
+  EXPECT_THAT(full.reading.left_out.front().second, HasSubstr("one input of 2 layers"));
+}
+
+TEST(MegatronOffload, ReadsWhatItWrites) {
+  plan::Plan plan;
+  plan.offload = {.optimizer = 0.5, .masters = true};
+  EXPECT_EQ(File(kOffload, written(kOffload, plan)).reading.plan, plan);
+}
+
+TEST(MegatronSharding, ReadsWhatItWrites) {
+  for (const char* word : {"NNN", "NNG", "NNI", "NGG", "GGG", "III", "IIG"}) {
+    plan::Plan plan{.parallel = {.data = 8}};
+    plan.sharding = plan::sharding_of(word).value();
+    if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = 4;
+    plan.overlap.parameters = false;
+    EXPECT_EQ(File(kSharding, written(kSharding, plan), plan).reading.plan, plan) << word;
+  }
+}
+
+TEST(MegatronSharding, SaysWhichBucketsItAssumes) {
+  const Reading reading = File(kSharding, "{}", {.parallel = {.data = 64}}).reading;
+  EXPECT_EQ(reading.plan.gradient_bucket, 64'000'000);
+  EXPECT_THAT(reading.notes, ElementsAre(HasSubstr("64000000 elements")));
+}
+
+TEST(MegatronPipeline, TakesALayoutInPlaceOfCounts) {
+  const File file(kPipeline,
+                  "pipeline_model_parallel_layout: Et|tt|tt|tL\nnum_layers: 6\n"
+                  "num_layers_in_first_pipeline_stage: 2\n",
+                  {.parallel = {.pipeline = 2}});
+  EXPECT_THAT(file.reading.plan.layers, ElementsAre(1, 2, 2, 1));
+  EXPECT_EQ(file.reading.plan.schedule.chunks, 2);
+  EXPECT_FALSE(file.fields.asked("num_layers_in_first_pipeline_stage"));
+}
+
+TEST(MegatronPipeline, RefusesLayersThatStagesDoNotShareEvenly) {
+  const plan::Plan plan{.parallel = {.pipeline = 4}};
+  const Reading even = File(kPipeline, "num_layers: 8", plan).reading;
+  EXPECT_FALSE(even.refused);
+  EXPECT_THAT(even.plan.layers, IsEmpty());
+  const Reading uneven = File(kPipeline, "num_layers: 9", plan).reading;
+  ASSERT_TRUE(uneven.refused);
+  EXPECT_EQ(uneven.refused->rule, plan::Rule::kLayerSplit);
+}
+
+}  // namespace
+}  // namespace stepwright::framework_files
