@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <ostream>
+#include <string>
 
 namespace stepwright::cli {
 namespace {

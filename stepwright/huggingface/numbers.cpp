@@ -1,5 +1,6 @@
 #include "stepwright/huggingface/numbers.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>

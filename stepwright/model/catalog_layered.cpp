@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "stepwright/model/layer_letters.h"
 #include "stepwright/model/layer_order.h"

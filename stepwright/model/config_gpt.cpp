@@ -1,6 +1,7 @@
 // Decoders like GPT-2: LayerNorm, plain MLPs, biases.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -1,6 +1,7 @@
 #include "stepwright/model/layer_order.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepwright::model {
 namespace {

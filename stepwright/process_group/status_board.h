@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <utility>
 
 namespace stepwright::process_group {
 

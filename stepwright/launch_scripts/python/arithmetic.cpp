@@ -1,5 +1,6 @@
 #include "stepwright/launch_scripts/python/arithmetic.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "stepwright/launch_scripts/shell/pattern.h"
 #include "stepwright/launch_scripts/shell/syntax.h"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <map>
 
 #include "stepwright/logs/files/element_type.h"

@@ -1,6 +1,7 @@
 #include "stepwright/runtime/kernels/attention_math.h"
 
 #include <limits>
+#include <optional>
 
 namespace stepwright::runtime {
 namespace {

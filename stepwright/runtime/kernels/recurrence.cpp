@@ -1,5 +1,6 @@
 #include "stepwright/runtime/kernels/recurrence.h"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
