@@ -11,6 +11,7 @@ PATH = re.compile(
 )
 ROOMS = "stepwright/"
 ABROAD = {"data/README.md"}  # its tables name files of other repositories
+PLANS = "docs/roadmap/"  # name files that are not there yet
 PATTERNS = {"NAME", "step-N"}  # parts of a path that stand for any name
 
 
@@ -45,7 +46,8 @@ class Paths(unittest.TestCase):
         tops |= {name.split("/")[1] for name in names if name.startswith(ROOMS)}
         found = []
         for name in names:
-            if name.endswith((".md", ".h", ".cpp")) and name not in {"CHANGELOG.md", *ABROAD}:
+            is_read = name.endswith((".md", ".h", ".cpp")) and not name.startswith(PLANS)
+            if is_read and name not in {"CHANGELOG.md", *ABROAD}:
                 text = (ROOT / name).read_text(encoding="utf-8")
                 found += missing(name, text, known, tops)
         self.assertEqual(found, [])
