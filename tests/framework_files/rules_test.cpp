@@ -7,6 +7,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/framework_files/draft/tables.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -54,13 +55,16 @@ TEST(Places, RefuseWhatARowMayNotSet) {
   EXPECT_THROW(set_plain(plan, "parallel.tensors", std::int64_t{4}), std::bad_optional_access);
 }
 
-TEST(Rows, OfMegatronHavePlacesOfTheirKind) {
+TEST(Rows, OfMegatronHavePlacesOfTheirKindWhichReportsName) {
   for (const Rule* rule : {&kDegrees, &kMicroBatch, &kTensorOverlap, &kExpertOverlap}) {
     ASSERT_FALSE(rule->rows.empty());
     for (const Row& row : rule->rows) {
       const auto value = plain_at(plan::Plan(), row.place);
       ASSERT_TRUE(value) << row.place;
       EXPECT_EQ(value->index(), row.usual.index()) << row.key;
+      const KnownSetting* known = known_setting(known_settings("megatron/settings"), row.key);
+      ASSERT_NE(known, nullptr) << row.key;
+      EXPECT_EQ(known->field, row.place) << row.key;
     }
   }
 }
