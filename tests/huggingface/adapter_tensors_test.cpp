@@ -30,8 +30,8 @@ std::vector<huggingface::AdapterTensors> tensors_of(const model::Architecture& m
 
 TEST(AdapterTensors, StandBesideThePartsOfFusedWeights) {
   // Queries of 16 rows, keys and values of 8: A of queries and values, 2 rows each.
-  const auto tensors =
-      tensors_of(adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}));
+  const auto tensors = tensors_of(
+      adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}));
   ASSERT_EQ(tensors.size(), 4);
   const huggingface::AdapterTensors& query = tensors[0];
   EXPECT_EQ(query.weight, "model.layers.0.self_attn.q_proj.weight");
@@ -47,8 +47,9 @@ TEST(AdapterTensors, StandBesideThePartsOfFusedWeights) {
 }
 
 TEST(AdapterTensors, HoldEveryRowOfOurs) {
-  const model::Architecture model = adapted(
-      kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kKey,
+  const model::Architecture model =
+      adapted(kLlamaConfig,
+              {model::AdapterTarget::kQuery, model::AdapterTarget::kKey,
                model::AdapterTarget::kValue, model::AdapterTarget::kProjection,
                model::AdapterTarget::kGate, model::AdapterTarget::kUp, model::AdapterTarget::kFc2});
   std::int64_t elements = 0;
@@ -59,8 +60,8 @@ TEST(AdapterTensors, HoldEveryRowOfOurs) {
 }
 
 TEST(AdapterTensors, OfJoinedPartsShareTheirA) {
-  const auto tensors =
-      tensors_of(adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kKey}, true));
+  const auto tensors = tensors_of(
+      adapted(kLlamaConfig, {model::AdapterTarget::kQuery, model::AdapterTarget::kKey}, true));
   EXPECT_THAT(tensors[0].down.rows, ElementsAre(huggingface::RowRun{0, 2}));
   EXPECT_THAT(tensors[1].down.rows, ElementsAre(huggingface::RowRun{0, 2}));
   EXPECT_THAT(tensors[1].up.rows, ElementsAre(huggingface::RowRun{16, 8}));

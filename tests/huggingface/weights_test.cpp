@@ -157,8 +157,9 @@ TEST(Refused, AnotherShape) {
 }
 
 TEST(Refused, NumbersThatAreNoFloats) {
-  EXPECT_THAT(refusal(kLlamaConfig, [](auto& tensors) { find(tensors, "lm_head.weight").dtype = "I32"; }),
-              HasSubstr("is stored as I32; supported: F64, F32, F16, BF16"));
+  EXPECT_THAT(
+      refusal(kLlamaConfig, [](auto& tensors) { find(tensors, "lm_head.weight").dtype = "I32"; }),
+      HasSubstr("is stored as I32; supported: F64, F32, F16, BF16"));
 }
 
 TEST(Accepted, NamesWithoutTheHeadsPrefixMasksAndCopiesOfATiedTable) {
@@ -184,9 +185,10 @@ TEST(Refused, ATruncatedFile) {
   const Folder folder;
   const fs::path out = exported(folder.path(), kLlamaConfig);
   fs::resize_file(out / "model.safetensors", fs::file_size(out / "model.safetensors") - 4);
-  EXPECT_THAT(
-      refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig)); }),
-      AllOf(HasSubstr("model.safetensors"), HasSubstr("truncated")));
+  EXPECT_THAT(refusal_of([&] {
+                const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig));
+              }),
+              AllOf(HasSubstr("model.safetensors"), HasSubstr("truncated")));
 }
 
 TEST(Refused, AnotherModel) {
@@ -205,7 +207,8 @@ TEST(Refused, AFamilyWithoutNames) {
       << R"({"model_type": "qwen3_vl_moe_text", "hidden_size": 64, "intermediate_size": 128,
              "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1000})";
   EXPECT_THAT(refusal_of([&] {
-                const huggingface::HuggingFaceWeights weights(folder.path(), model_of(kLlamaConfig));
+                const huggingface::HuggingFaceWeights weights(folder.path(),
+                                                              model_of(kLlamaConfig));
               }),
               HasSubstr("weights of this family cannot be read (supported: llama, "));
 }
@@ -214,9 +217,10 @@ TEST(Refused, ADirectoryWithoutSafetensors) {
   const Folder folder;
   const fs::path out = exported(folder.path(), kLlamaConfig);
   fs::rename(out / "model.safetensors", out / "pytorch_model.bin");
-  EXPECT_THAT(
-      refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig)); }),
-      HasSubstr("holds neither model.safetensors nor model.safetensors.index.json"));
+  EXPECT_THAT(refusal_of([&] {
+                const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig));
+              }),
+              HasSubstr("holds neither model.safetensors nor model.safetensors.index.json"));
 }
 
 TEST(Refused, AnIndexThatLeavesItsDirectory) {
@@ -224,9 +228,10 @@ TEST(Refused, AnIndexThatLeavesItsDirectory) {
   const fs::path out = exported(folder.path(), kLlamaConfig, {.shard_bytes = 1000});
   std::ofstream(out / "model.safetensors.index.json")
       << R"({"weight_map": {"lm_head.weight": "../other.safetensors"}})";
-  EXPECT_THAT(
-      refusal_of([&] { const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig)); }),
-      HasSubstr("'../other.safetensors' is no file beside the index"));
+  EXPECT_THAT(refusal_of([&] {
+                const huggingface::HuggingFaceWeights weights(out, model_of(kLlamaConfig));
+              }),
+              HasSubstr("'../other.safetensors' is no file beside the index"));
 }
 
 TEST(Refused, ADirectoryThatIsThere) {
