@@ -34,14 +34,14 @@ TEST(Patterns, StarsStandForAnyCharacters) {
 }
 
 TEST(FileMarks, HoldOneTextOfEachListAndLackOthers) {
-  const FileMark mark = file_mark("{holds: [model, [size, width]], lacks: overrides}");
+  const FileMark mark = file_mark("holds: [model, [size, width]]\nlacks: overrides");
   EXPECT_TRUE(has_mark({"a.yaml", "model: {width: 1}"}, mark));
   EXPECT_FALSE(has_mark({"a.yaml", "model: {}"}, mark));
   EXPECT_FALSE(has_mark({"a.yaml", "model: {width: 1, overrides: {}}"}, mark));
 }
 
 TEST(FileMarks, TellScriptsFromFilesAndSeeHowAFileBegins) {
-  const FileMark scripts = file_mark("{in: scripts, holds: train}");
+  const FileMark scripts = file_mark("in: scripts\nholds: train");
   EXPECT_TRUE(has_mark({"a.sh", "train"}, scripts));
   EXPECT_FALSE(has_mark({"a.yaml", "train"}, scripts));
   const FileMark json = file_mark(R"({"begins": "{", "holds": "stage"})");
@@ -78,7 +78,8 @@ TEST(Targets, SayHowTheyAreKnown) {
     const Evidence& evidence = target.evidence;
     EXPECT_EQ(evidence.judged, evidence.repository.empty()) << target.word;
     EXPECT_EQ(evidence.judged, !evidence.package.empty()) << target.word;
-    if (evidence.judged) EXPECT_TRUE(std::filesystem::exists(evidence.test)) << target.word;
+    const bool there = !evidence.judged || std::filesystem::exists(evidence.test);
+    EXPECT_TRUE(there) << target.word << ": " << evidence.test;
   }
 }
 
