@@ -23,7 +23,7 @@ struct File {
       : document(Document::parse(text, "job.yaml")),
         fields(document.root()),
         reading(read_rule(rule, fields, {.framework = {.name = "megatron-core"}, .routed = routed},
-                          before)) {}
+                          {.plan = before})) {}
 
   Document document;
   Fields fields;

@@ -10,6 +10,7 @@
 
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/import_report.h"
+#include "stepwright/framework_files/draft/settled.h"
 #include "stepwright/launch_scripts/shell/script.h"
 #include "stepwright/launch_scripts/text.h"
 #include "stepwright/plan/job.h"
@@ -55,7 +56,7 @@ inline constexpr LossWords kLigerLoss{0, plan::LossKeeps::kGradients};
 inline constexpr LossWords kCutLoss{1, plan::LossKeeps::kSums};
 
 /// The plan and job as the files of a framework say them, before what they leave open is settled.
-struct Draft {
+struct Draft : Settled {
   plan::Framework framework;
   std::string source;   ///< The file that is read, under its name in messages.
   std::string program;  ///< The training program that a command starts, where one is named.
@@ -70,10 +71,7 @@ struct Draft {
   std::optional<std::int64_t> nodes;            ///< That the job runs on.
   std::optional<std::int64_t> devices_of_node;  ///< That it uses.
   std::optional<std::int64_t> micro_batches;    ///< Of one step and data rank.
-  bool open_micro_batch = false;  ///< It follows from the batch, where that is possible.
-  DType precision = DType::kBf16;
-  plan::Optimizer optimizer = plan::Optimizer::kAdamW;
-  plan::MuonForm muon = plan::MuonForm::kDuplicated;
+  bool open_micro_batch = false;             ///< It follows from the batch, where that is possible.
   std::optional<std::int64_t> host_threads;  ///< As `Job::host_threads`.
   std::optional<AdapterWords> adapters;
   std::optional<model::Frozen> frozen;  ///< Where files say what is not trained, beside adapters.
@@ -81,17 +79,11 @@ struct Draft {
   std::optional<plan::TensorInput>
       tensor_input;                     ///< What adapters keep under sequence parallelism.
   std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
-  plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
-  std::optional<cluster::AttentionKernel> attention;
-  bool fused_cross_entropy = false;
   std::optional<LossWords> loss;
-  std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;  ///< That files switch on or off.
   std::optional<plan::Masters>
-      masters;  ///< Where the type of parameters says what updates compute with.
-  plan::CudaGraphs cuda_graphs;
+      masters;                ///< Where the type of parameters says what updates compute with.
   cluster::Cluster cluster;   ///< Once `settle_ranks` has run.
   bool given_extent = false;  ///< Whether a person said how large it is; with `cluster`.
-  plan::Plan plan;            ///< Its data degree, too; `finish` groups experts as the rest.
   /// Ranks that share the states of experts, where that is no part of the rest's.
   std::optional<std::int64_t> expert_group;
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such

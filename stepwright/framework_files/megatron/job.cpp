@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/forks.h"
+#include "stepwright/framework_files/megatron/rules.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -24,67 +26,104 @@ std::int64_t last_of_schedule(Node node) {
   return batch.value;
 }
 
-void read_precision_fields(const Fields& fields, Draft& draft) {
+void read_precision(const Fields& fields, const Known& /*known*/, Reading& reading) {
   const std::string word = fields.word("precision", "fp32");
-  draft.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
+  reading.precision = word == "bf16" ? DType::kBf16 : word == "fp16" ? DType::kFp16 : DType::kFp32;
   if (fields.has("fp8")) {
     const bool blocks = fields.word("fp8_recipe", "delayed") == "mxfp8";
-    draft.precision = blocks ? DType::kMxfp8 : DType::kFp8;
+    reading.precision = blocks ? DType::kMxfp8 : DType::kFp8;
   }
-  if (fields.has("fp4")) draft.precision = DType::kNvfp4;
+  if (fields.has("fp4")) reading.precision = DType::kNvfp4;
   if (word == "fp32" && (fields.has("fp8") || fields.has("fp4"))) {
-    draft.leave_out(
+    reading.left_out.emplace_back(
         *fields.find(fields.has("fp8") ? "fp8" : "fp4"),
         "that parameters and activations are in fp32, as neither bf16 nor fp16 is said");
   }
   // In bf16 Megatron accumulates in fp32 unless it is told not to, in fp16 only when it is told.
   const bool wide = fields.flag("grad_reduce_in_fp32", word != "fp16");
   const DType narrow = word == "fp16" ? DType::kFp16 : DType::kBf16;
-  draft.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
+  reading.plan.accumulate = wide || word == "fp32" ? DType::kFp32 : narrow;
+}
+
+void write_precision(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  const plan::Job& job = planned.job;
+  if (job.precision == DType::kFp16) fields.set("precision", "fp16");
+  if (plan::storage_type(job.precision) == DType::kBf16) fields.set("precision", "bf16");
+  if (job.precision == DType::kFp8) fields.set("fp8", "hybrid");
+  if (job.precision == DType::kMxfp8) fields.set("fp8", "e4m3").set("fp8_recipe", "mxfp8");
+  if (job.precision == DType::kNvfp4) fields.set("fp4", "e2m1");
+  const bool wide = planned.plan.accumulate == DType::kFp32;
+  if (job.precision != DType::kFp32) fields.set("grad_reduce_in_fp32", wide);
 }
 
 /// By owner where states are sharded; without its layout of buffers gradients reach all ranks, and
 /// tables are dealt out whole, too.
-void read_muon(const Fields& fields, Draft& draft) {
-  draft.optimizer = plan::Optimizer::kMuon;
-  draft.muon = fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonForm::kBlockwise);
+void read_muon(const Fields& fields, Reading& reading) {
+  reading.optimizer = plan::Optimizer::kMuon;
+  reading.muon = fields.choice("muon_tp_mode", plan::kMuonFormNames, plan::MuonForm::kBlockwise);
   const bool owners = fields.word("optimizer", "") == "dist_muon" ||
                       fields.flag("use_layer_wise_distributed_optimizer", false);
-  plan::Sharding& sharding = draft.plan.sharding;
+  plan::Sharding& sharding = reading.plan.sharding;
   if (owners && sharding == plan::Sharding{}) sharding.optimizer = plan::Spread::kGlobal;
   if (!fields.flag("use_layer_wise_param_layout", true)) {
-    draft.kernels.emplace_back(&plan::Kernels::scattered_gradients, false);
+    reading.kernels.emplace_back(&plan::Kernels::scattered_gradients, false);
   }
   if (const auto steps = fields.find("muon_num_ns_steps"); steps && steps->text() != "5") {
-    draft.leave_out(*steps, "that it takes other than five steps for each matrix");
+    reading.left_out.emplace_back(*steps, "that it takes other than five steps for each matrix");
   }
   if (const auto scalar = fields.find("muon_scalar_optimizer");
       scalar && scalar->text() != "adam") {
-    draft.leave_out(*scalar, "the optimizer of what is no matrix: Adam's states are counted");
+    reading.left_out.emplace_back(*scalar,
+                                  "the optimizer of what is no matrix: Adam's states are counted");
   }
 }
 
 /// Optimizers that no job has are taken for Adam.
-void read_optimizer(const Fields& fields, Draft& draft) {
+void read_optimizer(const Fields& fields, const Known& /*known*/, Reading& reading) {
   const std::string word = fields.word("optimizer", "adam");
   const bool muon = word == "muon" || word == "dist_muon";
-  draft.optimizer = word == "sgd" ? plan::Optimizer::kSgd
-                    : muon        ? plan::Optimizer::kMuon
-                                  : plan::Optimizer::kAdam;
-  if (muon) return read_muon(fields, draft);
+  reading.optimizer = word == "sgd" ? plan::Optimizer::kSgd
+                      : muon        ? plan::Optimizer::kMuon
+                                    : plan::Optimizer::kAdam;
+  if (muon) return read_muon(fields, reading);
   if (word != "sgd" && word != "adam") {
-    draft.leave_out(*fields.find("optimizer"),
-                    "its states, its updates and how they are sharded: those of adam are counted");
+    reading.left_out.emplace_back(
+        *fields.find("optimizer"),
+        "its states, its updates and how they are sharded: those of adam are counted");
   }
+}
+
+void write_optimizer(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  const plan::Job& job = planned.job;
+  const bool muon = job.optimizer == plan::Optimizer::kMuon;
+  fields.set("optimizer", job.optimizer == plan::Optimizer::kSgd ? "sgd" : muon ? "muon" : "adam");
+  if (muon) {
+    fields.set("muon_tp_mode", name_of(plan::kMuonFormNames, job.muon));
+    if (!job.kernels.scattered_gradients) fields.set("use_layer_wise_param_layout", false);
+  }
+}
+
+void read_optimizer_types(const Fields& fields, const Known& /*known*/, Reading& reading) {
+  if (reading.optimizer == plan::Optimizer::kMuon) return;
   const auto narrow = [&](std::string_view key) { return fields.word(key, "fp32") == "bf16"; };
   if (narrow("exp_avg_dtype") && narrow("exp_avg_sq_dtype")) {
-    draft.optimizer = plan::Optimizer::kAdamNarrow;
+    reading.optimizer = plan::Optimizer::kAdamNarrow;
+  }
+}
+
+void write_optimizer_types(const plan::PlannedJob& planned, std::string_view /*release*/,
+                           Tree& fields) {
+  const plan::Job& job = planned.job;
+  if (job.optimizer == plan::Optimizer::kSgd) fields.set("sgd_momentum", 0);
+  if (job.optimizer == plan::Optimizer::kAdamNarrow) {
+    fields.set("use_precision_aware_optimizer", true);
+    fields.set("exp_avg_dtype", "bf16").set("exp_avg_sq_dtype", "bf16");
   }
 }
 
 /// The parts of a step that are captured, as `--cuda-graph-impl` and the words of its scope say.
-void read_graphs(const Fields& fields, Draft& draft) {
-  plan::CudaGraphs& graphs = draft.cuda_graphs;
+void read_graphs(const Fields& fields, Reading& reading) {
+  plan::CudaGraphs& graphs = reading.cuda_graphs;
   const bool older =
       fields.flag("enable_cuda_graph", false) || fields.flag("external_cuda_graph", false);
   const std::string kind = fields.word("cuda_graph_impl", "none");
@@ -100,35 +139,37 @@ void read_graphs(const Fields& fields, Draft& draft) {
     const auto* const part = std::ranges::find(plan::kGraphParts, word, &plan::GraphPart::name);
     if (part != std::end(plan::kGraphParts)) graphs.*(part->part) = true;
     if (word == "full_iteration") graphs.step = true;
-    if (word == "moe") draft.leave_out(*scope, "that the experts are in a CUDA graph");
+    if (word == "moe")
+      reading.left_out.emplace_back(*scope, "that the experts are in a CUDA graph");
   }
 }
 
 /// What decides the workspaces and buffers of layers. Megatron's own layers have its own attention,
 /// whatever kernel is asked for; a script groups the products of experts when it is told to, where
 /// recipes do it.
-void read_layers(const Fields& fields, Draft& draft) {
+void read_layers(const Fields& fields, const Known& known, Reading& reading) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
-  draft.kernels.emplace_back(&plan::Kernels::transformer_engine, !local);
+  reading.kernels.emplace_back(&plan::Kernels::transformer_engine, !local);
   if (local) {
     const bool fused = fields.word("attention_backend", "") == kForkAttention;
-    draft.attention =
+    reading.attention =
         fused ? cluster::AttentionKernel::kFlash2 : cluster::AttentionKernel::kUnfused;
   }
-  draft.kernels.emplace_back(&plan::Kernels::grouped_experts,
-                             fields.flag("moe_grouped_gemm", draft.framework.name == "nemo"));
+  reading.kernels.emplace_back(&plan::Kernels::grouped_experts,
+                               fields.flag("moe_grouped_gemm", known.framework.name == "nemo"));
   // megatron/core/transformer/transformer_config.py: no argument, but recipes and files set them.
   if (fields.flag("fp8_dot_product_attention", false) ||
       fields.flag("fp8_multi_head_attention", false)) {
-    draft.kernels.emplace_back(&plan::Kernels::narrow_attention, true);
+    reading.kernels.emplace_back(&plan::Kernels::narrow_attention, true);
   }
   if (!fields.flag("deterministic_mode", false)) return;
-  draft.kernels.emplace_back(&plan::Kernels::deterministic, true);
-  draft.leave_out(*fields.find("deterministic_mode"), "that deterministic kernels take longer");
+  reading.kernels.emplace_back(&plan::Kernels::deterministic, true);
+  reading.left_out.emplace_back(*fields.find("deterministic_mode"),
+                                "that deterministic kernels take longer");
 }
 
-void read_kernels_of_fields(const Fields& fields, Draft& draft) {
+void read_kernels(const Fields& fields, const Known& known, Reading& reading) {
   static constexpr Named<cluster::AttentionKernel> kWords[] = {
       {cluster::AttentionKernel::kFlash2, "flash"},
       {cluster::AttentionKernel::kFlash1, "flash1"},
@@ -138,30 +179,62 @@ void read_kernels_of_fields(const Fields& fields, Draft& draft) {
       {cluster::AttentionKernel::kCudnn, "auto"},
       {cluster::AttentionKernel::kFlash2, kForkAttention}};
   if (fields.has("attention_backend") && fields.word("attention_backend", "") != "auto") {
-    draft.attention = fields.choice("attention_backend", kWords, cluster::AttentionKernel::kFlash2);
+    reading.attention =
+        fields.choice("attention_backend", kWords, cluster::AttentionKernel::kFlash2);
   }
   if (!fields.flag("gradient_accumulation_fusion", true)) {
-    draft.kernels.emplace_back(&plan::Kernels::fused_accumulation, false);
+    reading.kernels.emplace_back(&plan::Kernels::fused_accumulation, false);
   }
   if (!fields.flag("masked_softmax_fusion", true)) {
-    draft.kernels.emplace_back(&plan::Kernels::fused_softmax, false);
+    reading.kernels.emplace_back(&plan::Kernels::fused_softmax, false);
   }
-  read_layers(fields, draft);
-  read_graphs(fields, draft);
-  draft.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
-  if (draft.routed) {
-    const plan::Dispatcher usual =
-        is_megatron_deepspeed(fields) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
-    draft.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);
-    // megatron/core/transformer/transformer_config.py: __post_init__.
-    const bool deepep = fields.flag("moe_enable_deepep", false);
-    if (deepep && draft.dispatcher != plan::Dispatcher::kOncePerNode) {
-      fields.find("moe_enable_deepep")->fail("needs moe_token_dispatcher_type flex");
-    }
+  read_layers(fields, known, reading);
+  read_graphs(fields, reading);
+  reading.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
+}
+
+void write_kernels(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  const plan::Job& job = planned.job;
+  static constexpr std::array kBackends = {"unfused", "flash", "flash", "flash", "fused"};
+  fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
+  if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
+}
+
+/// Dispatchers in the words of `--moe-token-dispatcher-type`.
+constexpr Named<plan::Dispatcher> kMegatronDispatchers[] = {
+    {plan::Dispatcher::kAllToAll, "alltoall"},
+    {plan::Dispatcher::kAllToAll, "alltoall_seq"},
+    {plan::Dispatcher::kAllGather, "allgather"},
+    {plan::Dispatcher::kOncePerNode, "flex"}};
+
+void read_dispatcher(const Fields& fields, const Known& known, Reading& reading) {
+  if (!known.routed) return;
+  const plan::Dispatcher usual =
+      is_megatron_deepspeed(fields) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
+  reading.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);
+  // megatron/core/transformer/transformer_config.py: __post_init__.
+  const bool deepep = fields.flag("moe_enable_deepep", false);
+  if (deepep && reading.dispatcher != plan::Dispatcher::kOncePerNode) {
+    fields.find("moe_enable_deepep")->fail("needs moe_token_dispatcher_type flex");
+  }
+}
+
+void write_dispatcher(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
+  const plan::Job& job = planned.job;
+  if (!job.model.experts) return;
+  fields.set("moe_token_dispatcher_type", name_of(kMegatronDispatchers, job.dispatcher));
+  if (job.dispatcher == plan::Dispatcher::kOncePerNode) {
+    fields.set("moe_flex_dispatcher_backend", "deepep");
   }
 }
 
 }  // namespace
+
+constinit const Rule kPrecision{.read = read_precision, .write = write_precision};
+constinit const Rule kOptimizer{.read = read_optimizer, .write = write_optimizer};
+constinit const Rule kOptimizerTypes{.read = read_optimizer_types, .write = write_optimizer_types};
+constinit const Rule kKernels{.read = read_kernels, .write = write_kernels};
+constinit const Rule kDispatcher{.read = read_dispatcher, .write = write_dispatcher};
 
 void read_batch_fields(const Fields& fields, const Given& given, Draft& draft) {
   draft.sequences = fields.size("global_batch_size");
@@ -180,12 +253,6 @@ void read_batch_fields(const Fields& fields, const Given& given, Draft& draft) {
   if (draft.sequences || draft.micro_batches || !given.batch.empty()) return;
   draft.micro_batches = 1;
   draft.notes.push_back("The batch is one micro-batch, Megatron's default.");
-}
-
-void read_job_fields(const Fields& fields, Draft& draft) {
-  read_precision_fields(fields, draft);
-  read_optimizer(fields, draft);
-  read_kernels_of_fields(fields, draft);
 }
 
 }  // namespace stepwright::framework_files

@@ -23,6 +23,16 @@ extern const Rule kSharding;
 extern const Rule kRecompute;
 /// Activations and optimizer states in host memory.
 extern const Rule kOffload;
+/// Types of parameters and of summed gradients.
+extern const Rule kPrecision;
+/// The optimizer, and how Muon's is dealt out.
+extern const Rule kOptimizer;
+/// Types of the optimizer's states.
+extern const Rule kOptimizerTypes;
+/// Kernels, workspaces and CUDA graphs of layers.
+extern const Rule kKernels;
+/// How experts exchange tokens.
+extern const Rule kDispatcher;
 /// Messages of tensor parallelism beside products.
 extern const Rule kTensorOverlap;
 /// Messages of experts beside computation.

@@ -17,8 +17,8 @@ void write_row(const Row& row, const plan::PlannedJob& planned, Tree& fields) {
 
 }  // namespace
 
-Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, plan::Plan plan) {
-  Reading reading{.plan = std::move(plan)};
+Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Settled settled) {
+  Reading reading{std::move(settled)};
   for (const Row& row : rule.rows) set_plain(reading.plan, row.place, value_of(row, fields));
   if (rule.read != nullptr) rule.read(fields, known, reading);
   return reading;

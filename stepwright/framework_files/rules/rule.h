@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,27 +10,27 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/settled.h"
 #include "stepwright/framework_files/rules/places.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::framework_files {
 
-// A rule translates a few settings of a framework to a part of a plan and back: its reader and its
-// writer are functions that stand beside each other. A setting that says a value as it is needs no
-// function but a `Row`. Rules set typed values, so that none formats a value for another to parse.
-// A rule has no list of its keys: `Fields` notes which settings a reader asks for in a file, and a
-// report lists those as read.
+// A rule translates a few settings of a framework to a part of a plan or its job and back: its
+// reader and its writer are functions that stand beside each other. A setting that says a value as
+// it is needs no function but a `Row`. Rules set typed values, so that none formats a value for
+// another to parse. A rule has no list of its keys: `Fields` notes which settings a reader asks for
+// in a file, and a report lists those as read.
 
-/// What is settled before a rule reads, beside the plan.
+/// What is known before rules read, and set by none.
 struct Known {
   const plan::Framework& framework;
   bool routed;  ///< True if layers of the model have experts.
 };
 
-/// What a rule makes of settings.
-struct Reading {
-  plan::Plan plan;  ///< As the rules before left it, with what this one sets.
+/// What a rule makes of settings: what the rules before it settled, with its own part, and remarks.
+struct Reading : Settled {
   /// Settings that no plan takes as they are, and what a prediction leaves out.
   std::vector<std::pair<Node, std::string>> left_out{};
   std::vector<std::string> notes{};         ///< What was assumed, for people.
@@ -48,7 +49,7 @@ struct Row {
   bool (*where)(const plan::PlannedJob& planned) = nullptr;  ///< Plans that say it; null: all.
 };
 
-/// A part of a plan in a framework's settings.
+/// A part of a plan or its job in a framework's settings.
 struct Rule {
   std::span<const Row> rows{};  ///< Read first, and written first.
   /// Fails as `Fields` do; null: rows say it all.
@@ -57,8 +58,8 @@ struct Rule {
   void (*write)(const plan::PlannedJob& planned, std::string_view release, Tree& fields) = nullptr;
 };
 
-/// What a rule and its rows make of settings; `plan`: as settled so far.
-Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, plan::Plan plan);
+/// What a rule and its rows make of settings, and of what is settled so far.
+Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Settled settled);
 
 /// Adds what a rule and its rows say of a plan.
 void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
