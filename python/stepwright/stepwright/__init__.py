@@ -11,6 +11,7 @@ Seconds, bytes and fractions everywhere, as the names of fields say.
 from ._planner import version as __version__
 from .answer import Answer, Part
 from .answers import *  # noqa: F403
+from .capturing import capture
 from .commands import (
     Progress,
     advise,

@@ -38,6 +38,7 @@ NOT_OPTIONS = {
     "configurations",
     "source",
     "files",
+    "command",
 }
 
 
@@ -57,6 +58,7 @@ class Functions(PlaceTest):
             "fit",
             "compare",
             "check",
+            "capture",
             "export",
         )
         for name in functions:
