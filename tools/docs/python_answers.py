@@ -38,6 +38,7 @@ ANSWERS = {
     "fit-runs": ("Calibration", "runs"),
     "compare": ("Comparison", "by_scheme"),
     "check": ("Check", "stages"),
+    "import": ("ImportedPlan", "read"),
     "capture": ("LaunchRecord", "commands"),
 }
 # Classes of parts whose key says too little of them.

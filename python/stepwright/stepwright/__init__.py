@@ -31,4 +31,5 @@ from .commands import (
 )
 from .documents import Document, Job, Plan, load
 from .errors import InputError, RunError, StepwrightError, UnsupportedError
+from .importing import import_
 from .nothing_fits import NothingFitsError

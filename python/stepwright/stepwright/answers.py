@@ -1718,6 +1718,21 @@ class Check(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ImportedPlan(Answer):
+    """stepwright import --json."""
+
+    table: ClassVar[str] = "read"
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    from_: str = field(metadata={"key": "from"})
+    """Whose configuration it is: a word of --from."""
+    read: list[Read]
+    assumed: list[Assumed]
+    not_read: list[NotRead]
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CapturedFile(Part):
     """CapturedFile."""
 

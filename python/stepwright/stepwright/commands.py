@@ -30,7 +30,7 @@ from .answers import (
     Validation,
     WholeRun,
 )
-from .configurations import is_configuration, started_ranks, texts_of
+from .configurations import is_configuration, ranks_of, texts_of
 from .documents import Document, Job, Plan
 from .errors import InputError, error_of
 from .nothing_fits import NothingFitsError
@@ -76,6 +76,14 @@ class _Call:
         document = given if isinstance(given, kind) else kind(given)
         self.texts.append((document.name, document.text, document.folder))
         return document.name
+
+    def configurations(self, given: Iterable[PlanLike | Any]) -> list[str]:
+        """The names under which the command finds files, plans and objects of programs."""
+        given = list(given)
+        texts = texts_of(one for one in given if is_configuration(one))
+        self.texts += [(name, text, os.getcwd()) for name, text in texts]
+        names = [name for name, _ in texts]
+        return names + [self.file(Plan, one) for one in given if not is_configuration(one)]
 
     def options(self, **values: Any) -> None:
         """Options by their names; None and False are left out, of a list each is given."""
@@ -609,13 +617,9 @@ def check(
     A job that should not be queued is no error: `Check.fault` says why; else it is None.
     """
     call = _Call("check", captures=capture)
-    live = [given for given in configurations if is_configuration(given)]
-    texts = texts_of(live)
-    call.texts += [(name, text, os.getcwd()) for name, text in texts]
-    words = [name for name, _ in texts]
-    words += [call.file(Plan, given) for given in configurations if not is_configuration(given)]
-    if live and gpus is None and nodes is None and ":" not in (cluster or ""):
-        gpus = started_ranks()
+    words = call.configurations(configurations)
+    if gpus is None and nodes is None:
+        gpus = ranks_of(configurations, cluster)
     one = isinstance(logs, (str, os.PathLike))
     call.options(
         model=model,

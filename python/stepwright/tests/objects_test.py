@@ -236,6 +236,10 @@ class Megatron(PlaceTest):
         parallel = answer.plan["parallel"]
         self.assertEqual((parallel["tensor"], parallel["data"]), (4, 4))
         self.assertEqual(answer.plan["job"]["batch"], {"sequences": 128, "length": 8192})
+        imported = stepwright.import_(given, **CLUSTER)
+        self.assertEqual(imported.from_, "megatron")
+        self.assertEqual(stepwright.predict(imported.plan).step_time_s, answer.step_time_s)
+        self.assertIn("tensor_model_parallel_size", {one.name for one in imported.read})
 
     def container(self, kind: type, activation: object):
         """NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/training/config.py: ConfigContainer."""
