@@ -58,7 +58,7 @@ capture::Captured CaptureOptions::capture(const std::vector<std::string>& comman
                         .only_launchers = only_launchers_,
                         .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
                             std::chrono::duration<double>(timeout_s_)),
-                        .program = {}});
+                        .program = console.stand_in});
   if (captured.interrupted_by != 0) {
     throw Error(ErrorKind::kRuntime,
                 fmt::format("interrupted by signal {}", captured.interrupted_by));

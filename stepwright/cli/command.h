@@ -40,6 +40,8 @@ struct Console {
   /// Told how far a search is, beside the terminal; may be empty. What it throws ends the search.
   std::function<void(const tune::TuneProgress&)> progress = {};
   std::span<const NamedText> texts = {};
+  /// A program whose main() calls `capture::stand_in` first; empty: the program that runs.
+  std::filesystem::path stand_in = {};
 };
 
 /// A subcommand: its options, and what it does with them.

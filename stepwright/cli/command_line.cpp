@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <new>
@@ -158,7 +159,7 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
   run_chosen(commands, console);
 }
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv, const std::filesystem::path& stand_in) {
   const Logger log([](const char* level, const std::string& text) {
     std::cerr << fmt::format("stepwright: {}: {}\n", level, text) << std::flush;
   });
@@ -169,7 +170,8 @@ int run_command_line(int argc, char** argv) {
                 {.out = std::cout,
                  .log = log,
                  .terminal = seen ? &std::cerr : nullptr,
-                 .keyboard = answered ? &std::cin : nullptr});
+                 .keyboard = answered ? &std::cin : nullptr,
+                 .stand_in = stand_in});
     return 0;
   } catch (const Error& error) {
     log.error(error.what());

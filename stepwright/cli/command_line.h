@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 
 /// Runs the command that the arguments name: the answer goes to standard output, everything else to
 /// standard error. Returns the exit code: 0 done, 1 failed while running, 2 bad input (wrong
-/// arguments too), 3 known but not supported yet.
-int run_command_line(int argc, char** argv);
+/// arguments too), 3 known but not supported yet. `stand_in` is that of `Console`.
+int run_command_line(int argc, char** argv, const std::filesystem::path& stand_in = {});
 
 }  // namespace stepwright::cli

@@ -59,6 +59,8 @@ FILES = {
     "train.sh": "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 8 "
     "--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --seq-length 512 "
     "--max-position-embeddings 512 --micro-batch-size 1 --global-batch-size 16 --bf16\n",
+    "gone.sh": "#SBATCH --gpus-per-node=8\nexport HF_TOKEN=x\necho 'a: 1' > gone.yaml\n"
+    "for host in a b; do ssh $host torchrun train.py gone.yaml; done\nrm gone.yaml\n",
     "unstartable.sh": "torchrun --nnodes 1 --nproc-per-node 8 pretrain_gpt.py --num-layers 2 "
     "--hidden-size 512 --num-attention-heads 8 --vocab-size 1024 --seq-length 512 --bf16 "
     "--max-position-embeddings 512 --global-batch-size 16 --pipeline-model-parallel-size 4\n",
@@ -230,6 +232,7 @@ ANSWERS = {
         "export --to mscclpp --collective all_gather --tiers 8,2",
         "export --to mscclpp --collective all_reduce --algorithm ring --tiers 4",
     ],
+    "capture": ["capture -- bash train.sh", "capture --nodes 2 -- bash gone.sh"],
     "import": ["import --from megatron train.sh --cluster dgx-h100"],
     "check": [
         "check train.sh --cluster dgx-h100",

@@ -183,6 +183,27 @@ class Torchtitan(unittest.TestCase):
             type(config.training)(num_tokens=1)
 
 
+class LiveObjects(unittest.TestCase):
+    def test_are_read_as_the_plan_that_they_are_of(self):
+        try:
+            import stepwright
+        except ImportError as missing:
+            self.skipTest(f"{missing}: the Python package is not built")
+        for name in ("a flavor", "experts"):
+            with self.subTest(name):
+                place = Workplace(PLANS[name])
+                answer = stepwright.check(place.config(), cluster="dgx-h100:4")
+                plan = stepwright.load(place.plan)
+                self.assertEqual(answer.plan["job"]["model"], plan["job"]["model"])
+                self.assertEqual(answer.plan["parallel"]["data"], 32)
+                self.assertEqual(
+                    answer.plan["parallel"]["expert"], plan["parallel"].get("expert", 1)
+                )
+                self.assertEqual(answer.plan["sharding"]["states"], "GGG")
+                self.assertEqual(answer.plan["recompute"], "none")
+                self.assertEqual(answer.plan["job"]["batch"], plan["job"]["batch"])
+
+
 if __name__ == "__main__":
     print(f"torchtitan {getattr(torchtitan, '__version__', '?')}")
     unittest.main(verbosity=2, warnings="ignore")

@@ -258,5 +258,25 @@ TEST(Torchtitan, ReadsWhatItPrints) {
   EXPECT_THROW(import_text("torchtitan", "run.log", "Running with configs: {\"a\": {"), Error);
 }
 
+TEST(Torchtitan, ReadsTheJsonOfATrainerConfig) {
+  const auto read =
+      [](const std::string& recompute) {
+        return import_text("", "run.log", R"([rank0]: Running with configs: {
+  "model_spec": {"name": "llama3", "flavor": "8B", "model": {"dim": 1, "layers": [{"a": 1}]}},
+  "training": {"local_batch_size": 1, "seq_len": 8192},
+  "parallelism": {"data_parallel_shard_degree": -1, "tensor_parallel_degree": 8},
+  "loss": {"num_chunks": 4},
+  "activation_checkpoint": )" + recompute + "\n}\n");
+      };
+  const ImportedPlan full = read(R"({"preserve_rng_state": false})");
+  EXPECT_EQ(full.planned.job.model_name, "llama-3-8b");
+  EXPECT_EQ(full.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
+  EXPECT_EQ(full.planned.job.kernels.loss_chunks, 4);
+  EXPECT_NE(full.planned.job.framework.version, "0.2.2");
+  const ImportedPlan some = read(R"({"force_recompute_mm_shapes_by_fqns": []})");
+  EXPECT_EQ(some.planned.plan.recompute.kind, plan::RecomputeKind::kModules);
+  EXPECT_EQ(read("null").planned.plan.recompute.kind, plan::RecomputeKind::kNone);
+}
+
 }  // namespace
 }  // namespace stepwright::framework_files

@@ -38,6 +38,8 @@ ANSWERS = {
     "fit-runs": ("Calibration", "runs"),
     "compare": ("Comparison", "by_scheme"),
     "check": ("Check", "stages"),
+    "import": ("ImportedPlan", "read"),
+    "capture": ("LaunchRecord", "commands"),
 }
 # Classes of parts whose key says too little of them.
 NAMES = {
@@ -111,6 +113,8 @@ NAMES = {
     "compare.below_knee": "ShortMessages",
     "compare.routed": "RoutedCalls",
     "fit-runs.runs": "CalibratedRun",
+    "capture.commands": "CapturedCommand",
+    "capture.commands.files": "CapturedFile",
 }
 # Answers that can do more than others.
 BASES = {"Tuning": "TuningAnswer[TunedPlan]"}

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "stepwright/capture/stand_in.h"
 #include "stepwright/cli/command_line.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/core/document.h"
@@ -66,7 +67,7 @@ py::dict failure_of(const Error& error) {
 using Text = std::tuple<std::string, std::string, std::string>;  ///< Name, text, folder.
 
 py::tuple run(const std::vector<std::string>& arguments, const std::vector<Text>& given,
-              const py::object& progress) {
+              const py::object& progress, const std::string& stand_in) {
   std::ostringstream out;
   Messages messages;
   const cli::Logger log(
@@ -81,7 +82,8 @@ py::tuple run(const std::vector<std::string>& arguments, const std::vector<Text>
                        {.out = out,
                         .log = log,
                         .progress = [&](const tune::TuneProgress& state) { tell(progress, state); },
-                        .texts = texts});
+                        .texts = texts,
+                        .stand_in = stand_in});
     } catch (const Error& error) {
       failure = error;
     }
@@ -110,13 +112,25 @@ py::tuple read(const std::string& text, const std::string& name, const std::stri
 
 std::string to_yaml(const std::string& json) { return Document::parse(json, "json").to_yaml(); }
 
-/// The program `stepwright` itself. Ctrl-C ends it as it ends a program, not when it returns.
-int command_line(std::vector<std::string> arguments) {
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
   std::vector<char*> words;
   for (std::string& word : arguments) words.push_back(word.data());
   words.push_back(nullptr);
+  return words;
+}
+
+/// The program `stepwright` itself. Ctrl-C ends it as it ends a program, not when it returns.
+int command_line(std::vector<std::string> arguments, const std::string& stand_in) {
   std::signal(SIGINT, SIG_DFL);
-  return cli::run_command_line(static_cast<int>(arguments.size()), words.data());
+  return cli::run_command_line(static_cast<int>(arguments.size()), pointers_to(arguments).data(),
+                               stand_in);
+}
+
+/// The process as a stand-in of a capture, without the signals that Python takes; nullopt if it is
+/// none.
+std::optional<int> stand_in(std::vector<std::string> arguments) {
+  for (const int signal : {SIGINT, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
+  return capture::stand_in(static_cast<int>(arguments.size()), pointers_to(arguments).data());
 }
 
 }  // namespace
@@ -124,9 +138,11 @@ int command_line(std::vector<std::string> arguments) {
 
 PYBIND11_MODULE(_planner, module) {
   module.def("run", &stepwright::run, py::arg("arguments"), py::arg("texts"),
-             py::arg("progress") = py::none());
+             py::arg("progress") = py::none(), py::arg("stand_in") = "");
   module.def("read", &stepwright::read, py::arg("text"), py::arg("name"), py::arg("folder"));
   module.def("to_yaml", &stepwright::to_yaml, py::arg("json"));
-  module.def("command_line", &stepwright::command_line, py::arg("arguments"));
+  module.def("command_line", &stepwright::command_line, py::arg("arguments"),
+             py::arg("stand_in") = "");
+  module.def("stand_in", &stepwright::stand_in, py::arg("arguments"));
   module.attr("version") = STEPWRIGHT_VERSION;
 }

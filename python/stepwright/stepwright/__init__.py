@@ -11,6 +11,7 @@ Seconds, bytes and fractions everywhere, as the names of fields say.
 from ._planner import version as __version__
 from .answer import Answer, Part
 from .answers import *  # noqa: F403
+from .capturing import capture
 from .commands import (
     Progress,
     advise,
@@ -30,4 +31,5 @@ from .commands import (
 )
 from .documents import Document, Job, Plan, load
 from .errors import InputError, RunError, StepwrightError, UnsupportedError
+from .importing import import_
 from .nothing_fits import NothingFitsError

@@ -3,10 +3,20 @@
 import sys
 
 from ._planner import command_line
+from .errors import UnsupportedError
+from .stand_in import stand_in_program
 
 
 def main() -> int:
-    return command_line(["stepwright", *sys.argv[1:]])
+    words = ["stepwright", *sys.argv[1:]]
+    if not {"capture", "--capture"} & set(words[1:]):
+        return command_line(words)
+    try:
+        with stand_in_program() as stand_in:
+            return command_line(words, stand_in)
+    except UnsupportedError as error:
+        print(f"stepwright: error: {error}", file=sys.stderr)
+        return 3
 
 
 if __name__ == "__main__":

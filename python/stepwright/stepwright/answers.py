@@ -1715,3 +1715,79 @@ class Check(Answer):
     notes: list[str]
     log: dict[str, Any] | None = None
     """With --log: as `compare --json`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedPlan(Answer):
+    """stepwright import --json."""
+
+    table: ClassVar[str] = "read"
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    from_: str = field(metadata={"key": "from"})
+    """Whose configuration it is: a word of --from."""
+    read: list[Read]
+    assumed: list[Assumed]
+    not_read: list[NotRead]
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapturedFile(Part):
+    """CapturedFile."""
+
+    path: str
+    """Path as the command names it, relative to `folder`."""
+    exists: bool
+    """True if the file existed when the command was reached."""
+    text: str | None = None
+    """Text of a file that was changed or removed before the script ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapturedCommand(Part):
+    """CapturedCommand."""
+
+    launcher: list[str]
+    """Words of programs that were followed, such as srun; may be empty."""
+    argv: list[str]
+    """The program that trains or its launcher, and its arguments."""
+    environment: dict[str, str]
+    """Variables that the script changed, and variables that matter for training."""
+    folder: str
+    """Absolute working directory."""
+    nodes: int | None
+    """Nodes of the job or its step; null if nothing says."""
+    devices_per_node: int | None
+    """Devices of a node; null if nothing says."""
+    files: list[CapturedFile]
+    """Arguments that are files or end like one."""
+    scheduler: Literal["slurm", "pbs", "lsf", "sge"] | None = None
+    """Scheduler of the batch job; absent if none."""
+    batch_options: list[str] | None = None
+    """Options of the batch job, as written; absent if none."""
+    left_out: list[str] | None = None
+    """Names of secrets that were left out; absent if none."""
+    count: int | None = None
+    """How often the script reached the command; absent if once."""
+    hosts: int | None = None
+    """Different hosts among these; absent if one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchRecord(Answer):
+    """stepwright capture --json."""
+
+    table: ClassVar[str] = "commands"
+    stepwright: Literal["launch/1"]
+    """Version of the record."""
+    commands: list[CapturedCommand]
+    """Launches that were written down, in the order in which the script reached them."""
+    ran: list[str]
+    """Launchers that could not be replaced and really ran."""
+    not_run: list[str]
+    """Other commands that did nothing, quoted for a shell."""
+    notes: list[str]
+    """What to know about the record."""
+    exit_code: int
+    """Exit code of the script; 124: time limit, 128 + N: ended by signal N."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -29,11 +30,12 @@ from .answers import (
     Validation,
     WholeRun,
 )
-from .configurations import is_configuration, text_of
+from .configurations import is_configuration, ranks_of, texts_of
 from .documents import Document, Job, Plan
 from .errors import InputError, error_of
 from .nothing_fits import NothingFitsError
 from .parquet import is_parquet, lengths_json
+from .stand_in import stand_in_program
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 JobLike: TypeAlias = "Job | Mapping[str, Any] | PathLike"
@@ -62,8 +64,9 @@ ProgressCallback: TypeAlias = Callable[[Progress], object]
 class _Call:
     """A command line that is being put together, with the documents that stand in memory."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, *, captures: bool = False) -> None:
         self.arguments = [command, "--json"]
+        self.captures = captures
         self.texts: list[tuple[str, str, str]] = []
 
     def file(self, kind: type[Document], given: JobLike | PlanLike) -> str:
@@ -73,6 +76,14 @@ class _Call:
         document = given if isinstance(given, kind) else kind(given)
         self.texts.append((document.name, document.text, document.folder))
         return document.name
+
+    def configurations(self, given: Iterable[PlanLike | Any]) -> list[str]:
+        """The names under which the command finds files, plans and objects of programs."""
+        given = list(given)
+        texts = texts_of(one for one in given if is_configuration(one))
+        self.texts += [(name, text, os.getcwd()) for name, text in texts]
+        names = [name for name, _ in texts]
+        return names + [self.file(Plan, one) for one in given if not is_configuration(one)]
 
     def options(self, **values: Any) -> None:
         """Options by their names; None and False are left out, of a list each is given."""
@@ -91,7 +102,8 @@ class _Call:
             def tell(simulating: bool, done: int, most: int, priced: int) -> None:
                 progress(Progress(simulating=simulating, done=done, most=most, priced=priced))
 
-        text, messages, failure = _planner.run(self.arguments, self.texts, tell)
+        with stand_in_program() if self.captures else contextlib.nullcontext("") as stand_in:
+            text, messages, failure = _planner.run(self.arguments, self.texts, tell, stand_in)
         for level, message in messages:
             _log.log(logging.WARNING if level == "warning" else logging.INFO, "%s", message)
         return text, failure
@@ -568,6 +580,10 @@ def check(
     set: Mapping[str, Any] | None = None,
     function: str | None = None,
     command: int | None = None,
+    capture: bool = False,
+    gpus_per_node: int | None = None,
+    only_launchers: bool = False,
+    timeout: float | None = None,
     strict: bool = False,
     gain: float | None = None,
     logs: PathLike | Iterable[PathLike] | None = None,
@@ -577,16 +593,21 @@ def check(
     """Whether a job starts, fits and is fast, before it is queued.
 
     Args:
-        configurations: The files of a framework (docs/launch.md), a `Plan`, or live objects: a
-            `TrainingArguments`, a model's configuration, a `ConfigContainer` of Megatron-Bridge.
+        configurations: The files of a framework (docs/launch.md), a `Plan`, what `capture`
+            returned, or objects of the program that trains (docs/python.md): `TrainingArguments`,
+            a model's configuration, a `Trainer.Config`, a `ConfigContainer` and others.
         source: Whose configuration it is; else its content says.
         model: What is trained, where they do not say it: a name, or the path of a config.json.
         cluster: What it runs on: "dgx-h100", "dgx-h100:4", or a file.
         batch: Of one step, where they do not say it: "512x8192".
-        nodes, gpus: Of the job, whatever they say.
+        nodes, gpus: Of the job, whatever they say; of objects without, as many ranks as the process
+            group of this program has.
         set: In the place of what they say: variables of a script, dotted paths of a configuration.
         function: Of a Python file: the one that makes the configuration.
         command: Of a script that starts several: the number of the one to read.
+        capture: The configurations are a launch script and its arguments, "bash", "job.sh": it runs
+            with stand-ins for its launchers (docs/capture.md).
+        gpus_per_node, only_launchers, timeout: With capture, as of `capture`.
         strict: Fails where something was not read that may change the prediction.
         gain: Share of a step that changes may save before that is a fault, as 0.05.
         logs: Of a run of it, to compare with.
@@ -595,14 +616,10 @@ def check(
 
     A job that should not be queued is no error: `Check.fault` says why; else it is None.
     """
-    call = _Call("check")
-    for given in configurations:
-        if is_configuration(given):
-            name, text = text_of(given)
-            call.texts.append((name, text, os.getcwd()))
-            call.arguments.append(name)
-        else:
-            call.arguments.append(call.file(Plan, given))
+    call = _Call("check", captures=capture)
+    words = call.configurations(configurations)
+    if gpus is None and nodes is None:
+        gpus = ranks_of(configurations, cluster)
     one = isinstance(logs, (str, os.PathLike))
     call.options(
         model=model,
@@ -613,6 +630,10 @@ def check(
         set=_assignments(set),
         function=function,
         command=command,
+        capture=capture,
+        gpus_per_node=gpus_per_node,
+        only_launchers=only_launchers,
+        timeout=timeout,
         strict=strict,
         gain=gain,
         log=[logs] if one else logs and list(logs),
@@ -620,6 +641,7 @@ def check(
         memory_reserve=memory_reserve,
         **{"from": source},
     )
+    call.arguments += ["--", *words]
     text, failure = call.run()
     if failure and not text:
         raise error_of(failure)

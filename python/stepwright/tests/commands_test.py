@@ -26,6 +26,7 @@ NOT_OF_PYTHON = {
     "phases": {"output"},  # `answer.plan` saves itself
     "export": {"output"},  # the text is returned
     "check": {"from"},  # a word of Python's: `source`
+    "import": {"from", "output"},  # `answer.plan` saves itself
 }
 # Arguments that are not options: files, and what only Python has.
 NOT_OPTIONS = {
@@ -38,6 +39,7 @@ NOT_OPTIONS = {
     "configurations",
     "source",
     "files",
+    "command",
 }
 
 
@@ -57,13 +59,16 @@ class Functions(PlaceTest):
             "fit",
             "compare",
             "check",
+            "capture",
+            "import",
             "export",
         )
         for name in functions:
             with self.subTest(name):
                 rows = re.findall(r"^\| `(?:-\w, )?--([\w-]+)", sections[name], re.M)
                 options = {row.replace("-", "_") for row in rows}
-                given = set(inspect.signature(getattr(stepwright, name)).parameters)
+                function = getattr(stepwright, "import_" if name == "import" else name)
+                given = set(inspect.signature(function).parameters)
                 options -= NOT_OF_PYTHON.get(name, set()) | {"log"}
                 self.assertEqual(given - NOT_OPTIONS - options, set())
                 self.assertEqual(options - given, set())

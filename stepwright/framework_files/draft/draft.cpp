@@ -128,7 +128,7 @@ model::Architecture settled_model(Draft& draft, const Given& given, const std::s
       fail_input(fmt::format(
           "--model is required: {} names the model {}, which is not built in: --model CONFIG.JSON "
           "says its sizes{}{}",
-          file, draft.unknown_model, open_name(draft), missing_scripts(draft)));
+          file, draft.unknown_model, missing_scripts(draft), open_name(draft)));
     }
     const std::string lacks = draft.lacks.empty() ? "all sizes" : draft.lacks;
     fail_input(fmt::format("--model is required: {} does not say {} of the model{}", file, lacks,

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -53,8 +54,10 @@ void list_python_unread(const launch_scripts::PythonConfig& config, const Docume
     const KnownSetting* field = known_setting(fields, one.name.substr(one.name.rfind('.') + 1));
     if (field != nullptr && !field->field.empty()) {
       if (shapes_plan(field->field) && there) {
-        fail_input(fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it",
-                               document.name(), one.line, unread.name, unread.value, unread.name));
+        fail_input(
+            fmt::format("{}:{}: {} is '{}', and nothing is executed: --set {}=VALUE says it{}",
+                        document.name(), one.line, unread.name, unread.value, unread.name,
+                        launch_scripts::live_object_advice(one.expression, one.line)));
       }
       unread.matters = Matters::kYes;
       unread.why = "its value is no literal";

@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -270,6 +271,7 @@ void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Gi
   const launch_scripts::SourceFile& file = *sorted.accelerate;
   const Document document = with_settings(Document::parse(file.text, file.name), given);
   const Fields root(document.root());
+  if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
   Trainer trainer;
   draft.precision = precision_of(root);
   read_launch(root, trainer, draft);

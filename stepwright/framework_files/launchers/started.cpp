@@ -12,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/command_changes.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/shell/state.h"
 #include "stepwright/launch_scripts/shell/syntax.h"
 
@@ -179,23 +180,32 @@ std::string remedy(const std::vector<std::string>& open,
 [[noreturn]] void fail_without_job(const launch_scripts::ShellScript& script,
                                    const StartedProgram& program) {
   std::string why;
+  std::string advice;
+  const auto advise = [&](std::string_view construct, std::uint32_t line) {
+    if (advice.empty()) {
+      advice = launch_scripts::capture_advice(construct, line, script.files.front());
+    }
+  };
   for (const launch_scripts::MissingScript& one : script.missing) {
+    advise(one.path, one.line);
     why += fmt::format("; line {} goes on with {}, which is not among the files: give it, too",
                        one.line, printable(one.path));
   }
   if (script.ended > 0) {
+    advise("the end", script.ended);
     why += fmt::format(
         "; line {} ends it before it starts anything: --set 1=VALUE is its first argument",
         script.ended);
   }
   for (const auto& [place, choice] : script.choices) {
     const std::string how = remedy(choice.open, script);
+    advise(choice.condition, choice.line);
     why += fmt::format("; line {} is open: {}{}{}", choice.line, printable(choice.condition),
                        how.empty() ? "" : ", ", how);
     if (why.size() > 1000) break;
   }
-  fail_input(fmt::format("{}: no command has arguments of {} ({}){}", script.files.front(),
-                         program.framework, program.arguments, why));
+  fail_input(fmt::format("{}: no command has arguments of {} ({}){}{}", script.files.front(),
+                         program.framework, program.arguments, why, advice));
 }
 
 /// The way to decide the one open condition without which nothing is started.
@@ -345,14 +355,16 @@ void leave_out(const launch_scripts::ShellWord& word, const std::string& file,
   }
   fail_input(
       fmt::format("{}:{}: what {} prints are arguments of the program; nothing is run to "
-                  "learn them{}{}",
-                  file, word.line, printable(word.text), how.empty() ? "" : ": ", how));
+                  "learn them{}{}{}",
+                  file, word.line, printable(word.text), how.empty() ? "" : ": ", how,
+                  launch_scripts::capture_advice(word.text, word.line, script.files.front())));
 }
 
 /// Parts a command into what launches and what is launched.
 StartedCommand parted(const launch_scripts::ShellScript& script,
                       const launch_scripts::ShellCommand& command, ImportReport& report) {
   StartedCommand made{.file = script.files[command.file],
+                      .script = script.files.front(),
                       .batch_options = script.batch_options,
                       .environment = command.environment};
   const auto first =
@@ -441,7 +453,9 @@ StartedCommand started_command(std::span<const launch_scripts::SourceFile> files
   StartedCommand command = parted(script, taken, draft.report);
   for (const launch_scripts::ShellWord& word : command.words) {
     if (word.open.empty()) continue;
-    const std::string how = fmt::format("--set {}=VALUE", printable(word.open.front()));
+    const std::string how =
+        fmt::format("--set {}=VALUE{}", printable(word.open.front()),
+                    launch_scripts::capture_advice(word.text, word.line, script.files.front()));
     draft.open_values.emplace_back(word.text, how);
     const std::size_t equals = word.text.find('=');
     if (equals != std::string::npos)
@@ -492,9 +506,10 @@ void fail_for_open_value(const Error& error, const StartedCommand& command,
       if (std::ranges::count(one.arguments, command.words[i - 1].text) == 0) continue;
       how += fmt::format(", or decide {} in line {}: {}", one.name, one.line, one.why);
     }
-    throw OpenValueError(error.kind(),
-                         fmt::format("{}; the script leaves it open: {}", error.what(), how),
-                         error.place());
+    const std::string advice = launch_scripts::capture_advice(word.text, word.line, command.script);
+    throw OpenValueError(
+        error.kind(), fmt::format("{}; the script leaves it open: {}{}", error.what(), how, advice),
+        error.place());
   }
   throw error;  // NOLINT(misc-throw-by-value-catch-by-reference): it goes on as it came.
 }

@@ -38,7 +38,8 @@ bool is_argument_and_value(const std::string& setting);
 
 /// The command that starts a job, and what it sees.
 struct StartedCommand {
-  std::string file;  ///< In which it stands.
+  std::string file;    ///< In which it stands.
+  std::string script;  ///< The script that a person starts, which may go on with `file`.
   std::vector<launch_scripts::ShellWord>
       launchers;  ///< Words in front of the program, the outermost last.
   /// The program and its arguments; lines are of `file`, `open` has names for `Given::settings`.

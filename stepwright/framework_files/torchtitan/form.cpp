@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/forms/toml.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -116,8 +118,9 @@ void check_sections(const launch_scripts::PythonConfig& config, const std::strin
   for (const launch_scripts::PythonUnread& one : config.unread) {
     const std::string what = printable(one.expression);
     if (one.name == "training" || one.name == "parallelism") {
-      fail_input(fmt::format("{}:{}: {} is {}, and nothing is executed: write out what it returns",
-                             name, one.line, one.name, what));
+      fail_input(fmt::format(
+          "{}:{}: {} is {}, and nothing is executed: write out what it returns{}", name, one.line,
+          one.name, what, launch_scripts::live_object_advice(one.expression, one.line)));
     }
     const bool given_by_call = one.expression.find('(') != std::string::npos &&
                                !one.expression.starts_with(one.name + "(");
@@ -211,6 +214,56 @@ Document with_present_places(Document said) {
   return moved ? Document::from(std::move(tree), said.name()) : std::move(said);
 }
 
+/// The class of a section, by the fields that it alone has.
+struct FieldOfClass {
+  std::string_view section;
+  std::string_view field;  ///< Empty: any.
+  std::string_view name;
+};
+// torchtitan/distributed/activation_checkpoint.py, torchtitan/components/loss.py of 0.3. The first
+// that fits counts.
+constexpr FieldOfClass kFieldsOfClasses[] = {
+    {"activation_checkpoint", "mode", ""},
+    {"activation_checkpoint", "memory_budget", "MemoryBudgetAC.Config"},
+    {"activation_checkpoint", "force_recompute_mm_shapes_by_fqns", "SelectiveAC.Config"},
+    {"activation_checkpoint", "", "FullAC.Config"},
+    {"loss", "num_chunks", "ChunkedCELoss.Config"}};
+
+void name_class(Tree& section, std::string_view path) {
+  if (section.kind != Tree::Kind::kMapping || section.items.empty()) return;
+  if (section.find("()") != nullptr) return;
+  for (const auto& [known, field, name] : kFieldsOfClasses) {
+    if (known != path || (!field.empty() && section.find(field) == nullptr)) continue;
+    if (!name.empty()) section.set("()", Tree::scalar(std::string(name), true));
+    return;
+  }
+}
+
+/// The JSON of a Trainer.Config (since 0.3) as its Python function says it: the flavor instead of
+/// all parts of its model, and the classes of sections.
+Document as_function_says(const Document& said) {
+  Tree tree = said.root().placed_tree();
+  const Tree spec = *tree.find("model_spec");
+  Tree flavor = Tree::mapping();
+  flavor.line = spec.line;
+  flavor.column = spec.column;
+  for (const auto& [from, to] :
+       {std::pair("name", kTitanFamily), std::pair("flavor", std::string_view("flavor"))}) {
+    if (const Tree* value = spec.find(from)) flavor.set(to, *value);
+  }
+  *tree.find("model_spec") = std::move(flavor);
+  for (const std::string_view section : {"activation_checkpoint", "loss"}) {
+    if (Tree* found = tree.find(section)) name_class(*found, section);
+  }
+  return Document::from(std::move(tree), said.name());
+}
+
+bool is_trainer_config(const Document& said) {
+  if (!said.root().is_mapping()) return false;
+  const auto spec = said.root().find("model_spec");
+  return spec && spec->is_mapping() && spec->find("name") && spec->find("flavor");
+}
+
 }  // namespace
 
 TitanFile read_titan_file(std::span<const launch_scripts::SourceFile> files, const Given& given) {
@@ -225,6 +278,9 @@ TitanFile read_titan_file(std::span<const launch_scripts::SourceFile> files, con
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && text[first] == '{';
   Document document = json ? Document::parse(text, file.name) : parse_toml(text, file.name);
+  if (json && is_trainer_config(document)) {
+    return {with_settings(as_function_says(document), given), false, {}};
+  }
   return {with_present_places(with_settings(std::move(document), given)), true, {}};
 }
 

@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/python/tree.h"
 
 namespace stepwright::launch_scripts {
@@ -15,8 +16,9 @@ namespace {
 
 void check_read(const Tree& tree, const std::string& name) {
   if (is_unread(tree)) {
-    fail_input(fmt::format("{}:{}: '{}' is no literal, and nothing is executed: write the value",
-                           name, tree.line, printable(tree.text)));
+    fail_input(fmt::format("{}:{}: '{}' is no literal, and nothing is executed: write the value{}",
+                           name, tree.line, printable(tree.text),
+                           live_object_advice(tree.text, tree.line)));
   }
   for (const Tree& item : tree.items) check_read(item, name);
 }

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/python/call.h"
 #include "stepwright/launch_scripts/python/tree.h"
 
@@ -164,9 +166,10 @@ PythonConfig read_python_config(std::span<const PythonText> texts, const PythonW
     config.tree = python_tree(first_python_call(text, words.root, program), name);
   }
   if (is_unread(config.tree)) {
-    fail_input(fmt::format("{}:{}: what {} returns is not followed: {}", name,
-                           std::max(config.tree.line, line), printable(config.function),
-                           printable(config.tree.text)));
+    const std::uint32_t at = std::max(config.tree.line, line);
+    fail_input(fmt::format("{}:{}: what {} returns is not followed: {}{}", name, at,
+                           printable(config.function), printable(config.tree.text),
+                           live_object_advice(config.tree.text, at)));
   }
   if (config.tree.kind != Tree::Kind::kMapping) {
     fail_input(fmt::format("{}: {} returns no {}", name, printable(config.function), words.root));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/python/library.h"
 #include "stepwright/launch_scripts/text.h"
 
@@ -297,7 +298,8 @@ void PythonProgram::open_object(PythonObject& object, std::string_view path, std
 void PythonProgram::spend(std::size_t effort, std::uint32_t line) {
   effort_ += effort;
   if (effort_ > kMostFollowed) {
-    fail_input(fmt::format("{}:{}: following what it does takes too much", file(), line));
+    fail_input(fmt::format("{}:{}: following what it does takes too much{}", file(), line,
+                           live_object_advice("what runs", line)));
   }
 }
 

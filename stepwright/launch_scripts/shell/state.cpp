@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/shell/syntax.h"
 #include "stepwright/launch_scripts/text.h"
 
@@ -20,7 +21,8 @@ constexpr std::size_t kMostWork = 300'000'000;
 }  // namespace
 
 void ShellBudget::fail(ShellPlace place, std::string_view what) const {
-  fail_input(fmt::format("{}:{}: {}", files_[place.file], place.line, what));
+  fail_input(fmt::format("{}:{}: {}{}", files_[place.file], place.line, what,
+                         capture_advice("what runs", place.line, files_.front())));
 }
 
 void ShellBudget::step(ShellPlace place) {
