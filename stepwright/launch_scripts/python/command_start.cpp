@@ -1,0 +1,127 @@
+#include "stepwright/launch_scripts/python/command_start.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/python/source.h"
+#include "stepwright/launch_scripts/python/statement.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+std::string_view called_name(std::string_view path) {
+  return path.substr(path.rfind('.') + 1);  // `npos` and one are the beginning.
+}
+
+/// THUDM/slime slime/utils/external_utils/command_utils.py, and its forks.
+bool is_of_slime(std::string_view path) {
+  return called_name(path) == "execute_train" || called_name(path) == "exec_command";
+}
+
+bool starts_command(std::string_view path) {
+  static constexpr std::array<std::string_view, 9> kCalls = {"subprocess.run",
+                                                             "subprocess.call",
+                                                             "subprocess.Popen",
+                                                             "subprocess.check_call",
+                                                             "subprocess.check_output",
+                                                             "subprocess.getoutput",
+                                                             "subprocess.getstatusoutput",
+                                                             "os.system",
+                                                             "os.popen"};
+  static constexpr std::array<std::string_view, 3> kFamilies = {"os.exec", "os.spawn",
+                                                                "asyncio.create_subprocess_"};
+  return std::ranges::find(kCalls, path) != kCalls.end() || is_of_slime(path) ||
+         std::ranges::any_of(kFamilies,
+                             [&](std::string_view head) { return path.starts_with(head); });
+}
+
+/// Names of a program, and what each is in full.
+class ImportedNames {
+ public:
+  /// Takes the names of a statement "import ..." or "from ... import ...".
+  void add(std::string_view statement) {
+    std::string module;
+    if (starts_python_word(statement, "from")) {
+      const std::size_t end = std::min(statement.find(" import "), statement.size());
+      module = std::string(python_trimmed(statement.substr(4, end - 4))) + ".";
+    }
+    for (const auto& [name, there] : python_imports(statement)) names_[name] = module + there;
+  }
+
+  [[nodiscard]] std::string full(std::string_view path) const {
+    const std::string_view head = path.substr(0, path.find('.'));
+    const auto found = names_.find(head);
+    if (found == names_.end()) return std::string(path);
+    return found->second + std::string(path.substr(head.size()));
+  }
+
+ private:
+  std::map<std::string, std::string, std::less<>> names_;
+};
+
+bool begins_line(std::string_view text, std::size_t at) {
+  const std::size_t before = text.find_last_not_of(" \t", at - 1);
+  return at == 0 || before == std::string_view::npos || text[before] == '\n';
+}
+
+/// The end of an import: of its line, or of the bracket that it opens.
+std::size_t end_of_import(std::string_view text, std::size_t at) {
+  const std::size_t end = std::min(text.find('\n', at), text.size());
+  const std::size_t open = text.substr(0, end).find('(', at);
+  return open == std::string_view::npos ? end : std::min(text.find(')', open), text.size());
+}
+
+std::size_t end_of_path(std::string_view text, std::size_t at) {
+  while (at < text.size() && (is_python_name_char(text[at]) || text[at] == '.')) ++at;
+  return at;
+}
+
+}  // namespace
+
+std::optional<CommandStart> first_command_start(const SourceFile& file) {
+  const std::string_view text = file.text;
+  ImportedNames names;
+  std::string_view before;  // The word before this one.
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"' || text[at] == '\'') {
+      at = end_of_python_string(text, at);
+    } else if (!is_python_name_char(text[at])) {
+      ++at;
+    } else {
+      at = end_of_path(text, at);
+      const std::string_view path = text.substr(begin, at - begin);
+      const bool imports = (path == "import" || path == "from") && begins_line(text, begin);
+      if (imports) names.add(text.substr(begin, end_of_import(text, begin) - begin));
+      if (imports) at = end_of_import(text, begin);
+      const bool called = at < text.size() && text[at] == '(' && before != "def";
+      if (!imports && called && starts_command(names.full(path))) {
+        const auto line = 1 + std::ranges::count(text.substr(0, begin), '\n');
+        return CommandStart{std::string(path), static_cast<std::uint32_t>(line)};
+      }
+      before = path;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string command_start_refusal(const CommandStart& start, std::string_view program,
+                                  std::string_view started) {
+  // slime's helper ends processes by their names before it starts its own.
+  const std::string_view option = is_of_slime(start.call) ? " --only-launchers" : "";
+  const std::string words = started.ends_with(".py")
+                                ? fmt::format("python3 {} ...", printable(started))
+                                : fmt::format("bash {}", printable(started));
+  return fmt::format(
+      "{}:{}: {} starts a command, which reading alone does not follow: `stepwright import "
+      "--capture{} -- {}` runs it with stand-ins for launchers",
+      program, start.line, printable(start.call), option, words);
+}
+
+}  // namespace stepwright::launch_scripts

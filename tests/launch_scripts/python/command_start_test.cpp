@@ -1,0 +1,50 @@
+#include "stepwright/launch_scripts/python/command_start.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace stepwright::launch_scripts {
+namespace {
+
+/// "CALL:LINE" of the first call that starts a command; "" without one.
+std::string start_in(const std::string& text) {
+  const auto start = first_command_start({"launch.py", text});
+  return start ? fmt::format("{}:{}", start->call, start->line) : "";
+}
+
+TEST(CommandStart, CallsAreFoundUnderEachName) {
+  EXPECT_EQ(start_in("import subprocess\n\nsubprocess.run(words)\n"), "subprocess.run:3");
+  EXPECT_EQ(start_in("import subprocess as sp, os\nx = sp.Popen(words)\n"), "sp.Popen:2");
+  EXPECT_EQ(start_in("from subprocess import (call as start,\n  run)\nstart(words)\n"), "start:3");
+  EXPECT_EQ(start_in("import os\nif x:\n    os.system('torchrun')\n"), "os.system:3");
+  EXPECT_EQ(start_in("from os import execvp\nexecvp('torchrun', words)\n"), "execvp:2");
+  EXPECT_EQ(start_in("import asyncio\nawait asyncio.create_subprocess_exec(*words)\n"),
+            "asyncio.create_subprocess_exec:2");
+  EXPECT_EQ(start_in("import slime.utils.external_utils.command_utils as U\nU.execute_train(x)\n"),
+            "U.execute_train:2");
+}
+
+TEST(CommandStart, CommentsTextsAndOtherNamesAreNoCalls) {
+  for (const char* text :
+       {"# subprocess.run(words)\n", "\"\"\"\nos.system('x')\n\"\"\"\n", "x = 'os.system(1)'\n",
+        "def execute_train(words):\n    pass\n", "import subprocess\nx = subprocess.run\n",
+        "run(words)\n", "my.os.system(x)\n", "from runners import run\nrun(words)\n", "", "'"}) {
+    EXPECT_EQ(start_in(text), "") << text;
+  }
+}
+
+TEST(CommandStart, TheRefusalNamesCallLineAndCommand) {
+  EXPECT_EQ(command_start_refusal({"subprocess.run", 3}, "launch.py", "launch.py"),
+            "launch.py:3: subprocess.run starts a command, which reading alone does not follow: "
+            "`stepwright import --capture -- python3 launch.py ...` runs it with stand-ins for "
+            "launchers");
+  EXPECT_NE(command_start_refusal({"os.system", 3}, "launch.py", "job.sh")
+                .find("`stepwright import --capture -- bash job.sh`"),
+            std::string::npos);
+  EXPECT_NE(command_start_refusal({"U.execute_train", 3}, "run.py", "run.py")
+                .find("`stepwright import --capture --only-launchers -- python3 run.py ...`"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace stepwright::launch_scripts
