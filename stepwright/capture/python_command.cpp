@@ -9,6 +9,7 @@
 
 #include "stepwright/capture/option_words.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/python/command_start.h"
 
 namespace stepwright::capture {
 namespace {
@@ -70,8 +71,8 @@ bool imports_one_of(std::string_view text, std::string_view modules) {
   return false;
 }
 
-/// A file that starts commands (`subprocess`, `os.system`, ...) is followed, unless it imports what
-/// trains: it may then train by itself.
+/// A file that starts commands (`subprocess`, `os.system`, slime's helper, ...) is followed, unless
+/// it imports what trains: it may then train by itself.
 PythonUse use_of_file(const std::string& path) {
   std::error_code error;
   if (base_name(path) == "setup.py") return PythonUse::kNothing;
@@ -81,8 +82,7 @@ PythonUse use_of_file(const std::string& path) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   const bool starts = imports_one_of(text, "subprocess sh pexpect") ||
-                      text.find("os.system(") != text.npos || text.find("os.exec") != text.npos ||
-                      text.find("os.popen(") != text.npos;
+                      launch_scripts::first_command_start({path, text}).has_value();
   return starts && !imports_one_of(text, kTrainers) ? PythonUse::kFollow : PythonUse::kLaunch;
 }
 
