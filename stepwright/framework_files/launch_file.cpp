@@ -14,7 +14,7 @@
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/read_back.h"
 #include "stepwright/launch_scripts/carriers.h"
-#include "stepwright/launch_scripts/python/launcher.h"
+#include "stepwright/launch_scripts/python/command_start.h"
 #include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/law.h"
@@ -45,7 +45,21 @@ const LaunchTarget& target_of(std::string_view word) {
   return *found;
 }
 
-[[noreturn]] void fail_unread(const launch_scripts::SourceFile& script, const StartedLook& look) {
+/// Refuses a file of Python that starts commands, if it is one. `started`: what a person starts.
+void refuse_command_start(const launch_scripts::SourceFile& file, std::string_view started) {
+  if (!file.name.ends_with(".py")) return;
+  if (const auto start = launch_scripts::first_command_start(file)) {
+    fail_unsupported(launch_scripts::command_start_refusal(*start, file.name, started));
+  }
+}
+
+[[noreturn]] void fail_unread(const launch_scripts::SourceFile& script, const StartedLook& look,
+                              std::span<const launch_scripts::SourceFile> files) {
+  for (const launch_scripts::SourceFile& file : files) {
+    const bool named =
+        launch_scripts::last_part(file.name) == launch_scripts::last_part(look.program);
+    if (named) refuse_command_start(file, script.name);
+  }
   const auto owner = unread_program(look.program);
   const std::string whose = owner ? fmt::format(" ({})", *owner) : "";
   fail_unsupported(fmt::format("{}: starts {}{} in {}, which is of no framework that is read: {}",
@@ -81,7 +95,7 @@ const LaunchTarget& started_target(std::span<const launch_scripts::SourceFile> f
     if (unread == nullptr && !look.program.empty()) unread = &look;
   }
   if (!likely.empty()) return *likely.front();
-  if (unread != nullptr) fail_unread(scripts.front(), *unread);
+  if (unread != nullptr) fail_unread(scripts.front(), *unread, files);
   // What an open condition hides, or a script that goes on with others, which are then named.
   const std::string all = fmt::format("{}", fmt::join(import_words(), ", "));
   const StartedProgram any{.framework = "any framework that is read",
@@ -121,17 +135,6 @@ const LaunchTarget& recognised(std::span<const launch_scripts::SourceFile> files
     if (script && (started || !likely.empty())) return started_target(files, given, likely);
   }
   const launch_scripts::SourceFile& first = files.front();
-  const bool starts =
-      first.name.ends_with(".py") &&
-      (launch_scripts::holds(first, "subprocess.") || launch_scripts::holds(first, "os.system(") ||
-       launch_scripts::holds(first, "execute_train("));
-  if (starts) {
-    fail_unsupported(
-        fmt::format("{}: starts a command from Python whose words are no literals, and nothing is "
-                    "run: give the "
-                    "command as a script, as its dry run or its log prints it",
-                    first.name));
-  }
   if (const auto owner = unread_file(first)) {
     fail_unsupported(
         fmt::format("{}: a configuration of {}, which is of no framework that is read: {}",
@@ -346,9 +349,9 @@ ImportedPlan import_sources(std::string_view word,
   std::vector<launch_scripts::SourceFile> sources(files.begin(), files.end());
   for (launch_scripts::SourceFile& file : sources) {
     if (auto script = launch_scripts::carried_script(file)) file = std::move(*script);
-    if (!file.name.ends_with(".py") || is_python_form(word, file)) continue;
-    if (auto script = launch_scripts::launched_script(file, given.settings, files))
-      file = std::move(*script);
+  }
+  if (!is_python_form(word, sources.front())) {
+    refuse_command_start(sources.front(), sources.front().name);
   }
   const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
   Draft draft;

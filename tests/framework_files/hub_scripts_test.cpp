@@ -439,12 +439,19 @@ TEST(HubScripts, AScriptThatEndsWithoutArgumentsSaysWhere) {
 TEST(HubScripts, AScriptThatStartsNothingIsSaidToStartNothing) {
   EXPECT_THAT(refusal_with({{"run.sh", "echo x > out.toml\n"}}),
               HasSubstr("no command has arguments of any framework that is read"));
-  EXPECT_THAT(refusal_with({{"run.py", "import subprocess\nsubprocess.run(['x'])\n"}}),
-              HasSubstr("no command has arguments of any framework that is read"));
   EXPECT_THAT(refusal_with({{"run.py", "from nemo.collections import llm\n"}}),
               HasSubstr("a configuration of NeMo 2"));
-  EXPECT_THAT(refusal_with({{"run.py", "import subprocess\nsubprocess.run(words())\n"}}),
-              HasSubstr("starts a command from Python"));
+}
+
+TEST(HubScripts, AProgramThatStartsCommandsIsToBeCaptured) {
+  const launch_scripts::SourceFile program{
+      "run.py", "import subprocess\nsubprocess.run(['torchrun', 'pretrain_gpt.py'])\n"};
+  EXPECT_THAT(refusal_with({program}),
+              testing::AllOf(HasSubstr("run.py:2: subprocess.run starts a command"),
+                             HasSubstr("`stepwright import --capture -- python3 run.py ...`")));
+  EXPECT_THAT(refusal_with({{"job.sh", "cd x && python3 run.py --size 2\n"}, program}),
+              testing::AllOf(HasSubstr("run.py:2: subprocess.run starts a command"),
+                             HasSubstr("`stepwright import --capture -- bash job.sh`")));
 }
 
 constexpr const char* kScriptToml =

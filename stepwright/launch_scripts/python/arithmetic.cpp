@@ -41,26 +41,23 @@ PythonObject whole_result(std::string_view sign, const PythonObject& a, const Py
 }
 
 /// "%s %d" % (a, b).
-PythonObject percent_formatted(const PythonString& format, const PythonObject& values) {
+PythonObject percent_formatted(const PythonObject& format, const PythonObject& values) {
   std::vector<PythonObject> given = {values};
   if (values.is(ObjectKind::kList)) given = values.body->items;
-  PythonString made;
+  const std::string& text = format.text;
+  PythonObject made = PythonObject::string("", format.line);
   std::size_t next = 0;
-  for (std::size_t at = 0; at < format.text.size(); ++at) {
-    if (format.text[at] != '%' || at + 1 == format.text.size()) {
-      made.add(format.part(at, 1));
-      continue;
-    }
-    const char kind = format.text[++at];
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char kind = text[at] == '%' && at + 1 < text.size() ? text[++at] : '%';
     if (kind == '%') {
-      made.add(format.part(at, 1));
+      made.text += text[at];
     } else if ((kind == 's' || kind == 'd' || kind == 'i') && next < given.size()) {
-      made.add(python_str(given[next++]));
+      add_python_text(made.text, python_str(given[next++]), format.line);
     } else {
-      return PythonObject::unknown("text", format.lines[at]);
+      return PythonObject::unknown("text", format.line);
     }
   }
-  return PythonObject::string(made);
+  return made;
 }
 
 /// The items of a list; something unknown stands for any.
@@ -91,15 +88,15 @@ PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_
 
 /// "a" + "b", and "a" / "b" of paths.
 PythonObject text_sum(bool path, const PythonObject& a, const PythonObject& b, std::uint32_t line) {
-  PythonString both = python_str(a);
-  if (path && !both.text.ends_with('/')) both.add({"/", line});
-  both.add(python_str(b));
-  return PythonObject::string(both);
+  PythonObject both = PythonObject::string(python_str(a), line);
+  if (path && !both.text.ends_with('/')) both.text += '/';
+  add_python_text(both.text, python_str(b), line);
+  return both;
 }
 
 std::optional<double> number_of(const PythonObject& value) {
   if (value.is(ObjectKind::kInteger)) return static_cast<double>(value.number);
-  return value.is(ObjectKind::kReal) ? read_double(value.text.text) : std::nullopt;
+  return value.is(ObjectKind::kReal) ? read_double(value.text) : std::nullopt;
 }
 
 std::optional<bool> same_value(const PythonObject& a, const PythonObject& b) {
@@ -109,7 +106,7 @@ std::optional<bool> same_value(const PythonObject& a, const PythonObject& b) {
   if (left && right && a.kind != b.kind) return *left == *right;
   if (a.kind != b.kind) return false;
   if (a.is(ObjectKind::kReal)) return left && right ? std::optional(*left == *right) : std::nullopt;
-  if (a.is(ObjectKind::kText)) return a.text.text == b.text.text;
+  if (a.is(ObjectKind::kText)) return a.text == b.text;
   if (a.is(ObjectKind::kInteger)) return a.number == b.number;
   if (a.is(ObjectKind::kBool)) return a.truth == b.truth;
   if (a.is(ObjectKind::kNone)) return true;
@@ -119,7 +116,7 @@ std::optional<bool> same_value(const PythonObject& a, const PythonObject& b) {
 std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
   if (b.is(ObjectKind::kText)) {
     if (!a.is(ObjectKind::kText) || a.open() || b.open()) return std::nullopt;
-    return b.text.text.find(a.text.text) != std::string::npos;
+    return b.text.find(a.text) != std::string::npos;
   }
   if (b.is(ObjectKind::kRecord) && b.body->made_by.empty()) {
     const auto key = python_key(a);
@@ -127,7 +124,7 @@ std::optional<bool> is_held_in(const PythonObject& a, const PythonObject& b) {
     if (b.body->find(*key) != nullptr) return true;
     // Under keys that are open it may be there all the same.
     const bool known = std::ranges::none_of(b.body->members, [](const auto& member) {
-      return PythonString{member.first, 0}.open() || member.first == "**";
+      return member.first.find(kHoleBegin) != std::string::npos || member.first == "**";
     });
     return known ? std::optional(false) : std::nullopt;
   }
@@ -155,7 +152,7 @@ PythonObject python_operation(std::string_view sign, const PythonObject& a, cons
   const bool wholes = a.is(ObjectKind::kInteger) && b.is(ObjectKind::kInteger);
   if (wholes && sign != "/") return whole_result(sign, a, b, line);
   const bool text = a.is(ObjectKind::kText);
-  if (text && sign == "%") return percent_formatted(a.text, b);
+  if (text && sign == "%") return percent_formatted(a, b);
   const bool texts = text || b.is(ObjectKind::kText);
   const bool other = a.is(ObjectKind::kUnknown) || b.is(ObjectKind::kUnknown);
   if (texts && (sign == "+" || sign == "/") && (other || a.kind == b.kind)) {
@@ -172,7 +169,7 @@ PythonObject python_operation(std::string_view sign, const PythonObject& a, cons
     return list_of(std::move(*left), line);
   }
   const PythonObject& open = a.is(ObjectKind::kUnknown) ? a : b;
-  return PythonObject::unknown(open.is(ObjectKind::kUnknown) ? open.text.text : "value", line);
+  return PythonObject::unknown(open.is(ObjectKind::kUnknown) ? open.text : "value", line);
 }
 
 PythonObject python_negative(PythonObject value) {
@@ -180,12 +177,10 @@ PythonObject python_negative(PythonObject value) {
     return python_operation("-", PythonObject::integer(0, value.line), value);
   }
   if (value.is(ObjectKind::kReal)) {
-    const bool minus = value.text.text.starts_with('-');
-    return PythonObject::real(minus ? value.text.text.substr(1) : "-" + value.text.text,
-                              value.line);
+    const bool minus = value.text.starts_with('-');
+    return PythonObject::real(minus ? value.text.substr(1) : "-" + value.text, value.line);
   }
-  return PythonObject::unknown(value.is(ObjectKind::kUnknown) ? value.text.text : "number",
-                               value.line);
+  return PythonObject::unknown(value.is(ObjectKind::kUnknown) ? value.text : "number", value.line);
 }
 
 std::optional<bool> python_comparison(std::string_view sign, const PythonObject& a,

@@ -34,24 +34,7 @@ PythonLine same_line(const PythonLine& head) {
   return {python_trimmed(same), head.line, head.indent + 1};
 }
 
-std::string condition_name(const PythonObject& condition) {
-  const PythonString text = python_str(condition);
-  const std::size_t begin = text.text.find(kHoleBegin);
-  if (begin == std::string::npos) return "value";
-  return text.text.substr(begin + 1, text.text.find(kHoleEnd, begin) - begin - 1);
-}
-
 }  // namespace
-
-/// Of a condition, while its branches are looked at.
-struct PythonProgram::Branches {
-  PythonState before{};              ///< Before the first that is open.
-  std::vector<PythonState> after{};  ///< Behind those that go on.
-  std::string open{};                ///< What the first open one hangs on.
-  bool passed = false;               ///< One was passed over.
-  bool last = false;                 ///< One is known to be taken where those before are not.
-  Flow flow = Flow::kNext;
-};
 
 std::size_t end_of_python_block(std::span<const PythonLine> lines, std::size_t head) {
   std::size_t end = head + 1;
@@ -96,13 +79,13 @@ PythonProgram::Flow PythonProgram::compound(std::string_view text, const PythonL
     define_class(text, body);
   } else if (starts_python_word(text, "match") && body.empty()) {
     return simple(line);
-  } else if (cautious() && starts_any(text, {"while", "except", "elif", "else", "match"})) {
+  } else if (starts_any(text, {"while", "except", "elif", "else", "match"})) {
     pass_over(line, body);
   } else if (starts_python_word(text, "for")) {
     return loop(text, line, body);
-  } else if (starts_any(text, {"while", "with", "try", "finally"})) {
+  } else if (starts_any(text, {"with", "try", "finally"})) {
     return around(text, line, body);
-  } else if (!starts_any(text, {"except", "elif", "else", "match"})) {
+  } else {
     return simple(line);
   }
   return Flow::kNext;
@@ -158,13 +141,6 @@ void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) 
   }
   if (!set.sign.empty()) value = changed(set, line, std::move(value));
   spend(python_weight(value), line.line);
-  // What a function gives that nobody knows is called as the name that it is given.
-  const bool called = set.value->ends_with(')') && is_python_path(set.target);
-  if (value.is(ObjectKind::kUnknown) && called && set.sign.empty() &&
-      set.value->find("environ") == std::string_view::npos &&
-      set.value->find("getenv") == std::string_view::npos) {
-    value.text = PythonString(python_hole_name(set.target), placed(line.line));
-  }
   bind_python_targets(set.target, value, *this);
 }
 
@@ -175,7 +151,7 @@ PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLin
   PythonObject old = this->value(std::string(set.target), at);
   if (!old.is(ObjectKind::kList) || set.sign != "+") {
     PythonObject made = python_operation(set.sign, old, value);
-    if (cautious() && made.is(ObjectKind::kUnknown)) made.said = std::string(line.text);
+    if (made.is(ObjectKind::kUnknown)) made.said = std::string(line.text);
     made.line = at;
     return made;
   }
@@ -194,7 +170,7 @@ void PythonProgram::assign_item(std::string_view target, const PythonLine& line,
   const PythonObject owner = evaluate(target.substr(0, open), line.line);
   const PythonObject key = evaluate(target.substr(open + 1, target.size() - open - 2), line.line);
   if (owner.is(ObjectKind::kRecord) && key.is(ObjectKind::kText)) {
-    return owner.body->set(key.text.text, value);
+    return owner.body->set(key.text, value);
   }
   host_.passed(target, line.text, placed(line.line));
   if (!owner.is(ObjectKind::kList) || !key.is(ObjectKind::kInteger)) return;
@@ -210,11 +186,10 @@ PythonProgram::Flow PythonProgram::loop(std::string_view text, const PythonLine&
   if (in == std::string_view::npos) return Flow::kNext;
   const std::string_view targets = head.substr(0, in);
   auto items = python_items(evaluate(python_trimmed(head.substr(in + 4)), line.line));
-  if (!items && cautious()) {
+  if (!items) {
     pass_over(line, body);
     return Flow::kNext;
   }
-  if (!items) items = {PythonObject::unknown(targets, placed(line.line))};
   for (const PythonObject& item : *items) {
     bind_python_targets(targets, item, *this);
     const Flow flow = block(line, body);
@@ -233,16 +208,15 @@ PythonProgram::Flow PythonProgram::around(std::string_view text, const PythonLin
     const PythonObject held = evaluate(python_trimmed(head.substr(0, as)), line.line);
     if (as != std::string_view::npos) bind_python_targets(head.substr(as + 4), held, *this);
   }
-  if (starts_python_word(text, "while")) {
-    const auto truth = python_truth(evaluate(head_behind(text, 5), line.line));
-    if (!truth.value_or(true)) return Flow::kNext;
-  }
   return block(line, body) == Flow::kReturn ? Flow::kReturn : Flow::kNext;
 }
 
-/// "if", "elif", "else": the branch that is known to be taken, or each that may be.
+/// "if", "elif", "else": follows the branch that is known to be taken; behind a condition that
+/// nobody knows, passes over all.
 PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
-  Branches branches;
+  Flow flow = Flow::kNext;
+  bool open = false;
+  bool taken = false;
   const std::uint32_t indent = lines[at].indent;
   for (bool first = true; at < lines.size() && lines[at].indent == indent; first = false) {
     const PythonLine& head = lines[at];
@@ -251,57 +225,22 @@ PythonProgram::Flow PythonProgram::conditional(Lines lines, std::size_t& at) {
     const std::size_t end = end_of_python_block(lines, at);
     const Lines body = lines.subspan(at + 1, end - at - 1);
     at = end;
-    if (!branches.last) branch(head, body, branches);
+    if (taken) continue;
+    const auto holds = open ? std::nullopt : condition(head);
+    open = !holds;
+    taken = holds.value_or(false);
+    if (taken) flow = block(head, body);
+    if (open) pass_over(head, body);
   }
-  return joined(branches);
+  return flow;
 }
 
-void PythonProgram::branch(const PythonLine& head, Lines body, Branches& branches) {
-  std::optional<bool> holds = true;
-  if (branches.passed) {
-    holds = std::nullopt;
-  } else if (!starts_python_word(head.text, "else")) {
-    const std::size_t word = starts_python_word(head.text, "if") ? 2 : 4;
-    const PythonObject condition = evaluate(head_behind(head.text, word), head.line);
-    holds = python_truth(condition);
-    if (!holds && branches.open.empty()) branches.open = condition_name(condition);
-  }
-  if (holds && !*holds) return;
-  branches.last = holds.has_value();
-  if (branches.last && branches.open.empty()) {
-    branches.flow = block(head, body);
-  } else if (cautious()) {
-    branches.passed = true;
-    pass_over(head, body);
-  } else {
-    open_branch(head, body, branches);
-  }
-}
-
-/// Follows a branch from where the first began.
-void PythonProgram::open_branch(const PythonLine& head, Lines body, Branches& branches) {
-  if (!branches.before.taken()) branches.before = taken(head.line);
-  // A branch that only ends is not the one.
-  if (block(head, body) == Flow::kNext) branches.after.push_back(taken(head.line));
-  branches.before.restore(frames_);
-}
-
-/// Leaves what all the branches may have left.
-PythonProgram::Flow PythonProgram::joined(Branches& branches) {
-  if (!branches.before.taken()) return branches.flow;
-  if (!branches.last) branches.after.push_back(branches.before);
-  if (branches.after.empty()) return Flow::kReturn;
-  branches.after.front().restore(frames_);
-  for (std::size_t i = 1; i < branches.after.size(); ++i) {
-    branches.after[i].merge(frames_, branches.open);
-  }
-  return Flow::kNext;
-}
-
-PythonState PythonProgram::taken(std::uint32_t line) {
-  PythonState state(frames_);
-  spend(state.weight(), line);
-  return state;
+/// Returns whether the branch behind "if", "elif" or "else" is taken where none before it is;
+/// nullopt if nobody knows.
+std::optional<bool> PythonProgram::condition(const PythonLine& head) {
+  if (starts_python_word(head.text, "else")) return true;
+  const std::size_t word = starts_python_word(head.text, "if") ? 2 : 4;
+  return python_truth(evaluate(head_behind(head.text, word), head.line));
 }
 
 /// Notes what a block would set that is not followed.

@@ -13,7 +13,6 @@ namespace stepwright::launch_scripts {
 /// objects.
 class PythonLiterals : public PythonHost {
  public:
-  [[nodiscard]] bool cautious() const override { return true; }
   PythonObject named(const std::string& path, const std::string& full, std::uint32_t line) override;
   std::optional<PythonObject> called(const PythonCall& call) override;
 };

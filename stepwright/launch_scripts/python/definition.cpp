@@ -68,7 +68,6 @@ std::vector<std::string_view> python_comma_parts(std::string_view text) {
 
 PythonObject PythonProgram::invoke(Function& function, const PythonArguments& given,
                                    const PythonObject* self) {
-  function.called = true;
   if (calls_ == kDeepestCall || depth_ > kDeepestCaller) return too_deep(function.name, given);
   const std::string_view extra = untaken(function.parameters, given);
   if (!extra.empty()) {
@@ -88,9 +87,9 @@ PythonObject PythonProgram::invoke(Function& function, const PythonArguments& gi
 }
 
 /// Parameters with what they are given; their defaults are those of where the function stands.
-PythonState::Frame PythonProgram::frame_of(const Function& function, const PythonArguments& given,
-                                           const PythonObject* self) {
-  PythonState::Frame frame{.names = {}, .file = function.file, .nested = function.nested};
+PythonProgram::Frame PythonProgram::frame_of(const Function& function, const PythonArguments& given,
+                                             const PythonObject* self) {
+  Frame frame{.names = {}, .file = function.file, .nested = function.nested};
   std::size_t place = 0;
   bool first = true;
   for (const std::string_view part : python_comma_parts(function.parameters)) {
@@ -113,7 +112,7 @@ PythonState::Frame PythonProgram::frame_of(const Function& function, const Pytho
 
 /// "name: type = default".
 void PythonProgram::parameter(const PythonLine& said, const PythonArguments& given,
-                              std::size_t& place, PythonState::Frame& frame) {
+                              std::size_t& place, Frame& frame) {
   const std::string_view part = said.text;
   if (part == "*" || part == "/") return;
   if (part.starts_with("**")) {
@@ -135,9 +134,7 @@ void PythonProgram::parameter(const PythonLine& said, const PythonArguments& giv
   const std::size_t colon = std::min(declared.find(':'), declared.size());
   const std::string name(name_of_parameter(part));
   const PythonObject* value = given.find(name, place++);
-  if (auto told = host_.told(name, given.line)) {
-    frame.names[name] = *told;
-  } else if (value != nullptr) {
+  if (value != nullptr) {
     frame.names[name] = *value;
   } else if (equals != std::string_view::npos) {
     frame.names[name] = evaluate(python_trimmed(part.substr(equals + 1)), said.line);
@@ -179,8 +176,6 @@ void PythonProgram::fields(const Class& type, const PythonArguments& given, std:
   const Class* base = type.base.empty() ? nullptr : defined_class(type.base);
   if (base != nullptr && depth < kDeepestBase) {
     fields(*base, given, place, made, depth + 1);
-  } else if (auto known = host_.inherited(full_name(type.base), given.line)) {
-    for (const auto& [name, value] : known->body->members) made.body->set(name, value);
   }
   const std::size_t before = std::exchange(here_, type.file);
   for (const PythonLine& line : type.body) {
@@ -197,15 +192,12 @@ void PythonProgram::field(const PythonLine& line, const PythonArguments& given, 
   const std::size_t colon = std::min(line.text.find(':'), line.text.size());
   const std::string name(set.value ? set.target : python_trimmed(line.text.substr(0, colon)));
   if (!is_python_path(name) || starts_python_word(line.text, "def")) return;
-  const std::uint32_t at = placed(line.line);
   const PythonObject* value = given.find(name, place++);
-  if (auto told = host_.told(name, at)) {
-    made.body->set(name, *told);
-  } else if (value != nullptr) {
+  if (value != nullptr) {
     made.body->set(name, *value);
   } else {
-    made.body->set(name,
-                   set.value ? evaluate(*set.value, line.line) : PythonObject::unknown(name, at));
+    made.body->set(name, set.value ? evaluate(*set.value, line.line)
+                                   : PythonObject::unknown(name, placed(line.line)));
   }
 }
 

@@ -23,12 +23,6 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kLongestSaid = 400;
 
-/// What stands inside of a text is where that is.
-PythonString moved_to(PythonString value, std::uint32_t at) {
-  if (value.text.find(' ') == std::string::npos) std::ranges::fill(value.lines, at);
-  return value;
-}
-
 /// The place of an index, which may count from behind.
 std::int64_t place_of(const PythonObject& index, std::size_t size) {
   return index.number < 0 ? static_cast<std::int64_t>(size) + index.number : index.number;
@@ -92,25 +86,23 @@ class Evaluation {
     PythonObject made = PythonObject::string("", at(node));
     for (const PythonNode& part : node.parts) {
       names_.spend(part.word.size() / 64, part.line);
-      made.text.add(part.kind == PartKind::kHole ? filled(part)
-                                                 : PythonString(part.word, at(part)));
+      add_python_text(made.text, part.kind == PartKind::kHole ? filled(part) : part.word, at(part));
     }
     return made;
   }
 
-  PythonString filled(const PythonNode& hole) {
+  std::string filled(const PythonNode& hole) {
     const PythonObject one = followed(hole.parts.front());
     const bool plain = hole.word.empty() || hole.word == "d" || hole.word == "s";
-    return plain ? moved_to(python_str(one), at(hole)) : python_hole(hole.text, at(hole));
+    return plain ? python_str(one) : python_hole(hole.text);
   }
 
   /// The items of a list, or its rest where nobody knows it.
-  static void spread(PythonObject more, std::vector<PythonObject>& into) {
+  static void spread(const PythonObject& more, std::vector<PythonObject>& into) {
     if (more.is(ObjectKind::kList)) {
       into.insert(into.end(), more.body->items.begin(), more.body->items.end());
     } else if (more.is(ObjectKind::kUnknown)) {
-      more.truth = true;
-      into.push_back(std::move(more));
+      into.push_back(more);
     }
   }
 
@@ -139,8 +131,7 @@ class Evaluation {
         const PythonObject more = value(part.parts.front());
         if (more.is(ObjectKind::kRecord)) {
           for (const auto& [key, one] : more.body->members) made.body->set(key, one);
-          if (more.body->made_by == "environ") made.body->made_by = "environ";
-        } else if (names_.cautious()) {
+        } else {
           made.body->set("**", more);
         }
       }
@@ -152,7 +143,7 @@ class Evaluation {
     const PythonObject key = followed(node.parts.front());
     const PythonObject one = value(node.parts.back());
     if (key.is(ObjectKind::kUnknown)) return;
-    into.body->set(python_key(key).value_or(python_str(key).text), one);
+    into.body->set(python_key(key).value_or(python_str(key)), one);
   }
 
   PythonObject bound(const PythonNode& node) {
@@ -169,9 +160,7 @@ class Evaluation {
     std::string open;
     clause(node, 1, made, open);
     if (open.empty()) return made;
-    PythonObject part = PythonObject::unknown(open, at(node));
-    part.truth = true;
-    return part;
+    return PythonObject::unknown(open, at(node));
   }
 
   /// Follows the clauses of a comprehension from one on; `open`: what nobody knows of them.
@@ -181,12 +170,12 @@ class Evaluation {
     const PythonObject from = followed(part.parts.front());
     if (part.kind == PartKind::kFilter) {
       const auto kept = python_truth(from);
-      if (!kept && names_.cautious()) open = "part";
+      if (!kept) open = "part";
       if (kept.value_or(true)) clause(node, number + 1, made, open);
       return;
     }
     const auto items = python_items(from);
-    if (!items) open = from.is(ObjectKind::kUnknown) ? from.text.text : "part";
+    if (!items) open = from.is(ObjectKind::kUnknown) ? from.text : "part";
     for (std::size_t i = 0; items && i < items->size() && open.empty(); ++i) {
       bind_python_targets(part.word, (*items)[i], names_);
       clause(node, number + 1, made, open);
@@ -263,7 +252,7 @@ class Evaluation {
   void spread_mapping(const PythonObject& more, PythonArguments& given) {
     if (more.is(ObjectKind::kRecord)) {
       given.named.insert(given.named.end(), more.body->members.begin(), more.body->members.end());
-    } else if (names_.cautious()) {
+    } else {
       given.named.emplace_back("**", more);
     }
   }
@@ -272,7 +261,7 @@ class Evaluation {
     const PythonObject index = followed(node.parts.front());
     const bool record = value.is(ObjectKind::kRecord);
     if (record && index.is(ObjectKind::kText)) {
-      return python_attribute(value, index.text.text, at(node));
+      return python_attribute(value, index.text, at(node));
     }
     if (value.is(ObjectKind::kList) && index.is(ObjectKind::kInteger)) {
       const auto& items = value.body->items;
@@ -286,20 +275,17 @@ class Evaluation {
       if (const PythonObject* found = value.body->find(*key)) return python_as_set(*found);
     }
     // What a known mapping holds under an open key is called as the key.
-    const bool by_key = record && !index.text.text.empty() &&
-                        (index.is(ObjectKind::kUnknown) || index.is(ObjectKind::kNone));
+    const bool by_key = record && index.is(ObjectKind::kUnknown) && !index.text.empty();
     const bool below = value.is(ObjectKind::kUnknown) && value.number != 0;
     const bool named = index.is(ObjectKind::kText) && !below;
-    PythonObject open =
-        PythonObject::unknown(by_key || named ? index.text.text : value.text.text, at(node));
+    PythonObject open = PythonObject::unknown(by_key || named ? index.text : value.text, at(node));
     open.number = by_key || below ? 1 : 0;
     return open;
   }
 
   PythonObject sliced(const PythonObject& value, const PythonNode& node) {
     const bool unknown = value.is(ObjectKind::kUnknown);
-    PythonObject open = PythonObject::unknown(unknown ? value.text.text : "part", at(node));
-    open.truth = true;
+    PythonObject open = PythonObject::unknown(unknown ? value.text : "part", at(node));
     const PythonObject bounds[] = {followed(node.parts.front()), followed(node.parts.back())};
     if (!value.is(ObjectKind::kList)) return open;
     const std::vector<PythonObject>& items = value.body->items;
@@ -334,8 +320,8 @@ class Evaluation {
       const auto holds = python_comparison(node.parts[i].sign, left, right);
       if (all.value_or(false) || !holds.value_or(true)) all = holds;
       const bool first = left.is(ObjectKind::kUnknown) || right.is(ObjectKind::kInteger);
-      const PythonString open = python_str(first ? left : right);
-      if (open.open()) open_ = open.text;
+      const PythonObject& open = first ? left : right;
+      if (open.open()) open_ = python_str(open);
       left = std::move(right);
     }
     return all ? PythonObject::boolean(*all) : PythonObject::unknown(open_, at(node));
@@ -345,7 +331,7 @@ class Evaluation {
     const PythonObject value = followed(node.parts.front());
     const auto truth = python_truth(value);
     return truth ? PythonObject::boolean(!*truth)
-                 : PythonObject::unknown(python_str(value).text, at(node));
+                 : PythonObject::unknown(python_str(value), at(node));
   }
 
   PythonObject joined(const PythonNode& node) {
@@ -356,13 +342,10 @@ class Evaluation {
       if (truth == any) break;
       PythonObject right = value(node.parts[i]);
       const bool boolean = right.is(ObjectKind::kBool);
-      const bool absent = left.is(ObjectKind::kUnknown) || left.is(ObjectKind::kNone);
-      // "a or DEFAULT": what nobody gives is the default.
-      const bool fallback = any && absent && !boolean && !names_.cautious();
-      if (truth || fallback || (boolean && right.truth == any)) {
+      if (truth || (boolean && right.truth == any)) {
         left = std::move(right);
       } else {
-        left = PythonObject::unknown(left.text.text, at(node));
+        left = PythonObject::unknown(left.text, at(node));
       }
     }
     return left;
@@ -382,13 +365,7 @@ class Evaluation {
   PythonObject either(const PythonObject& yes, const PythonObject& no,
                       const PythonNode& condition) {
     if (python_comparison("==", yes, no).value_or(false)) return yes;
-    PythonObject open = PythonObject::unknown(condition.text, at(condition));
-    const auto nothing = [](const PythonObject& one) {
-      return one.is(ObjectKind::kNone) || (one.is(ObjectKind::kList) && one.body->items.empty()) ||
-             (one.is(ObjectKind::kText) && one.text.text.empty());
-    };
-    open.truth = nothing(yes) || nothing(no);
-    return open;
+    return PythonObject::unknown(condition.text, at(condition));
   }
 
   PythonNames& names_;

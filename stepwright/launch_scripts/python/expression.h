@@ -22,8 +22,6 @@ class PythonNames {
   [[nodiscard]] virtual const std::string& file() const = 0;
   /// A line of the file as values have it: 0 where its lines do not count.
   [[nodiscard]] virtual std::uint32_t placed(std::uint32_t line) const = 0;
-  /// Whether nothing is guessed: neither a default for what is open nor that a filter holds.
-  [[nodiscard]] virtual bool cautious() const = 0;
   /// The value of a name with dots; unknown where nobody knows.
   virtual PythonObject value(const std::string& path, std::uint32_t line) = 0;
   /// What a function of the program or of a library gives.

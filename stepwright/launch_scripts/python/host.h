@@ -25,13 +25,6 @@ class PythonHost {
   PythonHost& operator=(const PythonHost&) = delete;
   virtual ~PythonHost() = default;
 
-  /// Whether only plain assignments and conditions on known values are followed, over all files:
-  /// what a loop, `+=` or an open condition would set is passed over and noted.
-  [[nodiscard]] virtual bool cautious() const = 0;
-  /// What is taken for a name, an attribute or a parameter, whatever the program says.
-  virtual std::optional<PythonObject> told(std::string_view /*name*/, std::uint32_t /*line*/) {
-    return std::nullopt;
-  }
   /// What a name is to which no file gives a value.
   virtual PythonObject named(const std::string& path, const std::string& full,
                              std::uint32_t line) = 0;
@@ -39,11 +32,6 @@ class PythonHost {
   virtual std::optional<PythonObject> chosen(const PythonCall& /*call*/) { return std::nullopt; }
   /// What a function gives that no file has.
   virtual std::optional<PythonObject> called(const PythonCall& call) = 0;
-  /// The attributes of a class that no file has, for those that inherit them.
-  virtual std::optional<PythonObject> inherited(const std::string& /*full*/,
-                                                std::uint32_t /*line*/) {
-    return std::nullopt;
-  }
   /// A name was not given what an expression says.
   virtual void passed(std::string_view /*name*/, std::string_view /*expression*/,
                       std::uint32_t /*line*/) {}

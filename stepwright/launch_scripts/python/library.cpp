@@ -15,153 +15,87 @@ namespace {
 using ObjectKind = PythonObject::Kind;
 
 /// A text without blanks, or without other characters, at its ends.
-PythonString stripped_text(const PythonString& text, std::string_view what, bool left, bool right) {
+std::string_view stripped_text(std::string_view text, std::string_view what, bool left,
+                               bool right) {
   std::size_t begin = 0;
-  std::size_t end = text.text.size();
-  while (left && begin < end && what.find(text.text[begin]) != std::string_view::npos) ++begin;
-  while (right && end > begin && what.find(text.text[end - 1]) != std::string_view::npos) --end;
-  return text.part(begin, end - begin);
+  std::size_t end = text.size();
+  while (left && begin < end && what.find(text[begin]) != std::string_view::npos) ++begin;
+  while (right && end > begin && what.find(text[end - 1]) != std::string_view::npos) --end;
+  return text.substr(begin, end - begin);
 }
 
-/// Words of a text as `split()` (no separator) or `shlex.split` makes them.
-PythonObject python_split(const PythonString& text, std::string_view separator, bool quotes) {
-  PythonObject words = PythonObject::list();
-  PythonString word;
-  bool begun = false;
-  const auto end_word = [&](bool keep) {
-    if (keep && words.body->items.size() < kMostPythonItems) {
-      words.body->items.push_back(PythonObject::string(word));
-    }
-    word = {};
-    begun = false;
-  };
-  char quote = '\0';
-  for (std::size_t at = 0; at < text.text.size(); ++at) {
-    const char c = text.text[at];
-    const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
-    if (quotes && quote == '\0' && (c == '"' || c == '\'')) {
-      quote = c;
-      begun = true;
-    } else if (quote != '\0' && c == quote) {
-      quote = '\0';
-    } else if (quotes && quote != '\'' && c == '\\' && at + 1 < text.text.size()) {
-      word.add(text.part(++at, 1));
-      begun = true;
-    } else if (quote == '\0' && separator.empty() && blank) {
-      if (begun) end_word(true);
-    } else if (!separator.empty() && text.text.substr(at).starts_with(separator)) {
-      end_word(true);
-      at += separator.size() - 1;
-    } else {
-      word.add(text.part(at, 1));
-      begun = true;
-    }
+/// Parts of a text as `split()` makes them; by blanks if the separator is empty.
+PythonObject python_split(const PythonObject& text, std::string_view separator) {
+  PythonObject parts = PythonObject::list();
+  std::string_view rest = text.text;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = separator.empty() ? rest.find_first_of(" \t\n\v\f\r") : rest.find(separator);
+    const std::string_view part = rest.substr(0, end);
+    const bool kept = !separator.empty() || !part.empty();
+    if (kept) parts.body->add(PythonObject::string(part, text.line));
+    if (end != std::string_view::npos)
+      rest.remove_prefix(end + std::max<std::size_t>(separator.size(), 1));
   }
-  end_word(begun || !separator.empty());
-  return words;
+  return parts;
 }
 
-PythonString joined_texts(const PythonString& between, const PythonObject& list) {
-  PythonString all;
-  bool first = true;
+PythonObject joined_texts(const PythonObject& between, const PythonObject& list) {
+  PythonObject all = PythonObject::string("", between.line);
   for (const PythonObject& item : list.body->items) {
-    PythonString one = python_str(item);
-    if (!first) {
-      PythonString gap = between;
-      std::ranges::fill(gap.lines, one.lines.empty() ? item.line : one.lines.front());
-      all.add(gap);
-    }
-    all.add(one);
-    first = false;
+    if (&item != &list.body->items.front()) add_python_text(all.text, between.text, between.line);
+    add_python_text(all.text, python_str(item), between.line);
   }
   return all;
 }
 
-/// "{} {name} {0}".format(...).
-std::optional<PythonObject> brace_formatted(const PythonString& format,
-                                            const PythonArguments& given) {
-  PythonString made;
-  std::size_t next = 0;
-  for (std::size_t at = 0; at < format.text.size(); ++at) {
-    const char c = format.text[at];
-    const bool twice = at + 1 < format.text.size() && format.text[at + 1] == c;
-    if ((c == '{' || c == '}') && twice) {
-      made.add(format.part(at++, 1));
-      continue;
-    }
-    if (c != '{') {
-      made.add(format.part(at, 1));
-      continue;
-    }
-    const std::size_t end = format.text.find('}', at);
-    if (end == std::string::npos) return std::nullopt;
-    const std::string name = format.text.substr(at + 1, end - at - 1);
-    const bool number = !name.empty() && name.size() < 3 &&
-                        name.find_first_not_of("0123456789") == std::string::npos;
-    const std::size_t place = name.empty() ? next++ : number ? std::stoul(name) : ~std::size_t{0};
-    const PythonObject* value = given.find(name, place);
-    made.add(value != nullptr ? python_str(*value)
-                              : python_hole(name.empty() ? "value" : name, given.line));
-    at = end;
-  }
-  return PythonObject::string(made);
-}
-
-PythonString replaced_text(const PythonString& text, const std::string& from,
-                           const PythonString& to) {
-  PythonString made;
+PythonObject replaced_text(const PythonObject& text, const std::string& from,
+                           const std::string& to) {
+  PythonObject made = PythonObject::string("", text.line);
   for (std::size_t at = 0; at < text.text.size();) {
-    if (!from.empty() && text.text.compare(at, from.size(), from) == 0) {
-      made.add(to);
-      at += from.size();
-    } else {
-      made.add(text.part(at++, 1));
-    }
+    const bool found = !from.empty() && text.text.compare(at, from.size(), from) == 0;
+    add_python_text(made.text,
+                    found ? std::string_view(to) : std::string_view(text.text).substr(at, 1),
+                    text.line);
+    at += found ? from.size() : 1;
   }
   return made;
 }
 
 std::optional<PythonObject> text_method(const PythonObject& self, std::string_view method,
                                         const PythonArguments& given) {
-  const PythonString& text = self.text;
+  const std::string& text = self.text;
   const PythonObject* first = given.find("", 0);
-  const bool word = first != nullptr && first->is(ObjectKind::kText) && !first->text.open();
-  if (method == "format") return brace_formatted(text, given);
+  const bool word = first != nullptr && first->is(ObjectKind::kText) && !first->open();
   if (method == "join" && first != nullptr && first->is(ObjectKind::kList)) {
-    return PythonObject::string(joined_texts(text, *first));
+    return joined_texts(self, *first);
   }
   if (method == "split" && (first == nullptr || word)) {
-    return python_split(text, first == nullptr ? "" : first->text.text, false);
+    return python_split(self, first == nullptr ? "" : first->text);
   }
   if (method == "strip" || method == "lstrip" || method == "rstrip") {
-    const std::string what = word ? first->text.text : " \t\r\n";
-    return PythonObject::string(stripped_text(text, what, method != "rstrip", method != "lstrip"));
+    const std::string what = word ? first->text : " \t\r\n";
+    return PythonObject::string(stripped_text(text, what, method != "rstrip", method != "lstrip"),
+                                self.line);
   }
   if (method == "replace" && given.unnamed.size() == 2 && word) {
-    return PythonObject::string(
-        replaced_text(text, first->text.text, python_str(given.unnamed[1])));
+    return replaced_text(self, first->text, python_str(given.unnamed[1]));
   }
-  if (text.open()) return std::nullopt;
+  if (self.open()) return std::nullopt;
   if ((method == "startswith" || method == "endswith") && word) {
-    return PythonObject::boolean(method == "startswith" ? text.text.starts_with(first->text.text)
-                                                        : text.text.ends_with(first->text.text));
+    return PythonObject::boolean(method == "startswith" ? text.starts_with(first->text)
+                                                        : text.ends_with(first->text));
   }
   if (method == "lower" || method == "upper") {
     PythonObject made = self;
-    std::ranges::transform(made.text.text, made.text.text.begin(), [&](unsigned char c) {
+    std::ranges::transform(made.text, made.text.begin(), [&](unsigned char c) {
       return static_cast<char>(method == "upper" ? std::toupper(c) : std::tolower(c));
     });
     return made;
   }
-  if (method == "resolve" || method == "absolute" || method == "expanduser" ||
-      method == "as_posix") {
-    return self;
-  }
   return std::nullopt;
 }
 
-void extend_list(PythonObject& self, PythonObject more) {
-  more.truth = true;
+void extend_list(PythonObject& self, const PythonObject& more) {
   // Of itself, too.
   const std::vector<PythonObject> added =
       more.is(ObjectKind::kList) ? more.body->items : std::vector<PythonObject>{more};
@@ -198,7 +132,7 @@ std::optional<PythonObject> record_method(PythonObject& self, std::string_view m
                                           const PythonArguments& given) {
   auto& members = self.body->members;
   const PythonObject* first = given.find("", 0);
-  if (!self.body->made_by.empty() && self.body->made_by != "environ") return std::nullopt;
+  if (!self.body->made_by.empty()) return std::nullopt;
   if (method == "items" || method == "keys" || method == "values") {
     PythonObject all = PythonObject::list();
     for (const auto& [key, value] : members) {
@@ -218,14 +152,11 @@ std::optional<PythonObject> record_method(PythonObject& self, std::string_view m
   if (first == nullptr || first->is(ObjectKind::kUnknown)) return std::nullopt;
   const auto known = python_key(*first);
   if (!known && !first->is(ObjectKind::kText)) return std::nullopt;
-  const std::string key = known.value_or(first->text.text);
+  const std::string key = known.value_or(first->text);
   if (method == "get" || method == "pop" || method == "setdefault") {
     if (const PythonObject* found = self.body->find(key)) return *found;
     const PythonObject* other = given.find("default", 1);
-    const bool environment = self.body->made_by == "environ";
-    PythonObject value = other != nullptr ? *other
-                         : environment    ? PythonObject::unknown(key, given.line)
-                                          : PythonObject();
+    const PythonObject value = other != nullptr ? *other : PythonObject();
     if (method == "setdefault") self.body->set(key, value);
     return value;
   }
@@ -236,8 +167,7 @@ PythonObject whole_number(const PythonObject& value, std::uint32_t line) {
   if (value.is(ObjectKind::kInteger)) return value;
   if (value.is(ObjectKind::kBool)) return PythonObject::integer(value.truth ? 1 : 0, line);
   if (value.is(ObjectKind::kUnknown)) return value;
-  const auto number =
-      value.is(ObjectKind::kText) ? number_in_digits(value.text.text) : std::nullopt;
+  const auto number = value.is(ObjectKind::kText) ? number_in_digits(value.text) : std::nullopt;
   return number ? PythonObject::integer(*number, line) : PythonObject::unknown("number", line);
 }
 
@@ -246,7 +176,6 @@ PythonObject mapping_of(const PythonArguments& given) {
   for (const PythonObject& one : given.unnamed) {
     if (!one.is(ObjectKind::kRecord)) continue;
     for (const auto& [key, value] : one.body->members) made.body->set(key, value);
-    if (one.body->made_by == "environ") made.body->made_by = "environ";
   }
   for (const auto& [key, value] : given.named) made.body->set(key, value);
   return made;
@@ -318,7 +247,7 @@ std::optional<PythonObject> instance_of(const PythonArguments& given) {
   bool open = false;
   for (const PythonObject& type : all) {
     // A name that no file gives a value.
-    const std::string_view named = type.said.empty() ? type.text.text : type.said;
+    const std::string_view named = type.said.empty() ? type.text : type.said;
     const std::size_t begin = named.find_last_of(std::string{'.', kHoleBegin}) + 1;
     const auto is =
         is_of_class(given.unnamed[0], named.substr(begin, named.find(kHoleEnd, begin) - begin));
@@ -345,7 +274,7 @@ std::optional<PythonObject> python_library(std::string_view name, const PythonAr
   if (name == "dict") return mapping_of(given);
   if (given.unnamed.empty()) return of_nothing(name, given.line);
   const PythonObject& first = given.unnamed.front();
-  if (name == "str" || name == "os.fspath") return PythonObject::string(python_str(first));
+  if (name == "str") return PythonObject::string(python_str(first), given.line);
   if (name == "copy.deepcopy" || name == "deepcopy" || name == "copy.copy") {
     return python_copy(first);
   }
@@ -365,16 +294,6 @@ std::optional<PythonObject> python_library(std::string_view name, const PythonAr
     PythonObject made = PythonObject::list();
     made.body->items = first.body->items;
     return made;
-  }
-  if (name == "shlex.split" && first.is(ObjectKind::kText))
-    return python_split(first.text, "", true);
-  if (name == "shlex.quote") return first;
-  if (name == "shlex.join" && first.is(ObjectKind::kList)) {
-    return PythonObject::string(joined_texts({" ", given.line}, first));
-  }
-  if (name == "textwrap.dedent" || name == "os.path.abspath" || name == "os.path.expanduser" ||
-      name == "os.path.realpath" || name == "os.path.normpath" || name == "os.path.expandvars") {
-    return first;
   }
   if (name == "Path" || name == "pathlib.Path" || name == "os.path.join") return path_of(given);
   return std::nullopt;

@@ -15,56 +15,8 @@ using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kLongestPythonText = std::size_t{1} << 18;
 
-/// Whether a value holds a body, or is too large to look.
-bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
-  std::size_t looked = 0;
-  std::vector<const PythonObject*> waiting = {&value};
-  while (!waiting.empty()) {
-    const PythonObject* one = waiting.back();
-    waiting.pop_back();
-    if (one->body == nullptr) continue;
-    if (one->body.get() == body || ++looked > kMostPythonItems) return true;
-    for (const PythonObject& item : one->body->items) waiting.push_back(&item);
-    for (const auto& [key, member] : one->body->members) waiting.push_back(&member);
-  }
-  return false;
-}
-
-/// Of a path.
-PythonObject folder_of(const PythonObject& path) {
-  const std::size_t end = path.text.text.rfind('/');
-  return end == std::string::npos ? PythonObject::string(".", path.line)
-                                  : PythonObject::string(path.text.part(0, end));
-}
-
-}  // namespace
-
-void PythonString::add(const PythonString& more) {
-  if (text.size() + more.text.size() > kLongestPythonText) {
-    fail_input(fmt::format("a text in line {} is longer than 256 KiB",
-                           more.lines.empty() ? 0 : more.lines.front()));
-  }
-  text += more.text;
-  lines.insert(lines.end(), more.lines.begin(), more.lines.end());
-}
-
-PythonString PythonString::part(std::size_t at, std::size_t count) const {
-  PythonString cut;
-  at = std::min(at, text.size());
-  count = std::min(count, text.size() - at);
-  cut.text = text.substr(at, count);
-  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(at);
-  cut.lines.assign(first, first + static_cast<std::ptrdiff_t>(count));
-  return cut;
-}
-
-bool PythonString::open() const { return text.find(kHoleBegin) != std::string::npos; }
-
-PythonString python_hole(std::string_view name, std::uint32_t line) {
-  return {fmt::format("{}{}{}", kHoleBegin, python_hole_name(name), kHoleEnd), line};
-}
-
-std::string python_hole_name(std::string_view expression) {
+/// The name of the last part of an expression.
+std::string name_of_last_part(std::string_view expression) {
   std::string name;
   std::string last;
   for (const char c : expression) {
@@ -80,24 +32,46 @@ std::string python_hole_name(std::string_view expression) {
   return name.substr(0, 60);
 }
 
+/// Whether a value holds a body, or is too large to look.
+bool leads_to(const PythonObject& value, const PythonObject::Body* body) {
+  std::size_t looked = 0;
+  std::vector<const PythonObject*> waiting = {&value};
+  while (!waiting.empty()) {
+    const PythonObject* one = waiting.back();
+    waiting.pop_back();
+    if (one->body == nullptr) continue;
+    if (one->body.get() == body || ++looked > kMostPythonItems) return true;
+    for (const PythonObject& item : one->body->items) waiting.push_back(&item);
+    for (const auto& [key, member] : one->body->members) waiting.push_back(&member);
+  }
+  return false;
+}
+
+}  // namespace
+
+void add_python_text(std::string& text, std::string_view part, std::uint32_t line) {
+  if (text.size() + part.size() > kLongestPythonText) {
+    fail_input(fmt::format("a text in line {} is longer than 256 KiB", line));
+  }
+  text += part;
+}
+
+std::string python_hole(std::string_view expression) {
+  return fmt::format("{}{}{}", kHoleBegin, name_of_last_part(expression), kHoleEnd);
+}
+
 PythonObject PythonObject::unknown(std::string_view name, std::uint32_t line) {
   PythonObject one;
   one.kind = ObjectKind::kUnknown;
-  one.text = PythonString(python_hole_name(name), line);
+  one.text = name_of_last_part(name);
   one.line = line;
   return one;
 }
 
-PythonObject PythonObject::string(PythonString text) {
+PythonObject PythonObject::string(std::string_view text, std::uint32_t line) {
   PythonObject one;
   one.kind = ObjectKind::kText;
-  one.line = text.lines.empty() ? 0 : text.lines.front();
-  one.text = std::move(text);
-  return one;
-}
-
-PythonObject PythonObject::string(std::string_view text, std::uint32_t line) {
-  PythonObject one = string(PythonString(text, line));
+  one.text = text;
   one.line = line;
   return one;
 }
@@ -165,7 +139,7 @@ std::size_t python_weight(const PythonObject& value) {
   while (!open.empty() && weight <= kMostPythonItems) {
     const PythonObject* one = open.back();
     open.pop_back();
-    weight += 1 + one->text.text.size() / 64;
+    weight += 1 + one->text.size() / 64;
     if (one->body == nullptr || one->is(ObjectKind::kUnknown)) continue;
     for (const PythonObject& item : one->body->items) open.push_back(&item);
     for (const auto& [key, member] : one->body->members) open.push_back(&member);
@@ -206,37 +180,34 @@ std::optional<std::vector<PythonObject>> python_items(const PythonObject& value)
 
 PythonObject python_attribute(const PythonObject& value, const std::string& name,
                               std::uint32_t line) {
-  if (name == "parent" && value.is(ObjectKind::kText)) return folder_of(value);
   const bool record = value.is(ObjectKind::kRecord);
   const PythonObject* member = record ? value.body->find(name) : nullptr;
   PythonObject found =
       member != nullptr ? python_as_set(*member) : PythonObject::unknown(name, line);
-  if (record && member == nullptr && found.text.text == name) found.body = value.body;
+  if (record && member == nullptr && found.text == name) found.body = value.body;
   found.line = line;
   return found;
 }
 
-PythonString python_str(const PythonObject& value) {
+std::string python_str(const PythonObject& value) {
   switch (value.kind) {
     case ObjectKind::kText:
     case ObjectKind::kReal: return value.text;
-    case ObjectKind::kInteger: return {fmt::to_string(value.number), value.line};
-    case ObjectKind::kBool: return {value.truth ? "True" : "False", value.line};
-    case ObjectKind::kNone:
-      // One that a person gives, as an argument without a default.
-      if (!value.text.text.empty()) return python_hole(value.text.text, value.line);
-      return {"None", value.line};
-    case ObjectKind::kUnknown: return python_hole(value.text.text, value.line);
+    case ObjectKind::kInteger: return fmt::to_string(value.number);
+    case ObjectKind::kBool: return value.truth ? "True" : "False";
+    case ObjectKind::kNone: return "None";
+    case ObjectKind::kUnknown: return python_hole(value.text);
     case ObjectKind::kList:
     case ObjectKind::kRecord: break;
   }
-  return python_hole("value", value.line);
+  return python_hole("value");
 }
 
 std::optional<std::string> python_key(const PythonObject& key) {
   if (!key.is(ObjectKind::kList)) {
-    PythonString said = python_str(key);
-    return said.open() ? std::nullopt : std::optional(std::move(said.text));
+    std::string said = python_str(key);
+    const bool open = said.find(kHoleBegin) != std::string::npos;
+    return open ? std::nullopt : std::optional(std::move(said));
   }
   std::vector<std::string> parts;
   for (const PythonObject& item : key.body->items) {
@@ -249,16 +220,14 @@ std::optional<std::string> python_key(const PythonObject& key) {
 
 std::optional<bool> python_truth(const PythonObject& value) {
   switch (value.kind) {
-    case ObjectKind::kNone:
-      if (!value.text.text.empty()) break;
-      return false;
+    case ObjectKind::kNone: return false;
     case ObjectKind::kBool: return value.truth;
     case ObjectKind::kInteger: return value.number != 0;
     case ObjectKind::kReal:
-      return value.text.text.find_first_of("123456789") < value.text.text.find_first_of("eE");
+      return value.text.find_first_of("123456789") < value.text.find_first_of("eE");
     case ObjectKind::kText:
-      if (value.text.text.starts_with(kHoleBegin) && value.text.text.ends_with(kHoleEnd)) break;
-      return !value.text.text.empty();
+      if (value.text.starts_with(kHoleBegin) && value.text.ends_with(kHoleEnd)) break;
+      return !value.text.empty();
     case ObjectKind::kList: return !value.body->items.empty();
     case ObjectKind::kRecord: return !value.body->members.empty() || !value.body->made_by.empty();
     case ObjectKind::kUnknown: break;

@@ -11,30 +11,18 @@
 
 namespace stepwright::launch_scripts {
 
-/// A text of a Python program of which each character knows its line, and in which holes stand for
-/// what no literal says.
-struct PythonString {
-  std::string text;                  ///< A hole is `kHoleBegin NAME kHoleEnd`.
-  std::vector<std::uint32_t> lines;  ///< Of each byte.
-
-  PythonString() = default;
-  PythonString(std::string_view said, std::uint32_t line) : text(said), lines(said.size(), line) {}
-  void add(const PythonString& more);
-  [[nodiscard]] PythonString part(std::size_t at, std::size_t count = std::string::npos) const;
-  [[nodiscard]] bool open() const;  ///< Whether it has a hole.
-};
-
+/// What a text has in the place of a value that no literal says: `kHoleBegin NAME kHoleEnd`.
 constexpr char kHoleBegin = '\x01';
 constexpr char kHoleEnd = '\x02';
 
 /// Items of a list, members of a mapping, and parts of a value that is copied, at most.
 constexpr std::size_t kMostPythonItems = 10'000;
 
-/// A hole as a text; its name is that of a variable of a shell.
-PythonString python_hole(std::string_view name, std::uint32_t line);
+/// Returns a hole with the name of the last part of an expression: "tp" of "args.tp".
+std::string python_hole(std::string_view expression);
 
-/// A name that a shell can have, of the last part of an expression: "tp" of "args.tp".
-std::string python_hole_name(std::string_view expression);
+/// Adds a part to a text. Fails with `kInput` beyond 256 KiB, naming the line.
+void add_python_text(std::string& text, std::string_view part, std::uint32_t line);
 
 /// A value while Python is followed.
 struct PythonObject {
@@ -42,9 +30,9 @@ struct PythonObject {
   struct Body;
 
   Kind kind = Kind::kNone;
-  bool truth = false;  ///< Of an unknown: it stands for any number of words.
+  bool truth = false;
   std::int64_t number = 0;
-  PythonString text;  ///< Of a text; a number that is not whole, as written; an unknown's name.
+  std::string text;  ///< Of a text; a number that is not whole, as written; an unknown's name.
   /// Shared as Python shares it: of lists, mappings and instances. Of an unknown what is set in it,
   /// or the record that has no such attribute yet.
   std::shared_ptr<Body> body;
@@ -52,7 +40,6 @@ struct PythonObject {
   std::uint32_t line = 0;  ///< Where it was last named; 0: in a file whose lines do not count.
 
   static PythonObject unknown(std::string_view name, std::uint32_t line);
-  static PythonObject string(PythonString text);
   static PythonObject string(std::string_view text, std::uint32_t line);
   static PythonObject integer(std::int64_t value, std::uint32_t line);
   static PythonObject real(std::string_view digits, std::uint32_t line);
@@ -61,13 +48,15 @@ struct PythonObject {
   static PythonObject record();
 
   [[nodiscard]] bool is(Kind one) const { return kind == one; }
-  [[nodiscard]] bool open() const { return is(Kind::kUnknown) || text.open(); }
+  [[nodiscard]] bool open() const {
+    return is(Kind::kUnknown) || text.find(kHoleBegin) != std::string::npos;
+  }
 };
 
 struct PythonObject::Body {
   std::vector<PythonObject> items;  ///< Of a list; what a call gives a class without names.
   std::vector<std::pair<std::string, PythonObject>> members;  ///< Keys, or attributes.
-  std::string made_by;  ///< "argparse", "environ", a class; `kOpenObject`.
+  std::string made_by;                                        ///< A class; `kOpenObject`.
 
   PythonObject* find(std::string_view name);
   /// Shares a value that does not lead back here, or copies it. Fails with `kInput` beyond 10,000
@@ -96,7 +85,7 @@ PythonObject python_attribute(const PythonObject& value, const std::string& name
                               std::uint32_t line);
 
 /// What `str()` gives; a hole where nobody knows.
-PythonString python_str(const PythonObject& value);
+std::string python_str(const PythonObject& value);
 
 /// The name under which a mapping has a key, "(4, 1)" of a tuple; nothing of what is open.
 std::optional<std::string> python_key(const PythonObject& key);

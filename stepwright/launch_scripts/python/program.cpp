@@ -42,9 +42,7 @@ PythonProgram::PythonProgram(std::span<const PythonText> texts, PythonHost& host
   for (const auto& [text, name] : texts) {
     const std::size_t file = files_.size();
     files_.push_back({.name = name, .text = text});
-    const bool starts = file == 0 && !host.cautious();
-    const std::string module = starts ? "__main__" : std::string(module_of(name));
-    frames_.push_back({.names = {{"__name__", PythonObject::string(module, 1)},
+    frames_.push_back({.names = {{"__name__", PythonObject::string(module_of(name), 1)},
                                  {"__file__", PythonObject::string(name, 1)}},
                        .file = file});
   }
@@ -57,20 +55,6 @@ void PythonProgram::begin(std::size_t file) {
   const std::size_t before = std::exchange(here_, file);
   run(own.lines);
   here_ = before;
-}
-
-void PythonProgram::follow_uncalled(const std::function<bool()>& done) {
-  std::vector<std::string> names;
-  for (const auto& [name, function] : files_.front().functions) {
-    const bool method = name.find('.') != std::string::npos;
-    if (!function.called && !function.nested && !method) names.push_back(name);
-  }
-  if (done()) return;
-  for (const std::string& name : names) {
-    // One of the others may have called it.
-    Function& function = files_.front().functions.at(name);
-    if (!function.called) invoke(function, {}, nullptr);
-  }
 }
 
 std::optional<PythonObject> PythonProgram::global(const std::string& name) {
@@ -89,7 +73,7 @@ PythonObject* PythonProgram::find(const std::string& name) {
     if (found != frames_[frame].names.end()) return &found->second;
     if (!frames_[frame].nested) break;
   }
-  PythonState::Names& globals = frames_[frames_[here_].file].names;
+  Names& globals = frames_[frames_[here_].file].names;
   const auto found = globals.find(name);
   return found != globals.end() ? &found->second : nullptr;
 }
@@ -127,10 +111,9 @@ std::vector<std::string> PythonProgram::names_elsewhere(const std::string& path)
   return names;
 }
 
-/// Whether a name may come from a file; a cautious host gives files without their folders.
-bool PythonProgram::looks_into(std::size_t file, const std::string& path) {
+/// Follows a file, unless it is the one that asks.
+bool PythonProgram::looks_into(std::size_t file) {
   if (file == frames_[here_].file) return false;
-  if (!host_.cautious() && !has_part(full_name(path), module_of(files_[file].name))) return false;
   begin(file);
   return true;
 }
@@ -138,7 +121,7 @@ bool PythonProgram::looks_into(std::size_t file, const std::string& path) {
 std::optional<PythonObject> PythonProgram::value_elsewhere(const std::string& path) {
   for (const std::string& name : names_elsewhere(path)) {
     for (std::size_t file = 0; file < files_.size(); ++file) {
-      if (!looks_into(file, path)) continue;
+      if (!looks_into(file)) continue;
       const std::string head = head_of(name);
       const auto found = frames_[file].names.find(head);
       if (found == frames_[file].names.end()) continue;
@@ -167,7 +150,7 @@ Definition* PythonProgram::defined(std::map<std::string, Definition> File::* kin
   for (int hops = 0; hops < kMostImports && !name.empty(); ++hops) {
     std::string further;
     for (std::size_t file = 0; file < files_.size(); ++file) {
-      if (!looks_into(file, path)) continue;
+      if (!looks_into(file)) continue;
       const auto found = (files_[file].*kind).find(name);
       if (found != (files_[file].*kind).end()) return &found->second;
       // A module that has it from another, under another name.
@@ -186,7 +169,6 @@ PythonProgram::Class* PythonProgram::defined_class(const std::string& path) {
 }
 
 PythonObject PythonProgram::value(const std::string& path, std::uint32_t line) {
-  if (auto told = host_.told(last_of(path), line)) return *told;
   const std::string head = head_of(path);
   PythonObject* found = find(head);
   if (found == nullptr) {
@@ -224,7 +206,7 @@ PythonObject PythonProgram::call(const std::string& path, const PythonArguments&
     result = method(self, path.substr(dot + 1), given);
   }
   // Under each of its names it may be given attributes.
-  if (cautious() && result.is(ObjectKind::kUnknown) && result.body == nullptr) {
+  if (result.is(ObjectKind::kUnknown) && result.body == nullptr) {
     result.body = std::make_shared<PythonObject::Body>();
     result.body->made_by = kOpenObject;
   }
@@ -245,9 +227,8 @@ PythonObject PythonProgram::method(PythonObject& self, const std::string& name,
 }
 
 void PythonProgram::bind(const std::string& path, PythonObject value) {
-  if (auto told = host_.told(path, value.line)) value = *told;
   const std::string head = head_of(path);
-  PythonState::Frame& frame = frames_[here_];
+  Frame& frame = frames_[here_];
   if (head.size() == path.size()) {
     const bool global = frame.global_names.contains(path);
     (global ? frames_[frame.file] : frame).names[path] = std::move(value);
@@ -281,10 +262,10 @@ void PythonProgram::open_object(PythonObject& object, std::string_view path, std
   if (unknown && object.body != nullptr && object.body->made_by != kOpenObject) {
     // An attribute that its owner may have got by now.
     const auto owner = object.body;
-    const PythonObject* present = owner->find(object.text.text);
+    const PythonObject* present = owner->find(object.text);
     const bool record = present != nullptr && present->is(ObjectKind::kRecord);
     const PythonObject own = record ? *present : PythonObject::record();
-    if (!record) owner->set(object.text.text, own);
+    if (!record) owner->set(object.text, own);
     object = own;
     return;
   }

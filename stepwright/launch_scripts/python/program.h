@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +14,6 @@
 #include "stepwright/launch_scripts/python/expression.h"
 #include "stepwright/launch_scripts/python/host.h"
 #include "stepwright/launch_scripts/python/source.h"
-#include "stepwright/launch_scripts/python/state.h"
 #include "stepwright/launch_scripts/python/statement.h"
 
 namespace stepwright::launch_scripts {
@@ -26,8 +25,8 @@ struct PythonText {
 };
 
 /// Follows files of Python that import each other, of which nothing is executed. Conditions and
-/// loops whose values are known are followed; of others each branch is, and what they leave behind
-/// differently is unknown, with the name of what decides; a cautious host has them passed over.
+/// loops whose values are known are followed; others are passed over, and the host is told what
+/// they would set.
 /// Fails with `kInput` on brackets and texts that never close, on nesting beyond 50 brackets or 100
 /// blocks and where following it takes too much.
 class PythonProgram final : public PythonNames {
@@ -39,8 +38,6 @@ class PythonProgram final : public PythonNames {
 
   /// Follows a file from its first statement, if it was not yet.
   void begin(std::size_t file);
-  /// Follows functions of the first file that nothing called, while `done` is false.
-  void follow_uncalled(const std::function<bool()>& done);
   /// The value of an expression that stands in a line of the first file, or in none (0); its text
   /// must outlive this, too.
   PythonObject evaluate(std::string_view text, std::uint32_t line);
@@ -52,7 +49,6 @@ class PythonProgram final : public PythonNames {
   [[nodiscard]] std::uint32_t placed(std::uint32_t line) const override {
     return frames_[here_].file == 0 ? line : 0;
   }
-  [[nodiscard]] bool cautious() const override { return host_.cautious(); }
   PythonObject value(const std::string& path, std::uint32_t line) override;
   PythonObject call(const std::string& path, const PythonArguments& given) override;
   PythonObject method(PythonObject& self, const std::string& name,
@@ -69,7 +65,6 @@ class PythonProgram final : public PythonNames {
     Lines body{};
     std::size_t file = 0;
     bool nested = false;  ///< It sees what the function around it has.
-    bool called = false;
   };
   struct Class {
     std::string name;
@@ -87,7 +82,13 @@ class PythonProgram final : public PythonNames {
     std::map<std::string, std::string> imported{};  ///< Names, and what they are in full.
   };
   enum class Flow : std::uint8_t { kNext, kReturn, kBreak, kContinue };
-  struct Branches;
+  using Names = std::map<std::string, PythonObject>;
+  struct Frame {
+    Names names{};
+    std::size_t file = 0;                  ///< The place of its file.
+    bool nested = false;                   ///< True if it sees the names of the frame before.
+    std::set<std::string> global_names{};  ///< Names that it gives to all functions of its file.
+  };
 
   // Names: python_program.cpp.
   [[nodiscard]] File& file_here() { return files_[frames_[here_].file]; }
@@ -96,7 +97,7 @@ class PythonProgram final : public PythonNames {
   [[nodiscard]] std::string full_name(const std::string& path) const;
   [[nodiscard]] std::string handed_on(std::string full) const;
   [[nodiscard]] std::vector<std::string> names_elsewhere(const std::string& path) const;
-  bool looks_into(std::size_t file, const std::string& path);
+  bool looks_into(std::size_t file);
   std::optional<PythonObject> value_elsewhere(const std::string& path);
   template <class Definition>
   Definition* defined(std::map<std::string, Definition> File::* kind, const std::string& path);
@@ -106,10 +107,9 @@ class PythonProgram final : public PythonNames {
 
   // Functions and classes: python_definition.cpp.
   PythonObject invoke(Function& function, const PythonArguments& given, const PythonObject* self);
-  PythonState::Frame frame_of(const Function& function, const PythonArguments& given,
-                              const PythonObject* self);
+  Frame frame_of(const Function& function, const PythonArguments& given, const PythonObject* self);
   void parameter(const PythonLine& said, const PythonArguments& given, std::size_t& place,
-                 PythonState::Frame& frame);
+                 Frame& frame);
   PythonObject instance(const Class& type, const PythonArguments& given);
   void fields(const Class& type, const PythonArguments& given, std::size_t& place,
               PythonObject& made, int depth = 0);
@@ -127,21 +127,18 @@ class PythonProgram final : public PythonNames {
   Flow loop(std::string_view text, const PythonLine& line, Lines body);
   Flow around(std::string_view text, const PythonLine& line, Lines body);
   Flow conditional(Lines lines, std::size_t& at);
-  void branch(const PythonLine& head, Lines body, Branches& branches);
-  void open_branch(const PythonLine& head, Lines body, Branches& branches);
-  Flow joined(Branches& branches);
+  std::optional<bool> condition(const PythonLine& head);
   void pass_over(const PythonLine& head, Lines block);
   void note_passed(const PythonLine& line, const PythonLine& head);
   void expression(const PythonLine& line);
   void assign(const PythonAssignment& set, const PythonLine& line);
   PythonObject changed(const PythonAssignment& set, const PythonLine& line, PythonObject value);
   void assign_item(std::string_view target, const PythonLine& line, const PythonObject& value);
-  PythonState taken(std::uint32_t line);
 
   PythonHost& host_;
   std::vector<File> files_;
-  std::vector<PythonState::Frame> frames_;  ///< First the globals of each file.
-  std::size_t here_ = 0;                    ///< The frame of what is followed.
+  std::vector<Frame> frames_;  ///< First the globals of each file.
+  std::size_t here_ = 0;       ///< The frame of what is followed.
   std::map<std::pair<const char*, std::size_t>, PythonNode> trees_;  ///< Of expressions.
   PythonObject returned_;
   std::size_t effort_ = 0;

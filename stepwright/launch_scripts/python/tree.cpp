@@ -26,7 +26,7 @@ class TreeMaker {
   explicit TreeMaker(const std::string& file) : file_(file) {}
 
   Tree tree(const PythonObject& value, int depth = 0) {
-    values_ += 1 + value.text.text.size() / kBytesOfValue;
+    values_ += 1 + value.text.size() / kBytesOfValue;
     if (values_ > kMostValues) {
       fail_input(fmt::format("{}: its values grow beyond {}", file_, kMostValues));
     }
@@ -52,15 +52,15 @@ class TreeMaker {
       case ObjectKind::kNone: return {};
       case ObjectKind::kBool: return {known.truth};
       case ObjectKind::kInteger: return {known.number};
-      case ObjectKind::kReal: return Tree::scalar(known.text.text, false);
+      case ObjectKind::kReal: return Tree::scalar(known.text, false);
       case ObjectKind::kList: return items(known.body->items, known.line, depth);
       case ObjectKind::kRecord: return object(known, depth);
       case ObjectKind::kText:
-        if (!known.open()) return Tree::scalar(known.text.text, true);
+        if (!known.open()) return Tree::scalar(known.text, true);
         break;
       case ObjectKind::kUnknown: break;
     }
-    return unread_value(known.said.empty() ? known.text.text : known.said);
+    return unread_value(known.said.empty() ? known.text : known.said);
   }
 
   Tree object(const PythonObject& value, int depth) {

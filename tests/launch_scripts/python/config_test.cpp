@@ -33,6 +33,9 @@ bool has_unread(const PythonConfig& config, std::string_view name) {
   return std::ranges::find(config.unread, name, &PythonUnread::name) != config.unread.end();
 }
 
+/// The only function that makes a configuration, at the end of a text.
+constexpr const char* kOnly = "def only() -> Config:\n    return Config(size=7)\n";
+
 constexpr const char* kRegistry = R"(
 """A registry: Config( in a docstring."""
 from somewhere import Config  # Config(size=0)
@@ -292,6 +295,58 @@ TEST(PythonConfig, EndsOnHostileTexts) {
   std::string path = "def f() -> Config:\n    c = Config()\n    c";
   for (int i = 0; i < 100'000; ++i) path += ".a";
   EXPECT_NO_THROW(config_of(path + " = 1\n    return c\n"));
+}
+
+TEST(PythonConfig, RefusesWhatGrowsOrNestsTooMuch) {
+  std::string blocks;
+  for (int i = 0; i < 200; ++i) blocks += std::string(static_cast<std::size_t>(i), ' ') + "if 1:\n";
+  const std::string nested[] = {
+      "x = " + std::string(5000, '[') + std::string(5000, ']') + "\n",
+      blocks + std::string(200, ' ') + "x = 1\n",
+      "x = 'aaaaaaaa'\nfor i in range(100):\n    x = x + x\n",
+      "x = 'aaaaaaaa'\nfor i in range(100):\n    x = f'{x}{x}'\n",
+      "x = 'aaaaaaaa'\nfor i in range(100):\n    x = ','.join([x, x])\n",
+      "for i in range(999):\n  for j in range(999):\n    for k in range(999):\n      x = i\n"};
+  for (const std::string& text : nested) EXPECT_THROW(config_of(text + kOnly), Error) << text;
+}
+
+TEST(PythonConfig, DamagedStatementsEnd) {
+  for (const char* text :
+       {"x = ['a']\nfor i in range(1000):\n    x = x + x\n    x.append(x)\n    x[0] = x\n",
+        "def g():\n    g()\n    g()\ng()\n",
+        "x = []\nfor i in range(999):\n  for j in range(99):\n    x = [x]\n", "x = {a: b for}\n",
+        "f'{'\n", "x = 'a' % (\n", "def :\n", "class\n", "if\n", "for in :\n  x\n", "x[\n",
+        "a = b = = c\n", "return\n", "*\n", "x = f'{{{x!r:>{w}}}}'\n", "lambda: (\n",
+        "x = 1 if else 2\n", "x = '%s %d %' % (1, 2)\n", "x = 'a b'.split(' ')[7]\n"}) {
+    try {
+      EXPECT_EQ(config_value(config_of(std::string(text) + kOnly), "size"), "7") << text;
+    } catch (const Error& error) {
+      EXPECT_NE(*error.what(), '\0') << text;
+    }
+  }
+}
+
+TEST(PythonConfig, TextsAreFormattedJoinedAndSplit) {
+  const PythonConfig config = config_of(R"(
+def f() -> Config:
+    names = "a, b ,c".split(",")
+    return Config(
+        format="%s-%d%%" % ("x", 3),
+        join="-".join([name.strip() for name in names]),
+        words="|".join("  a  b\tc ".split()),
+        replaced="a-b-c".replace("-", "--"),
+        sum="a" + "b",
+        ends="model.nemo".endswith(".nemo"),
+        hole="-".join(["a", unknown]),
+    )
+)");
+  EXPECT_EQ(config_value(config, "format"), "x-3%");
+  EXPECT_EQ(config_value(config, "join"), "a-b-c");
+  EXPECT_EQ(config_value(config, "words"), "a|b|c");
+  EXPECT_EQ(config_value(config, "replaced"), "a--b--c");
+  EXPECT_EQ(config_value(config, "sum"), "ab");
+  EXPECT_EQ(config_value(config, "ends"), "true");
+  EXPECT_TRUE(has_unread(config, "hole"));
 }
 
 TEST(PythonConfig, DecidesWhatKnownValuesDecide) {
