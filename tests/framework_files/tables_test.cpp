@@ -7,7 +7,10 @@
 #include <set>
 
 #include "stepwright/core/error.h"
+#include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -65,12 +68,64 @@ TEST(SettingTable, RefusesARowWithoutASourceOrAName) {
 TEST(SettingTable, RefusesSettingsThatMatterAndLeaveNothingOut) {
   EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, matters: unknown}]}\n"),
               HasSubstr("leaves_out"));
+  EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, leaves_out: \"\"}]}\n"),
+              HasSubstr("leaves_out"));
+}
+
+TEST(SettingTable, ReadsSettingsOfWhichNobodyKnowsWhatTheyLeaveOut) {
+  const SettingTable table =
+      table_of("- {source: a.py, rows: [{key: a*, matters: unknown, leaves_out: \"\"}]}\n");
+  EXPECT_EQ(table.rows().front().matters, Matters::kMaybe);
+  EXPECT_EQ(table.rows().front().leaves_out, "");
 }
 
 TEST(SettingTable, KeepsItsTextsWhenItIsMoved) {
   SettingTable first = table_of("- {source: a.py, rows: [{key: a_name_that_is_not_short}]}\n");
   const SettingTable second = std::move(first);
   EXPECT_EQ(second.rows().front().name, "a_name_that_is_not_short");
+}
+
+TEST(PlaceTable, ReadsAPlaceForEachPath) {
+  const PlaceTable table(Document::parse(
+      "- source: a.yaml\n"
+      "  places: [{paths: [engine.*, optim.lr]}, {path: engine.tp, field: tensor}]\n"
+      "- {source: b.yaml, rows: [{key: seed}]}\n",
+      "settings.yaml"));
+  ASSERT_EQ(table.places().size(), 3U);
+  EXPECT_EQ(table.places()[1].path, "optim.lr");
+  EXPECT_EQ(table.places()[1].field, "");
+  EXPECT_EQ(table.places()[2].field, "tensor");
+  EXPECT_EQ(megatron_places("rl/verl_tuning").size(), 13U);
+}
+
+TEST(WordTable, ReadsSectionsOfAllGroupsInTheirOrder) {
+  const WordTable table(
+      Document::parse("- {source: a.py, models: {b: one, a: two}, empty: {}}\n"
+                      "- {source: c.py, models: {c: one}}\n",
+                      "models.yaml"));
+  const auto models = table.section("models");
+  ASSERT_EQ(models.size(), 3U);
+  EXPECT_EQ(models[0], WordRow("b", "one"));
+  EXPECT_EQ(models[2], WordRow("c", "one"));
+  EXPECT_EQ(table.names(), (std::vector<std::string_view>{"models", "empty"}));
+  EXPECT_TRUE(table.section("none").empty());
+}
+
+TEST(WordTable, RefusesAGroupWithoutASourceAndAWordThatStandsTwice) {
+  EXPECT_THROW(WordTable(Document::parse("- {models: {a: b}}\n", "models.yaml")), Error);
+  const std::string twice = "- {source: a, models: {a: b}}\n- {source: b, models: {a: c}}\n";
+  EXPECT_THROW(WordTable(Document::parse(twice, "models.yaml")), Error);
+}
+
+TEST(WordTable, NamesBuiltInModels) {
+  for (const std::string_view table : {"bridge/models", "primus/models"}) {
+    EXPECT_FALSE(words_below(table, "models").empty()) << table;
+    for (const auto& [word, model] : words_below(table, "models")) {
+      EXPECT_TRUE(model::built_in_of_id("hub/" + model)) << table << ": " << word;
+    }
+  }
+  EXPECT_EQ(meaning_of("primus/models", "models", "llama3_8b"), "llama-3-8b");
+  EXPECT_EQ(meaning_of("primus/models", "models", "llama9_8b"), "");
 }
 
 TEST(Tables, AreReadAndNameEachSettingOnce) {
@@ -80,7 +135,7 @@ TEST(Tables, AreReadAndNameEachSettingOnce) {
     std::set<std::string_view> names;
     for (const KnownSetting& known : known_settings(file.name)) {
       EXPECT_TRUE(names.insert(known.name).second) << file.name << ": " << known.name;
-      EXPECT_EQ(known.matters != Matters::kNo, !known.leaves_out.empty()) << known.name;
+      EXPECT_TRUE(known.matters != Matters::kYes || !known.leaves_out.empty()) << known.name;
       EXPECT_FALSE(known.source.empty()) << file.name << ": " << known.name;
       ++all;
     }

@@ -9,12 +9,12 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/framework_files/bridge/settings.h"
 #include "stepwright/framework_files/bridge/workload.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/python_report.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/recognition/embedded.h"
@@ -30,9 +30,9 @@ constexpr std::string_view kWorkload = "get_workload_base_config(";
 /// Where a container says whose common settings it has.
 constexpr std::string_view kBase = "()";
 
-const BridgeCommon* common_of(std::string_view function) {
-  const auto* found = std::ranges::find(kBridgeCommons, function, &BridgeCommon::function);
-  return found == std::end(kBridgeCommons) ? nullptr : found;
+/// What a function that recipes begin with sets; empty if it is none.
+std::span<const WordRow> common_of(std::string_view function) {
+  return words_below("bridge/recipes", function);
 }
 
 /// Fails on a configuration that comes from a recipe which no file has: what it says counts.
@@ -60,9 +60,10 @@ std::optional<cluster::Device> device_of(const Given& given) {
 /// Functions of Megatron-Bridge that a recipe calls.
 std::optional<Tree> known_recipe(const std::string& function, const Tree& arguments,
                                  const std::string& /*file*/) {
-  if (const BridgeCommon* common = common_of(function)) {
+  if (!common_of(function).empty()) {
     Tree container = Tree::mapping().set(kBase, function);
-    if (common->adapters) container.set("peft", Tree::mapping().set("()", "LoRA"));
+    const std::string_view adapters = meaning_of("bridge/recipes", function, "peft");
+    if (!adapters.empty()) container.set("peft", Tree::mapping().set("()", adapters));
     return container;
   }
   if (!function.starts_with("AutoBridge.from_hf_")) return bridge_precision(function, arguments);
@@ -74,13 +75,12 @@ std::optional<Tree> known_recipe(const std::string& function, const Tree& argume
 Tree common_defaults(const Document& document) {
   Tree usual = Tree::mapping();
   const auto base = document.root().find(kBase);
-  const BridgeCommon* common = base && base->is_scalar() ? common_of(base->text()) : nullptr;
   usual.set("use_distributed_optimizer", true).set("precision", "bf16");
   usual.set("grad_reduce_in_fp32", true);
-  if (common == nullptr) return usual;
-  usual.set("micro_batch_size", common->micro_batch).set("global_batch_size", common->sequences);
-  usual.set("seq_length", common->length);
-  if (common->overlap) usual.set("overlap_grad_reduce", true).set("overlap_param_gather", true);
+  if (!base || !base->is_scalar()) return usual;
+  for (const auto& [field, value] : common_of(base->text())) {
+    if (field != "peft") usual.set(field, Tree::scalar(value, false));
+  }
   return usual;
 }
 
@@ -205,9 +205,9 @@ void add_provider_defaults(Node root, Tree& usual) {
   if (!type || !type->is_scalar()) return;
   const std::string text = type->text();
   const std::string_view name = std::string_view(text).substr(text.rfind('.') + 1);
-  if (std::ranges::find(kBridgeHybrids, name) == std::end(kBridgeHybrids)) return;
-  for (const BridgeDefault& each : kBridgeHybridDefaults) {
-    usual.set(each.field, Tree::scalar(std::string(each.value), false));
+  const std::string_view defaults = meaning_of("bridge/models", "defaults_of", name);
+  for (const auto& [field, value] : words_below("bridge/models", defaults)) {
+    usual.set(field, Tree::scalar(value, false));
   }
 }
 
@@ -247,9 +247,9 @@ void name_bridge_model(const Document& document, const Given& given, Draft& draf
   if (!call || !call->is_scalar()) return;
   const std::string text = call->text();
   const std::string name = text.substr(text.rfind('.') + 1);
-  const auto* const known = std::ranges::find(kBridgeProviders, name, &BridgeProvider::name);
-  if (known != std::end(kBridgeProviders)) {
-    take_named_model(fmt::format("hub/{}", known->model), given, draft);
+  const std::string_view known = meaning_of("bridge/models", "models", name);
+  if (!known.empty()) {
+    take_named_model(fmt::format("hub/{}", known), given, draft);
     list_tokens_of_class(document, name, draft);
   } else if (!unnamed && !has_open_sizes(name)) {
     if (!says_sizes(*model)) draft.unknown_model = printable(text);
@@ -309,7 +309,7 @@ void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given&
   const Document document = with_settings(Document::from(config.tree, file.name), given);
   const Fields root(document.root());
   name_bridge_model(document, given, draft);
-  MegatronText text{.said = megatron_tree(document.root(), kBridgePlaces),
+  MegatronText text{.said = megatron_tree(document.root(), megatron_places("bridge/settings")),
                     .usual = common_defaults(document),
                     .program = "Megatron-Bridge's common recipe"};
   use_words_of_arguments(text.said);
@@ -324,8 +324,8 @@ void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given&
     if (Tree* own = text.said.find("grad_reduce_in_fp32")) own->text = "true";
   }
   read_bridge_adapters(root, draft);
-  read_megatron_text(text, root, kBridgeSettings, given, draft, file.name);
-  list_python_unread(config, document, kBridgeSettings, draft.report,
+  read_megatron_text(text, root, known_settings("bridge/settings"), given, draft, file.name);
+  list_python_unread(config, document, known_settings("bridge/settings"), draft.report,
                      known_settings("megatron/settings"));
 }
 

@@ -32,10 +32,6 @@ struct KnownSetting {
   std::string_view source{};      ///< Where the program defines it; empty: its table says it.
 };
 
-/// What packing leaves out where nobody says how long documents are.
-inline constexpr std::string_view kLengthsUnsaid =
-    "how long documents are, which --batch '{lengths: ...}' says: full sequences are counted";
-
 /// A setting that a plan or its job took from a file.
 struct ReadSetting {
   std::string name, value, file;

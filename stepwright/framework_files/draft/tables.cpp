@@ -2,12 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-#include <map>
-#include <memory>
-
 #include "stepwright/core/error.h"
-#include "stepwright/core/later.h"
 #include "stepwright/framework_files/recognition/embedded.h"
 
 namespace stepwright::framework_files {
@@ -17,6 +12,8 @@ Document table_document(std::string_view name) {
   if (file == nullptr) fail_input(fmt::format("there is no table '{}'", name));
   return Document::parse(file->text, fmt::format("{}.yaml", name));
 }
+
+std::vector<std::string_view> table_names() { return names_of(embedded_tables()); }
 
 std::vector<std::string> texts_of(Node row, std::string_view one, std::string_view several) {
   const auto list = row.find(several);
@@ -32,14 +29,20 @@ std::string_view KeptTexts::keep(Node row, std::string_view key) {
   return value ? keep(value->text()) : std::string_view();
 }
 
+void check_source(Node group) {
+  if (group.get("source").text().empty()) {
+    group.fail("needs a source: where the program defines its settings");
+  }
+}
+
 void each_row(const Document& table, std::string_view list,
               const std::function<void(Node row, const std::string& source)>& visit) {
   const Node groups = table.root();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Node group = groups.at(i);
-    group.allow_only({"source", "rows", "arguments", "idle"});
+    group.allow_only({"source", "places", "rows", "arguments", "idle"});
+    check_source(group);
     const std::string source = group.get("source").text();
-    if (source.empty()) group.fail("needs a source: where the program defines its settings");
     const auto rows = group.find(list);
     for (std::size_t row = 0; rows && row < rows->size(); ++row) visit(rows->at(row), source);
   }
@@ -57,9 +60,12 @@ void SettingTable::add(Node row, const std::string& source) {
                        .leaves_out = texts_.keep(row, "leaves_out"),
                        .usual = texts_.keep(row, "harmless"),
                        .source = texts_.keep(source)};
-  if (!setting.leaves_out.empty()) setting.matters = Matters::kYes;
+  const bool leaves_out = row.find("leaves_out").has_value();
+  if (leaves_out) setting.matters = Matters::kYes;
   if (matters) setting.matters = matters->choice(kMattersNames);
-  if ((setting.matters == Matters::kNo) != setting.leaves_out.empty()) {
+  const bool open = setting.matters == Matters::kMaybe;
+  if ((setting.matters != Matters::kNo) != leaves_out ||
+      (leaves_out && setting.leaves_out.empty() && !open)) {
     row.fail("needs leaves_out where it matters, and only there");
   }
   for (std::string& name : texts_of(row, "key", "keys")) {
@@ -69,20 +75,7 @@ void SettingTable::add(Node row, const std::string& source) {
 }
 
 std::span<const KnownSetting> known_settings(std::string_view table) {
-  using Tables = std::map<std::string_view, std::unique_ptr<Later<SettingTable>>>;
-  static const Tables kTables = [] {
-    Tables tables;
-    for (const EmbeddedFile& file : embedded_tables()) {
-      const std::function<SettingTable()> read = [&file] {
-        return SettingTable(table_document(file.name));
-      };
-      tables.emplace(file.name, std::make_unique<Later<SettingTable>>(read));
-    }
-    return tables;
-  }();
-  const auto found = kTables.find(table);
-  if (found == kTables.end()) fail_input(fmt::format("there is no table '{}'", table));
-  return found->second->get().rows();
+  return loaded_table<SettingTable>(table).rows();
 }
 
 }  // namespace stepwright::framework_files

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -8,14 +10,41 @@
 #include <vector>
 
 #include "stepwright/core/document.h"
+#include "stepwright/core/later.h"
 #include "stepwright/framework_files/draft/import_report.h"
 
 namespace stepwright::framework_files {
 
 /// Reads a table by folder and name, `megatron/settings`: a list of groups, each a `source`, which
-/// says where the program defines its settings, and `rows` (`SettingTable`), or `arguments` and
-/// `idle` (`megatron/arguments.h`). Fails with `kInput` where there is none of that name.
+/// says where the program defines its settings, and `rows` (`SettingTable`), `places`
+/// (`megatron/carried_fields.h`), or `arguments` and `idle` (`megatron/arguments.h`). Fails with
+/// `kInput` where there is none of that name.
 Document table_document(std::string_view name);
+
+/// The names of all tables, sorted.
+std::vector<std::string_view> table_names();
+
+/// Returns a table as a `Table`, which is made of its document when it is first asked for. Fails
+/// with `kInput` where there is none of that name.
+template <class Table>
+const Table& loaded_table(std::string_view name) {
+  using Tables = std::map<std::string_view, std::unique_ptr<Later<Table>>>;
+  static const Tables kTables = [] {
+    Tables tables;
+    for (const std::string_view each : table_names()) {
+      const std::function<Table()> load = [each] { return Table(table_document(each)); };
+      tables.emplace(each, std::make_unique<Later<Table>>(load));
+    }
+    return tables;
+  }();
+  const auto found = kTables.find(name);
+  // The document of an unknown table cannot be read: the call fails.
+  if (found == kTables.end()) static_cast<void>(table_document(name));
+  return found->second->get();
+}
+
+/// Fails with `kInput` on a group without a source.
+void check_source(Node group);
 
 /// Visits the rows of a list (`rows`) in each group of a table. Fails with `kInput` on a group
 /// without a source.
@@ -41,8 +70,8 @@ class SettingTable {
  public:
   /// Reads `{key, field, matters, leaves_out, harmless}`, with `keys` for several settings alike:
   /// the members of `KnownSetting`, of which `harmless` is `usual`. A row with `leaves_out`
-  /// matters, unless it says `matters: unknown`. Fails with `kInput` on a group without a source,
-  /// and on a row without a key.
+  /// matters, unless it says `matters: unknown`; `leaves_out: ""`: nobody knows what. Fails with
+  /// `kInput` on a group without a source, and on a row without a key.
   explicit SettingTable(const Document& document);
   SettingTable(SettingTable&&) = default;
   SettingTable& operator=(SettingTable&&) = default;

@@ -11,8 +11,8 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
-#include "stepwright/framework_files/gpt_neox/settings.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/model/catalog.h"
@@ -283,7 +283,7 @@ void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Give
                                                       {plan::Optimizer::kSgd, "SGD"},
                                                       {plan::Optimizer::kSgd, "sgd"}};
   draft.optimizer = fields.section("optimizer").choice("type", kWords, plan::Optimizer::kAdam);
-  list_settings(fields, file, kNeoxSettings, draft.report);
+  list_settings(fields, file, known_settings("gpt_neox/settings"), draft.report);
 }
 
 }  // namespace stepwright::framework_files

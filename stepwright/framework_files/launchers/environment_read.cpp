@@ -2,8 +2,8 @@
 
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/launchers/environment.h"
-#include "stepwright/framework_files/launchers/environment_settings.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 
 namespace stepwright::framework_files {
@@ -52,7 +52,7 @@ bool asks_for_equal_bits(std::string_view name, std::string_view value) {
 }  // namespace
 
 const KnownSetting* known_variable(std::string_view name) {
-  return known_setting(kEnvironment, name);
+  return known_setting(known_settings("launchers/environment"), name);
 }
 
 void read_environment(const StartedCommand& command, Draft& draft) {

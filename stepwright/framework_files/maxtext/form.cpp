@@ -4,9 +4,9 @@
 
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/setting_words.h"
-#include "stepwright/framework_files/maxtext/settings.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 
 namespace stepwright::framework_files {
@@ -18,7 +18,7 @@ constexpr std::string_view kLogged = "Config param ";
 
 constexpr SettingProgram kProgram = {
     .framework = "MaxText", .target = "maxtext", .has_setting = [](std::string_view name) {
-      return known_setting(kMaxTextSettings, name) != nullptr;
+      return known_setting(known_settings("maxtext/settings"), name) != nullptr;
     }};
 
 Document read_logged(const launch_scripts::SourceFile& file) {

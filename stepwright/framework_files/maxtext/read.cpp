@@ -8,9 +8,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/maxtext/form.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
-#include "stepwright/framework_files/maxtext/settings.h"
 #include "stepwright/framework_files/maxtext/words.h"
 #include "stepwright/model/catalog.h"
 
@@ -368,7 +368,7 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
   read_weight_type(fields, draft);
   pass_defaults(fields);
   if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = plan::Dispatcher::kAllGather;
-  list_settings(fields, name, kMaxTextSettings, draft.report);
+  list_settings(fields, name, known_settings("maxtext/settings"), draft.report);
   mark_dense_experts(draft.report);
 }
 

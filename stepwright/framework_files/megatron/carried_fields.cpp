@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "stepwright/framework_files/draft/fields.h"
-#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
@@ -97,6 +97,19 @@ void move_asked(const Fields& root, std::span<const KnownSetting> known, ImportR
 }
 
 }  // namespace
+
+PlaceTable::PlaceTable(const Document& document) {
+  each_row(document, "places", [&](Node row, const std::string& /*source*/) {
+    row.allow_only({"path", "paths", "field"});
+    for (std::string& path : texts_of(row, "path", "paths")) {
+      places_.push_back({texts_.keep(std::move(path)), texts_.keep(row, "field")});
+    }
+  });
+}
+
+std::span<const MegatronPlace> megatron_places(std::string_view table) {
+  return loaded_table<PlaceTable>(table).places();
+}
 
 Tree megatron_tree(Node root, std::span<const MegatronPlace> places) {
   Gatherer gatherer(places);

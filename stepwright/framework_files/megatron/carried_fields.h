@@ -3,11 +3,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/import_report.h"
+#include "stepwright/framework_files/draft/tables.h"
 
 namespace stepwright::framework_files {
 
@@ -19,6 +21,25 @@ struct MegatronPlace {
   std::string_view path;
   std::string_view field;  ///< Empty for a section, and for what is left where it is.
 };
+
+/// The places of a table.
+class PlaceTable {
+ public:
+  /// Reads `{path, field}` below `places`, with `paths` for several alike. Fails with `kInput` on a
+  /// group without a source, and on a place without a path.
+  explicit PlaceTable(const Document& document);
+  PlaceTable(PlaceTable&&) = default;
+  PlaceTable& operator=(PlaceTable&&) = default;
+
+  [[nodiscard]] std::span<const MegatronPlace> places() const { return places_; }
+
+ private:
+  KeptTexts texts_;
+  std::vector<MegatronPlace> places_;
+};
+
+/// The places of a table (`rl/verl`).
+std::span<const MegatronPlace> megatron_places(std::string_view table);
 
 /// Fields of Megatron under their names, and all else under its dotted path. Later places of a file
 /// count.

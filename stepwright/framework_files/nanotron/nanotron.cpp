@@ -7,8 +7,8 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/launchers/configured.h"
-#include "stepwright/framework_files/nanotron/settings.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -144,7 +144,7 @@ void read_nanotron(std::span<const launch_scripts::SourceFile> files, const Give
   draft.plan.micro_batch = tokens.integer("micro_batch_size", 1);
   draft.micro_batches = tokens.integer("batch_accumulation_per_replica", 1);
   draft.length = tokens.size("sequence_length");
-  list_settings(root, file.name, kNanotronSettings, draft.report);
+  list_settings(root, file.name, known_settings("nanotron/settings"), draft.report);
 }
 
 }  // namespace stepwright::framework_files

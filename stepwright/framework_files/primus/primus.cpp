@@ -11,12 +11,12 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/primus/script.h"
-#include "stepwright/framework_files/primus/settings.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/model/catalog.h"
@@ -76,7 +76,7 @@ Tree with_arguments(const Tree& said, const std::string& file, ImportReport& rep
     std::string flag = "--" + name;
     std::ranges::replace(flag, '_', '-');
     const bool known = known_setting(known_settings("megatron/settings"), name) != nullptr ||
-                       known_setting(kPrimusSettings, name) != nullptr;
+                       known_setting(known_settings("primus/settings"), name) != nullptr;
     const auto argument = known ? std::nullopt : find_argument(flag);
     if (!argument || value.kind == Tree::Kind::kNull) {
       fields.set(name, value);
@@ -111,36 +111,34 @@ void take_turbo_dispatcher(Tree& fields) {
   fields.set("moe_token_dispatcher_type", word);
 }
 
-/// The model of a file under primus/configs/models; null where it is none that is built in.
-const PrimusModel* primus_model(const Fields& trainer) {
+/// The name under which "primus/models" lists the model file of a trainer.
+std::string primus_model(const Fields& trainer) {
   std::string file = trainer.word("model", "");
   std::ranges::transform(file, file.begin(),
                          [](unsigned char letter) { return std::tolower(letter); });
   for (const std::string_view end : {".yaml", "-fp8", "-bf16"}) {
     if (file.ends_with(end)) file.erase(file.size() - end.size());
   }
-  const auto* known = std::ranges::find(kPrimusModels, file, &PrimusModel::file);
-  return known == std::end(kPrimusModels) ? nullptr : known;
+  return file;
 }
 
 void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) {
   const std::string whole = trainer.word("model", "");
   if (given.known_model || whole.empty()) return;
-  const PrimusModel* known = primus_model(trainer);
-  if (known == nullptr) {
+  const std::string_view known = meaning_of("primus/models", "models", primus_model(trainer));
+  if (known.empty()) {
     trainer.find("model")->fail("is none of the built-in models: --model is required");
   }
   // primus/configs/models/megatron/gpt_oss_20B.yaml goes over DeepSeek's: a shared expert, its
   // tokenizer, no sinks and no windows.
-  if (known->model.starts_with("gpt-oss") && trainer.word("framework", "megatron") == "megatron") {
+  if (known.starts_with("gpt-oss") && trainer.word("framework", "megatron") == "megatron") {
     trainer.find("model")->fail(
         fmt::format("has sizes of its own in Primus for Megatron-LM, not those of the released "
                     "model: --model says them (or {}, where its own are near enough)",
-                    known->model));
+                    known));
   }
-  draft.model = model::built_in_model(known->model);
-  draft.notes.push_back(
-      fmt::format("{} is taken to be the model {}.", printable(whole), known->model));
+  draft.model = model::built_in_model(known);
+  draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(whole), known));
 }
 
 /// Reads one experiment; `environment`: what its `${NAME}` sees.
@@ -183,19 +181,18 @@ void read_experiment(const launch_scripts::SourceFile& file, const Given& given,
     read_titan_config({Document::from(overrides, file.name), true, {}}, given, draft);
     return;
   }
-  Tree fields =
-      with_arguments(megatron_tree(document.root(), kPrimusPlaces), file.name, draft.report);
+  Tree fields = with_arguments(megatron_tree(document.root(), megatron_places("primus/settings")),
+                               file.name, draft.report);
   read_flags_of_yaml(fields);
   take_turbo_dispatcher(fields);
   MegatronText text{.said = fields,
                     .usual = tunes ? primus_tuning_defaults() : primus_defaults(),
                     .program = "Primus"};
   if (tunes) read_primus_adapters(trainer.section("overrides").section("lora"), draft);
-  const PrimusModel* model = primus_model(trainer);
-  if (model != nullptr && !model->dispatcher.empty()) {
-    text.usual.set("moe_token_dispatcher_type", model->dispatcher);
-  }
-  read_megatron_text(text, root, kPrimusSettings, given, draft, file.name);
+  const std::string_view dispatcher =
+      meaning_of("primus/models", "dispatchers", primus_model(trainer));
+  if (!dispatcher.empty()) text.usual.set("moe_token_dispatcher_type", dispatcher);
+  read_megatron_text(text, root, known_settings("primus/settings"), given, draft, file.name);
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
-#include "stepwright/framework_files/rl/nemo_rl_settings.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright::framework_files {
@@ -106,7 +106,7 @@ void read_dtensor(const Fields& root, const std::string& file, const Given& give
   draft.sequences = policy.size("train_global_batch_size");
   draft.length = policy.size("max_total_sequence_length");
   plan.micro_batch = policy.integer("train_micro_batch_size", 1);
-  list_settings(root, file, kNemoRlSettings, draft.report);
+  list_settings(root, file, known_settings("rl/nemo_rl"), draft.report);
 }
 
 void read_policy_recompute(const Fields& config, Tree& fields) {
@@ -147,7 +147,8 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
   static constexpr std::string_view kDegrees[] = {"tensor_model_parallel_size",
                                                   "pipeline_model_parallel_size"};
   check_parent(root, config, kDegrees);
-  MegatronText text{.said = megatron_tree(root.node(), kNemoRlPlaces), .program = "NeMo-RL"};
+  MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/nemo_rl")),
+                    .program = "NeMo-RL"};
   const DType precision = policy.choice("precision", kNemoRlPrecisions, DType::kBf16);
   text.derived.set("precision", precision == DType::kBf16   ? "bf16"
                                 : precision == DType::kFp16 ? "fp16"
@@ -158,7 +159,7 @@ void read_megatron_policy(const Fields& root, const std::string& file, const Giv
     text.derived.set("fp8", eight.word("fp8", "hybrid"));
     text.derived.set("fp8_recipe", eight.word("fp8_recipe", "delayed"));
   }
-  read_megatron_text(text, root, kNemoRlSettings, given, draft, file);
+  read_megatron_text(text, root, known_settings("rl/nemo_rl"), given, draft, file);
   take_kernels(draft);
 }
 

@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
@@ -20,7 +21,6 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/rl/openrlhf_settings.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
 
 namespace stepwright::framework_files {
@@ -293,7 +293,7 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
                     file, batch.sequences, batch.micro_batch, data));
   }
   take_update_batch(batch.sequences, batch.micro_batch, draft);
-  list_settings(fields, file, kOpenrlhfSettings, draft.report);
+  list_settings(fields, file, known_settings("rl/openrlhf"), draft.report);
   list_left_out(left_out, file, draft.report);
 }
 
@@ -305,7 +305,7 @@ void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Give
                                .arguments = "--train_batch_size, --zero_stage",
                                .starts = starts_openrlhf,
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(kOpenrlhfSettings)};
+                               .matters = matters_by(known_settings("rl/openrlhf"))};
   const StartedCommand command = started_command(files, given, program, draft);
   draft.source = command.file;
   draft.program = command.words.front().text;

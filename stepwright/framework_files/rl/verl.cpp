@@ -9,11 +9,11 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/setting_words.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
-#include "stepwright/framework_files/rl/verl_settings.h"
 #include "stepwright/framework_files/rl/verl_tuning.h"
 
 namespace stepwright::framework_files {
@@ -109,7 +109,7 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   read_verl_model(policy.section("model"), draft);
   take_update(update, draft);
   read_parameter_type(config, draft);
-  list_settings(root, file, kVerlSettings, draft.report);
+  list_settings(root, file, known_settings("rl/verl"), draft.report);
   say_short_micro_batch(root, update, plan.parallel.context, file, draft);
 }
 
@@ -119,10 +119,11 @@ void read_megatron_actor(const Fields& root, const std::string& file, const Give
   const Update update = read_update(root);
   const Fields lora = root.section(kPolicy).section("model").section("lora");
   read_joined_adapters(lora, draft);
-  MegatronText text{.said = megatron_tree(root.node(), kVerlPlaces), .program = "verl"};
+  MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl")),
+                    .program = "verl"};
   text.usual = verl_defaults(text.said);
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
-  read_megatron_text(text, root, kVerlSettings, given, draft, file);
+  read_megatron_text(text, root, known_settings("rl/verl"), given, draft, file);
   take_update(update, draft);
   say_short_micro_batch(root, update, draft.plan.parallel.context, file, draft);
 }

@@ -8,10 +8,10 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
-#include "stepwright/framework_files/rl/verl_tuning_settings.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -47,7 +47,7 @@ void read_first_trainer(const Fields& root, const std::string& file, const Given
   read_parameter_type(config, draft);
   take_update_batch(data.integer("train_batch_size", kTunedBatch),
                     data.integer("micro_batch_size_per_gpu", kTunedMicroBatch), draft);
-  list_settings(root, file, kVerlTuningSettings, draft.report);
+  list_settings(root, file, known_settings("rl/verl_tuning"), draft.report);
 }
 
 /// Sequences of a micro-batch; verl/trainer/sft_trainer.py, verl/workers/engine/utils.py. Its
@@ -72,10 +72,11 @@ void read_engine_trainer(const Fields& root, const std::string& file, const std:
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
     read_joined_adapters(model.section("lora"), draft);
-    MegatronText text{.said = megatron_tree(root.node(), kVerlTuningPlaces), .program = "verl"};
+    MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl_tuning")),
+                      .program = "verl"};
     text.usual = verl_defaults(text.said);
     text.derived.set("seq_length", *draft.length).set("global_batch_size", sequences);
-    read_megatron_text(text, root, kVerlTuningSettings, given, draft, file);
+    read_megatron_text(text, root, known_settings("rl/verl_tuning"), given, draft, file);
     return take_update_batch(
         sequences, micro_batch_of(data, *draft.length, draft.plan.parallel.context), draft);
   }
@@ -86,7 +87,7 @@ void read_engine_trainer(const Fields& root, const std::string& file, const std:
   read_parameter_type(config, draft);
   take_update_batch(sequences, micro_batch_of(data, *draft.length, draft.plan.parallel.context),
                     draft);
-  list_settings(root, file, kVerlTuningSettings, draft.report);
+  list_settings(root, file, known_settings("rl/verl_tuning"), draft.report);
 }
 
 }  // namespace

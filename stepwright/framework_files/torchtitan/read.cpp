@@ -12,10 +12,10 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/python_report.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/script.h"
-#include "stepwright/framework_files/torchtitan/settings.h"
 #include "stepwright/framework_files/torchtitan/split.h"
 #include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/framework_files/torchtitan/words.h"
@@ -467,8 +467,9 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
     read_titan_graphs(root.section("training"), draft);
     read_titan_attention(root.section("model_spec"), draft);
   }
-  list_settings(root, file.document.name(), kTitanSettings, draft.report);
-  list_python_unread(file.python, file.document, kTitanSettings, draft.report);
+  list_settings(root, file.document.name(), known_settings("torchtitan/settings"), draft.report);
+  list_python_unread(file.python, file.document, known_settings("torchtitan/settings"),
+                     draft.report);
 }
 
 void read_torchtitan(std::span<const launch_scripts::SourceFile> files, const Given& given,

@@ -10,6 +10,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
@@ -18,7 +19,6 @@
 #include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/torchtitan/form.h"
-#include "stepwright/framework_files/torchtitan/settings.h"
 #include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
@@ -113,7 +113,7 @@ void read_titan_script(std::span<const launch_scripts::SourceFile> files, const 
                                .arguments = "--job.config_file FILE.toml",
                                .starts = starts_of("torchtitan"),
                                .has_argument = is_argument_and_value,
-                               .matters = matters_by(kTitanSettings)};
+                               .matters = matters_by(known_settings("torchtitan/settings"))};
   const StartedCommand command = started_command(scripts, given, program, draft);
   draft.source = command.file;
   draft.program = command.words.front().text;

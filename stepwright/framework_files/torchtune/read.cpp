@@ -15,6 +15,7 @@
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
@@ -22,7 +23,6 @@
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/torchtune/models.h"
 #include "stepwright/framework_files/torchtune/overrides.h"
-#include "stepwright/framework_files/torchtune/settings.h"
 #include "stepwright/framework_files/torchtune/torchtune.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
@@ -308,7 +308,7 @@ void read_tune_document(const Document& document, const Given& given, Draft& dra
   settle_ranks(draft, given, file);
   read_tune_states(root, file, draft);
   read_tune_batch(root, file, given, draft);
-  list_settings(root, file, kTorchtuneSettings, draft.report);
+  list_settings(root, file, known_settings("torchtune/settings"), draft.report);
   list_left_out(left_out, file, draft.report);
 }
 
