@@ -89,7 +89,7 @@ class Check : public Command {
     try {
       return check::check_job(std::move(imported));
     } catch (const Error& error) {
-      if (!error.of_input()) throw;
+      if (error.kind() != ErrorKind::kInput) throw;
       const std::string& first = files_.files().front();
       fail_input(fmt::format("{}: {}", first, error.what()), {.file = first});
     }

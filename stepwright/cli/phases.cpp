@@ -79,7 +79,7 @@ class PhasesCommand : public Command {
       return phases::best_splits(job,
                                  [&](const plan::Job& part) { return tune::tune(part, search_); });
     } catch (const Error& error) {
-      if (!error.of_input()) throw;
+      if (error.kind() != ErrorKind::kInput) throw;
       fail_input(fmt::format("{}: {}", file_, error.what()), {.file = file_});
     }
   }

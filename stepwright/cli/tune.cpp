@@ -168,7 +168,7 @@ class Tune : public Command {
     try {
       return tune::tune(job, options_);
     } catch (const Error& error) {
-      if (!error.of_input()) throw;
+      if (error.kind() != ErrorKind::kInput) throw;
       fail_input(fmt::format("{}: {}", job_, error.what()), {.file = job_});
     }
   }

@@ -42,8 +42,7 @@ void tell(const py::object& progress, const tune::TuneProgress& state) {
 
 const char* kind_word(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInput:
-    case ErrorKind::kNoPlan: return "input";
+    case ErrorKind::kInput: return "input";
     case ErrorKind::kUnsupported: return "unsupported";
     case ErrorKind::kRuntime: break;
   }
