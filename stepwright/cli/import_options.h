@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/answers/imported_files.h"
 #include "stepwright/cli/command.h"
-#include "stepwright/framework_files/launch_file.h"
 
 namespace stepwright::cli {
 
@@ -16,17 +16,13 @@ class ImportOptions {
 
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
-  /// Reads the files, each the console's text of its name where there is one. Fails as
-  /// `import_sources`, and with `--strict` where a setting that may matter was not read. With
-  /// `as_it_is` a plan that is not legal is no failure.
-  [[nodiscard]] framework_files::ImportedPlan read(const Console& console,
-                                                   bool as_it_is = false) const;
+  /// The files, each the console's text of its name where there is one, with what is said beside
+  /// them.
+  [[nodiscard]] answers::ImportRequest request(const Console& console) const;
 
  private:
-  std::string from_;
+  answers::ImportRequest request_;
   std::vector<std::string> files_;
-  framework_files::Given given_;
-  bool strict_ = false;
 };
 
 }  // namespace stepwright::cli
