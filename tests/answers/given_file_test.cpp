@@ -36,7 +36,7 @@ TEST(GivenFile, ATextStandsForTheFileOfItsName) {
 
 TEST(GivenFile, RelativePathsOfATextStartInItsFolder) {
   const Folder folder;
-  std::ofstream(folder / "lengths.yaml") << "stepwright: lengths/1\nlengths:\n- [100, 5]\n";
+  std::ofstream(folder / "lengths.yaml") << "stepwright: lengths/1\nhistogram:\n- [100, 5]\n";
   std::string text = kGivenJob;
   text.replace(text.find("length: 2048"), 12, "length: 2048, lengths: {file: lengths.yaml}");
   GivenFile file = in_memory(text);
