@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/plan/grid.h"
 
@@ -30,16 +30,12 @@ std::optional<tune::Against> way_to_best(const plan::PlannedJob& planned,
                                          const tune::TuneOptions& options) {
   plan::Job job = planned.job;
   job.use_all = true;
-  tune::TuneResult result;
-  try {
-    result = tune::tune(job, options);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kNoPlan) throw;
-    return std::nullopt;
-  }
+  const tune::TuneOutcome outcome = tune::try_tune(job, options);
+  const auto* result = std::get_if<tune::TuneResult>(&outcome);
+  if (result == nullptr) return std::nullopt;
   std::optional<cluster::AttentionKernel> own;
   if (!job.attention_stated) own = planned.job.kernels.attention;
-  return tune::against(result, planned.plan, options, own);
+  return tune::against(*result, planned.plan, options, own);
 }
 
 /// Settings that matter and are in no plan: what they leave out may be why it does not fit.

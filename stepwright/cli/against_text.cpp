@@ -5,14 +5,9 @@
 
 #include <cmath>
 
-#include "stepwright/cli/plan_file.h"
-#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/codes.h"
-#include "stepwright/plan/laws/legality.h"
-#include "stepwright/simulate/found_order.h"
-#include "stepwright/tune/differences.h"
 
 namespace stepwright::cli {
 namespace {
@@ -69,22 +64,6 @@ std::string changes_text(const std::vector<tune::Change>& changes) {
     }
   }
   return to_text(table);
-}
-
-plan::PlannedJob load_own_plan(const std::string& file, const std::string& job_file,
-                               const plan::Job& job, const Console& console) {
-  if (job.objective.kind == plan::ObjectiveKind::kSmallestCluster) {
-    fail_input(
-        fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
-                    "one cluster: give a job with another objective",
-                    job_file));
-  }
-  plan::PlannedJob planned = load_plan_file(file, console);
-  if (const auto field = tune::differing_field(job, planned.job)) {
-    fail_input(fmt::format("{}: is no plan of {}: {}", file, job_file, *field));
-  }
-  if (const auto refused = plan::illegal(job, planned.plan)) plan::fail_refused(*refused, file);
-  return simulate::with_order(std::move(planned));
 }
 
 std::string against_text(const tune::TuneResult& result, const tune::Against& against) {

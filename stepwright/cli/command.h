@@ -1,31 +1,20 @@
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "stepwright/answers/given_file.h"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
 class App;
-}
-
-namespace stepwright::tune {
-struct TuneProgress;
 }
 
 namespace stepwright::cli {
 
 class Logger;
-
-/// A job or plan that stands in memory: it is read in place of the file of its name.
-struct NamedText {
-  std::string name;
-  std::string text;
-  std::filesystem::path folder;  ///< Where its relative paths start.
-};
 
 /// The streams that a command reads and writes.
 struct Console {
@@ -37,9 +26,8 @@ struct Console {
   /// The stream on which a person answers; null when standard input or standard error is no
   /// terminal.
   std::istream* keyboard = nullptr;
-  /// Told how far a search is, beside the terminal; may be empty. What it throws ends the search.
-  std::function<void(const tune::TuneProgress&)> progress = {};
-  std::span<const NamedText> texts = {};
+  /// Texts that are read in place of the files of their names.
+  std::span<const answers::GivenFile> texts = {};
   /// A program whose main() calls `capture::stand_in` first; empty: the program that runs.
   std::filesystem::path stand_in = {};
 };

@@ -43,8 +43,7 @@ constexpr const char* kFooter =
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInput:
-    case ErrorKind::kNoPlan: return kInputCode;
+    case ErrorKind::kInput: return kInputCode;
     case ErrorKind::kUnsupported: return kUnsupportedCode;
     case ErrorKind::kRuntime: break;
   }

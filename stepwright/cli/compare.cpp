@@ -4,15 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/answers/comparison_answer.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/report_file.h"
-#include "stepwright/cli/report_names.h"
-#include "stepwright/cli/run_comparison.h"
+#include "stepwright/cli/run_comparison_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/choices/words.h"
-#include "stepwright/simulate/prediction.h"
 
 namespace stepwright::cli {
 namespace {
@@ -35,23 +34,15 @@ class Compare : public Command {
 
   void run(const Console& console) override {
     report_.check(plan_);
-    const plan::PlannedJob planned = load_settled_plan(plan_, console);
-    const simulate::Prediction prediction = simulate::predict(planned);
-    const RunComparison run = compare_run(prediction, logs_);
-    nlohmann::ordered_json answer;
-    if (json() || report_.wanted()) answer = run_comparison_json(run, prediction);
-    if (report_.wanted()) {
-      report_.write(console, plan::job_line(planned.job), answer,
-                    {{"name", plan_name(planned.plan, planned.job)}});
-    }
+    const answers::ComparisonAnswer answer =
+        answers::answer_comparison(load_settled_plan(plan_, console), logs_);
+    if (report_.wanted()) report_.write(console, answers::comparison_report(answer));
     if (json()) {
-      print_json(console.out, answer);
+      print_json(console.out, answers::comparison_answer_json(answer));
     } else {
-      console.out << run_comparison_text(run, prediction);
+      console.out << run_comparison_text(answer.run, answer.prediction);
     }
-    if (run.differs()) {
-      throw Error(ErrorKind::kRuntime, "the run sent something else than the plan says");
-    }
+    if (!answer.fault.empty()) throw Error(ErrorKind::kRuntime, answer.fault);
   }
 
  private:

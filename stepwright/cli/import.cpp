@@ -32,7 +32,7 @@ class Import : public Command {
     for (const std::string& file : files_.files()) {
       if (!output_.empty()) check_output(output_, file);
     }
-    const framework_files::ImportedPlan imported = files_.read(console);
+    const framework_files::ImportedPlan imported = answers::import_files(files_.request(console));
     if (json()) {
       print_json(console.out, framework_files::import_json(imported));
     } else if (output_.empty()) {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/answers/plan_names.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/report_file.h"
-#include "stepwright/cli/report_names.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/named.h"
@@ -147,7 +147,7 @@ class InterleaveCommand : public Command {
     if (report_.wanted()) {
       report_.write(console, plan::job_line(planned.job),
                     interleave::interleaving_json(pair, found),
-                    {{"name", plan_name(planned.plan, planned.job)}, {"layer", layer_}});
+                    {{"name", answers::plan_name(planned.plan, planned.job)}, {"layer", layer_}});
     }
     if (json()) {
       print_json(console.out, interleave::interleaving_json(pair, found));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/answers/memory_answer.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
@@ -11,10 +12,7 @@
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
-#include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/choices/words.h"
-#include "stepwright/plan/files.h"
-#include "stepwright/plan/notes.h"
 
 namespace stepwright::cli {
 namespace {
@@ -86,25 +84,15 @@ class Memory : public Command {
   }
 
   void run(const Console& console) override {
-    plan::PlannedJob given = load_plan_file(plan_, console);
-    reserve_.apply(given.job);
-    const plan::PlannedJob planned =
-        settled_plan(plan::with_fields(std::move(given), changes_), plan_);
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
-    const memory::MemoryReport report = memory::memory_report(planned.job, program);
-    const std::vector<memory::AllocatedMemory> allocated =
-        memory::allocated_memory(planned.job, program);
-    const std::vector<std::string> notes = plan::plan_notes(planned);
-    if (json()) {
-      nlohmann::ordered_json answer = memory::memory_json(report, allocated);
-      answer["notes"] = notes;
-      print_json(console.out, answer);
-      return;
-    }
-    console.out << plan::job_line(planned.job)
+    const answers::MemoryAnswer answer =
+        answers::answer_memory(load_plan_file(plan_, console),
+                               {.name = plan_, .changes = changes_, .reserve = reserve_.given()});
+    if (json()) return print_json(console.out, answers::memory_answer_json(answer));
+    console.out << plan::job_line(answer.planned.job)
                 << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
-                << stages_text(report) << kKinds << '\n'
-                << allocated_text(allocated) << verdict(report) << notes_text(notes);
+                << stages_text(answer.report) << kKinds << '\n'
+                << allocated_text(answer.allocated) << verdict(answer.report)
+                << notes_text(answer.notes);
   }
 
  private:

@@ -7,15 +7,15 @@ namespace stepwright::cli {
 MemoryReserve::MemoryReserve(CLI::App& command) {
   CLI::Option* confidence =
       command
-          .add_option("--memory-confidence", confidence_,
+          .add_option("--memory-confidence", given_.confidence,
                       "Probability with which plans fit in memory: 0.9 where the job says nothing")
           ->check(CLI::Range(plan::kLeastConfidence, plan::kMostConfidence))
           ->type_name("P");
   command
-      .add_option("--memory-reserve", share_,
+      .add_option("--memory-reserve", given_.share,
                   "Instead: share of the device's memory that plans leave free, whatever the\n"
                   "account may miss")
-      ->check(CLI::Range(0.0, 0.99))
+      ->check(CLI::Range(0.0, answers::kMostReserve))
       ->type_name("SHARE")
       ->excludes(confidence);
 }

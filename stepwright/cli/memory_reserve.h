@@ -1,8 +1,6 @@
 #pragma once
 
-#include <optional>
-
-#include "stepwright/plan/job.h"
+#include "stepwright/answers/memory_reserve.h"
 
 namespace CLI {
 class App;
@@ -16,17 +14,10 @@ class MemoryReserve {
  public:
   explicit MemoryReserve(CLI::App& command);
 
-  /// Puts what was given into a job.
-  void apply(plan::Job& job) const {
-    if (share_) job.objective.memory_reserve = *share_;
-    if (!confidence_) return;
-    job.objective.memory_confidence = *confidence_;
-    job.objective.memory_reserve = -1;
-  }
+  [[nodiscard]] const answers::MemoryReserve& given() const { return given_; }
 
  private:
-  std::optional<double> share_;
-  std::optional<double> confidence_;
+  answers::MemoryReserve given_;
 };
 
 }  // namespace stepwright::cli

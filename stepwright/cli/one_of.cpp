@@ -4,29 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <string_view>
 #include <utility>
 
-#include "stepwright/core/nearest.h"
-#include "stepwright/core/utf8.h"
+#include "stepwright/answers/known_word.h"
 
 namespace stepwright::cli {
 
 namespace {
 
-std::string fault(const std::string& given, const std::vector<std::string>& words) {
-  if (std::ranges::find(words, given) != words.end()) return "";
-  const std::vector<std::string_view> known(words.begin(), words.end());
-  return fmt::format("must be one of {}; it is '{}'{}", list_of(known), printable(given),
-                     hint_of(given, known));
-}
-
 class OneOf : public CLI::Validator {
  public:
   explicit OneOf(std::function<std::vector<std::string>()> words) {
     desc_function_ = [words] { return fmt::format("{{{}}}", fmt::join(words(), ",")); };
-    func_ = [words = std::move(words)](const std::string& given) { return fault(given, words()); };
+    func_ = [words = std::move(words)](const std::string& given) {
+      return answers::unknown_word_text(given, words());
+    };
   }
 };
 

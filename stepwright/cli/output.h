@@ -1,24 +1,16 @@
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
+
+#include "stepwright/answers/output_file.h"
 
 namespace stepwright::cli {
 
+using answers::check_output;
+using answers::write_file;
+
 /// Writes a document, indented, with a newline at its end.
 void print_json(std::ostream& out, const nlohmann::ordered_json& json);
-
-/// Asks whether a file can be written, before the work starts: fails with `kRuntime` when an output
-/// file cannot be written, with `kInput` when it is the input file itself.
-void check_output(const std::string& output, const std::string& input);
-
-/// Writes a file whole or not at all: into a temporary file beside it, which then takes its name
-/// and the mode of the file that it replaces. A symbolic link stays, and its target is replaced.
-/// What is no plain file (a pipe, /dev/stdout) is written to directly. Fails with `kRuntime` when
-/// it cannot be written; then nothing is left behind.
-void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace stepwright::cli

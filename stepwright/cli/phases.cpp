@@ -2,8 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-#include <optional>
 
+#include "stepwright/answers/phases_answer.h"
+#include "stepwright/answers/tune_answer.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
@@ -17,9 +18,6 @@
 
 namespace stepwright::cli {
 namespace {
-
-constexpr int kMostSplitThreads = 1024;
-constexpr std::size_t kPlansOfSplit = 5;
 
 class PhasesCommand : public Command {
  public:
@@ -36,63 +34,47 @@ class PhasesCommand : public Command {
         .add_option("-o,--output", output_, "Of a job: write the best plan to this file")
         ->type_name("PLAN");
     app()
-        .add_option("--threads", search_.threads, "Threads; the answer does not depend on it")
-        ->check(CLI::Range(1, kMostSplitThreads))
+        .add_option("--threads", threads_, "Threads; the answer does not depend on it")
+        ->check(CLI::Range(1, answers::kMostThreads))
         ->type_name("N");
-    search_.top = kPlansOfSplit;
   }
 
   void run(const Console& console) override {
     if (!output_.empty()) check_output(output_, file_);
-    if (is_plan_file(file_, console)) return answer_plan(console);
-    const phases::PoolSplits found = splits(console);
-    const phases::PhasedStep& best = found.steps.front();
-    if (!output_.empty()) write_plan(best.update.planned, console);
-    if (json()) {
-      nlohmann::ordered_json answer = phases::phased_step_json(best);
-      answer["splits"] = phases::splits_json(found);
-      return print_json(console.out, answer);
-    }
-    console.out << phased_step_text(best) << splits_text(found);
+    const answers::PhasesAnswer answer =
+        is_plan_file(file_, console) ? of_plan(console) : of_job(console);
+    if (!output_.empty()) write_plan(answer.step.update.planned, console);
+    if (json()) return print_json(console.out, answers::phases_answer_json(answer));
+    console.out << phased_step_text(answer.step);
+    if (answer.splits) console.out << splits_text(*answer.splits);
   }
 
  private:
-  void answer_plan(const Console& console) {
+  answers::PhasesAnswer of_plan(const Console& console) {
     if (!output_.empty()) fail_input("--output belongs to a job, whose plan is looked for");
-    plan::PlannedJob planned = load_settled_plan(file_, console);
-    reserve_.apply(planned.job);
-    const phases::PhasedStep step = phases::phased_step(planned);
-    if (json()) return print_json(console.out, phases::phased_step_json(step));
-    console.out << phased_step_text(step);
+    return answers::answer_plan_phases(load_settled_plan(file_, console),
+                                       {.name = file_, .reserve = reserve_.given()});
   }
 
-  /// What finds fault with the job names its file.
-  phases::PoolSplits splits(const Console& console) {
-    plan::Job job = load_job_file(file_, console);
-    reserve_.apply(job);
+  answers::PhasesAnswer of_job(const Console& console) {
     ProgressLine line(console.terminal);
-    search_.progress = [&](const tune::TuneProgress& state) {
-      line.show(progress_text(state), state.done, state.most);
-      if (console.progress) console.progress(state);
-    };
-    try {
-      return phases::best_splits(job,
-                                 [&](const plan::Job& part) { return tune::tune(part, search_); });
-    } catch (const Error& error) {
-      if (!error.of_input()) throw;
-      fail_input(fmt::format("{}: {}", file_, error.what()), {.file = file_});
-    }
+    return answers::answer_job_phases(load_job_file(file_, console),
+                                      {.name = file_,
+                                       .reserve = reserve_.given(),
+                                       .threads = threads_,
+                                       .progress = [&](const tune::TuneProgress& state) {
+                                         line.show(progress_text(state), state.done, state.most);
+                                       }});
   }
 
   void write_plan(const plan::PlannedJob& planned, const Console& console) {
-    const std::string text = plan::plan_yaml(planned);
-    write_file(output_, [&](std::ostream& out) { out << text; });
+    write_file(output_, plan::plan_yaml(planned));
     console.log.info(fmt::format("wrote the best plan to {}", output_));
   }
 
   std::string file_;
   std::string output_;
-  tune::TuneOptions search_;
+  int threads_ = 0;
   MemoryReserve reserve_{app()};
 };
 

@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/answers/report_text.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
-#include "stepwright/report/page.h"
 
 namespace stepwright::cli {
 
@@ -22,17 +22,15 @@ void ReportFile::check(const std::string& input) const {
   if (wanted()) check_output(path_, input);
 }
 
+void ReportFile::write(const Console& console, const std::string& page) const {
+  write_file(path_, page);
+  console.log.info(fmt::format("wrote the report to {}", path_));
+}
+
 void ReportFile::write(const Console& console, const std::string& title,
                        const nlohmann::ordered_json& answer,
                        const nlohmann::ordered_json& pictures) const {
-  const nlohmann::ordered_json content{{"stepwright", "report/1"},
-                                       {"command", command_},
-                                       {"title", title},
-                                       {"answer", answer},
-                                       {"pictures", pictures}};
-  const std::string page = report::report_page(content);
-  write_file(path_, [&](std::ostream& out) { out << page; });
-  console.log.info(fmt::format("wrote the report to {}", path_));
+  write(console, answers::report_text(command_, title, answer, pictures));
 }
 
 }  // namespace stepwright::cli

@@ -7,7 +7,7 @@
 
 namespace stepwright::cli {
 
-/// The option `--report` of commands whose answer can be looked at.
+/// The option `--report` of commands whose answer can be shown as pictures.
 class ReportFile {
  public:
   explicit ReportFile(CLI::App& command);
@@ -15,8 +15,9 @@ class ReportFile {
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
   /// Asks before the work starts whether the report can be written, as `check_output` does.
   void check(const std::string& input) const;
-  /// Writes the page: what was asked in a line, the answer as `--json` prints it, and what the
-  /// pictures need beside it.
+  /// Writes the page, and says so.
+  void write(const Console& console, const std::string& page) const;
+  /// Writes the page of an answer as `--json` prints it and what its pictures need beside it.
   void write(const Console& console, const std::string& title, const nlohmann::ordered_json& answer,
              const nlohmann::ordered_json& pictures) const;
 

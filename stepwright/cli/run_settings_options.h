@@ -1,10 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
-#include <string_view>
-
-#include "stepwright/plan/run_settings.h"
 
 namespace CLI {
 class App;
@@ -17,12 +15,13 @@ class RunSettingsOptions {
  public:
   explicit RunSettingsOptions(CLI::App& command);
 
-  /// What a job states, with what the options say in its place. Fails with `kInput`, naming the
-  /// option.
-  [[nodiscard]] plan::RunSettings over(const plan::RunSettings& stated) const;
+  /// The words of the options, by key; empty: not given.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& words() const {
+    return words_;
+  }
 
  private:
-  std::map<std::string_view, std::string> given_;  ///< By key.
+  std::map<std::string, std::string, std::less<>> words_;
 };
 
 }  // namespace stepwright::cli

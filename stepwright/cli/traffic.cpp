@@ -4,16 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stepwright/answers/traffic_answer.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/prediction_text.h"
-#include "stepwright/cli/traffic_sweep.h"
+#include "stepwright/cli/traffic_sweep_text.h"
 #include "stepwright/cli/traffic_text.h"
-#include "stepwright/plan/files.h"
-#include "stepwright/plan/notes.h"
-#include "stepwright/traffic/traffic_json.h"
 
 namespace stepwright::cli {
 namespace {
@@ -46,34 +44,19 @@ class Traffic : public Command {
 
   void run(const Console& console) override {
     if (!matrix_.empty()) check_output(matrix_, plan_);
-    const plan::PlannedJob planned =
-        settled_plan(plan::with_fields(load_plan_file(plan_, console), changes_), plan_);
-    const step::StepProgram program = step::build_program(planned.job, planned.plan);
-    const plan::Grid grid(planned.plan);
-    const traffic::Ledger messages =
-        traffic::ledger(program, rank_, grid, {&planned.job.cluster, planned.plan.collectives});
-    const traffic::TrafficMatrix matrix(program, grid, planned.job.cluster,
-                                        planned.plan.collectives);
-    std::optional<collective::LinkLoads> loads;
-    if (links_) loads = traffic::link_loads(matrix, planned.job.cluster);
+    const answers::TrafficAnswer answer = answers::answer_traffic(
+        load_plan_file(plan_, console),
+        {.name = plan_, .changes = changes_, .rank = rank_, .links = links_, .sweep = sweep_});
     if (!matrix_.empty()) {
-      write_file(matrix_, [&](std::ostream& out) { traffic::write_matrix(out, matrix, rank_); });
+      write_file(matrix_,
+                 [&](std::ostream& out) { traffic::write_matrix(out, answer.matrix, rank_); });
       console.log.info(fmt::format("wrote the matrix to {}", matrix_));
     }
-    const std::vector<std::string> notes = plan::plan_notes(planned);
-    std::optional<TrafficSweep> sweep;
-    if (!sweep_.empty()) sweep = sweep_traffic(planned, sweep_);
-    if (!json()) {
-      console.out << traffic_text(messages, rank_) << (loads ? links_text(*loads) : "")
-                  << (sweep ? traffic_sweep_text(*sweep) : "") << notes_text(notes);
-      return;
-    }
-    nlohmann::ordered_json answer = traffic::traffic_json(messages, program.ranks);
-    if (rank_) answer["rank"] = *rank_;
-    if (loads) answer["links"] = traffic::links_json(*loads);
-    if (sweep) answer["sweep"] = traffic_sweep_json(*sweep);
-    answer["notes"] = notes;
-    print_json(console.out, answer);
+    if (json()) return print_json(console.out, answers::traffic_answer_json(answer));
+    console.out << traffic_text(answer.ledger, rank_)
+                << (answer.links ? links_text(*answer.links) : "")
+                << (answer.sweep ? traffic_sweep_text(*answer.sweep) : "")
+                << notes_text(answer.notes);
   }
 
  private:

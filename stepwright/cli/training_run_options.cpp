@@ -1,31 +1,10 @@
 #include "stepwright/cli/training_run_options.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
-#include "stepwright/core/document.h"
-#include "stepwright/core/error.h"
-#include "stepwright/core/scalar.h"
-#include "stepwright/core/tree.h"
-#include "stepwright/core/utf8.h"
-#include "stepwright/plan/files/run_keys.h"
+#include "stepwright/answers/training_run.h"
 
 namespace stepwright::cli {
-namespace {
-
-constexpr double kMostPrice = 1e9;
-
-double number_in(const char* option, const std::string& word, double low, double high) {
-  const std::optional<double> number = read_double(word);
-  if (number && *number >= low && *number <= high) return *number;
-  fail_input(fmt::format("{}: must be a number from {} to {}; it is '{}'", option, low, high,
-                         printable(word)));
-}
-
-}  // namespace
-
 TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
   CLI::Option* tokens =
       app.add_option("--tokens", tokens_,
@@ -39,15 +18,7 @@ TrainingRunOptions::TrainingRunOptions(CLI::App& app) {
 }
 
 std::optional<tune::TrainingRun> TrainingRunOptions::run() const {
-  if (tokens_.empty()) return std::nullopt;
-  const plan::RunKey& key = *std::ranges::find(plan::kRunKeys, "tokens", &plan::RunKey::key);
-  const Document tokens = Document::from(Tree::scalar(tokens_, false), "--tokens");
-  tune::TrainingRun run{.tokens = plan::read_run_number(tokens.root(), key),
-                        .price_per_gpu_hour = std::nullopt};
-  if (!price_.empty()) {
-    run.price_per_gpu_hour = number_in("--price-per-gpu-hour", price_, 0, kMostPrice);
-  }
-  return run;
+  return answers::read_training_run(tokens_, price_);
 }
 
 }  // namespace stepwright::cli

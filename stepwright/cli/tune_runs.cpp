@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <optional>
 
-#include "stepwright/core/csv.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/codes.h"
 
 namespace stepwright::cli {
 namespace {
-
-constexpr std::int64_t kMostNext = 1000;
 
 std::vector<std::string> plan_cells(const learn::LoopPlan& one) {
   return {one.id, plan::plan_code(one.planned.plan), format_time(one.expected_s),
@@ -77,18 +73,19 @@ std::string skipped_text(std::string_view what, const std::vector<learn::Skipped
 void TuneRuns::add_to(CLI::App& command) {
   CLI::Option* runs =
       command
-          .add_option("--runs", runs_,
+          .add_option("--runs", request_.runs,
                       "Your own runs of this very job, successes and failures: what they say of\n"
                       "all plans, and which to measure next (docs/formats.md, Own runs)")
           ->type_name("CSV");
   command
-      .add_option("--candidates", candidates_,
+      .add_option("--candidates", request_.candidates,
                   "With --runs: choose among the plans of this table only")
       ->type_name("CSV")
       ->needs(runs);
   command
-      .add_option("--next", next_, "With --runs: name the N plans whose measurement is worth most")
-      ->check(CLI::Range(std::int64_t{0}, kMostNext))
+      .add_option("--next", request_.next,
+                  "With --runs: name the N plans whose measurement is worth most")
+      ->check(CLI::Range(std::int64_t{0}, answers::kMostNext))
       ->type_name("N")
       ->needs(runs)
       ->capture_default_str();
@@ -97,12 +94,10 @@ void TuneRuns::add_to(CLI::App& command) {
   }
 }
 
-learn::ClosedLoop TuneRuns::answer(const plan::Job& job, const tune::TuneOptions& options) const {
-  const learn::OwnRuns runs = learn::read_own_runs(load_csv(runs_), &job);
-  std::optional<learn::OwnRuns> candidates;
-  if (!candidates_.empty()) candidates = learn::read_own_runs(load_csv(candidates_), &job);
-  return learn::close_loop(job, runs, candidates ? &*candidates : nullptr,
-                           {.next = static_cast<std::size_t>(next_), .tune = options});
+answers::OwnRunsRequest TuneRuns::request(const std::string& job_file) const {
+  answers::OwnRunsRequest request = request_;
+  request.name = job_file;
+  return request;
 }
 
 std::string runs_answer_text(const learn::ClosedLoop& loop) {

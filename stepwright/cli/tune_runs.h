@@ -1,9 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "stepwright/learn/closed_loop.h"
+#include "stepwright/answers/own_runs.h"
 
 namespace CLI {
 class App;
@@ -16,16 +15,13 @@ class TuneRuns {
  public:
   void add_to(CLI::App& command);
 
-  [[nodiscard]] bool asked() const { return !runs_.empty(); }
+  [[nodiscard]] bool asked() const { return !request_.runs.empty(); }
 
-  /// Reads the tables and answers. Fails with `kInput` when a table cannot be read.
-  [[nodiscard]] learn::ClosedLoop answer(const plan::Job& job,
-                                         const tune::TuneOptions& options) const;
+  /// What is asked of the job of a file.
+  [[nodiscard]] answers::OwnRunsRequest request(const std::string& job_file) const;
 
  private:
-  std::string runs_;
-  std::string candidates_;
-  std::int64_t next_ = 1;
+  answers::OwnRunsRequest request_;
 };
 
 /// The answer for people.

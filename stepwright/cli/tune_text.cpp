@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "stepwright/cli/against_text.h"
 #include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/sweep_text.h"
+#include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/changes.h"
@@ -181,7 +184,7 @@ std::string baseline_text(const tune::TuneResult& result) {
 }
 
 /// "megatron-core (cudnn, 58.1 s)".
-std::string run_text(const tune::FrameworkRun& run) {
+std::string framework_text(const tune::FrameworkRun& run) {
   return fmt::format("{} ({}, {}{})", run.framework,
                      name_of(cluster::kAttentionKernelNames, run.attention),
                      format_time(run.step_time_s), run.fits ? "" : ", does not fit");
@@ -191,7 +194,7 @@ std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan
   std::string text;
   for (const tune::FrameworkRun& run : runs) {
     if (run.plan == best) continue;
-    text += run.plan ? fmt::format("The nearest plan that {} starts has {}.\n", run_text(run),
+    text += run.plan ? fmt::format("The nearest plan that {} starts has {}.\n", framework_text(run),
                                    plan::changes(best, *run.plan))
                      : fmt::format("No plan near it runs on {}.\n", run.framework);
   }
@@ -203,7 +206,7 @@ std::string runs_on_text(const std::vector<tune::FrameworkRun>& runs, const plan
   std::vector<std::string> as_it_is;
   const tune::FrameworkRun* fastest = nullptr;
   for (const tune::FrameworkRun& run : runs) {
-    if (run.plan == best) as_it_is.push_back(run_text(run));
+    if (run.plan == best) as_it_is.push_back(framework_text(run));
     const bool counts = run.plan && run.plan != best && run.fits && run.framework != "stepwright";
     if (counts && (fastest == nullptr || run.step_time_s < fastest->step_time_s)) fastest = &run;
   }
@@ -215,12 +218,12 @@ std::string runs_on_text(const std::vector<tune::FrameworkRun>& runs, const plan
                 fmt::join(as_it_is, ", "));
   if (fastest == nullptr) return text;
   return text + fmt::format("Of those that run a plan near it {} is fastest; it has {}.\n",
-                            run_text(*fastest), plan::changes(best, *fastest->plan));
+                            framework_text(*fastest), plan::changes(best, *fastest->plan));
 }
 
 /// The plans whose codes an answer has.
-std::vector<plan::Plan> coded_plans(const tune::TuneResult& result, const TuneExtras& extras,
-                                    const TuneDetail& detail) {
+std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer, const TuneDetail& detail) {
+  const tune::TuneResult& result = answer.result;
   std::vector<plan::Plan> plans = {result.plans.front().plan};
   const auto add = [&](const auto& list, auto plan_of) {
     for (const auto& one : list) plans.push_back(plan_of(one));
@@ -229,21 +232,37 @@ std::vector<plan::Plan> coded_plans(const tune::TuneResult& result, const TuneEx
   const auto tuned = [](const auto& one) { return one.tuned.plan; };
   detail.plain_list ? add(result.plans, own) : add(tune::alternatives(result), tuned);
   if (result.baseline) plans.push_back(result.baseline->plan);
-  if (extras.strands) plans.push_back(extras.strands->tuned.plan);
+  if (answer.strands) plans.push_back(answer.strands->tuned.plan);
   if (detail.verbose) {
     add(result.pareto, own);
-    add(extras.more_memory, tuned);
+    add(answer.more_memory, tuned);
   }
   return plans;
 }
 
-std::string warning(const tune::TuneResult& result, const TuneExtras& extras) {
-  if (!result.plans.front().fits) {
+std::string warning(const answers::TuneAnswer& answer) {
+  if (!answer.fault.empty()) {
     return fmt::format("NO PLAN FITS IN MEMORY; this one needs the least.{}\n\n",
-                       extras.remedies.empty() ? "" : "\n" + tune::remedies_text(extras.remedies));
+                       answer.remedies.empty() ? "" : "\n" + tune::remedies_text(answer.remedies));
   }
-  if (!result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
+  if (!answer.result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
   return "";
+}
+
+/// The prediction of the best plan, without its notes.
+std::string best_text(const answers::TuneAnswer& answer) {
+  simulate::Prediction best = answer.best;
+  best.notes.clear();
+  return prediction_text(best, {answer.run, whole_run::idle_of(answer.result)});
+}
+
+/// What the person asked beside the best plan.
+std::string asked_text(const answers::TuneAnswer& answer) {
+  std::string text;
+  if (answer.against) text += against_text(answer.result, *answer.against);
+  if (answer.run) text += run_text(answer.result, *answer.run);
+  if (answer.sweep) text += sweep_text(*answer.sweep, answer.run);
+  return text;
 }
 
 }  // namespace
@@ -256,25 +275,29 @@ std::string progress_text(const tune::TuneProgress& progress) {
                      progress.done, progress.most, format_count(progress.priced));
 }
 
-std::string tune_text(const tune::TuneResult& result, const simulate::Prediction& best,
-                      const TuneExtras& extras, const TuneDetail& detail) {
-  simulate::Prediction answer = best;
-  answer.notes.clear();
-  std::string text = warning(result, extras) +
-                     prediction_text(answer, {extras.run, whole_run::idle_of(result)}) + "\n";
+std::string progress_text(const answers::TuneAnswerProgress& progress) {
+  const std::string text = progress_text(progress.search);
+  if (progress.value == 0) return text;
+  return fmt::format("value {} of {}, {}", progress.value, progress.values, text);
+}
+
+std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail) {
+  const tune::TuneResult& result = answer.result;
+  const plan::Plan& plan = result.plans.front().plan;
+  std::string text = warning(answer) + best_text(answer) + "\n";
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
-  text += "\n" + plan::code_legend(coded_plans(result, extras, detail));
+  text += "\n" + plan::code_legend(coded_plans(answer, detail));
   if (detail.verbose) {
-    text += front_text(result.pareto) + more_memory_text(result, extras.more_memory);
+    text += front_text(result.pareto) + more_memory_text(result, answer.more_memory);
   }
-  const plan::Plan& plan = result.plans.front().plan;
-  text += strands_text(result, extras.strands) + runs_on_text(extras.frameworks, plan);
-  if (detail.verbose) text += nearest_text(extras.frameworks, plan);
+  text += strands_text(result, answer.strands) + runs_on_text(answer.frameworks, plan);
+  if (detail.verbose) text += nearest_text(answer.frameworks, plan);
   text += baseline_text(result) + counts_text(result);
   if (detail.verbose) text += refusals_text(result.rejected);
-  return text + notes_text(tune::all_notes(result, best)) +
-         (detail.verbose ? "" : "\n`--verbose` also says " + std::string(kDetails) + ".\n");
+  text += notes_text(tune::all_notes(result, answer.best));
+  if (!detail.verbose) text += "\n`--verbose` also says " + std::string(kDetails) + ".\n";
+  return text + asked_text(answer);
 }
 
 }  // namespace stepwright::cli

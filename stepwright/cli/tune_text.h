@@ -1,27 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "stepwright/simulate/prediction.h"
-#include "stepwright/tune/frameworks.h"
-#include "stepwright/tune/more_memory.h"
-#include "stepwright/tune/remedies.h"
-#include "stepwright/tune/training_run.h"
-#include "stepwright/tune/tune.h"
-#include "stepwright/tune/two_strands.h"
+#include "stepwright/answers/tune_answer.h"
 
 namespace stepwright::cli {
-
-/// The parts of an answer beside its plans.
-struct TuneExtras {
-  std::vector<tune::MemoryStep> more_memory;
-  std::optional<tune::StrandsGain> strands;
-  std::optional<tune::TrainingRun> run;  ///< What the person wants to train.
-  std::vector<tune::FittingJob> remedies;
-  std::vector<tune::FrameworkRun> frameworks;  ///< Of the best plan.
-};
 
 /// How much `stepwright tune` prints.
 struct TuneDetail {
@@ -34,11 +17,12 @@ struct TuneDetail {
 };
 
 /// The text of `stepwright tune`: the best plan with its prediction, where the time goes, the
-/// alternatives and what they win and lose, who runs it, and how the search went.
-std::string tune_text(const tune::TuneResult& result, const simulate::Prediction& best,
-                      const TuneExtras& extras, const TuneDetail& detail);
+/// alternatives and what they win and lose, who runs it, and how the search went; then the person's
+/// own plan, the training run and the sweep, where they were asked about.
+std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail);
 
-/// One line that says how far a search is.
+/// One line that says how far a search is, or an answer with a sweep.
 std::string progress_text(const tune::TuneProgress& progress);
+std::string progress_text(const answers::TuneAnswerProgress& progress);
 
 }  // namespace stepwright::cli

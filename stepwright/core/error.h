@@ -10,7 +10,6 @@ namespace stepwright {
 /// Why an operation could not be done; the command line maps each kind to an exit code.
 enum class ErrorKind {
   kInput,        ///< What the person gave is wrong (exit code 2).
-  kNoPlan,       ///< Of what the person gave no plan is legal (exit code 2).
   kUnsupported,  ///< The schema knows it but no model covers it yet (exit code 3).
   kRuntime,      ///< It failed while running (exit code 1).
 };
@@ -31,10 +30,6 @@ class Error : public std::exception {
       : kind_(kind), message_(std::move(message)), place_(std::move(place)) {}
 
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
-  /// Whether another input would do: `kInput` or `kNoPlan`.
-  [[nodiscard]] bool of_input() const noexcept {
-    return kind_ == ErrorKind::kInput || kind_ == ErrorKind::kNoPlan;
-  }
   [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
   [[nodiscard]] const InputPlace& place() const noexcept { return place_; }
 

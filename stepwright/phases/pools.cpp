@@ -121,7 +121,7 @@ class Splits {
       auto step = best_step(part, job_.cluster, stated_on, search_);
       if (step) found_.steps.push_back(std::move(*step));
     } catch (const Error& error) {
-      if (!one_of_many || !error.of_input()) throw;
+      if (!one_of_many || error.kind() != ErrorKind::kInput) throw;
     }
   }
 

@@ -100,7 +100,7 @@ std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
     plan::Plan changed = plan::with_fields({job, plan}, fields).plan;
     if (!plan::broken_rule(job, changed)) return changed;
   } catch (const Error& error) {
-    if (!error.of_input()) throw;
+    if (error.kind() != ErrorKind::kInput) throw;
   }
   return std::nullopt;
 }

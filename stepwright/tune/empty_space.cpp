@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/tune/data_choices.h"
@@ -179,7 +178,7 @@ std::string farthest(const plan::Job& job, const Dimensions& space,
 
 }  // namespace
 
-void fail_empty(const plan::Job& job, const Enumeration& enumeration) {
+std::string why_empty(const plan::Job& job, const Enumeration& enumeration) {
   std::vector<std::string> reasons;
   plan::Job rest = job;
   for (const plan::Rejected& refused : plan::illegal_job(job)) {
@@ -189,9 +188,8 @@ void fail_empty(const plan::Job& job, const Enumeration& enumeration) {
   const Dimensions space = dimensions(rest);
   const Enumeration left(rest, space);
   if (left.legal() == 0) reasons.push_back(farthest(rest, space, left));
-  throw Error(ErrorKind::kNoPlan,
-              fmt::format("the search space is empty: none of its {} plans is legal; {}",
-                          format_count(enumeration.total()), fmt::join(reasons, "; and ")));
+  return fmt::format("the search space is empty: none of its {} plans is legal; {}",
+                     format_count(enumeration.total()), fmt::join(reasons, "; and "));
 }
 
 }  // namespace stepwright::tune

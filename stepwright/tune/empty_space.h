@@ -1,13 +1,15 @@
 #pragma once
 
+#include <string>
+
 #include "stepwright/tune/enumeration.h"
 
 namespace stepwright::tune {
 
-/// Fails with `kNoPlan` for a space without a legal plan, naming what empties it. Rules that look
+/// Says what empties a space without a legal plan. Rules that look
 /// at the job alone come first; else it is the last of the rules in their order that a plan came
 /// to: such plans obey all rules before it. Then come the changes that would leave legal plans,
 /// each by itself: a batch, or a listed dimension that is freed.
-[[noreturn]] void fail_empty(const plan::Job& job, const Enumeration& enumeration);
+std::string why_empty(const plan::Job& job, const Enumeration& enumeration);
 
 }  // namespace stepwright::tune

@@ -97,7 +97,7 @@ void Evaluation::take(const TunedPlan& simulated) {
 
 bool Evaluation::fits(const Candidate& candidate) {
   if (const auto known = known_.find(candidate.text); known != known_.end()) {
-    return known->second.step_time_s > 0;
+    return known->second.has_value();
   }
   if (waiting_.contains(candidate.text)) return true;
   return keep(candidate, account(candidate));
@@ -118,7 +118,8 @@ std::vector<const Candidate*> Evaluation::which_fit(std::span<const Candidate* c
   return fit;
 }
 
-/// Keeps what fits for its run, and of what does not that it is known; returns whether it fits.
+/// Keeps a plan that fits until it runs, and marks one that does not as known. Returns whether it
+/// fits.
 bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
   if (!accounted.tuned.fits) {
     known_.try_emplace(candidate.text);
@@ -145,7 +146,7 @@ double Evaluation::best_s(std::size_t n) const {
 std::vector<TunedPlan> Evaluation::ranked() const {
   std::vector<TunedPlan> plans;
   for (const auto& [text, plan] : known_) {
-    if (plan.step_time_s > 0) plans.push_back(plan);
+    if (plan) plans.push_back(*plan);
   }
   std::ranges::stable_sort(plans, {}, &TunedPlan::step_time_s);
   return plans;

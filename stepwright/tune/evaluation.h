@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,7 +71,8 @@ class Evaluation {
   const cost::CostModel& cost_;
   const Running& running_;
   simulate::PriceStore prices_;
-  std::map<std::string, TunedPlan> known_;    ///< By text; those that do not fit are empty.
+  /// By text; nullopt: the plan does not fit.
+  std::map<std::string, std::optional<TunedPlan>> known_;
   std::map<std::string, Accounted> waiting_;  ///< They fit.
   std::vector<double> times_;                 ///< Of plans that fit, ascending.
   std::vector<TunedPlan> too_large_;

@@ -4,8 +4,8 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/tune/fixed_cluster.h"
@@ -19,14 +19,10 @@ constexpr int kHalvings = 3;
 
 /// The best plan of a changed job; nothing where none is legal or none fits.
 std::optional<TunedPlan> best_that_fits(const plan::Job& job, const TuneOptions& options) {
-  try {
-    TuneResult result = tune_on_cluster(job, {.threads = options.threads, .top = 1});
-    if (!result.plans.front().fits) return std::nullopt;
-    return std::move(result.plans.front());
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kNoPlan) throw;
-    return std::nullopt;
-  }
+  TuneOutcome outcome = tune_on_cluster(job, {.threads = options.threads, .top = 1});
+  auto* result = std::get_if<TuneResult>(&outcome);
+  if (result == nullptr || !result->plans.front().fits) return std::nullopt;
+  return std::move(result->plans.front());
 }
 
 std::optional<FittingJob> on_the_hosts(const plan::Job& job, const TuneOptions& options) {

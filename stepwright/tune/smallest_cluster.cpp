@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <utility>
+#include <variant>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -27,19 +28,14 @@ plan::Job with_nodes(const plan::Job& job, std::int64_t nodes) {
   return other;
 }
 
-/// The answer on that many nodes; nothing when no plan is legal there.
-std::optional<TuneResult> try_nodes(const plan::Job& job, const TuneOptions& options,
-                                    std::int64_t nodes) {
-  try {
-    return tune_on_cluster(with_nodes(job, nodes), options);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kNoPlan || nodes == job.cluster.nodes) throw;
-    return std::nullopt;
-  }
-}
-
 bool meets(const TuneResult& result, double target_s) {
   return result.plans.front().fits && result.plans.front().step_time_s <= target_s;
+}
+
+/// True if a plan was found that meets the target.
+bool meets(const TuneOutcome& outcome, double target_s) {
+  const auto* result = std::get_if<TuneResult>(&outcome);
+  return result != nullptr && meets(*result, target_s);
 }
 
 std::vector<std::int64_t> powers_below(std::int64_t nodes) {
@@ -74,26 +70,29 @@ void say_result(TuneResult& result, double target_s, std::int64_t largest) {
 
 }  // namespace
 
-TuneResult tune_smallest_cluster(const plan::Job& job, const TuneOptions& options) {
+TuneOutcome tune_smallest_cluster(const plan::Job& job, const TuneOptions& options) {
   const double target_s = target_time(job);
   std::int64_t missed = 0;
-  std::optional<TuneResult> found;
+  std::int64_t upper = 0;
+  TuneOutcome found;
   for (const std::int64_t nodes : powers_below(job.cluster.nodes)) {
-    found = try_nodes(job, options, nodes);
-    if (found && meets(*found, target_s)) break;
+    found = tune_on_cluster(with_nodes(job, nodes), options);
+    upper = nodes;
+    if (meets(found, target_s)) break;
     missed = nodes;
   }
-  const std::int64_t upper = found->job.cluster.nodes;
-  if (meets(*found, target_s)) {
+  if (meets(found, target_s)) {
     for (const std::int64_t nodes : between(missed, upper)) {
-      auto smaller = try_nodes(job, options, nodes);
-      if (!smaller || !meets(*smaller, target_s)) continue;
+      TuneOutcome smaller = tune_on_cluster(with_nodes(job, nodes), options);
+      if (!meets(smaller, target_s)) continue;
       found = std::move(smaller);
       break;
     }
   }
-  say_result(*found, target_s, job.cluster.nodes);
-  return std::move(*found);
+  if (auto* result = std::get_if<TuneResult>(&found)) {
+    say_result(*result, target_s, job.cluster.nodes);
+  }
+  return found;
 }
 
 }  // namespace stepwright::tune

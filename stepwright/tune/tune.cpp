@@ -10,6 +10,8 @@
 #include <limits>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <variant>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -65,11 +67,10 @@ class Tuning {
               .exhaustive = options.exhaustive || small_},
         search_(job, cost_, enumeration_, prices_),
         found_(goal_.keep),
-        evaluation_(job, cost_, running_, prices_) {
-    if (enumeration_.legal() == 0) fail_empty(job, enumeration_);
-  }
+        evaluation_(job, cost_, running_, prices_) {}
 
-  TuneResult run() {
+  TuneOutcome run() {
+    if (enumeration_.legal() == 0) return NoPlan{why_empty(job_, enumeration_)};
     TuneResult result;
     result.job = job_;
     result.interval = cost_.step_interval();
@@ -359,20 +360,29 @@ int thread_count(const TuneOptions& options) {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-TuneResult tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
+TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();
 }
 
-TuneResult tune(const plan::Job& job, const TuneOptions& options) {
+TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const plan::Job chosen = with_free_kernels(job);
-  TuneResult result = job.objective.kind == plan::ObjectiveKind::kSmallestCluster
-                          ? tune_smallest_cluster(chosen, options)
-                          : tune_on_parts(chosen, options);
-  const std::string note = free_kernels_note(job, chosen);
-  if (!note.empty()) result.notes.push_back(note);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+  TuneOutcome outcome = job.objective.kind == plan::ObjectiveKind::kSmallestCluster
+                            ? tune_smallest_cluster(chosen, options)
+                            : tune_on_parts(chosen, options);
+  if (auto* result = std::get_if<TuneResult>(&outcome)) {
+    const std::string note = free_kernels_note(job, chosen);
+    if (!note.empty()) result->notes.push_back(note);
+    result->seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  return outcome;
+}
+
+TuneResult tune(const plan::Job& job, const TuneOptions& options) {
+  TuneOutcome outcome = try_tune(job, options);
+  if (const auto* none = std::get_if<NoPlan>(&outcome)) fail_input(none->reason);
+  return std::get<TuneResult>(std::move(outcome));
 }
 
 }  // namespace stepwright::tune

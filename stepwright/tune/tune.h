@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "stepwright/cost/training_conditions.h"
@@ -135,6 +136,14 @@ struct TuneResult {
   std::vector<std::string> notes;  ///< For people; the first is the provenance of the costs.
 };
 
+/// A space that has no legal plan.
+struct NoPlan {
+  std::string reason;  ///< Which constraint empties it, and what would leave legal plans.
+};
+
+/// The answer of a search, or that there is none.
+using TuneOutcome = std::variant<TuneResult, NoPlan>;
+
 /// Searches the job's space for the plan with the least step time under its objective
 /// (docs/design.md): branch and bound, exact for the closed-form price, then simulation of the best
 /// by price and of what is near the best of them (`settle`, `search_locally`). A space of at most
@@ -142,8 +151,10 @@ struct TuneResult {
 /// dimensions take every value that can be legal; schedule: 1f1b and interleaved; layers: even, and
 /// as `balanced_split` deals them out, which the counts take for one. `chunks` speaks of
 /// interleaved schedules only, sharding groups of strategies with a state I only. A kernel of
-/// attention that no person has named is the fastest there is (`with_free_kernels`). Fails with
-/// `kInput` when no plan of the space is legal, saying which constraint emptied it.
+/// attention that no person has named is the fastest there is (`with_free_kernels`).
+TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options = {});
+
+/// Searches as `try_tune`. Fails with `kInput` when no plan of the space is legal, saying why.
 TuneResult tune(const plan::Job& job, const TuneOptions& options = {});
 
 }  // namespace stepwright::tune

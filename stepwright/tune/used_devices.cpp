@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
-#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/tune/fixed_cluster.h"
 
@@ -109,29 +109,29 @@ std::vector<cluster::Cluster> parts_worth_trying(const cluster::Cluster& cluster
   return parts;
 }
 
-TuneResult tune_on_parts(const plan::Job& job, const TuneOptions& options) {
+TuneOutcome tune_on_parts(const plan::Job& job, const TuneOptions& options) {
   if (job.use_all) return tune_on_cluster(job, options);
   std::optional<TuneResult> best;
-  std::optional<Error> of_the_whole;
+  std::optional<NoPlan> none_on_whole;
   std::optional<double> used_whole_s;
   for (const cluster::Cluster& part : parts_worth_trying(job.cluster)) {
     plan::Job smaller = job;
     smaller.cluster = part;
-    try {
-      TuneResult result = tune_on_cluster(smaller, options);
-      const TunedPlan& fastest = result.plans.front();
-      if (part.devices() == job.cluster.devices() && fastest.fits) {
-        used_whole_s = fastest.step_time_s;
-      }
-      if (!best || better(result, *best)) best = std::move(result);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kNoPlan) throw;
-      if (!of_the_whole) of_the_whole = error;
+    TuneOutcome outcome = tune_on_cluster(smaller, options);
+    if (auto* none = std::get_if<NoPlan>(&outcome)) {
+      if (!none_on_whole) none_on_whole = std::move(*none);
+      continue;
     }
+    auto& result = std::get<TuneResult>(outcome);
+    const TunedPlan& fastest = result.plans.front();
+    if (part.devices() == job.cluster.devices() && fastest.fits) {
+      used_whole_s = fastest.step_time_s;
+    }
+    if (!best || better(result, *best)) best = std::move(result);
   }
-  if (!best) throw Error(*of_the_whole);
+  if (!best) return *std::move(none_on_whole);
   say_idle(*best, job.cluster, used_whole_s);
-  return std::move(*best);
+  return *std::move(best);
 }
 
 }  // namespace stepwright::tune

@@ -25,8 +25,8 @@ inline constexpr double kLeastUsed = 0.6;
 inline constexpr double kWorthIdling = 0.001;
 
 /// The best answer over the parts of the job's cluster; of the whole alone where the job uses all.
-/// Its job has the devices in use, a note says what stands idle. Fails like `tune` on the whole
-/// where no part has a legal plan.
-TuneResult tune_on_parts(const plan::Job& job, const TuneOptions& options);
+/// Its job has the devices in use, a note says what stands idle. `NoPlan` of the whole where no
+/// part has a legal plan.
+TuneOutcome tune_on_parts(const plan::Job& job, const TuneOptions& options);
 
 }  // namespace stepwright::tune

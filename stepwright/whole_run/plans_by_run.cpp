@@ -101,7 +101,7 @@ class Candidates {
       const tune::TuneResult found = search_(part);
       if (found.plans.front().fits) add(found.job, found.plans.front().plan);
     } catch (const Error& error) {
-      if (!error.of_input()) throw;
+      if (error.kind() != ErrorKind::kInput) throw;
     }
   }
 

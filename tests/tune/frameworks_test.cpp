@@ -195,7 +195,7 @@ TEST(FrameworkSearch, AListOfWhatItDoesNotRunIsRefused) {
     tune(job, few());
     ADD_FAILURE() << "nothing was refused";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kNoPlan);
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
     EXPECT_THAT(error.what(), HasSubstr("megatron-lm runs schedule 1f1b, interleaved"));
     EXPECT_THAT(error.what(), HasSubstr("with no framework"));
   }
@@ -209,7 +209,7 @@ TEST(FrameworkSearch, ABatchThatItsRanksDoNotShareIsAdvisedUpon) {
     tune(job, few());
     ADD_FAILURE() << "nothing was refused";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kNoPlan);
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
     EXPECT_THAT(error.what(), HasSubstr("legal plans are left with batch.sequences 8 ("));
   }
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "small_jobs.h"
 #include "stepwright/core/error.h"
@@ -26,7 +27,7 @@ std::string failure(const plan::Job& job) {
   try {
     tune(job, quick());
   } catch (const Error& error) {
-    EXPECT_TRUE(error.of_input());
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
     return error.what();
   }
   return {};
@@ -243,6 +244,37 @@ TEST(Tune, FindsTheSmallestClusterThatMeetsATarget) {
   const TuneResult missed = tune(job, quick());
   EXPECT_FALSE(missed.target_met);
   EXPECT_EQ(missed.job.cluster.nodes, 4);
+}
+
+TEST(Tune, ASpaceWithoutALegalPlanIsAnOutcomeWithAReason) {
+  plan::Job job = small_tune_job();
+  EXPECT_TRUE(std::holds_alternative<TuneResult>(try_tune(job, quick())));
+  job.space.tensor = {3};
+  const TuneOutcome outcome = try_tune(job, quick());
+  ASSERT_TRUE(std::holds_alternative<NoPlan>(outcome));
+  EXPECT_THAT(std::get<NoPlan>(outcome).reason, HasSubstr("the search space is empty"));
+  EXPECT_EQ(failure(job), std::get<NoPlan>(outcome).reason);
+}
+
+TEST(Tune, WhereNoPartOfAClusterHasALegalPlanTheReasonIsThatOfAllDevices) {
+  plan::Job job = small_tune_job();
+  job.cluster.nodes = 5;
+  job.cluster.levels.back().size = 20;
+  job.space.tensor = {3};
+  const std::string reason = failure(job);
+  job.use_all = true;
+  EXPECT_EQ(reason, failure(job));
+}
+
+TEST(Tune, TheSmallestClusterIsLookedForWhereFewerNodesHaveNoLegalPlan) {
+  plan::Job job = small_tune_job();
+  job.space.pipeline = {8};  // one node has four devices
+  job.objective = {.kind = plan::ObjectiveKind::kSmallestCluster, .target_step_time_s = 1e6};
+  const TuneResult result = tune(job, quick());
+  EXPECT_TRUE(result.target_met);
+  EXPECT_EQ(result.job.cluster.nodes, 2);
+  job.space.pipeline = {16};
+  EXPECT_THAT(failure(job), HasSubstr("the search space is empty"));
 }
 
 TEST(TuneJson, HasTheKeysOfItsContract) {

@@ -64,8 +64,8 @@ BELOW = {
     "sample": "runtime cost",
     "lab": "cluster",
     "serve": "core",
-    "cli": "capture checkpoint fit study interleave check learn report collective_files logs "
-    "traffic runtime sample lab serve whole_run phases",
+    "answers": "capture check learn logs phases report whole_run",
+    "cli": "answers checkpoint fit study interleave collective_files runtime sample lab serve",
 }
 TORCH_ROOMS = ("process_group", "runtime", "sample")
 TORCH = re.compile(r"(torch|ATen|c10|caffe2|gloo)/")

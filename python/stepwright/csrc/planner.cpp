@@ -1,11 +1,10 @@
-// The planner as a Python module: the same commands as the program `stepwright`, whose answers
-// come back as the text that `--json` prints. The package around it makes types of them.
+// The planner as a Python module: what the commands of the program `stepwright` answer, as the text
+// that `--json` prints. The package around it makes types of the answers.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <csignal>
-#include <exception>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "functions.h"
 #include "stepwright/capture/stand_in.h"
 #include "stepwright/cli/command_line.h"
 #include "stepwright/cli/logger.h"
@@ -30,9 +30,6 @@ namespace py = pybind11;
 namespace stepwright {
 namespace {
 
-/// Level and text, for Python's `logging`.
-using Messages = std::vector<std::pair<std::string, std::string>>;
-
 /// Tells Python how far a search is; a pending Ctrl-C, or what the callback raises, ends it.
 void tell(const py::object& progress, const tune::TuneProgress& state) {
   const py::gil_scoped_acquire held;
@@ -43,8 +40,7 @@ void tell(const py::object& progress, const tune::TuneProgress& state) {
 
 const char* kind_word(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInput:
-    case ErrorKind::kNoPlan: return "input";
+    case ErrorKind::kInput: return "input";
     case ErrorKind::kUnsupported: return "unsupported";
     case ErrorKind::kRuntime: break;
   }
@@ -64,33 +60,63 @@ py::dict failure_of(const Error& error) {
   return failure;
 }
 
-using Text = std::tuple<std::string, std::string, std::string>;  ///< Name, text, folder.
+/// Name, text (None: read the file of that name), folder.
+using File = std::tuple<std::string, std::optional<std::string>, std::string>;
 
-py::tuple run(const std::vector<std::string>& arguments, const std::vector<Text>& given,
-              const py::object& progress, const std::string& stand_in) {
-  std::ostringstream out;
-  Messages messages;
-  const cli::Logger log(
-      [&](const char* level, const std::string& text) { messages.emplace_back(level, text); });
-  std::vector<cli::NamedText> texts;
-  for (const auto& [name, text, folder] : given) texts.push_back({name, text, folder});
+answers::GivenFile given_file(const File& file) {
+  const auto& [name, text, folder] = file;
+  return {.name = name, .text = text, .folder = folder};
+}
+
+/// Works without Python's lock. Returns the text, the messages and the failure of a reply.
+template <class Work>
+py::tuple replied(const Work& work) {
+  python::Reply reply;
   std::optional<Error> failure;
   {
     const py::gil_scoped_release free;
     try {
-      cli::run_command(arguments,
-                       {.out = out,
-                        .log = log,
-                        .progress = [&](const tune::TuneProgress& state) { tell(progress, state); },
-                        .texts = texts,
-                        .stand_in = stand_in});
+      work(reply);
     } catch (const Error& error) {
       failure = error;
     }
   }
   py::object failed = py::none();
   if (failure) failed = failure_of(*failure);
-  return py::make_tuple(out.str(), messages, failed);
+  return py::make_tuple(reply.text, reply.messages, failed);
+}
+
+/// Calls a function of the planner.
+py::tuple call(python::Function function, python::Keywords::Words words,
+               const std::map<std::string, std::vector<File>>& given, const py::object& progress) {
+  python::Keywords::Files files;
+  for (const auto& [name, list] : given) {
+    for (const File& file : list) files[name].push_back(given_file(file));
+  }
+  const python::Keywords keywords(std::move(words), std::move(files));
+  return replied([&](python::Reply& reply) {
+    function(keywords, [&](const tune::TuneProgress& state) { tell(progress, state); }, reply);
+  });
+}
+
+/// Runs a command of the program, with `--json` where it is to answer in JSON.
+py::tuple command(const std::vector<std::string>& arguments, const std::vector<File>& given,
+                  const std::string& stand_in) {
+  std::vector<answers::GivenFile> texts;
+  for (const File& file : given) texts.push_back(given_file(file));
+  return replied([&](python::Reply& reply) {
+    const cli::Logger log([&](const char* level, const std::string& text) {
+      reply.messages.emplace_back(level, text);
+    });
+    std::ostringstream out;
+    try {
+      cli::run_command(arguments, {.out = out, .log = log, .texts = texts, .stand_in = stand_in});
+    } catch (const Error&) {
+      reply.text = out.str();
+      throw;
+    }
+    reply.text = out.str();
+  });
 }
 
 /// Kind, JSON and a line for people of a job or plan, or how it fails to be one.
@@ -137,8 +163,18 @@ std::optional<int> stand_in(std::vector<std::string> arguments) {
 }  // namespace stepwright
 
 PYBIND11_MODULE(_planner, module) {
-  module.def("run", &stepwright::run, py::arg("arguments"), py::arg("texts"),
-             py::arg("progress") = py::none(), py::arg("stand_in") = "");
+  for (const auto& [name, function] : stepwright::python::functions()) {
+    module.def(
+        name.c_str(),
+        [function = function](stepwright::python::Keywords::Words words,
+                              const std::map<std::string, std::vector<stepwright::File>>& files,
+                              const py::object& progress) {
+          return stepwright::call(function, std::move(words), files, progress);
+        },
+        py::arg("words"), py::arg("files"), py::arg("progress") = py::none());
+  }
+  module.def("command", &stepwright::command, py::arg("arguments"), py::arg("texts"),
+             py::arg("stand_in") = "");
   module.def("read", &stepwright::read, py::arg("text"), py::arg("name"), py::arg("folder"));
   module.def("to_yaml", &stepwright::to_yaml, py::arg("json"));
   module.def("command_line", &stepwright::command_line, py::arg("arguments"),

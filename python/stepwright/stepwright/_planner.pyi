@@ -1,14 +1,45 @@
 from collections.abc import Callable
+from typing import TypeAlias
 
 version: str
 
+File: TypeAlias = tuple[str, str | None, str]
+"""Name, text (None: read the file of that name), folder of relative paths in the text."""
+Reply: TypeAlias = tuple[str, list[tuple[str, str]], dict | None]
+"""What was answered, messages (level, text), and how it failed."""
+Tell: TypeAlias = Callable[[bool, int, int, int], object]
+
+# Functions that answer what the command of a similar name prints with `--json`. `words`: keyword
+# arguments by name, a list has several words and True has none.
+def tune(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def advise(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def predict(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
 def run(
-    arguments: list[str],
-    texts: list[tuple[str, str, str]],
-    progress: Callable[[bool, int, int, int], object] | None = None,
-    stand_in: str = "",
-) -> tuple[str, list[tuple[str, str]], dict | None]:
-    """Runs a command: its standard output, its messages (level, text), and how it failed.
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def phases(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def traffic(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def memory(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def compare(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def check(
+    words: dict[str, list[str]], files: dict[str, list[File]], progress: Tell | None = None
+) -> Reply: ...
+def command(arguments: list[str], texts: list[File], stand_in: str = "") -> Reply:
+    """Runs a command of the program: its standard output, its messages, and how it failed.
 
     `stand_in`: of `capture` a program that calls the function `stand_in` with its words.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from .answers import LaunchRecord
-from .commands import PathLike, _Call
+from .commands import PathLike, _CommandLine
 from .errors import error_of
 
 
@@ -32,7 +32,7 @@ def capture(
 
     A script that starts nothing is no error: `commands` is empty.
     """
-    call = _Call("capture", captures=True)
+    call = _CommandLine("capture", captures=True)
     call.options(
         nodes=nodes,
         gpus_per_node=gpus_per_node,

@@ -61,21 +61,62 @@ class Progress:
 ProgressCallback: TypeAlias = Callable[[Progress], object]
 
 
-class _Call:
+class _Given:
+    """What a function is given: options as words, and documents as files."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, list[str]] = {}
+        self.files: dict[str, list[_planner.File]] = {}
+
+    def file(self, name: str, kind: type[Document], given: JobLike | PlanLike | None) -> None:
+        """A document under the name of its argument; None is left out."""
+        if given is not None:
+            self.files.setdefault(name, []).append(_file(kind, given))
+
+    def configurations(self, given: Iterable[PlanLike | Any]) -> list[str]:
+        """Adds files, plans and objects of programs; returns their names."""
+        given = list(given)
+        texts = texts_of(one for one in given if is_configuration(one))
+        files = self.files.setdefault("configurations", [])
+        files += [(name, text, os.getcwd()) for name, text in texts]
+        files += [_file(Plan, one) for one in given if not is_configuration(one)]
+        return [name for name, _, _ in files]
+
+    def options(self, **values: Any) -> None:
+        """Options by their names; None and False are left out, True has no word."""
+        for name, value in values.items():
+            if value is None or value is False:
+                continue
+            each = value if isinstance(value, (list, tuple)) else [value]
+            self.words[name] = [] if value is True else [_word(one) for one in each]
+
+    def run(
+        self, function: Callable[..., _planner.Reply], progress: ProgressCallback | None = None
+    ) -> tuple[str, dict | None]:
+        """What a function of the planner answers, and how it failed."""
+        return _heard(function(self.words, self.files, _tell(progress)))
+
+    def answer(
+        self, function: Callable[..., _planner.Reply], progress: ProgressCallback | None = None
+    ) -> str:
+        """What a function answers, where it does what it should."""
+        return _good(*self.run(function, progress))
+
+
+class _CommandLine:
     """A command line that is being put together, with the documents that stand in memory."""
 
     def __init__(self, command: str, *, captures: bool = False) -> None:
         self.arguments = [command, "--json"]
         self.captures = captures
-        self.texts: list[tuple[str, str, str]] = []
+        self.texts: list[_planner.File] = []
 
-    def file(self, kind: type[Document], given: JobLike | PlanLike) -> str:
+    def file(self, kind: type[Document], given: PlanLike) -> str:
         """The name under which the command finds a document."""
-        if isinstance(given, (str, os.PathLike)):
-            return os.fspath(given)
-        document = given if isinstance(given, kind) else kind(given)
-        self.texts.append((document.name, document.text, document.folder))
-        return document.name
+        name, text, folder = _file(kind, given)
+        if text is not None:
+            self.texts.append((name, text, folder))
+        return name
 
     def configurations(self, given: Iterable[PlanLike | Any]) -> list[str]:
         """The names under which the command finds files, plans and objects of programs."""
@@ -94,26 +135,46 @@ class _Call:
             for each in value if isinstance(value, (list, tuple)) else [value]:
                 self.arguments += [flag] if each is True else [flag, _word(each)]
 
-    def run(self, progress: ProgressCallback | None = None) -> tuple[str, dict | None]:
+    def run(self) -> tuple[str, dict | None]:
         """What the command prints, and how it failed."""
-        tell = None
-        if progress is not None:
-
-            def tell(simulating: bool, done: int, most: int, priced: int) -> None:
-                progress(Progress(simulating=simulating, done=done, most=most, priced=priced))
-
         with stand_in_program() if self.captures else contextlib.nullcontext("") as stand_in:
-            text, messages, failure = _planner.run(self.arguments, self.texts, tell, stand_in)
-        for level, message in messages:
-            _log.log(logging.WARNING if level == "warning" else logging.INFO, "%s", message)
-        return text, failure
+            return _heard(_planner.command(self.arguments, self.texts, stand_in))
 
-    def answer(self, progress: ProgressCallback | None = None) -> str:
+    def answer(self) -> str:
         """What the command prints, where it does what it should."""
-        text, failure = self.run(progress)
-        if failure:
-            raise error_of(failure)
-        return text
+        return _good(*self.run())
+
+
+def _file(kind: type[Document], given: JobLike | PlanLike) -> _planner.File:
+    """The path of a file, or the text of a document that stands in memory."""
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given), None, ""
+    document = given if isinstance(given, kind) else kind(given)
+    return document.name, document.text, document.folder
+
+
+def _tell(progress: ProgressCallback | None) -> _planner.Tell | None:
+    if progress is None:
+        return None
+
+    def tell(simulating: bool, done: int, most: int, priced: int) -> None:
+        progress(Progress(simulating=simulating, done=done, most=most, priced=priced))
+
+    return tell
+
+
+def _heard(reply: _planner.Reply) -> tuple[str, dict | None]:
+    """Passes messages on to `logging`."""
+    text, messages, failure = reply
+    for level, message in messages:
+        _log.log(logging.WARNING if level == "warning" else logging.INFO, "%s", message)
+    return text, failure
+
+
+def _good(text: str, failure: dict | None) -> str:
+    if failure:
+        raise error_of(failure)
+    return text
 
 
 def _word(value: Any) -> str:
@@ -158,12 +219,12 @@ def tune(
         NothingFitsError: No plan fits in memory; its `tuning` has the one that needs the least.
         InputError: The job is wrong, or no plan is legal.
     """
-    call = _Call("tune")
-    call.arguments.append(call.file(Job, job))
+    call = _Given()
+    call.file("job", Job, job)
+    call.file("against", Plan, against)
     call.options(
         top=top,
         exhaustive=exhaustive,
-        against=None if against is None else call.file(Plan, against),
         framework=framework,
         tokens=tokens,
         price_per_gpu_hour=price_per_gpu_hour,
@@ -173,7 +234,7 @@ def tune(
         report=report,
         threads=threads,
     )
-    return _tuning(*call.run(progress))
+    return _tuning(*call.run(_planner.tune, progress))
 
 
 def sweep(
@@ -197,8 +258,8 @@ def sweep(
         threads: One per processor.
         progress: As of `tune`.
     """
-    call = _Call("tune")
-    call.arguments.append(call.file(Job, job))
+    call = _Given()
+    call.file("job", Job, job)
     call.options(
         top=1,
         sweep=f"{field}={','.join(str(value) for value in values)}",
@@ -206,7 +267,7 @@ def sweep(
         price_per_gpu_hour=price_per_gpu_hour,
         threads=threads,
     )
-    text, failure = call.run(progress)
+    text, failure = call.run(_planner.tune, progress)
     if failure and not text:
         raise error_of(failure)
     return Tuning.from_text(text).sweep or []
@@ -231,10 +292,10 @@ def advise(
         threads: One per processor.
         progress: As of `tune`.
     """
-    call = _Call("tune")
-    call.arguments.append(call.file(Job, job))
+    call = _Given()
+    call.file("job", Job, job)
     call.options(runs=runs, candidates=candidates, next=next, threads=threads)
-    text, failure = call.run(progress)
+    text, failure = call.run(_planner.advise, progress)
     if failure and not text:
         raise error_of(failure)
     return Advice.from_text(text)
@@ -266,8 +327,8 @@ def predict(
         program: Where to write every operator of the step (JSON).
         report: Where to write the answer as a page of pictures.
     """
-    call = _Call("predict")
-    call.arguments.append(call.file(Plan, plan))
+    call = _Given()
+    call.file("plan", Plan, plan)
     call.options(
         set=_assignments(set),
         tokens=tokens,
@@ -278,7 +339,7 @@ def predict(
         program=program,
         report=report,
     )
-    return Prediction.from_text(call.answer())
+    return Prediction.from_text(call.answer(_planner.predict))
 
 
 def run(
@@ -332,8 +393,8 @@ def run(
         threads: Of the search of a job; one per processor.
         progress: As of `tune`, of a job.
     """
-    call = _Call("run")
-    call.arguments.append(call.file(_kind_of(plan), plan))
+    call = _Given()
+    call.file("plan", _kind_of(plan), plan)
     call.options(
         tokens=tokens,
         price_per_gpu_hour=price_per_gpu_hour,
@@ -356,7 +417,7 @@ def run(
         memory_reserve=memory_reserve,
         threads=threads,
     )
-    return WholeRun.from_text(call.answer(progress))
+    return WholeRun.from_text(call.answer(_planner.run, progress))
 
 
 def phases(
@@ -376,14 +437,14 @@ def phases(
         threads: As of `tune`.
         progress: As of `tune`.
     """
-    call = _Call("phases")
-    call.arguments.append(call.file(_kind_of(plan), plan))
+    call = _Given()
+    call.file("plan", _kind_of(plan), plan)
     call.options(
         memory_confidence=memory_confidence,
         memory_reserve=memory_reserve,
         threads=threads,
     )
-    return PhasedStep.from_text(call.answer(progress))
+    return PhasedStep.from_text(call.answer(_planner.phases, progress))
 
 
 def _kind_of(given: PlanLike | JobLike) -> type[Document]:
@@ -410,10 +471,10 @@ def traffic(
         links: Also the bytes that links and NICs carry.
         matrix: Where to write who sends how much to whom (lines from,to,bytes).
     """
-    call = _Call("traffic")
-    call.arguments.append(call.file(Plan, plan))
+    call = _Given()
+    call.file("plan", Plan, plan)
     call.options(set=_assignments(set), rank=rank, links=links, matrix=matrix)
-    return Traffic.from_text(call.answer())
+    return Traffic.from_text(call.answer(_planner.traffic))
 
 
 def memory(
@@ -424,14 +485,14 @@ def memory(
     memory_reserve: float | None = None,
 ) -> Memory:
     """What fills the memory of each stage at its peak; arguments as of `predict`."""
-    call = _Call("memory")
-    call.arguments.append(call.file(Plan, plan))
+    call = _Given()
+    call.file("plan", Plan, plan)
     call.options(
         set=_assignments(set),
         memory_confidence=memory_confidence,
         memory_reserve=memory_reserve,
     )
-    return Memory.from_text(call.answer())
+    return Memory.from_text(call.answer(_planner.memory))
 
 
 def lengths(
@@ -452,7 +513,7 @@ def lengths(
         output: Where to write the file for `batch.lengths` of a job.
     """
     paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    call = _Call("lengths")
+    call = _CommandLine("lengths")
     read: list[str] = []
     empty = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -494,7 +555,7 @@ def validate(
         tier: Only rows of these tiers: "A", "AB".
         report: Where to write the answer as a page of pictures.
     """
-    call = _Call("validate")
+    call = _CommandLine("validate")
     call.arguments.append(_word(table))
     call.options(profile=profile, conditions=conditions, tier=tier, report=report)
     return Validation.from_text(call.answer())
@@ -524,7 +585,7 @@ def fit(
         name: Of the profile; that of the file otherwise.
         profile: Machine of collective samples that do not say it.
     """
-    call = _Call("fit")
+    call = _CommandLine("fit")
     if samples is not None:
         one = isinstance(samples, (str, os.PathLike))
         call.arguments += [_word(path) for path in ([samples] if one else samples)]
@@ -559,11 +620,11 @@ def compare(
 
     A difference is no error: `Comparison.differences` lists them, and is empty where there is none.
     """
-    call = _Call("compare")
-    call.arguments.append(call.file(Plan, plan))
+    call = _Given()
+    call.file("plan", Plan, plan)
     one = isinstance(logs, (str, os.PathLike))
     call.options(log=[logs] if one else list(logs), report=report)
-    text, failure = call.run()
+    text, failure = call.run(_planner.compare)
     if failure and not text:
         raise error_of(failure)
     return Comparison.from_text(text)
@@ -616,10 +677,17 @@ def check(
 
     A job that should not be queued is no error: `Check.fault` says why; else it is None.
     """
-    call = _Call("check", captures=capture)
+    call = _CommandLine("check", captures=True) if capture else _Given()
     words = call.configurations(configurations)
     if gpus is None and nodes is None:
         gpus = ranks_of(configurations, cluster)
+    if capture:
+        call.options(
+            capture=True,
+            gpus_per_node=gpus_per_node,
+            only_launchers=only_launchers,
+            timeout=timeout,
+        )
     one = isinstance(logs, (str, os.PathLike))
     call.options(
         model=model,
@@ -630,10 +698,6 @@ def check(
         set=_assignments(set),
         function=function,
         command=command,
-        capture=capture,
-        gpus_per_node=gpus_per_node,
-        only_launchers=only_launchers,
-        timeout=timeout,
         strict=strict,
         gain=gain,
         log=[logs] if one else logs and list(logs),
@@ -641,8 +705,11 @@ def check(
         memory_reserve=memory_reserve,
         **{"from": source},
     )
-    call.arguments += ["--", *words]
-    text, failure = call.run()
+    if isinstance(call, _CommandLine):
+        call.arguments += ["--", *words]
+        text, failure = call.run()
+    else:
+        text, failure = call.run(_planner.check)
     if failure and not text:
         raise error_of(failure)
     return Check.from_text(text)
@@ -677,7 +744,7 @@ def export(
         UnsupportedError: The framework does not run the plan; the message names what it lacks and
             the nearest plan that it runs.
     """
-    call = _Call("export")
+    call = _CommandLine("export")
     call.arguments.remove("--json")
     call.options(
         to=to,

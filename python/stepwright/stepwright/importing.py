@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .answers import ImportedPlan
-from .commands import PlanLike, _assignments, _Call
+from .commands import PlanLike, _assignments, _CommandLine
 from .configurations import ranks_of
 
 
@@ -37,7 +37,7 @@ def import_(
     Raises:
         InputError: The plan is not legal, or something that must be known stands nowhere.
     """
-    call = _Call("import", captures=capture)
+    call = _CommandLine("import", captures=capture)
     words = call.configurations(configurations)
     call.options(
         model=model,

@@ -7,7 +7,7 @@
 #include "stepwright/tune/sweep.h"
 #include "stepwright/tune/tune.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
 
 /// The names of a plan in a report: {`code`, `words`}.
 nlohmann::ordered_json plan_name(const plan::Plan& plan, const plan::Job& job);
@@ -17,4 +17,4 @@ nlohmann::ordered_json plan_name(const plan::Plan& plan, const plan::Job& job);
 nlohmann::ordered_json plan_names(const tune::TuneResult& result,
                                   const std::optional<tune::Sweep>& sweep);
 
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

@@ -1,30 +1,20 @@
-#include "stepwright/cli/traffic_sweep.h"
+#include "stepwright/answers/traffic_sweep.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 
-#include "stepwright/core/error.h"
-#include "stepwright/core/format.h"
-#include "stepwright/core/table.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/sweep.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
 namespace {
 
 double sent_bytes_of(const TrafficPoint& point) {
   double sum = 0;
   for (const auto& [scheme, volume] : point.schemes) sum += volume.sent_bytes;
   return sum;
-}
-
-double bytes_per_token(const TrafficPoint& point) {
-  return sent_bytes_of(point) / (point.tokens_per_s * point.step_time_s);
 }
 
 TrafficPoint traffic_point(const plan::PlannedJob& planned, std::string value) {
@@ -45,6 +35,10 @@ TrafficPoint traffic_point(const plan::PlannedJob& planned, std::string value) {
 
 }  // namespace
 
+double bytes_per_token(const TrafficPoint& point) {
+  return sent_bytes_of(point) / (point.tokens_per_s * point.step_time_s);
+}
+
 TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& text) {
   const tune::SweptField swept = tune::read_swept_field(text, "batch.length=2048,4096");
   TrafficSweep sweep{.field = swept.field};
@@ -54,47 +48,6 @@ TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& t
     sweep.points.push_back(traffic_point(changed, value));
   }
   return sweep;
-}
-
-std::string traffic_sweep_text(const TrafficSweep& sweep) {
-  std::set<step::Scheme> schemes;
-  double most = 0;
-  for (const TrafficPoint& point : sweep.points) {
-    for (const auto& [scheme, volume] : point.schemes) schemes.insert(scheme);
-    if (point.refused.empty()) most = std::max(most, bytes_per_token(point));
-  }
-  Table table{.columns = {{sweep.field, Align::kRight}}, .rows = {}};
-  for (const step::Scheme scheme : schemes) {
-    table.columns.push_back({std::string(name_of(step::kSchemeNames, scheme)), Align::kRight});
-  }
-  for (const char* title : {"calls", "step", "tokens/s", "sent per token"}) {
-    table.columns.push_back({title, Align::kRight});
-  }
-  table.columns.push_back({""});
-  std::string refused;
-  for (const TrafficPoint& point : sweep.points) {
-    if (!point.refused.empty()) {
-      refused += fmt::format("{}={}: {}\n", sweep.field, point.value, point.refused);
-      continue;
-    }
-    std::vector<std::string>& row = table.rows.emplace_back();
-    row.push_back(point.value);
-    std::int64_t calls = 0;
-    for (const step::Scheme scheme : schemes) {
-      const auto volume = point.schemes.find(scheme);
-      const bool none = volume == point.schemes.end();
-      row.push_back(none ? "-" : format_bytes(volume->second.sent_bytes));
-      if (!none) calls += volume->second.count;
-    }
-    const double bytes = bytes_per_token(point);
-    row.push_back(format_count(calls));
-    row.push_back(format_time(point.step_time_s));
-    row.push_back(format_number(point.tokens_per_s));
-    row.push_back(format_bytes(bytes));
-    row.push_back(format_bar(bytes, most));
-  }
-  return fmt::format("\nSent by all ranks in a step, for each {}\n\n{}{}", sweep.field,
-                     to_text(table), refused);
 }
 
 nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep) {
@@ -120,4 +73,4 @@ nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep) {
   return list;
 }
 
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

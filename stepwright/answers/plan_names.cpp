@@ -1,4 +1,4 @@
-#include "stepwright/cli/report_names.h"
+#include "stepwright/answers/plan_names.h"
 
 #include <nlohmann/json.hpp>
 
@@ -6,9 +6,12 @@
 #include "stepwright/plan/choices/words.h"
 #include "stepwright/tune/alternatives.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
+namespace {
 
 using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 Json plan_name(const plan::Plan& plan, const plan::Job& job) {
   return {{"code", plan::plan_code(plan)}, {"words", plan::plan_words(plan, job)}};
@@ -32,4 +35,4 @@ Json plan_names(const tune::TuneResult& result, const std::optional<tune::Sweep>
   return names;
 }
 
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

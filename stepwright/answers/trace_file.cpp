@@ -1,10 +1,10 @@
-#include "stepwright/cli/trace_file.h"
+#include "stepwright/answers/trace_file.h"
 
 #include <fmt/format.h>
 
 #include "stepwright/simulate/timeline/trace.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
 namespace {
 
 /// The ranks behind each stage; empty where they are consecutive, which the writer says itself.
@@ -32,4 +32,4 @@ void write_prediction_trace(const simulate::Prediction& prediction, std::ostream
   simulate::write_trace(prediction.program, prediction.simulation, options, out);
 }
 
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

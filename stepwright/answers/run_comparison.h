@@ -10,7 +10,7 @@
 #include "stepwright/logs/readers/read_logs.h"
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
 
 /// A plan beside the logs of a run of it.
 struct RunComparison {
@@ -28,11 +28,11 @@ struct RunComparison {
 RunComparison compare_run(const simulate::Prediction& prediction,
                           const std::vector<std::string>& files);
 
+/// Bytes of a routed call, in the mean of those that were executed.
+double mean_bytes(const logs::RoutedCalls& row);
+
 /// The document of `compare --json`.
 nlohmann::ordered_json run_comparison_json(const RunComparison& run,
                                            const simulate::Prediction& prediction);
 
-/// The same for people.
-std::string run_comparison_text(const RunComparison& run, const simulate::Prediction& prediction);
-
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

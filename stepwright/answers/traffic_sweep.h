@@ -8,7 +8,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/traffic/ledger.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
 
 /// The traffic of a plan with one value of a field, and its step time.
 struct TrafficPoint {
@@ -29,10 +29,10 @@ struct TrafficSweep {
 /// predicts the plan with each. Fails with `kInput` for an unknown field or a bad value.
 TrafficSweep sweep_traffic(const plan::PlannedJob& planned, const std::string& text);
 
-/// A table with a row for each value, bars for the bytes of a token.
-std::string traffic_sweep_text(const TrafficSweep& sweep);
+/// Bytes that all ranks send for each token of a step.
+double bytes_per_token(const TrafficPoint& point);
 
 /// `sweep` of `traffic --json`.
 nlohmann::ordered_json traffic_sweep_json(const TrafficSweep& sweep);
 
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

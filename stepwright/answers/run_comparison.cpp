@@ -1,33 +1,14 @@
-#include "stepwright/cli/run_comparison.h"
-
-#include <fmt/format.h>
+#include "stepwright/answers/run_comparison.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <utility>
 
-#include "stepwright/cli/comparison_text.h"
 #include "stepwright/core/error.h"
-#include "stepwright/core/format.h"
 #include "stepwright/logs/match_json.h"
 #include "stepwright/logs/predicted_times.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
 namespace {
-
-constexpr std::size_t kShown = 20;  ///< Differences that people get to see.
-
-double mean_bytes(const logs::RoutedCalls& row) {
-  return static_cast<double>(row.executed_bytes) / static_cast<double>(row.calls);
-}
-
-std::string routed_text(const logs::RoutedCalls& row) {
-  return fmt::format(
-      "{} depends on the router: {:.0f} bytes in the mean of {} calls and {} at most, {} of them "
-      "above the predicted largest of {:.0f} bytes.",
-      logs::text_of(row.call), mean_bytes(row), row.calls, row.largest_bytes, row.beyond,
-      row.bound_bytes);
-}
 
 nlohmann::ordered_json routed_json(const std::vector<logs::RoutedCalls>& rows) {
   auto list = nlohmann::ordered_json::array();
@@ -43,26 +24,6 @@ nlohmann::ordered_json routed_json(const std::vector<logs::RoutedCalls>& rows) {
                     {"beyond_bound", row.beyond}});
   }
   return list;
-}
-
-std::string ledger_text(const logs::Comparison& found) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, found.differences.size()); ++i) {
-    text += found.differences[i] + '\n';
-  }
-  for (const logs::RoutedCalls& row : found.routed) text += routed_text(row) + '\n';
-  return text + fmt::format("The plan has {} on {}; the run differs in {}.\n",
-                            counted(found.calls, "call"),
-                            counted(found.communicators, "communicator"), found.differences.size());
-}
-
-std::string step_text(double logged_s, const simulate::Prediction& prediction) {
-  const double step_s = prediction.step_time_s();
-  return fmt::format(
-      "A step took {} in the logs (from mark to mark, the median); predicted are {} ({} to {} with "
-      "a probability of 80%).\n",
-      format_time(logged_s), format_time(step_s), format_time(prediction.interval.low * step_s),
-      format_time(prediction.interval.high * step_s));
 }
 
 /// Compares a ledger of our own call by call; of other logs the counts alone.
@@ -83,6 +44,10 @@ logs::Comparison compared_ledger(const step::StepProgram& program, const plan::G
 }
 
 }  // namespace
+
+double mean_bytes(const logs::RoutedCalls& row) {
+  return static_cast<double>(row.executed_bytes) / static_cast<double>(row.calls);
+}
 
 bool RunComparison::is_ledger() const {
   return log.sources.front().format == logs::LogFormat::kLedger;
@@ -115,11 +80,4 @@ nlohmann::ordered_json run_comparison_json(const RunComparison& run,
   return answer;
 }
 
-std::string run_comparison_text(const RunComparison& run, const simulate::Prediction& prediction) {
-  std::string text =
-      run.is_ledger() ? ledger_text(run.ledger) : comparison_text(run.found, run.log);
-  if (run.logged_s) text += step_text(*run.logged_s, prediction);
-  return text;
-}
-
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

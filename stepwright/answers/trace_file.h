@@ -4,9 +4,9 @@
 
 #include "stepwright/simulate/prediction.h"
 
-namespace stepwright::cli {
+namespace stepwright::answers {
 
 /// Writes the timeline of a prediction that recorded its events, one row per stream and link.
 void write_prediction_trace(const simulate::Prediction& prediction, std::ostream& out);
 
-}  // namespace stepwright::cli
+}  // namespace stepwright::answers

@@ -1,0 +1,220 @@
+#include "functions.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "stepwright/answers/check_answer.h"
+#include "stepwright/answers/comparison_answer.h"
+#include "stepwright/answers/memory_answer.h"
+#include "stepwright/answers/output_file.h"
+#include "stepwright/answers/own_plan.h"
+#include "stepwright/answers/own_runs.h"
+#include "stepwright/answers/phases_answer.h"
+#include "stepwright/answers/prediction_answer.h"
+#include "stepwright/answers/run_answer.h"
+#include "stepwright/answers/trace_file.h"
+#include "stepwright/answers/traffic_answer.h"
+#include "stepwright/answers/tune_answer.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/files/run_keys.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/step/program_json.h"
+
+namespace stepwright::python {
+namespace {
+
+constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
+
+/// A file that a function writes beside its answer. It asks for the place before the work starts.
+class Output {
+ public:
+  Output(std::string path, const answers::GivenFile& input) : path_(std::move(path)) {
+    if (wanted()) answers::check_output(path_, input.name);
+  }
+
+  [[nodiscard]] bool wanted() const { return !path_.empty(); }
+
+  /// Writes a content, text or a function that writes to a stream, and says so.
+  template <class Content>
+  void write(std::string_view what, const Content& content, Reply& reply) const {
+    answers::write_file(path_, content);
+    reply.messages.emplace_back("info", fmt::format("wrote {} to {}", what, path_));
+  }
+
+ private:
+  std::string path_;
+};
+
+[[noreturn]] void fail_run(const std::string& message) {
+  throw Error(ErrorKind::kRuntime, message);
+}
+
+void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+  const answers::GivenFile& file = given.file("job");
+  plan::Job job = answers::read_job(file, given.one_of("framework", plan::framework_words()));
+  given.reserve().apply(job);
+  const Output output(given.text("output"), file);
+  const Output report(given.text("report"), file);
+  answers::TuneRequest request{
+      .name = file.name,
+      .options = {.threads = given.threads(), .exhaustive = given.has("exhaustive")},
+      .sweep = given.text("sweep"),
+      .run = given.training_run(),
+      .more_memory = true};
+  if (const auto top = given.whole("top", 1, answers::kMostPlans)) {
+    request.options.top = static_cast<std::size_t>(*top);
+  }
+  for (const answers::GivenFile& own : given.files("against")) {
+    request.own = answers::read_own_plan(own, file.name, job);
+  }
+  const answers::TuneAnswer answer =
+      answers::answer_tune(std::move(job), request,
+                           [&](const answers::TuneAnswerProgress& state) { tell(state.search); });
+  if (answer.fault.empty() && output.wanted()) {
+    output.write("the best plan", plan::plan_yaml(answer.planned()), reply);
+  }
+  if (report.wanted()) {
+    report.write("the report", answers::tune_report(answer, request.options.threads), reply);
+  }
+  reply.text = answers::json_text(answers::tune_answer_json(answer));
+  if (!answer.fault.empty()) fail_run(answer.fault);
+}
+
+void advise_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+  const answers::GivenFile& file = given.file("job");
+  const answers::OwnRunsRequest request{
+      .name = file.name,
+      .runs = given.text("runs"),
+      .candidates = given.text("candidates"),
+      .next = given.whole("next", 0, answers::kMostNext).value_or(1)};
+  const learn::ClosedLoop loop = answers::answer_own_runs(
+      answers::read_job(file), request, {.threads = given.threads(), .progress = tell});
+  reply.text = answers::json_text(learn::closed_loop_json(loop));
+  if (const std::string fault = answers::fault_of(loop, request); !fault.empty()) fail_run(fault);
+}
+
+void predict_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+  const answers::GivenFile& file = given.file("plan");
+  const Output trace(given.text("trace"), file);
+  const Output program(given.text("program"), file);
+  const Output report(given.text("report"), file);
+  const answers::PredictionAnswer answer =
+      answers::answer_prediction(answers::read_plan(file), {.name = file.name,
+                                                            .changes = given.texts("set"),
+                                                            .run = given.training_run(),
+                                                            .reserve = given.reserve(),
+                                                            .timeline = trace.wanted()});
+  if (trace.wanted()) {
+    const auto write = [&](std::ostream& out) {
+      answers::write_prediction_trace(answer.prediction, out);
+    };
+    trace.write("the timeline", write, reply);
+  }
+  if (program.wanted()) {
+    program.write("the program", answers::json_text(step::program_json(answer.prediction.program)),
+                  reply);
+  }
+  if (report.wanted()) report.write("the report", answers::prediction_report(answer), reply);
+  reply.text = answers::json_text(answers::prediction_answer_json(answer));
+}
+
+void run_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+  const answers::GivenFile& file = given.file("plan");
+  answers::RunRequest request{.name = file.name,
+                              .settings = {},
+                              .reserve = given.reserve(),
+                              .played = given.whole("simulate", 1, answers::kMostPlayedRuns),
+                              .search = {.threads = given.threads(), .progress = tell}};
+  request.seed = static_cast<std::uint64_t>(given.whole("seed", 0, kMostWhole).value_or(1));
+  for (const plan::RunKey& key : plan::kRunKeys) {
+    request.settings.emplace(key.key, given.text(key.key));
+  }
+  request.settings.emplace(plan::kCheckpointsKey, given.text(plan::kCheckpointsKey));
+  const answers::RunAnswer answer =
+      answers::is_plan(file) ? answers::answer_plan_run(answers::read_settled_plan(file), request)
+                             : answers::answer_job_run(answers::read_job(file), request);
+  reply.text = answers::json_text(answers::run_answer_json(answer));
+}
+
+void phases_function(const Keywords& given, const tune::TellProgress& tell, Reply& reply) {
+  const answers::GivenFile& file = given.file("plan");
+  const answers::PhasesRequest request{
+      .name = file.name, .reserve = given.reserve(), .threads = given.threads(), .progress = tell};
+  const answers::PhasesAnswer answer =
+      answers::is_plan(file)
+          ? answers::answer_plan_phases(answers::read_settled_plan(file), request)
+          : answers::answer_job_phases(answers::read_job(file), request);
+  reply.text = answers::json_text(answers::phases_answer_json(answer));
+}
+
+void traffic_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+  const answers::GivenFile& file = given.file("plan");
+  const Output matrix(given.text("matrix"), file);
+  const answers::TrafficAnswer answer = answers::answer_traffic(
+      answers::read_plan(file), {.name = file.name,
+                                 .changes = given.texts("set"),
+                                 .rank = given.whole("rank", -kMostWhole, kMostWhole),
+                                 .links = given.has("links")});
+  if (matrix.wanted()) {
+    const auto write = [&](std::ostream& out) {
+      traffic::write_matrix(out, answer.matrix, answer.rank);
+    };
+    matrix.write("the matrix", write, reply);
+  }
+  reply.text = answers::json_text(answers::traffic_answer_json(answer));
+}
+
+void memory_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+  const answers::GivenFile& file = given.file("plan");
+  const answers::MemoryAnswer answer = answers::answer_memory(
+      answers::read_plan(file),
+      {.name = file.name, .changes = given.texts("set"), .reserve = given.reserve()});
+  reply.text = answers::json_text(answers::memory_answer_json(answer));
+}
+
+void compare_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+  const answers::GivenFile& file = given.file("plan");
+  const Output report(given.text("report"), file);
+  const answers::ComparisonAnswer answer =
+      answers::answer_comparison(answers::read_settled_plan(file), given.texts("log"));
+  if (report.wanted()) report.write("the report", answers::comparison_report(answer), reply);
+  reply.text = answers::json_text(answers::comparison_answer_json(answer));
+  if (!answer.fault.empty()) fail_run(answer.fault);
+}
+
+void check_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
+  answers::CheckRequest request{
+      .job = {.files = given.files("configurations"),
+              .source = given.one_of("from", framework_files::import_words()),
+              .strict = given.has("strict")},
+      .gain = given.text("gain"),
+      .logs = given.texts("log"),
+      .reserve = given.reserve()};
+  framework_files::Given& said = request.job.given;
+  said.model = given.text("model");
+  said.cluster = given.text("cluster");
+  said.nodes = given.whole("nodes", -kMostWhole, kMostWhole);
+  said.devices = given.whole("gpus", -kMostWhole, kMostWhole);
+  said.settings = given.texts("set");
+  said.function = given.text("function");
+  said.command = given.whole("command", 1, kMostWhole);
+  said.batch = given.text("batch");
+  const std::string first = given.file("configurations").name;
+  const answers::CheckAnswer answer = answers::answer_check(request);
+  reply.text = answers::json_text(answers::check_answer_json(answer));
+  if (!answer.fault.empty()) fail_run(fmt::format("{}: {}", first, answer.fault));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Function>> functions() {
+  return {{"tune", tune_function},     {"advise", advise_function},   {"predict", predict_function},
+          {"run", run_function},       {"phases", phases_function},   {"traffic", traffic_function},
+          {"memory", memory_function}, {"compare", compare_function}, {"check", check_function}};
+}
+
+}  // namespace stepwright::python

@@ -1,0 +1,98 @@
+#include "keywords.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/answers/known_word.h"
+#include "stepwright/answers/training_run.h"
+#include "stepwright/answers/tune_answer.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright::python {
+namespace {
+
+std::string option_of(std::string_view name) {
+  std::string option = "--" + std::string(name);
+  std::ranges::replace(option, '_', '-');
+  return option;
+}
+
+template <class Number>
+[[noreturn]] void fail_number(std::string_view name, const std::string& word, Number low,
+                              Number high) {
+  fail_input(fmt::format("{}: must be a number from {} to {}; it is '{}'", option_of(name), low,
+                         high, printable(word)));
+}
+
+}  // namespace
+
+std::string Keywords::text(std::string_view name) const {
+  const std::vector<std::string> words = texts(name);
+  return words.empty() ? "" : words.front();
+}
+
+std::vector<std::string> Keywords::texts(std::string_view name) const {
+  const auto found = words_.find(name);
+  return found == words_.end() ? std::vector<std::string>() : found->second;
+}
+
+std::string Keywords::one_of(std::string_view name, const std::vector<std::string>& known) const {
+  std::string word = text(name);
+  if (!has(name)) return word;
+  const std::string fault = answers::unknown_word_text(word, known);
+  if (!fault.empty()) fail_input(fmt::format("{}: {}", option_of(name), fault));
+  return word;
+}
+
+std::optional<std::int64_t> Keywords::whole(std::string_view name, std::int64_t low,
+                                            std::int64_t high) const {
+  if (!has(name)) return std::nullopt;
+  const std::string word = text(name);
+  const IntegerReading read = read_integer(word);
+  const bool good = read.status == IntegerReading::Status::kGood;
+  if (good && read.value >= low && read.value <= high) return read.value;
+  fail_number(name, word, low, high);
+}
+
+std::optional<double> Keywords::number(std::string_view name, double low, double high) const {
+  if (!has(name)) return std::nullopt;
+  const std::string word = text(name);
+  const std::optional<double> read = read_double(word);
+  if (read && *read >= low && *read <= high) return read;
+  fail_number(name, word, low, high);
+}
+
+std::vector<answers::GivenFile> Keywords::files(std::string_view name) const {
+  const auto found = files_.find(name);
+  return found == files_.end() ? std::vector<answers::GivenFile>() : found->second;
+}
+
+const answers::GivenFile& Keywords::file(std::string_view name) const {
+  const auto found = files_.find(name);
+  if (found != files_.end() && !found->second.empty()) return found->second.front();
+  fail_input(fmt::format("{} is required", name));
+}
+
+answers::MemoryReserve Keywords::reserve() const {
+  if (has("memory_reserve") && has("memory_confidence")) {
+    fail_input("--memory-reserve excludes --memory-confidence");
+  }
+  return {.share = number("memory_reserve", 0, answers::kMostReserve),
+          .confidence = number("memory_confidence", plan::kLeastConfidence, plan::kMostConfidence)};
+}
+
+std::optional<tune::TrainingRun> Keywords::training_run() const {
+  if (has("price_per_gpu_hour") && !has("tokens")) {
+    fail_input("--price-per-gpu-hour requires --tokens");
+  }
+  return answers::read_training_run(text("tokens"), text("price_per_gpu_hour"));
+}
+
+int Keywords::threads() const {
+  return static_cast<int>(whole("threads", 1, answers::kMostThreads).value_or(0));
+}
+
+}  // namespace stepwright::python

@@ -1,0 +1,76 @@
+#include "stepwright/answers/check_answer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/laws/legality.h"
+
+namespace stepwright::answers {
+namespace {
+
+/// Reads a plan file, or the files of a framework.
+framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
+  const GivenFile& first = request.job.files.front();
+  if (says_job(first)) {
+    fail_input(
+        fmt::format("{0}: is a job, which says no plan to check: `stepwright tune {0}` finds "
+                    "one",
+                    first.name),
+        {.file = first.name});
+  }
+  if (!says_plan(first)) {
+    return import_files(request.job, true);
+  }
+  framework_files::ImportedPlan imported{
+      .target = "", .planned = read_plan(first), .report = {}, .refused = {}};
+  imported.refused = plan::illegal(imported.planned.job, imported.planned.plan);
+  return imported;
+}
+
+/// Checks a job; an error that the search finds in it begins with the name of its file.
+check::JobCheck checked(framework_files::ImportedPlan imported, const std::string& name) {
+  try {
+    return check::check_job(std::move(imported));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    fail_input(fmt::format("{}: {}", name, error.what()), {.file = name});
+  }
+}
+
+std::optional<double> read_gain(const std::string& gain) {
+  if (gain.empty()) return std::nullopt;
+  const bool percent = gain.ends_with('%');
+  const Document document =
+      Document::parse("gain: " + (percent ? gain.substr(0, gain.size() - 1) : gain), "--gain");
+  const double value = document.root().get("gain").number(0, percent ? 100 : 1);
+  return percent ? value / 100 : value;
+}
+
+}  // namespace
+
+CheckAnswer answer_check(const CheckRequest& request) {
+  const std::optional<double> most_gain = read_gain(request.gain);
+  framework_files::ImportedPlan imported = read_plan_or_files(request);
+  request.reserve.apply(imported.planned.job);
+  CheckAnswer answer{.check = checked(std::move(imported), request.job.files.front().name)};
+  if (!request.logs.empty() && answer.check.starts()) {
+    answer.run = compare_run(*answer.check.prediction, request.logs);
+  }
+  answer.fault = check::fault_of(answer.check, most_gain);
+  if (answer.fault.empty() && answer.run && answer.run->differs()) {
+    answer.fault = "its run sent something else than the plan says";
+  }
+  return answer;
+}
+
+nlohmann::ordered_json check_answer_json(const CheckAnswer& answer) {
+  nlohmann::ordered_json json = check::check_json(answer.check, answer.fault);
+  if (answer.run) json["log"] = run_comparison_json(*answer.run, *answer.check.prediction);
+  return json;
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,32 @@
+#include "stepwright/answers/comparison_answer.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/answers/plan_names.h"
+#include "stepwright/answers/report_text.h"
+#include "stepwright/plan/choices/words.h"
+
+namespace stepwright::answers {
+
+ComparisonAnswer answer_comparison(const plan::PlannedJob& planned,
+                                   const std::vector<std::string>& logs) {
+  simulate::Prediction prediction = simulate::predict(planned);
+  RunComparison run = compare_run(prediction, logs);
+  const bool differs = run.differs();
+  return {.prediction = std::move(prediction),
+          .run = std::move(run),
+          .fault = differs ? "the run sent something else than the plan says" : ""};
+}
+
+nlohmann::ordered_json comparison_answer_json(const ComparisonAnswer& answer) {
+  return run_comparison_json(answer.run, answer.prediction);
+}
+
+std::string comparison_report(const ComparisonAnswer& answer) {
+  const plan::PlannedJob& planned = answer.prediction.planned;
+  return report_text("compare", plan::job_line(planned.job), comparison_answer_json(answer),
+                     {{"name", plan_name(planned.plan, planned.job)}});
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,91 @@
+#include "stepwright/answers/given_file.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/simulate/found_order.h"
+
+namespace stepwright::answers {
+namespace {
+
+namespace fs = std::filesystem;
+
+Document document_of(const GivenFile& file) {
+  return file.text ? Document::parse(*file.text, file.name) : Document::load(file.name);
+}
+
+fs::path folder_of(const GivenFile& file) {
+  return file.text ? file.folder : fs::path(file.name).parent_path();
+}
+
+/// True if a text says that it is a file of a kind.
+bool says(const std::string& text, std::string_view kind) {
+  return text.find(fmt::format("stepwright: {}/", kind)) != std::string::npos ||
+         text.find(fmt::format("\"stepwright\": \"{}/", kind)) != std::string::npos;
+}
+
+/// A release or variant of another framework goes with it.
+Document with_framework(Document document, const std::string& framework) {
+  const auto own = document.root().find("framework");
+  if (!own || own->is_scalar()) return document.with("framework", framework);
+  Tree tree = document.root().tree();
+  tree.set("framework", framework);
+  return Document::from(std::move(tree), document.name());
+}
+
+}  // namespace
+
+std::string text_of(const GivenFile& file) {
+  return file.text ? *file.text : framework_files::read_text_file(file.name);
+}
+
+plan::Job read_job(const GivenFile& file, const std::string& framework) {
+  Document document = document_of(file);
+  if (plan::is_file_of(document, "plan")) {
+    fail_input(
+        fmt::format("{0}: is a plan, and tune looks for one: give it a job, or ask what this plan "
+                    "costs with `stepwright predict {0}`",
+                    file.name),
+        {.file = file.name});
+  }
+  if (!framework.empty()) document = with_framework(std::move(document), framework);
+  return plan::read_job(document, folder_of(file));
+}
+
+plan::PlannedJob read_plan(const GivenFile& file, const plan::Framework& unsaid) {
+  const Document document = document_of(file);
+  if (plan::is_file_of(document, "job")) {
+    fail_input(
+        fmt::format("{0}: is a job, and a plan is needed: run `stepwright tune {0} -o plan.yaml`, "
+                    "then give plan.yaml",
+                    file.name),
+        {.file = file.name});
+  }
+  return plan::read_plan(document, folder_of(file), unsaid);
+}
+
+plan::PlannedJob settled_plan(plan::PlannedJob planned, const std::string& file) {
+  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
+    plan::fail_refused(*refused, file);
+  }
+  return simulate::with_order(std::move(planned));
+}
+
+plan::PlannedJob read_settled_plan(const GivenFile& file, const plan::Framework& unsaid) {
+  return settled_plan(read_plan(file, unsaid), file.name);
+}
+
+bool is_plan(const GivenFile& file) { return plan::is_file_of(document_of(file), "plan"); }
+
+bool says_plan(const GivenFile& file) { return says(text_of(file), "plan"); }
+
+bool says_job(const GivenFile& file) { return says(text_of(file), "job"); }
+
+}  // namespace stepwright::answers

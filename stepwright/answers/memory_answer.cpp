@@ -1,0 +1,33 @@
+#include "stepwright/answers/memory_answer.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/answers/given_file.h"
+#include "stepwright/memory/memory_json.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/notes.h"
+#include "stepwright/step/program.h"
+
+namespace stepwright::answers {
+
+MemoryAnswer answer_memory(plan::PlannedJob planned, const MemoryRequest& request) {
+  request.reserve.apply(planned.job);
+  plan::PlannedJob changed =
+      settled_plan(plan::with_fields(std::move(planned), request.changes), request.name);
+  const step::StepProgram program = step::build_program(changed.job, changed.plan);
+  MemoryAnswer answer{.planned = {},
+                      .report = memory::memory_report(changed.job, program),
+                      .allocated = memory::allocated_memory(changed.job, program),
+                      .notes = plan::plan_notes(changed)};
+  answer.planned = std::move(changed);
+  return answer;
+}
+
+nlohmann::ordered_json memory_answer_json(const MemoryAnswer& answer) {
+  nlohmann::ordered_json json = memory::memory_json(answer.report, answer.allocated);
+  json["notes"] = answer.notes;
+  return json;
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,32 @@
+#include "stepwright/answers/own_plan.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/simulate/found_order.h"
+#include "stepwright/tune/differences.h"
+
+namespace stepwright::answers {
+
+plan::PlannedJob read_own_plan(const GivenFile& file, const std::string& job_file,
+                               const plan::Job& job) {
+  if (job.objective.kind == plan::ObjectiveKind::kSmallestCluster) {
+    fail_input(
+        fmt::format("{}: looks for the smallest cluster, and --against compares plans of "
+                    "one cluster: give a job with another objective",
+                    job_file));
+  }
+  plan::PlannedJob planned = read_plan(file);
+  if (const auto field = tune::differing_field(job, planned.job)) {
+    fail_input(fmt::format("{}: is no plan of {}: {}", file.name, job_file, *field));
+  }
+  if (const auto refused = plan::illegal(job, planned.plan)) {
+    plan::fail_refused(*refused, file.name);
+  }
+  return simulate::with_order(std::move(planned));
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,26 @@
+#include "stepwright/answers/own_runs.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "stepwright/core/csv.h"
+
+namespace stepwright::answers {
+
+learn::ClosedLoop answer_own_runs(const plan::Job& job, const OwnRunsRequest& request,
+                                  const tune::TuneOptions& options) {
+  const learn::OwnRuns runs = learn::read_own_runs(load_csv(request.runs), &job);
+  std::optional<learn::OwnRuns> candidates;
+  if (!request.candidates.empty()) {
+    candidates = learn::read_own_runs(load_csv(request.candidates), &job);
+  }
+  return learn::close_loop(job, runs, candidates ? &*candidates : nullptr,
+                           {.next = static_cast<std::size_t>(request.next), .tune = options});
+}
+
+std::string fault_of(const learn::ClosedLoop& loop, const OwnRunsRequest& request) {
+  return loop.best ? "" : fmt::format("{}: no candidate fits in memory", request.name);
+}
+
+}  // namespace stepwright::answers

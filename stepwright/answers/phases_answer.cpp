@@ -1,0 +1,43 @@
+#include "stepwright/answers/phases_answer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright::answers {
+namespace {
+
+constexpr std::size_t kPlansOfSplit = 5;
+
+}  // namespace
+
+PhasesAnswer answer_plan_phases(plan::PlannedJob planned, const PhasesRequest& request) {
+  request.reserve.apply(planned.job);
+  return {.step = phases::phased_step(planned), .splits = {}};
+}
+
+PhasesAnswer answer_job_phases(plan::Job job, const PhasesRequest& request) {
+  request.reserve.apply(job);
+  const tune::TuneOptions options{
+      .threads = request.threads, .top = kPlansOfSplit, .progress = request.progress};
+  try {
+    phases::PoolSplits splits =
+        phases::best_splits(job, [&](const plan::Job& part) { return tune::tune(part, options); });
+    phases::PhasedStep best = splits.steps.front();
+    return {.step = std::move(best), .splits = std::move(splits)};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    fail_input(fmt::format("{}: {}", request.name, error.what()), {.file = request.name});
+  }
+}
+
+nlohmann::ordered_json phases_answer_json(const PhasesAnswer& answer) {
+  nlohmann::ordered_json json = phases::phased_step_json(answer.step);
+  if (answer.splits) json["splits"] = phases::splits_json(*answer.splits);
+  return json;
+}
+
+}  // namespace stepwright::answers

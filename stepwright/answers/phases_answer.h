@@ -1,0 +1,35 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "stepwright/answers/memory_reserve.h"
+#include "stepwright/phases/pools.h"
+
+namespace stepwright::answers {
+
+/// What a person asks beside the plan or job.
+struct PhasesRequest {
+  std::string name;  ///< Of the job's file: errors about the job begin with it.
+  MemoryReserve reserve;
+  int threads = 0;              ///< Of the search of a job; 0: one per processor.
+  tune::TellProgress progress;  ///< May be empty.
+};
+
+/// The phases of a step of a plan, or of the best split of a job's devices.
+struct PhasesAnswer {
+  phases::PhasedStep step;
+  std::optional<phases::PoolSplits> splits;  ///< Of a job; nullopt for a plan.
+};
+
+/// Says how long the phases of a step of a plan take. The plan is settled.
+PhasesAnswer answer_plan_phases(plan::PlannedJob planned, const PhasesRequest& request);
+
+/// Finds the best split of a job's devices. Fails as `best_splits`.
+PhasesAnswer answer_job_phases(plan::Job job, const PhasesRequest& request);
+
+/// The document of `phases --json` (docs/formats.md).
+nlohmann::ordered_json phases_answer_json(const PhasesAnswer& answer);
+
+}  // namespace stepwright::answers

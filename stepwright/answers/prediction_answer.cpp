@@ -1,0 +1,90 @@
+#include "stepwright/answers/prediction_answer.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/answers/given_file.h"
+#include "stepwright/answers/plan_names.h"
+#include "stepwright/answers/report_text.h"
+#include "stepwright/plan/choices/words.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/notes.h"
+#include "stepwright/report/prediction_pictures.h"
+#include "stepwright/whole_run/asked_run.h"
+
+namespace stepwright::answers {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Returns `after` minus `before`, number by number, without what is no number in both.
+Json difference(const Json& before, const Json& after) {
+  Json result = Json::object();
+  for (const auto& [key, value] : after.items()) {
+    if (!before.contains(key)) continue;
+    const Json& old = before[key];
+    if (value.is_object()) result[key] = difference(old, value);
+    if (value.is_number_integer() && old.is_number_integer()) {
+      result[key] = value.get<std::int64_t>() - old.get<std::int64_t>();
+    } else if (value.is_number() && old.is_number()) {
+      result[key] = value.get<double>() - old.get<double>();
+    }
+  }
+  return result;
+}
+
+/// Returns all that a prediction says but its remarks.
+Json figures(const simulate::Prediction& prediction) {
+  Json json = simulate::prediction_json(prediction);
+  json.erase("notes");
+  return json;
+}
+
+Json with_run(const simulate::Prediction& prediction, const std::optional<tune::TrainingRun>& run) {
+  Json json = simulate::prediction_json(prediction);
+  if (!run) return json;
+  tune::add_run_cost(json, prediction.planned.job, 0, *run);
+  json["whole_run"] = whole_run::asked_run_json(prediction, {.run = run});
+  return json;
+}
+
+}  // namespace
+
+PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionRequest& request) {
+  request.reserve.apply(planned.job);
+  const plan::PlannedJob changed =
+      settled_plan(plan::with_fields(planned, request.changes), request.name);
+  PredictionAnswer answer{.before = {}, .prediction = {}, .run = request.run};
+  if (!request.changes.empty()) answer.before = simulate::predict(planned);
+  answer.prediction = simulate::predict(changed, request.timeline);
+  std::vector<std::string>& notes = answer.prediction.notes;
+  if (answer.before && figures(*answer.before) == figures(answer.prediction)) {
+    notes.emplace_back("What --set changes changes no figure of this prediction.");
+  }
+  if (std::string note = plan::method_note(changed.job); !note.empty()) {
+    notes.push_back(std::move(note));
+  }
+  return answer;
+}
+
+Json prediction_answer_json(const PredictionAnswer& answer) {
+  const Json changed = with_run(answer.prediction, answer.run);
+  if (!answer.before) return changed;
+  const Json old = with_run(*answer.before, answer.run);
+  Json result = changed;
+  result["baseline"] = old;
+  result["changed"] = changed;
+  result["difference"] = difference(old, changed);
+  return result;
+}
+
+std::string prediction_report(const PredictionAnswer& answer) {
+  const plan::PlannedJob& planned = answer.prediction.planned;
+  Json pictures = report::prediction_pictures(answer.prediction);
+  pictures["name"] = plan_name(planned.plan, planned.job);
+  pictures["whole_run"] = whole_run::asked_run_json(answer.prediction, {.run = answer.run});
+  return report_text("predict", plan::job_line(planned.job), prediction_answer_json(answer),
+                     pictures);
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/answers/memory_reserve.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/training_run.h"
+
+namespace stepwright::answers {
+
+/// What a person asks beside the plan.
+struct PredictionRequest {
+  std::string name;                  ///< Of the plan's file, for messages.
+  std::vector<std::string> changes;  ///< What if: "FIELD=VALUE", "FIELD=2x".
+  std::optional<tune::TrainingRun> run;
+  MemoryReserve reserve;
+  bool timeline = false;  ///< True if the events of the step are recorded.
+};
+
+/// All that `predict` says of a plan.
+struct PredictionAnswer {
+  std::optional<simulate::Prediction> before;  ///< Of the plan as it is; nullopt without changes.
+  simulate::Prediction prediction;             ///< Of the plan with the changes.
+  std::optional<tune::TrainingRun> run;
+};
+
+/// Predicts a plan. Fails with `kInput` where a change is none, or where the plan is not legal
+/// then.
+PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionRequest& request);
+
+/// The document of `predict --json` (docs/formats.md).
+nlohmann::ordered_json prediction_answer_json(const PredictionAnswer& answer);
+
+/// The page of `predict --report`.
+std::string prediction_report(const PredictionAnswer& answer);
+
+}  // namespace stepwright::answers

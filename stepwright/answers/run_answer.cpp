@@ -1,0 +1,86 @@
+#include "stepwright/answers/run_answer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/answers/run_settings.h"
+#include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright::answers {
+namespace {
+
+constexpr double kMostPlayedCheckpoints = 1e9;
+
+/// Works on a file; an error about it begins with its name.
+template <class Work>
+auto on_file(const std::string& name, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()), {.file = name});
+  }
+}
+
+void check_played(const whole_run::RunProcess& process, std::int64_t played) {
+  const double checkpoints =
+      static_cast<double>(process.steps) / static_cast<double>(process.checkpoint_every);
+  if (checkpoints * static_cast<double>(played) <= kMostPlayedCheckpoints) return;
+  fail_input(
+      fmt::format("--simulate {}: a run has {:.3g} checkpoints, and {:.0g} can be played in all; "
+                  "give fewer runs or tokens",
+                  played, checkpoints, kMostPlayedCheckpoints));
+}
+
+void play(RunAnswer& answer, const RunRequest& request) {
+  if (!request.played) return;
+  const whole_run::RunProcess& process = answer.best.run.process;
+  check_played(process, *request.played);
+  answer.played = whole_run::simulate_runs(process, *request.played, request.seed);
+}
+
+/// Puts what is asked into a job.
+void settle(plan::Job& job, const RunRequest& request) {
+  request.reserve.apply(job);
+  job.run = read_run_settings(request.settings, job.run);
+}
+
+}  // namespace
+
+RunAnswer answer_plan_run(plan::PlannedJob planned, const RunRequest& request) {
+  settle(planned.job, request);
+  RunAnswer answer{.best = {.prediction = simulate::predict(planned)}};
+  answer.best.run = on_file(
+      request.name, [&] { return whole_run::whole_run(answer.best.prediction, planned.job.run); });
+  play(answer, request);
+  return answer;
+}
+
+RunAnswer answer_job_run(plan::Job job, const RunRequest& request) {
+  settle(job, request);
+  whole_run::tokens_of(job.run);
+  whole_run::PlansByRun found = on_file(request.name, [&] {
+    return whole_run::plans_by_run(
+        job, [&](const plan::Job& part) { return tune::tune(part, request.search); });
+  });
+  RunAnswer answer{.best = found.candidates.front()};
+  answer.comparison = std::move(found);
+  play(answer, request);
+  return answer;
+}
+
+nlohmann::ordered_json run_answer_json(const RunAnswer& answer) {
+  nlohmann::ordered_json json = whole_run::whole_run_json(answer.best.run);
+  json["fits"] = answer.best.prediction.memory.fits();
+  json["plan"] = plan::plan_json(answer.best.prediction.planned);
+  if (answer.played) json["simulated"] = whole_run::simulated_json(*answer.played);
+  if (answer.comparison) {
+    json["candidates"] = whole_run::candidates_json(*answer.comparison);
+    json["endless"] = whole_run::endless_json(*answer.comparison);
+  }
+  return json;
+}
+
+}  // namespace stepwright::answers

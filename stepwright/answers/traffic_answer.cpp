@@ -1,0 +1,42 @@
+#include "stepwright/answers/traffic_answer.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/answers/given_file.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/notes.h"
+#include "stepwright/step/program.h"
+#include "stepwright/traffic/traffic_json.h"
+
+namespace stepwright::answers {
+
+TrafficAnswer answer_traffic(plan::PlannedJob planned, const TrafficRequest& request) {
+  const plan::PlannedJob changed =
+      settled_plan(plan::with_fields(std::move(planned), request.changes), request.name);
+  const cluster::Cluster& cluster = changed.job.cluster;
+  const step::StepProgram program = step::build_program(changed.job, changed.plan);
+  const plan::Grid grid(changed.plan);
+  TrafficAnswer answer{
+      .ranks = program.ranks,
+      .rank = request.rank,
+      .ledger = traffic::ledger(program, request.rank, grid, {&cluster, changed.plan.collectives}),
+      .matrix = traffic::TrafficMatrix(program, grid, cluster, changed.plan.collectives),
+      .links = {},
+      .sweep = {},
+      .notes = plan::plan_notes(changed)};
+  if (request.links) answer.links = traffic::link_loads(answer.matrix, cluster);
+  if (!request.sweep.empty()) answer.sweep = sweep_traffic(changed, request.sweep);
+  return answer;
+}
+
+nlohmann::ordered_json traffic_answer_json(const TrafficAnswer& answer) {
+  nlohmann::ordered_json json = traffic::traffic_json(answer.ledger, answer.ranks);
+  if (answer.rank) json["rank"] = *answer.rank;
+  if (answer.links) json["links"] = traffic::links_json(*answer.links);
+  if (answer.sweep) json["sweep"] = traffic_sweep_json(*answer.sweep);
+  json["notes"] = answer.notes;
+  return json;
+}
+
+}  // namespace stepwright::answers

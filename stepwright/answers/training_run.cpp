@@ -1,0 +1,39 @@
+#include "stepwright/answers/training_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
+#include "stepwright/plan/files/run_keys.h"
+
+namespace stepwright::answers {
+namespace {
+
+constexpr double kMostPrice = 1e9;
+
+double price_of(const std::string& word) {
+  const std::optional<double> number = read_double(word);
+  if (number && *number >= 0 && *number <= kMostPrice) return *number;
+  fail_input(fmt::format("--price-per-gpu-hour: must be a number from 0 to {}; it is '{}'",
+                         kMostPrice, printable(word)));
+}
+
+}  // namespace
+
+std::optional<tune::TrainingRun> read_training_run(const std::string& tokens,
+                                                   const std::string& price) {
+  if (tokens.empty()) return std::nullopt;
+  const plan::RunKey& key = *std::ranges::find(plan::kRunKeys, "tokens", &plan::RunKey::key);
+  const Document document = Document::from(Tree::scalar(tokens, false), "--tokens");
+  tune::TrainingRun run{.tokens = plan::read_run_number(document.root(), key),
+                        .price_per_gpu_hour = std::nullopt};
+  if (!price.empty()) run.price_per_gpu_hour = price_of(price);
+  return run;
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,80 @@
+#include "stepwright/answers/tune_answer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "stepwright/core/error.h"
+#include "stepwright/plan/notes.h"
+#include "stepwright/tune/misfit.h"
+
+namespace stepwright::answers {
+namespace {
+
+/// Searches a job. Errors of the search begin with the name of the job's file.
+tune::TuneResult search(const plan::Job& job, const TuneRequest& request,
+                        const tune::TellProgress& progress) {
+  tune::TuneOptions options = request.options;
+  options.progress = progress;
+  try {
+    return tune::tune(job, options);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    fail_input(fmt::format("{}: {}", request.name, error.what()), {.file = request.name});
+  }
+}
+
+std::optional<tune::Against> compared(const tune::TuneResult& result, const TuneRequest& request,
+                                      bool attention_stated) {
+  if (!request.own) return std::nullopt;
+  std::optional<cluster::AttentionKernel> attention;
+  if (!attention_stated) attention = request.own->job.kernels.attention;
+  return tune::against(result, request.own->plan, request.options, attention);
+}
+
+void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneAnswer& progress) {
+  TuneAnswerProgress state{.search = {}, .value = 0, .values = sweep.points.size()};
+  tune::tune_sweep(sweep, [&](const plan::Job& job) {
+    ++state.value;
+    return search(job, request, [&](const tune::TuneProgress& now) {
+      state.search = now;
+      if (progress) progress(state);
+    });
+  });
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTuneAnswer& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  if (request.own) job.use_all = true;  // as the person's plan does
+  TuneAnswer answer{.run = request.run};
+  if (!request.sweep.empty()) answer.sweep = tune::read_sweep(job, request.sweep);
+  tune::TuneResult& result = answer.result;
+  result = search(job, request, [&](const tune::TuneProgress& now) {
+    if (progress) progress({.search = now});
+  });
+  answer.against = compared(result, request, job.attention_stated);
+  if (answer.sweep) tune_values(*answer.sweep, request, progress);
+  if (request.more_memory) answer.more_memory = tune::more_memory(result, request.options);
+  answer.strands = tune::two_strands(result, request.options);
+  answer.remedies = tune::remedies(result, request.options);
+  if (std::string note = plan::method_note(job); !note.empty()) {
+    result.notes.push_back(std::move(note));
+  }
+  answer.best = simulate::predict(answer.planned());
+  answer.frameworks = tune::framework_runs(result.job, result.plans.front().plan,
+                                           tune::thread_count(request.options));
+  if (!result.plans.front().fits) {
+    answer.fault = fmt::format("{}: {}", request.name, tune::misfit_text(result.plans.front()));
+  }
+  result.seconds = seconds_since(start);
+  return answer;
+}
+
+}  // namespace stepwright::answers

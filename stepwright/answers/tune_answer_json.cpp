@@ -1,0 +1,48 @@
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/answers/plan_names.h"
+#include "stepwright/answers/report_text.h"
+#include "stepwright/answers/tune_answer.h"
+#include "stepwright/plan/choices/words.h"
+#include "stepwright/report/prediction_pictures.h"
+#include "stepwright/tune/tune_json.h"
+#include "stepwright/whole_run/asked_run.h"
+
+namespace stepwright::answers {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+Json tune_answer_json(const TuneAnswer& answer) {
+  const tune::TuneResult& result = answer.result;
+  Json json = tune::tune_json(result, answer.best, answer.frameworks);
+  if (!answer.remedies.empty()) json["notes"].push_back(tune::remedies_text(answer.remedies));
+  if (answer.run) whole_run::add_runs(json, result, *answer.run);
+  if (answer.against) json["against"] = tune::against_json(result, *answer.against);
+  if (answer.sweep) json["sweep"] = tune::sweep_json(*answer.sweep, answer.run);
+  json["more_memory"] = tune::more_memory_json(result, answer.more_memory);
+  json["two_strands"] = tune::two_strands_json(result, answer.strands);
+  return json;
+}
+
+std::string tune_report(const TuneAnswer& answer, int threads) {
+  const tune::TuneResult& result = answer.result;
+  const report::SearchAgain search_again =
+      [&](const plan::Job& job) -> std::optional<simulate::Prediction> {
+    const tune::TuneResult other = tune::tune(job, {.threads = threads, .top = 1});
+    if (!other.plans.front().fits) return std::nullopt;
+    return simulate::predict({other.job, other.plans.front().plan});
+  };
+  Json pictures = report::prediction_pictures(answer.best, search_again);
+  pictures["name"] = plan_name(answer.best.planned.plan, result.job);
+  pictures["names"] = plan_names(result, answer.sweep);
+  pictures["whole_run"] = whole_run::asked_run_json(
+      answer.best, {.run = answer.run, .idle = whole_run::idle_of(result)});
+  if (answer.sweep) pictures["sweep_field"] = answer.sweep->field;
+  return report_text("tune", plan::job_line(result.job), tune_answer_json(answer), pictures);
+}
+
+}  // namespace stepwright::answers

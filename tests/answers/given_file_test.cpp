@@ -1,0 +1,64 @@
+#include "stepwright/answers/given_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/core/refusal.h"
+#include "tests/folder.h"
+
+namespace stepwright::answers {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kGivenJob = R"(stepwright: job/2
+model: llama-2-7b
+cluster: {profile: dgx-a100-80g, nodes: 1}
+batch: {sequences: 64, length: 2048}
+framework: {name: megatron-core, version: "0.12"}
+)";
+
+GivenFile in_memory(const std::string& text) { return {.name = "<job>", .text = text}; }
+
+TEST(GivenFile, ATextStandsForTheFileOfItsName) {
+  const Folder folder;
+  const std::string path = (folder / "job.yaml").string();
+  std::ofstream(path) << kGivenJob;
+  const plan::Job read = read_job({.name = path});
+  EXPECT_EQ(read.sequences, 64);
+  EXPECT_EQ(read_job({.name = path, .text = kGivenJob}).sequences, read.sequences);
+  EXPECT_THAT(refusal([&] { read_job({.name = (folder / "none.yaml").string()}); }),
+              HasSubstr("none.yaml"));
+}
+
+TEST(GivenFile, RelativePathsOfATextStartInItsFolder) {
+  const Folder folder;
+  std::ofstream(folder / "lengths.yaml") << "stepwright: lengths/1\nhistogram:\n- [100, 5]\n";
+  std::string text = kGivenJob;
+  text.replace(text.find("length: 2048"), 12, "length: 2048, lengths: {file: lengths.yaml}");
+  GivenFile file = in_memory(text);
+  file.folder = folder.path();
+  EXPECT_TRUE(read_job(file).documents);
+  file.folder.clear();
+  EXPECT_THAT(refusal([&] { read_job(file); }), HasSubstr("lengths.yaml"));
+}
+
+TEST(GivenFile, AnotherFrameworkReplacesTheJobsWithItsRelease) {
+  EXPECT_EQ(read_job(in_memory(kGivenJob)).framework.version, "0.12");
+  const plan::Job other = read_job(in_memory(kGivenJob), "torchtitan");
+  EXPECT_EQ(other.framework.name, "torchtitan");
+  EXPECT_EQ(other.framework.version, "");
+}
+
+TEST(GivenFile, AJobIsNoPlanAndSaysWhatToDo) {
+  EXPECT_TRUE(says_job(in_memory(kGivenJob)));
+  EXPECT_FALSE(says_plan(in_memory(kGivenJob)) || is_plan(in_memory(kGivenJob)));
+  EXPECT_THAT(refusal([] { read_plan(in_memory(kGivenJob)); }),
+              StartsWith("<job>: is a job, and a plan is needed"));
+}
+
+}  // namespace
+}  // namespace stepwright::answers

@@ -1,0 +1,58 @@
+#include "stepwright/answers/prediction_answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/answers/given_file.h"
+#include "tests/core/refusal.h"
+
+namespace stepwright::answers {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+plan::PlannedJob tiny() { return read_plan({.name = "examples/tiny-llama.plan.yaml"}); }
+
+TEST(PredictionAnswer, WithoutChangesHasNothingBefore) {
+  const PredictionAnswer answer = answer_prediction(tiny(), {.name = "plan.yaml"});
+  EXPECT_FALSE(answer.before);
+  EXPECT_FALSE(prediction_answer_json(answer).contains("baseline"));
+}
+
+TEST(PredictionAnswer, DifferencesAreThoseOfBothPredictions) {
+  const PredictionAnswer answer = answer_prediction(
+      tiny(), {.name = "plan.yaml", .changes = {"batch.sequences=2x", "cluster.nic=0.5x"}});
+  ASSERT_TRUE(answer.before);
+  const nlohmann::ordered_json json = prediction_answer_json(answer);
+  EXPECT_EQ(json["baseline"]["step_time_s"], answer.before->step_time_s());
+  EXPECT_EQ(json["changed"]["step_time_s"], answer.prediction.step_time_s());
+  EXPECT_EQ(json["difference"]["step_time_s"],
+            answer.prediction.step_time_s() - answer.before->step_time_s());
+}
+
+TEST(PredictionAnswer, AChangeThatChangesNothingIsSaid) {
+  const std::string same = "batch.length=" + std::to_string(tiny().job.length);
+  const PredictionAnswer answer =
+      answer_prediction(tiny(), {.name = "plan.yaml", .changes = {same}});
+  EXPECT_THAT(answer.prediction.notes,
+              Contains("What --set changes changes no figure of this prediction."));
+}
+
+TEST(PredictionAnswer, AReserveDecidesWhatFits) {
+  const PredictionAnswer answer =
+      answer_prediction(tiny(), {.name = "plan.yaml", .reserve = {.share = kMostReserve}});
+  EXPECT_FALSE(answer.prediction.memory.fits());
+}
+
+TEST(PredictionAnswer, AnIllegalChangeNamesThePlansFile) {
+  EXPECT_THAT(refusal([] {
+                answer_prediction(tiny(), {.name = "plan.yaml", .changes = {"parallel.tensor=3"}});
+              }),
+              HasSubstr("plan.yaml: "));
+}
+
+}  // namespace
+}  // namespace stepwright::answers
