@@ -133,6 +133,10 @@ TEST(BadInput, LaunchFiles) {
   give("megatron", "none.sh", "echo hello\n", all);
   give("megatron", "lacks.sh", "python pretrain_gpt.py --micro-batch-size\n", all);
   give("megatron", "unset.sh", "python pretrain_gpt.py --tensor-model-parallel-size $TP\n", all);
+  give("megatron", "prints.sh", "torchrun pretrain_gpt.py --num-layers 8 $(python words.py)\n",
+       all);
+  give("megatron", "all_printed.sh", "torchrun pretrain_gpt.py $(python words.py)\n", all);
+  give("megatron", "goes_on.sh", "export TP=2\nbash parts/train.sh --bf16\n", all);
   give("megatron", "other.sh",
        "python pretrain_gpt.py --num-layers 8 --hidden-size 64 --num-attention-heads 8 "
        "--vocab-size 1000 --seq-length 4096 --micro-batch-size 1\n",

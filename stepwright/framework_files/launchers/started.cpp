@@ -204,6 +204,13 @@ std::string remedy(const std::vector<std::string>& open,
                        how.empty() ? "" : ", ", how);
     if (why.size() > 1000) break;
   }
+  for (const launch_scripts::ShellCommand& command : script.commands) {
+    for (const auto* words : {&command.open_arguments, &command.words}) {
+      for (const launch_scripts::ShellWord& word : *words) {
+        if (!word.open.empty()) advise(word.text, word.line == 0 ? command.line : word.line);
+      }
+    }
+  }
   fail_input(fmt::format("{}: no command has arguments of {} ({}){}{}", script.files.front(),
                          program.framework, program.arguments, why, advice));
 }
