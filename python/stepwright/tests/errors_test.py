@@ -60,10 +60,6 @@ class Errors(PlaceTest):
         self.assertEqual(error.field, "batch.packed")
         self.assertIsInstance(error, NotImplementedError)
 
-    def test_of_an_export_name_the_plan(self):
-        error = self.raised(stepwright.UnsupportedError, lambda: stepwright.export(PLAN, to="fsdp"))
-        self.assertEqual(error.file, str(PLAN))
-
     def test_when_nothing_fits_carry_the_smallest_plan(self):
         job = JOB.replace("8b", "70b") + "search: {tensor: 1, pipeline: 1}\n"
         path = self.write("job.yaml", job)
