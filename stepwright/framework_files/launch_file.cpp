@@ -210,6 +210,13 @@ void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bo
   planned.plan = *nearest;
 }
 
+/// The place of an error; of one without, the file of the plan.
+InputPlace placed(const Error& error, std::string_view plan_file) {
+  InputPlace place = error.place();
+  if (place.file.empty()) place.file = plan_file;
+  return place;
+}
+
 /// Algorithms that no environment tells apart are refused, or left to the library. What a file
 /// cannot set is said.
 void settle_environment(const LaunchTarget& target, plan::PlannedJob& planned, bool take_nearest,
@@ -292,7 +299,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
                      fmt::format("The file assumes {}.", target.data->assumes)});
   return file;
 } catch (const Error& error) {
-  throw Error(error.kind(), fmt::format("{}: {}", where, error.what()));
+  throw Error(error.kind(), fmt::format("{}: {}", where, error.what()), placed(error, where));
 }
 
 namespace {

@@ -31,7 +31,8 @@ plan::Framework target_framework(std::string_view target, const std::string& rel
 /// What reading the file back would change is a note where it is overlap, buckets or collectives.
 /// Fails with `kUnsupported` where the framework does not run the plan, or the file cannot say it,
 /// naming each property and the nearest plan that it runs; with `nearest` that plan is written
-/// instead, and a note says so. `where` opens the messages.
+/// instead, and a note says so. `where` is the plan's file, which opens the messages; an error has
+/// its own place, else that file.
 LaunchFile export_plan(std::string_view target, plan::PlannedJob planned,
                        const std::string& release, bool nearest = false,
                        std::string_view where = "plan");

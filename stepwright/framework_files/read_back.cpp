@@ -54,7 +54,18 @@ plan::PlannedJob sayable(const LaunchTarget& target, const plan::PlannedJob& pla
     return read_back(target, planned);
   } catch (const Error& error) {
     fail_unsupported(
-        fmt::format("{}: its files cannot say this plan: {}", target.word, error.what()));
+        fmt::format("{}: its files cannot say this plan: {}", target.word, error.what()),
+        error.place());
+  }
+}
+
+/// True if the target's files can say a plan.
+bool can_say(const LaunchTarget& target, const plan::PlannedJob& planned) {
+  try {
+    sayable(target, planned);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
 }
 
@@ -173,6 +184,11 @@ void settle_read_back(const LaunchTarget& target, plan::PlannedJob& planned, boo
   if (held != planned.plan) {
     const std::string what = plan::changes(planned.plan, held);
     if (!nearest) {
+      if (!can_say(target, {planned.job, held})) {
+        fail_unsupported(
+            fmt::format("{}: its files can say neither this plan nor the nearest, which has {}",
+                        target.word, what));
+      }
       fail_unsupported(
           fmt::format("{}: its files cannot say this plan; the nearest has {}", target.word, what));
     }

@@ -34,18 +34,6 @@ TEST(GivenFile, ATextStandsForTheFileOfItsName) {
               HasSubstr("none.yaml"));
 }
 
-TEST(GivenFile, RelativePathsOfATextStartInItsFolder) {
-  const Folder folder;
-  std::ofstream(folder / "lengths.yaml") << "stepwright: lengths/1\nhistogram:\n- [100, 5]\n";
-  std::string text = kGivenJob;
-  text.replace(text.find("length: 2048"), 12, "length: 2048, lengths: {file: lengths.yaml}");
-  GivenFile file = in_memory(text);
-  file.folder = folder.path();
-  EXPECT_TRUE(read_job(file).documents);
-  file.folder.clear();
-  EXPECT_THAT(refusal([&] { read_job(file); }), HasSubstr("lengths.yaml"));
-}
-
 TEST(GivenFile, AnotherFrameworkReplacesTheJobsWithItsRelease) {
   EXPECT_EQ(read_job(in_memory(kGivenJob)).framework.version, "0.12");
   const plan::Job other = read_job(in_memory(kGivenJob), "torchtitan");

@@ -6,7 +6,6 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
-#include "stepwright/plan/frameworks/law.h"
 #include "tests/plan/random_plans.h"
 
 namespace stepwright::framework_files {
@@ -61,40 +60,6 @@ TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
     expect_same(first, second);
   }
   EXPECT_GT(written_plans, 15) << refused << " refused";
-}
-
-TEST_P(RoundTrip, PlansThatNoNoteSpeaksOfComeBackAsTheyAre) {
-  plan::Dice dice(81);
-  int same = 0;
-  for (int i = 0; i < 300; ++i) {
-    plan::PlannedJob planned;
-    planned.job = plan::random_good_job(dice);
-    planned.plan = plan::random_legal_plan(dice, planned.job);
-    for (const LaunchTarget& target : launch_targets()) {
-      if (target.word != GetParam() || target.framework.empty()) continue;
-      const auto runs =
-          plan::nearest_run({.name = std::string(target.framework)}, planned.job, planned.plan);
-      if (runs) planned.plan = *runs;
-    }
-    planned.plan.gradient_bucket = planned.plan.parameter_bucket;
-    SCOPED_TRACE(plan::plan_text(planned.plan));
-    LaunchFile file;
-    try {
-      file = export_plan(GetParam(), planned, "");
-    } catch (const Error& error) {
-      ASSERT_EQ(error.kind(), ErrorKind::kUnsupported) << error.what();
-      continue;
-    }
-    const bool changed = std::ranges::any_of(file.notes, [](const std::string& note) {
-      return note.starts_with("What runs there has") || note.starts_with("Written is the nearest");
-    });
-    if (changed) continue;
-    ++same;
-    const plan::PlannedJob back = read_again(GetParam(), planned, file.text);
-    EXPECT_EQ(plan::plan_text(back.plan),
-              plan::plan_text(plan::canonical(planned.plan, planned.job)));
-  }
-  EXPECT_GT(same, 3);
 }
 
 /// A text with a few bytes changed, dropped or doubled.

@@ -1,0 +1,259 @@
+// Which of 300 random plans survive the way to the files of a target and back, and why others do
+// not. Each plan has one fate, and each fate is checked. A change of the random plans or of a
+// target changes the numbers of the table: the failure prints those that were found.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/named.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/target.h"
+#include "stepwright/plan/canonical.h"
+#include "stepwright/plan/choices/changes.h"
+#include "stepwright/plan/frameworks/law.h"
+#include "tests/plan/random_plans.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+constexpr int kPlans = 300;
+
+enum class Fate : std::uint8_t {
+  kSurvives,       ///< The same plan is read back.
+  kRunsOtherwise,  ///< A note says what changes no result and is not in the files.
+  kNothingNear,    ///< The framework runs neither the plan nor one near it.
+  kPlanUnsaid,     ///< The files have no words for choices of the plan; another plan is named.
+  kNearestUnsaid,  ///< Nor for the plan that is nearest.
+  kJobUnsaid,      ///< The files have no words for the model or the job.
+  kNotReadBack,    ///< The files have no words for a value, and cannot be read.
+};
+constexpr Named<Fate> kFateNames[] = {{Fate::kSurvives, "survive"},
+                                      {Fate::kRunsOtherwise, "run otherwise"},
+                                      {Fate::kNothingNear, "nothing near"},
+                                      {Fate::kPlanUnsaid, "plan unsaid"},
+                                      {Fate::kNearestUnsaid, "nearest unsaid"},
+                                      {Fate::kJobUnsaid, "job unsaid"},
+                                      {Fate::kNotReadBack, "not read back"}};
+
+/// How many plans of a target have each fate, and the choices and values that others lack words
+/// for.
+struct Fates {
+  std::string_view target;
+  std::array<int, std::size(kFateNames)> counts;  ///< In the order of `kFateNames`.
+  std::set<std::string> reasons;
+};
+
+std::string text_of(const Fates& fates) {
+  return fmt::format("{{\"{}\", {{{}}}, {{\"{}\"}}}}", fates.target, fmt::join(fates.counts, ", "),
+                     fmt::join(fates.reasons, "\", \""));
+}
+
+const std::vector<Fates>& expected_fates() {
+  static const std::vector<Fates> kAll = {
+      {"megatron", {209, 0, 1, 70, 0, 20, 0}, {"accumulate", "kv_heads"}},
+      {"deepspeed", {218, 0, 9, 34, 0, 0, 39}, {"accumulate", "communication_data_type"}},
+      {"torchtitan", {225, 0, 1, 74, 0, 0, 0}, {"accumulate"}},
+      {"fsdp", {93, 2, 194, 0, 0, 0, 11}, {"collectives.data", "model"}},
+      {"nemo", {209, 0, 1, 70, 0, 20, 0}, {"accumulate", "kv_heads"}},
+      {"accelerate",
+       {199, 0, 44, 39, 18, 0, 0},
+       {"accumulate", "expert_group", "parameter_bucket", "sharding"}},
+      {"maxtext",
+       {55, 0, 189, 0, 0, 2, 54},
+       {"experts", "grad_dtype", "unfused-attention-context"}},
+      {"axolotl",
+       {211, 0, 44, 27, 18, 0, 0},
+       {"accumulate", "expert_group", "parameter_bucket", "sharding"}},
+      {"llama-factory",
+       {103, 2, 111, 16, 0, 68, 0},
+       {"accumulate", "collectives.data", "precision"}},
+      {"ms-swift", {155, 0, 1, 144, 0, 0, 0}, {"accumulate"}},
+      {"torchtune", {93, 0, 197, 10, 0, 0, 0}, {"accumulate"}},
+      {"nemo-rl", {199, 1, 34, 66, 0, 0, 0}, {"accumulate", "collectives.data"}},
+  };
+  return kAll;
+}
+
+/// The part of a message after a mark; nullopt: the mark is not in it.
+std::optional<std::string> after(const std::string& message, std::string_view mark) {
+  const std::size_t at = message.find(mark);
+  if (at == std::string::npos) return std::nullopt;
+  return message.substr(at + mark.size());
+}
+
+/// The names in a list: "sharding" and "accumulate" of "sharding NNN with accumulate fp32".
+std::set<std::string> names_in(const std::string& list) {
+  static const std::regex kName(R"((?:^|, (?!here )| with |; )([\w.]+))");
+  std::set<std::string> names;
+  for (std::sregex_iterator one(list.begin(), list.end(), kName), end; one != end; ++one) {
+    names.insert((*one)[1]);
+  }
+  return names;
+}
+
+/// The first word of a message: the rule, the key, or what it speaks of.
+std::string first_word(const std::string& message) {
+  static const std::regex kPlace(R"(^the file for [\w-]+(:\d+)*: )");
+  const std::string text = std::regex_replace(message, kPlace, "");
+  return text.substr(0, text.find_first_of(" :"));
+}
+
+plan::PlannedJob read_file(std::string_view target, const plan::PlannedJob& planned,
+                           const std::string& text) {
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.known_model = planned.job.model;
+  given.batch = fmt::format("{}x{}", planned.job.sequences, planned.job.length);
+  const launch_scripts::SourceFile file{std::string(target), text};
+  return import_sources(target, {&file, 1}, given).planned;
+}
+
+/// The way of random plans through the files of one target.
+class Survival : public testing::TestWithParam<std::string_view> {
+ protected:
+  void meet(Fate fate) { ++found_.counts[static_cast<std::size_t>(fate)]; }
+  void say(const std::set<std::string>& reasons) {
+    found_.reasons.insert(reasons.begin(), reasons.end());
+  }
+
+  /// Follows one plan.
+  void follow(plan::PlannedJob planned) {
+    const plan::Framework framework = target_framework(target(), "");
+    const auto runs = plan::nearest_run(framework, planned.job, planned.plan);
+    if (!framework.name.empty() && !runs) {
+      EXPECT_FALSE(plan::not_run(framework, planned.job, planned.plan).empty());
+      return meet(Fate::kNothingNear);
+    }
+    if (!framework.name.empty()) planned.plan = *runs;
+    try {
+      written(planned, export_plan(target(), planned, ""));
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::kUnsupported) << error.what();
+      refused(planned, error);
+    }
+  }
+
+  /// A plan that was written comes back, but for what a note says.
+  void written(const plan::PlannedJob& planned, const LaunchFile& file) {
+    const plan::Plan whole = plan::canonical(planned.plan, planned.job);
+    plan::Plan back = read_file(target(), planned, file.text).plan;
+    for (const std::string& note : file.notes) {
+      const auto otherwise = after(note, "What runs there has ");
+      if (!otherwise) continue;
+      EXPECT_NE(plan::plan_text(back), plan::plan_text(whole));
+      back.overlap = whole.overlap;
+      back.gradient_bucket = whole.gradient_bucket;
+      back.parameter_bucket = whole.parameter_bucket;
+      back.collectives = whole.collectives;
+      EXPECT_EQ(plan::plan_text(plan::canonical(back, planned.job)), plan::plan_text(whole));
+      say(names_in(*otherwise));
+      return meet(Fate::kRunsOtherwise);
+    }
+    EXPECT_EQ(plan::plan_text(back), plan::plan_text(whole));
+    meet(Fate::kSurvives);
+  }
+
+  void refused(const plan::PlannedJob& planned, const Error& error) {
+    const std::string message = error.what();
+    expect_its_place(error);
+    if (const auto other = after(message, "its files cannot say this plan; the nearest has ")) {
+      say(names_in(*other));
+      expect_the_nearest_survives(planned);
+      return meet(Fate::kPlanUnsaid);
+    }
+    if (const auto other =
+            after(message, "its files can say neither this plan nor the nearest, which has ")) {
+      say(names_in(*other));
+      EXPECT_THROW(export_plan(target(), planned, "", true), Error);
+      return meet(Fate::kNearestUnsaid);
+    }
+    if (const auto lost = after(message, "its files cannot say: ")) {
+      say(names_in(*lost));
+      EXPECT_THROW(export_plan(target(), planned, "", true), Error);
+      return meet(Fate::kJobUnsaid);
+    }
+    const auto unread = after(message, "its files cannot say this plan: ");
+    ASSERT_TRUE(unread) << message;  // Nothing that the framework runs is refused as not run.
+    say({first_word(*unread)});
+    meet(Fate::kNotReadBack);
+  }
+
+  /// An error has the place that its message says: in the files, else the file of the plan.
+  static void expect_its_place(const Error& error) {
+    static const std::regex kPlace(R"((the file for [\w-]+)(?::(\d+):(\d+))?: )");
+    const std::string message = error.what();
+    std::smatch said;
+    const bool placed = std::regex_search(message, said, kPlace);
+    const InputPlace& place = error.place();
+    EXPECT_EQ(place.file, placed ? said[1].str() : "plan") << message;
+    EXPECT_EQ(place.line, said[2].matched ? std::stoi(said[2]) : 0) << message;
+    EXPECT_EQ(place.column, said[3].matched ? std::stoi(said[3]) : 0) << message;
+  }
+
+  /// The plan that a refusal names is written, and comes back.
+  void expect_the_nearest_survives(const plan::PlannedJob& planned) {
+    const LaunchFile file = export_plan(target(), planned, "", true);
+    EXPECT_NE(file.started.plan, plan::canonical(planned.plan, planned.job));
+    const plan::PlannedJob again{planned.job, file.started.plan};
+    EXPECT_EQ(export_plan(target(), again, "").started.plan, file.started.plan);
+  }
+
+  static std::string_view target() { return GetParam(); }
+
+  Fates found_{.target = GetParam(), .counts = {}, .reasons = {}};
+};
+
+TEST_P(Survival, EachPlanHasItsFateAndEachFateItsReasons) {
+  plan::Dice dice(81);
+  for (int i = 0; i < kPlans; ++i) {
+    plan::PlannedJob planned;
+    planned.job = plan::random_good_job(dice);
+    planned.plan = plan::random_legal_plan(dice, planned.job);
+    SCOPED_TRACE(plan::plan_text(planned.plan));
+    follow(planned);
+  }
+  const auto expected = std::ranges::find(expected_fates(), target(), &Fates::target);
+  ASSERT_NE(expected, expected_fates().end()) << text_of(found_);
+  EXPECT_EQ(found_.counts, expected->counts) << text_of(found_);
+  EXPECT_EQ(found_.reasons, expected->reasons) << text_of(found_);
+}
+
+TEST(ExportedPlan, ARefusalHasTheFileOfThePlan) {
+  plan::PlannedJob planned;
+  planned.job = plan::small_job();
+  planned.plan.parallel.pipeline = 2;
+  planned.plan.parallel.data = 8;
+  try {
+    export_plan("fsdp", planned, "", false, "own.yaml");
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith("own.yaml: parallel pipeline: fsdp runs"));
+    EXPECT_EQ(error.place().file, "own.yaml");
+  }
+}
+
+std::vector<std::string_view> read_and_written() {
+  std::vector<std::string_view> words;
+  for (const LaunchTarget& target : launch_targets()) {
+    if (target.read != nullptr && target.write != nullptr) words.push_back(target.word);
+  }
+  return words;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Survival, testing::ValuesIn(read_and_written()),
+                         [](const auto& tested) {
+                           std::string name(tested.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace stepwright::framework_files
