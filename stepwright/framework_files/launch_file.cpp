@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/read_back.h"
+#include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/carriers.h"
 #include "stepwright/launch_scripts/python/command_start.h"
 #include "stepwright/plan/choices/changes.h"
@@ -49,7 +50,9 @@ const LaunchTarget& target_of(std::string_view word) {
 void refuse_command_start(const launch_scripts::SourceFile& file, std::string_view started) {
   if (!file.name.ends_with(".py")) return;
   if (const auto start = launch_scripts::first_command_start(file)) {
-    fail_unsupported(launch_scripts::command_start_refusal(*start, file.name, started));
+    fail_unsupported(fmt::format(
+        "{}:{}: {} starts a command, which reading alone does not follow{}", file.name, start->line,
+        printable(start->call), launch_scripts::command_start_advice(start->call, started)));
   }
 }
 

@@ -34,6 +34,15 @@ std::string capture_advice(std::string_view construct, std::uint32_t line,
       printable(construct), line, quoted(script));
 }
 
+std::string command_start_advice(std::string_view call, std::string_view started) {
+  // slime's helper ends processes by their names before it starts its own.
+  const bool careful = call.ends_with("execute_train") || call.ends_with("exec_command");
+  return fmt::format(
+      ". `stepwright import --capture{} -- {} {}{}` runs it with stand-ins for its launchers",
+      careful ? " --only-launchers" : "", started.ends_with(".py") ? "python3" : "bash",
+      quoted(started), started.ends_with(".py") ? " ..." : "");
+}
+
 std::string live_object_advice(std::string_view expression, std::uint32_t line) {
   return fmt::format(
       ". Python decides {} in line {}: `stepwright.check(CONFIGURATION)` in the program itself "

@@ -1,12 +1,10 @@
 #include "stepwright/launch_scripts/python/command_start.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
 
-#include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/python/source.h"
 #include "stepwright/launch_scripts/python/statement.h"
 
@@ -17,12 +15,10 @@ std::string_view called_name(std::string_view path) {
   return path.substr(path.rfind('.') + 1);  // `npos` and one are the beginning.
 }
 
-/// THUDM/slime slime/utils/external_utils/command_utils.py, and its forks.
-bool is_of_slime(std::string_view path) {
-  return called_name(path) == "execute_train" || called_name(path) == "exec_command";
-}
-
 bool starts_command(std::string_view path) {
+  // THUDM/slime slime/utils/external_utils/command_utils.py, and its forks.
+  const std::string_view name = called_name(path);
+  const bool of_slime = name == "execute_train" || name == "exec_command";
   static constexpr std::array<std::string_view, 9> kCalls = {"subprocess.run",
                                                              "subprocess.call",
                                                              "subprocess.Popen",
@@ -34,7 +30,7 @@ bool starts_command(std::string_view path) {
                                                              "os.popen"};
   static constexpr std::array<std::string_view, 3> kFamilies = {"os.exec", "os.spawn",
                                                                 "asyncio.create_subprocess_"};
-  return std::ranges::find(kCalls, path) != kCalls.end() || is_of_slime(path) ||
+  return std::ranges::find(kCalls, path) != kCalls.end() || of_slime ||
          std::ranges::any_of(kFamilies,
                              [&](std::string_view head) { return path.starts_with(head); });
 }
@@ -109,19 +105,6 @@ std::optional<CommandStart> first_command_start(const SourceFile& file) {
     }
   }
   return std::nullopt;
-}
-
-std::string command_start_refusal(const CommandStart& start, std::string_view program,
-                                  std::string_view started) {
-  // slime's helper ends processes by their names before it starts its own.
-  const std::string_view option = is_of_slime(start.call) ? " --only-launchers" : "";
-  const std::string words = started.ends_with(".py")
-                                ? fmt::format("python3 {} ...", printable(started))
-                                : fmt::format("bash {}", printable(started));
-  return fmt::format(
-      "{}:{}: {} starts a command, which reading alone does not follow: `stepwright import "
-      "--capture{} -- {}` runs it with stand-ins for launchers",
-      program, start.line, printable(start.call), option, words);
 }
 
 }  // namespace stepwright::launch_scripts

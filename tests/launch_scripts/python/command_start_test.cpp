@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "stepwright/launch_scripts/capture_advice.h"
+
 namespace stepwright::launch_scripts {
 namespace {
 
@@ -33,16 +35,14 @@ TEST(CommandStart, CommentsTextsAndOtherNamesAreNoCalls) {
   }
 }
 
-TEST(CommandStart, TheRefusalNamesCallLineAndCommand) {
-  EXPECT_EQ(command_start_refusal({"subprocess.run", 3}, "launch.py", "launch.py"),
-            "launch.py:3: subprocess.run starts a command, which reading alone does not follow: "
-            "`stepwright import --capture -- python3 launch.py ...` runs it with stand-ins for "
-            "launchers");
-  EXPECT_NE(command_start_refusal({"os.system", 3}, "launch.py", "job.sh")
-                .find("`stepwright import --capture -- bash job.sh`"),
+TEST(CommandStart, TheAdviceNamesTheCommandToType) {
+  EXPECT_EQ(command_start_advice("subprocess.run", "my launch.py"),
+            ". `stepwright import --capture -- python3 'my launch.py' ...` runs it with stand-ins "
+            "for its launchers");
+  EXPECT_NE(command_start_advice("os.system", "job.sh").find("--capture -- bash job.sh`"),
             std::string::npos);
-  EXPECT_NE(command_start_refusal({"U.execute_train", 3}, "run.py", "run.py")
-                .find("`stepwright import --capture --only-launchers -- python3 run.py ...`"),
+  EXPECT_NE(command_start_advice("U.execute_train", "run.py")
+                .find("--capture --only-launchers -- python3 run.py ...`"),
             std::string::npos);
 }
 
