@@ -108,7 +108,7 @@ class Redaction {
     return without_pieces(word);
   }
 
-  /// "--export=ALL,HF_TOKEN=x" as "--export=ALL,HF_TOKEN".
+  /// Takes the secrets out of "--export=ALL,HF_TOKEN=x": "--export=ALL,HF_TOKEN".
   std::string without_pieces(const std::string& word) {
     if (word.find(',') == std::string::npos && word.find('=') == word.rfind('=')) return word;
     std::string kept;

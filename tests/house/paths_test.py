@@ -1,7 +1,7 @@
 """Every path of the repository that a document or a comment names is there."""
 
+import os
 import re
-import subprocess
 import unittest
 from pathlib import Path
 
@@ -15,11 +15,13 @@ PLANS = "docs/roadmap/"  # name files that are not there yet
 PATTERNS = {"NAME", "step-N"}  # parts of a path that stand for any name
 
 
-def tracked() -> list[str]:
-    """The files of the repository, new ones included."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+def sources() -> list[str]:
+    """The files of the repository, without what is built or installed in it."""
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [one for one in folders if not one.startswith((".", "build", "node_modules"))]
+        found += [str(Path(folder, name).relative_to(ROOT)) for name in files]
+    return found
 
 
 def is_of_repository(path: str, tops: set[str]) -> bool:
@@ -40,7 +42,7 @@ def missing(name: str, text: str, known: set[str], tops: set[str]) -> list[str]:
 
 class Paths(unittest.TestCase):
     def test_documents_and_comments_name_what_is_there(self):
-        names = tracked()
+        names = sources()
         known = set(names)
         tops = {name.split("/")[0] for name in names if "/" in name}
         tops |= {name.split("/")[1] for name in names if name.startswith(ROOMS)}
