@@ -7,13 +7,14 @@
 
 namespace stepwright::framework_files {
 
-/// A plan and its job as fields of Megatron-Core's configuration, of its data-parallel wrapper, and
-/// of the training loop, under the names of `megatron_flags`. `release` is of Megatron-Core.
+/// Returns a plan and its job as fields of Megatron-Core's configuration, of its data-parallel
+/// wrapper and of the training loop, under the names of `settings.yaml`. `release` is a release of
+/// Megatron-Core.
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release);
 
-/// Reads such fields; `draft` may already know ranks and nodes. `file` stands for the file in
-/// messages. Fails with `kInput` on contradictory or unknown words, with `kUnsupported` on what no
-/// plan says (offload).
+/// Reads the fields that `megatron_fields` writes into `draft`, which may already know ranks and
+/// nodes. `file` stands for the file in messages. Fails with `kInput` on contradictory or unknown
+/// words.
 void read_megatron_fields(const Fields& fields, Draft& draft, const Given& given,
                           const std::string& file);
 

@@ -100,7 +100,7 @@ DegreeSet degrees_above_one(const Parallel& parallel);
 /// parallelism of one rank). The plan is canonical, and legal as far as the ability asks.
 WordSet taken_words(Ability ability, const Job& job, const Plan& plan);
 
-/// The schemes whose groups send collectives, by the plan's degrees.
+/// Returns the schemes of `Collectives` whose groups have more than one rank in this plan.
 std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& plan);
 
 /// Words of `kGroups` that depend on all degrees of a plan.

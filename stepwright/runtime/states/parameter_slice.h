@@ -53,7 +53,7 @@ struct ParameterSlice {
 };
 
 /// The slices of a block's parameters (`unit` as in `Item::units`) that a rank holds, in the order
-/// of its templates. `borrows`: a tied head uses the embedding's own table.
+/// of its templates.
 std::vector<ParameterSlice> parameter_slices(const step::Setting& setting,
                                              const plan::Coordinates& place, std::int32_t unit,
                                              const std::vector<step::LocalParameter>& local);
