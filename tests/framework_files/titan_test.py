@@ -188,7 +188,7 @@ class LiveObjects(unittest.TestCase):
         try:
             import stepwright
         except ImportError as missing:
-            self.skipTest(f"{missing}: the Python package is not built")
+            self.skipTest(f"{missing}: the Python package is not built (make test)")
         for name in ("a flavor", "experts"):
             with self.subTest(name):
                 place = Workplace(PLANS[name])
