@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/legality.h"

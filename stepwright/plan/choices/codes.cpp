@@ -7,6 +7,7 @@
 #include <bitset>
 #include <charconv>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <utility>

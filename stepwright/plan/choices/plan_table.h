@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -205,7 +204,10 @@ inline constexpr std::tuple kPlanTable{
 static_assert(std::apply(
     [](const auto&... choice) {
       const auto is_key = [](std::string_view group) {
-        return std::ranges::find(kPlanKeys, group) != std::end(kPlanKeys);
+        for (const std::string_view key : kPlanKeys) {
+          if (key == group) return true;
+        }
+        return false;
       };
       return (is_key(choice.group()) && ...);
     },
