@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <set>
 
+#include "stepwright/cluster/attention_kernel.h"
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/draft/words_table.h"
+#include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/model/catalog.h"
@@ -118,7 +120,7 @@ TEST(WordTable, RefusesAGroupWithoutASourceAndAWordThatStandsTwice) {
 }
 
 TEST(WordTable, NamesBuiltInModels) {
-  for (const std::string_view table : {"bridge/models", "primus/models"}) {
+  for (const std::string_view table : {"bridge/models", "maxtext/models", "primus/models"}) {
     EXPECT_FALSE(words_below(table, "models").empty()) << table;
     for (const auto& [word, model] : words_below(table, "models")) {
       EXPECT_TRUE(model::built_in_of_id("hub/" + model)) << table << ": " << word;
@@ -126,6 +128,30 @@ TEST(WordTable, NamesBuiltInModels) {
   }
   EXPECT_EQ(meaning_of("primus/models", "models", "llama3_8b"), "llama-3-8b");
   EXPECT_EQ(meaning_of("primus/models", "models", "llama9_8b"), "");
+}
+
+TEST(WordTable, NamesModelsOfTheSameSizes) {
+  const auto words = words_below("huggingface/models", "like");
+  for (const auto& [head, why] : words_below("huggingface/models", "but_not")) {
+    EXPECT_FALSE(meaning_of("huggingface/models", "like", head).empty()) << head;
+  }
+  EXPECT_EQ(words.size(), 22U);
+}
+
+TEST(WordTable, NamesKernelsOfAttention) {
+  for (const auto& [word, kernel] : words_below("huggingface/attention", "kernels")) {
+    const bool named = std::ranges::any_of(cluster::kAttentionKernelNames,
+                                           [&](const auto& each) { return each.name == kernel; });
+    EXPECT_TRUE(kernel == "default" || named) << word;
+  }
+}
+
+TEST(OptimizerTable, FindsTheFirstWordThatFits) {
+  EXPECT_EQ(optimizer_word("paged_adamw_8bit")->optimizer, plan::Optimizer::kAdam8bit);
+  EXPECT_EQ(optimizer_word("paged_adamw_32bit")->optimizer, plan::Optimizer::kAdamW);
+  EXPECT_EQ(optimizer_word("shampoo"), nullptr);
+  EXPECT_EQ(optimizer_word("onebitadam", "huggingface/deepspeed_optimizers")->optimizer,
+            plan::Optimizer::kAdam);
 }
 
 TEST(Tables, AreReadAndNameEachSettingOnce) {

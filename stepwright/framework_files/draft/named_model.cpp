@@ -8,42 +8,12 @@
 #include <vector>
 
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/launch_scripts/text.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
 namespace {
-
-/// Ids of models that were trained further from a built-in one and kept its sizes: how they begin,
-/// in small letters, and what stands in its place. Each by its config.json on the hub.
-struct SameSizes {
-  std::string_view head;
-  std::string_view like;
-  std::string_view but{};  ///< What may not follow, as its sizes are others.
-};
-constexpr SameSizes kSameSizes[] = {{"qwen2.5-coder-", "qwen2.5-"},
-                                    {"qwen2.5-math-", "qwen2.5-", "prm"},
-                                    {"qwq-32b", "qwen2.5-32b"},
-                                    {"qwen3-coder-30b-a3b", "qwen3-30b-a3b"},
-                                    // The small one does not tie its tables, as Qwen2.5-1.5B does.
-                                    {"deepseek-r1-distill-qwen-", "qwen2.5-", "1.5b"},
-                                    {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
-                                    {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
-                                    {"deepseek-r1-0528", "deepseek-v3", "-"},
-                                    {"deepseek-r1", "deepseek-v3", "-"},
-                                    {"deepseek-v3.1", "deepseek-v3", "-t"},
-                                    {"deepseek-v3-0324", "deepseek-v3"},
-                                    {"gpt-oss-safeguard-20b", "gpt-oss-20b"},
-                                    {"gpt-oss-safeguard-120b", "gpt-oss-120b"},
-                                    {"nvidia-nemotron-3-nano-30b-a3b", "nemotron-3-nano-30b-a3b"},
-                                    {"llama-3.3-70b", "llama-3.1-70b"},
-                                    {"meta-llama-3.3-70b", "llama-3.1-70b"},
-                                    {"vicuna-7b-v1.5", "llama-2-7b", "-"},
-                                    {"vicuna-13b-v1.5", "llama-2-13b", "-"},
-                                    {"zephyr-7b-beta", "mistral-7b"},
-                                    {"olmo-2-1124-7b", "olmo-2-7b"},
-                                    {"olmo-2-1124-13b", "olmo-2-13b"},
-                                    {"olmo-2-0325-32b", "olmo-2-32b"}};
 
 /// The built-in model of an id, itself or one whose sizes it has.
 std::optional<std::string_view> model_of_id(std::string_view last) {
@@ -55,9 +25,10 @@ std::optional<std::string_view> model_of_id(std::string_view last) {
   for (const std::string_view copy : {"-bf16", "-fp16", "-dequantized"}) {
     if (small.ends_with(copy)) return model_of_id(last.substr(0, last.size() - copy.size()));
   }
-  for (const auto& [head, like, but] : kSameSizes) {
+  for (const auto& [head, like] : words_below("huggingface/models", "like")) {
     if (!small.starts_with(head)) continue;
     const std::string rest = small.substr(head.size());
+    const std::string_view but = meaning_of("huggingface/models", "but_not", head);
     if (!but.empty() && rest.starts_with(but)) continue;
     if (const auto known = model::built_in_of_id(fmt::format("hub/{}{}", like, rest))) return known;
     if (!like.ends_with('-') && rest.empty())

@@ -116,25 +116,6 @@ void read_precision_keys(const Fields& fields, Draft& draft, int stage) {
   }
 }
 
-/// Those of deepspeedai/DeepSpeed deepspeed/runtime/config.py (DEEPSPEED_OPTIMIZERS) and SGD of
-/// torch.optim, in small letters; others of torch.optim are known to no table.
-constexpr OptimizerWord kDeepspeedOptimizers[] = {
-    {"adam", plan::Optimizer::kAdam},
-    {"adamw"},
-    {"fusedadam"},
-    {"sgd", plan::Optimizer::kSgd},
-    {"onebitadam", plan::Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
-    {"zerooneadam", plan::Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
-    {"lamb", plan::Optimizer::kAdam, "the norms of each layer's update: Adam's update is counted"},
-    {"onebitlamb", plan::Optimizer::kAdam, "that gradients travel as single bits after a warm-up"},
-    {"muadam", plan::Optimizer::kAdam},
-    {"muadamw"},
-    {"musgd", plan::Optimizer::kSgd},
-    {"adagrad", plan::Optimizer::kAdam, "its one moment: Adam's two are counted"},
-    {"lion", plan::Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
-    {"muon", plan::Optimizer::kMuon},
-};
-
 void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
   const Fields section = fields.section("optimizer");
   const auto type = section.node().find("type");
@@ -142,8 +123,7 @@ void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, D
   std::string word = type->text();
   std::ranges::transform(word, word.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto* known = std::ranges::find(kDeepspeedOptimizers, word, &OptimizerWord::word);
-  take_optimizer_word(section, "type", known == std::end(kDeepspeedOptimizers) ? nullptr : known,
+  take_optimizer_word(section, "type", optimizer_word(word, "huggingface/deepspeed_optimizers"),
                       "optimizer.", left_out, draft);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/plan/job.h"
 
 namespace stepwright::framework_files {
@@ -13,35 +15,22 @@ struct OptimizerWord {
   std::string_view leaves_out{};  ///< Empty: nothing.
 };
 
-/// huggingface/transformers src/transformers/training_args.py: OptimizerNames;
-/// axolotl-ai-cloud/axolotl src/axolotl/utils/schemas/enums.py: CustomSupportedOptimizers;
-/// hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: use_galore, use_badam, ...
-inline constexpr OptimizerWord kOptimizerWords[] = {
-    {"adamw"},
-    {"adamw_hf"},
-    {"adamw_torch"},
-    {"adamw_torch_fused"},
-    {"adamw_torch_xla"},
-    {"adamw_torch_npu_fused"},
-    {"adamw_apex_fused"},
-    {"sgd", plan::Optimizer::kSgd},
-    {"adamw_torch_8bit", plan::Optimizer::kAdam8bit},
-    {"adamw_bnb_8bit", plan::Optimizer::kAdam8bit},
-    {"adamw_8bit", plan::Optimizer::kAdam8bit},
-    {"ao_adamw_8bit", plan::Optimizer::kAdam8bit},
-    {"ao_adamw_fp8", plan::Optimizer::kAdam8bit},
-    {"adamw_torch_4bit", plan::Optimizer::kAdamW, "moments of 4 bits: AdamW's of fp32 are counted"},
-    {"ao_adamw_4bit", plan::Optimizer::kAdamW, "moments of 4 bits: AdamW's of fp32 are counted"},
-    {"paged_adamw_8bit", plan::Optimizer::kAdam8bit, "paging of its states to the host"},
-    {"paged_*", plan::Optimizer::kAdamW,
-     "paging of its states to the host and their width: AdamW's of fp32 are counted"},
-    {"adafactor", plan::Optimizer::kAdafactor},
-    {"galore_*", plan::Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
-    {"q_galore_*", plan::Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
-    {"apollo_*", plan::Optimizer::kAdamW, "its projected gradients: AdamW's states are counted"},
-    {"muon", plan::Optimizer::kMuon},
-    {"dion", plan::Optimizer::kAdamW, "its products and its one moment: AdamW's update is counted"},
-    {"lion*", plan::Optimizer::kAdamW, "its one moment: AdamW's two are counted"},
+/// Words of optimizers in a program.
+class OptimizerTable {
+ public:
+  /// Reads `{word, optimizer, leaves_out}` below `optimizers`, with `words` for several alike.
+  /// Fails with `kInput` on a group without a source, on a row without a word, and on an optimizer
+  /// that no plan has.
+  explicit OptimizerTable(const Document& document);
+  OptimizerTable(OptimizerTable&&) = default;
+  OptimizerTable& operator=(OptimizerTable&&) = default;
+
+  /// The first word that fits; null if there is none.
+  [[nodiscard]] const OptimizerWord* find(std::string_view word) const;
+
+ private:
+  KeptTexts texts_;
+  std::vector<OptimizerWord> words_;
 };
 
 /// The first word of an optimizer in files of such programs.
@@ -55,7 +44,8 @@ constexpr std::string_view word_of(plan::Optimizer optimizer) {
   }
 }
 
-/// The word of the table; nothing for an optimizer that it does not have.
-const OptimizerWord* optimizer_word(std::string_view word);
+/// The word of a table; null for an optimizer that it does not have.
+const OptimizerWord* optimizer_word(std::string_view word,
+                                    std::string_view table = "huggingface/optimizers");
 
 }  // namespace stepwright::framework_files

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "stepwright/cluster/attention_kernel.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
@@ -13,10 +16,25 @@
 
 namespace stepwright::framework_files {
 
-const OptimizerWord* optimizer_word(std::string_view word) {
-  const auto* found = std::ranges::find_if(
-      kOptimizerWords, [&](const OptimizerWord& known) { return matches(known.word, word); });
-  return found == std::end(kOptimizerWords) ? nullptr : found;
+OptimizerTable::OptimizerTable(const Document& document) {
+  each_row(document, "optimizers", [&](Node row, const std::string& /*source*/) {
+    row.allow_only({"word", "words", "optimizer", "leaves_out"});
+    for (std::string& word : texts_of(row, "word", "words")) {
+      words_.push_back({.word = texts_.keep(std::move(word)),
+                        .optimizer = row.get("optimizer").choice(plan::kOptimizerNames),
+                        .leaves_out = texts_.keep(row, "leaves_out")});
+    }
+  });
+}
+
+const OptimizerWord* OptimizerTable::find(std::string_view word) const {
+  const auto found = std::ranges::find_if(
+      words_, [&](const OptimizerWord& known) { return matches(known.word, word); });
+  return found == words_.end() ? nullptr : &*found;
+}
+
+const OptimizerWord* optimizer_word(std::string_view word, std::string_view table) {
+  return loaded_table<OptimizerTable>(table).find(word);
 }
 
 void take_trainer_defaults(Draft& draft) {
@@ -54,12 +72,14 @@ void take_attention(const Fields& fields, std::string_view key, std::vector<Left
                     Draft& draft) {
   const auto given = fields.node().find(key);
   if (!given || given->is_null()) return;
-  const auto* known = std::ranges::find(kAttentionWords, given->text(), &AttentionWord::word);
-  if (known == std::end(kAttentionWords)) {
+  const std::string_view known = meaning_of("huggingface/attention", "kernels", given->text());
+  if (known.empty()) {
     left_out.push_back({std::string(key), *given, "this kernel of attention"});
     return;
   }
-  if (known->kernel) draft.attention = known->kernel;
+  for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
+    if (name == known) draft.attention = kernel;
+  }
   static_cast<void>(fields.find(key));
 }
 

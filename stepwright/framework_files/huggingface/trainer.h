@@ -49,7 +49,7 @@ void check_trains(const Fields& fields);
 void take_optimizer_word(const Fields& fields, std::string_view key, const OptimizerWord* known,
                          const std::string& section, std::vector<LeftOut>& left_out, Draft& draft);
 
-/// Takes an optimizer of `kOptimizerWords`, or AdamW in its place, said in what is left out.
+/// Takes an optimizer of "huggingface/optimizers", or AdamW in its place, said in what is left out.
 void take_optimizer(const Fields& fields, std::string_view key, std::vector<LeftOut>& left_out,
                     Draft& draft);
 

@@ -9,6 +9,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/maxtext/form.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/maxtext/words.h"
@@ -82,13 +83,12 @@ void read_maxtext_model(const Fields& fields, const Given& given, Draft& draft) 
     return;
   }
   if (given.known_model) return;
-  const auto* known = std::ranges::find(kMaxTextModels, name, &MaxTextModel::name);
-  if (known == std::end(kMaxTextModels)) {
+  const std::string_view known = meaning_of("maxtext/models", "models", name);
+  if (known.empty()) {
     fields.find("model_name")->fail("is none of the built-in models: --model is required");
   }
-  draft.model = model::built_in_model(known->model);
-  draft.notes.push_back(
-      fmt::format("{} is taken to be the model {}.", printable(name), known->model));
+  draft.model = model::built_in_model(known);
+  draft.notes.push_back(fmt::format("{} is taken to be the model {}.", printable(name), known));
 }
 
 /// The degrees of one level of the mesh; 0 where it follows from the devices.

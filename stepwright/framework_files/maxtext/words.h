@@ -43,23 +43,6 @@ inline constexpr MaxTextAxis kMaxTextAxes[] = {
     {"fsdp", &MaxTextMesh::fsdp},     {"pipeline", &MaxTextMesh::pipeline},
     {"data", &MaxTextMesh::data}};
 
-/// Models that are built in: src/maxtext/configs/models.
-struct MaxTextModel {
-  std::string_view name;   ///< Of `model_name`.
-  std::string_view model;  ///< Of `built_in_models`.
-};
-inline constexpr MaxTextModel kMaxTextModels[] = {
-    {"deepseek3-671b", "deepseek-v3"},  {"gpt3-175b", "gpt3-175b"},
-    {"llama2-7b", "llama-2-7b"},        {"llama2-13b", "llama-2-13b"},
-    {"llama2-70b", "llama-2-70b"},      {"llama3-8b", "llama-3-8b"},
-    {"llama3-70b", "llama-3-70b"},      {"llama3.1-8b", "llama-3.1-8b"},
-    {"llama3.1-70b", "llama-3.1-70b"},  {"llama3.1-405b", "llama-3.1-405b"},
-    {"llama3.3-70b", "llama-3.1-70b"},  {"mistral-7b", "mistral-7b"},
-    {"mixtral-8x7b", "mixtral-8x7b"},   {"mixtral-8x22b", "mixtral-8x22b"},
-    {"qwen2.5-7b", "qwen2.5-7b"},       {"qwen3-0.6b", "qwen3-0.6b"},
-    {"qwen3-8b", "qwen3-8b"},           {"qwen3-32b", "qwen3-32b"},
-    {"qwen3-30b-a3b", "qwen3-30b-a3b"}, {"qwen3-235b-a22b", "qwen3-235b-a22b"}};
-
 /// What a policy of rematerialization is taken as: base.yml, remat_policy;
 /// src/maxtext/layers/decoders.py, get_remat_policy.
 struct RematPolicy {

@@ -94,17 +94,16 @@ std::string llama_of_sizes(const plan::Job& job, Imports& imports) {
 /// The call that makes the model, with what its dispatcher of experts is called.
 std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
                           std::string& functions) {
-  const TitanFlavor* flavor = titan_flavor_of(planned.job.model_name);
-  if (flavor == nullptr && titan_builds(planned.job.model)) {
+  const std::optional<TitanFlavor> flavor = titan_flavor_of(planned.job.model_name);
+  if (!flavor && titan_builds(planned.job.model)) {
     functions = llama_of_sizes(planned.job, imports);
     return "stepwright_model()";
   }
-  imports.add(fmt::format("models.{}", flavor != nullptr ? flavor->name : "llama3"),
-              "model_registry");
+  imports.add(fmt::format("models.{}", flavor ? flavor->name : "llama3"), "model_registry");
   const bool experts = planned.job.model.experts.has_value();
   const bool once = planned.job.dispatcher == plan::Dispatcher::kOncePerNode;
   return fmt::format("model_registry(\"{}\", attn_backend=\"{}\"{})",
-                     flavor != nullptr ? flavor->flavor : std::string_view(planned.job.model_name),
+                     flavor ? flavor->flavor : std::string_view(planned.job.model_name),
                      attention_of(planned.job),
                      !experts ? ""
                      : once   ? ", moe_comm_backend=\"deepep\""

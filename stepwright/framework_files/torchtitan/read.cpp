@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/python_report.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/script.h"
@@ -89,7 +90,7 @@ void read_model_name(const Fields& root, const TitanFile& file, Draft& draft, co
   }
   const std::string_view assets = model_of_assets(root, file);
   std::string_view model;
-  for (const TitanFlavor& known : kTitanFlavors) {
+  for (const TitanFlavor& known : titan_flavors()) {
     if (!is_same_model(known.flavor, flavor) || !is_of_family(known, root, file)) continue;
     if (model.empty() || known.model == assets) model = known.model;
   }
@@ -443,6 +444,31 @@ void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) 
 }
 
 }  // namespace
+
+std::vector<TitanFlavor> titan_flavors() {
+  const WordTable& table = loaded_table<WordTable>("torchtitan/models");
+  std::vector<TitanFlavor> flavors;
+  for (const std::string_view family : table.names()) {
+    if (family == "sizes") continue;
+    for (const auto& [model, flavor] : table.section(family)) {
+      flavors.push_back({model, family, flavor});
+    }
+    for (const auto& [place, sizes] : table.section("sizes")) {
+      const std::string_view path = place;
+      const std::size_t slash = path.find('/');
+      if (path.substr(0, slash) == family) {
+        flavors.push_back({sizes, family, path.substr(slash + 1)});
+      }
+    }
+  }
+  return flavors;
+}
+
+std::optional<TitanFlavor> titan_flavor_of(std::string_view model) {
+  const std::vector<TitanFlavor> flavors = titan_flavors();
+  const auto found = std::ranges::find(flavors, model, &TitanFlavor::model);
+  return found == flavors.end() ? std::nullopt : std::optional(*found);
+}
 
 void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) {
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";

@@ -127,10 +127,9 @@ std::string toml_text(const std::vector<TitanSection>& sections) {
 
 TitanSection model_section(const plan::PlannedJob& planned) {
   TitanSection section{"model"};
-  const TitanFlavor* flavor = titan_flavor_of(planned.job.model_name);
-  section.values.set("name", flavor != nullptr ? flavor->name : "llama3");
-  section.values.set("flavor",
-                     flavor != nullptr ? flavor->flavor : std::string_view(planned.job.model_name));
+  const std::optional<TitanFlavor> flavor = titan_flavor_of(planned.job.model_name);
+  section.values.set("name", flavor ? flavor->name : "llama3");
+  section.values.set("flavor", flavor ? flavor->flavor : std::string_view(planned.job.model_name));
   const bool blocks = planned.job.precision == DType::kMxfp8;
   if (blocks || planned.job.precision == DType::kFp8) {
     section.values.set("converters", Tree::flow_sequence().add(blocks ? "quantize.linear.mx"
@@ -160,7 +159,7 @@ std::string write_torchtitan(const plan::PlannedJob& planned,
                              const std::vector<std::string>& header) {
   const bool toml = is_toml(planned);
   std::vector<std::string> lines = header;
-  const bool known = titan_flavor_of(planned.job.model_name) != nullptr;
+  const bool known = titan_flavor_of(planned.job.model_name).has_value();
   if (!known && (toml || !titan_builds(planned.job.model)) && !header.empty()) {
     lines.push_back(
         fmt::format("note: torchtitan has no flavor {}: register one of these sizes: {}",

@@ -16,6 +16,7 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
@@ -171,25 +172,10 @@ void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Dra
 
 /// torch.optim, bitsandbytes.optim and torchao.optim: by the last part of the component.
 void read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out, Draft& draft) {
-  static constexpr std::pair<std::string_view, std::string_view> kComponents[] = {
-      {"torch.optim.AdamW", "adamw"},
-      {"torch.optim.Adam", "adamw"},
-      {"torch.optim.SGD", "sgd"},
-      {"bitsandbytes.optim.AdamW8bit", "adamw_8bit"},
-      {"bitsandbytes.optim.PagedAdamW", "paged_adamw_32bit"},
-      {"bitsandbytes.optim.PagedAdamW8bit", "paged_adamw_8bit"},
-      {"torchao.optim.AdamW8bit", "ao_adamw_8bit"},
-      {"torchao.optim.AdamWFp8", "ao_adamw_fp8"},
-      {"torchao.optim.AdamW4bit", "ao_adamw_4bit"},
-      {"torchao.prototype.low_bit_optim.AdamW8bit", "ao_adamw_8bit"},
-      {"torchao.prototype.low_bit_optim.AdamWFp8", "ao_adamw_fp8"},
-      {"torchao.prototype.low_bit_optim.AdamW4bit", "ao_adamw_4bit"}};
   const Node component = optimizer.node().get("_component_");
   const std::string text = component.text();
-  const auto* known =
-      std::ranges::find(kComponents, text, [](const auto& one) { return one.first; });
-  const OptimizerWord* word =
-      known == std::end(kComponents) ? nullptr : optimizer_word(known->second);
+  const std::string_view known = meaning_of("torchtune/words", "optimizers", text);
+  const OptimizerWord* word = known.empty() ? nullptr : optimizer_word(known);
   draft.optimizer = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
     static_cast<void>(optimizer.find("_component_"));
