@@ -9,6 +9,19 @@ namespace stepwright::plan {
 
 using Json = nlohmann::ordered_json;
 
+Json count_json(const std::int64_t& count) { return count; }
+Json share_json(const double& share) { return share; }
+Json flag_json(const bool& flag) { return flag; }
+Json schedule_kind_json(const schedule::ScheduleKind& kind) {
+  return name_of(schedule::kScheduleNames, kind);
+}
+Json algorithm_json(const collective::Algorithm& algorithm) {
+  return name_of(collective::kAlgorithmNames, algorithm);
+}
+Json accumulate_json(const DType& type) { return name_of(kAccumulateNames, type); }
+Json context_kind_json(const ContextKind& kind) { return name_of(kContextKindNames, kind); }
+Json tensor_input_json(const TensorInput& input) { return name_of(kTensorInputNames, input); }
+
 Json recompute_json(const Recompute& recompute) {
   const bool word = recompute.stages.empty() && recompute.kind <= RecomputeKind::kFull;
   if (word) return name_of(kRecomputeNames, recompute.kind);

@@ -10,6 +10,15 @@ namespace stepwright::plan {
 
 // Writers of what read_choices.h reads.
 
+/// A number, a share, a switch, and the word of a choice in files.
+nlohmann::ordered_json count_json(const std::int64_t& count);
+nlohmann::ordered_json share_json(const double& share);
+nlohmann::ordered_json flag_json(const bool& flag);
+nlohmann::ordered_json schedule_kind_json(const schedule::ScheduleKind& kind);
+nlohmann::ordered_json algorithm_json(const collective::Algorithm& algorithm);
+nlohmann::ordered_json accumulate_json(const DType& type);
+nlohmann::ordered_json context_kind_json(const ContextKind& kind);
+nlohmann::ordered_json tensor_input_json(const TensorInput& input);
 /// "full", {every: n} or {modules: [...], every: n, stages: {0: "full"}}.
 nlohmann::ordered_json recompute_json(const Recompute& recompute);
 /// {gradients: true, ...}.
