@@ -12,7 +12,7 @@
 
 namespace stepwright::answers {
 
-/// What a person gives and asks of a job before it is queued.
+/// A job to check before it is queued, and what counts as a fault.
 struct CheckRequest {
   ImportRequest job;              ///< The files of a framework, or a plan alone.
   std::string gain;               ///< "5%", "0.05": so large a gain is a fault; empty: none is.

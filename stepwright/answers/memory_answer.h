@@ -11,14 +11,14 @@
 
 namespace stepwright::answers {
 
-/// What a person asks beside the plan.
+/// The options of a memory account.
 struct MemoryRequest {
   std::string name;                  ///< Of the plan's file, for messages.
   std::vector<std::string> changes;  ///< What if: "FIELD=VALUE", "FIELD=2x".
   MemoryReserve reserve;
 };
 
-/// What fills the memory of each stage of a plan at its peak.
+/// The memory of each stage of a plan at its peak, by kind.
 struct MemoryAnswer {
   plan::PlannedJob planned;  ///< With the changes.
   memory::MemoryReport report;

@@ -17,7 +17,7 @@ void check_output(const std::string& output, const std::string& input);
 
 /// Writes a file whole or not at all: into a temporary file beside it, which then takes its name
 /// and the mode of the file that it replaces. A symbolic link stays, and its target is replaced.
-/// What is no plain file (a pipe, /dev/stdout) is written to directly. Fails with `kRuntime` when
+/// Pipes and devices such as /dev/stdout are written to directly. Fails with `kRuntime` when
 /// it cannot be written; then nothing is left behind.
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 void write_file(const std::filesystem::path& path, const std::string& text);

@@ -7,7 +7,7 @@
 
 namespace stepwright::answers {
 
-/// What a person's own runs of a job are asked.
+/// The options of a search that learns from a person's own runs.
 struct OwnRunsRequest {
   std::string name;        ///< Of the job's file, for messages.
   std::string runs;        ///< Path of the table of runs.

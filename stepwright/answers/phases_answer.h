@@ -9,7 +9,7 @@
 
 namespace stepwright::answers {
 
-/// What a person asks beside the plan or job.
+/// The options of an answer about the phases of a step.
 struct PhasesRequest {
   std::string name;  ///< Of the job's file: errors about the job begin with it.
   MemoryReserve reserve;

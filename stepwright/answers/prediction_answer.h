@@ -11,7 +11,7 @@
 
 namespace stepwright::answers {
 
-/// What a person asks beside the plan.
+/// The options of a prediction.
 struct PredictionRequest {
   std::string name;                  ///< Of the plan's file, for messages.
   std::vector<std::string> changes;  ///< What if: "FIELD=VALUE", "FIELD=2x".

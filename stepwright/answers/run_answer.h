@@ -16,7 +16,7 @@ namespace stepwright::answers {
 /// The most runs that are played event by event.
 inline constexpr std::int64_t kMostPlayedRuns = 100'000;
 
-/// What a person asks beside the plan or job.
+/// The options of an answer about a whole run.
 struct RunRequest {
   std::string name;  ///< Of the plan's or job's file: errors about it begin with it.
   /// Replaces keys of the job's `run` (`read_run_settings`).

@@ -14,7 +14,7 @@
 
 namespace stepwright::answers {
 
-/// What a person asks beside the plan.
+/// The options of a count of messages.
 struct TrafficRequest {
   std::string name;                  ///< Of the plan's file, for messages.
   std::vector<std::string> changes;  ///< What if: "FIELD=VALUE", "FIELD=2x".

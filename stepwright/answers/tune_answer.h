@@ -24,7 +24,7 @@ namespace stepwright::answers {
 inline constexpr std::int64_t kMostPlans = 100'000;
 inline constexpr int kMostThreads = 1024;
 
-/// What a person asks beside the job.
+/// The options of a search.
 struct TuneRequest {
   std::string name;                     ///< Of the job's file: errors about the job begin with it.
   tune::TuneOptions options;            ///< Of each search; `progress` is not used.

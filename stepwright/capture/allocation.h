@@ -10,7 +10,7 @@
 
 namespace stepwright::capture {
 
-/// What a batch job has, as far as its options say it.
+/// The nodes and devices of a batch job, as far as its options say them.
 struct Allocation {
   std::string scheduler;                         ///< "slurm", "pbs", "lsf" or "sge".
   std::int64_t id = 0;                           ///< Number of the job.

@@ -15,6 +15,7 @@
 #include "stepwright/capture/go_on.h"
 #include "stepwright/capture/host_list.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -45,12 +46,14 @@ std::int64_t nodes_of_job(const Context& context) {
 }
 
 int real_or_nothing(const Context& context, const Words& words) {
-  return find_real(context, base_name(words.front())).empty() ? 0 : run_really(context, words);
+  return find_real(context, launch_scripts::last_part(words.front())).empty()
+             ? 0
+             : run_really(context, words);
 }
 
 /// Without a number of devices: the real program, or a note.
 int ask_for_devices(const Context& context, const Words& words) {
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   if (!find_real(context, name).empty()) return run_really(context, words);
   const std::string note = fmt::format(
       "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
@@ -199,7 +202,7 @@ int answer_device_count(const Context& context, const Words& words) {
 }
 
 int answer(const Context& context, const Words& words) {
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   if (name == "nvidia-smi") return answer_nvidia_smi(context, words);
   if (name == "rocm-smi" || name == "amd-smi") return answer_rocm_smi(context, words);
   if (name == "scontrol") return answer_scontrol(context, words);

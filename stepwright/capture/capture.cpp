@@ -28,6 +28,7 @@
 #include "stepwright/core/descriptor.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/interrupts.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -49,7 +50,7 @@ void check_count(const std::optional<std::int64_t>& count, std::string_view opti
 /// The script in `bash -e FILE`, or FILE itself, must be there and readable.
 void check_script(const Words& command) {
   std::size_t at = 0;
-  if (is_shell(base_name(command.front()))) {
+  if (is_shell(launch_scripts::last_part(command.front()))) {
     for (at = 1; at < command.size() && command[at].starts_with('-'); ++at) {
       if (command[at].find('c') != std::string::npos || command[at] == "-s") return;
       if (command[at] == "-o" || command[at] == "-O") ++at;
@@ -60,7 +61,7 @@ void check_script(const Words& command) {
   }
   const std::string& script = command[at];
   std::error_code error;
-  if (at == 0 && find_tool(base_name(script))) return;
+  if (at == 0 && find_tool(launch_scripts::last_part(script))) return;
   if (std::filesystem::is_directory(script, error)) {
     fail_input(fmt::format("{}: is a folder; name a launch script", script));
   }

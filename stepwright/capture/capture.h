@@ -9,7 +9,7 @@
 
 namespace stepwright::capture {
 
-/// What a person asks of a capture.
+/// The command to capture, and the options of the capture.
 struct CaptureRequest {
   Words command;                                 ///< The script and its arguments.
   std::optional<std::int64_t> nodes;             ///< nullopt: the script says.

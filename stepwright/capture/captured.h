@@ -38,7 +38,7 @@ struct CapturedCommand {
   std::int64_t hosts = 1;                        ///< Different hosts among these.
 };
 
-/// What a script started, as far as it was followed.
+/// The launches that a script reached, and what else became of it.
 struct Captured {
   std::vector<CapturedCommand> commands;  ///< In the order in which the script reached them.
   std::vector<std::string> ran;           ///< Launchers that really ran, or could have.

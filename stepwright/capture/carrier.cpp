@@ -7,6 +7,7 @@
 
 #include "stepwright/capture/allocation.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -167,7 +168,7 @@ std::map<std::string, std::string> environment_of(std::string_view name,
 /// The first word behind the program that has a stand-in, is a shell, or is a program by its path.
 std::size_t first_program(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::string_view name = base_name(words[i]);
+    const std::string_view name = launch_scripts::last_part(words[i]);
     if (is_shell(name) || find_tool(name)) return i;
     if (words[i].starts_with("./") && words[i - 1] != "-o") return i;
   }
@@ -192,7 +193,7 @@ std::size_t compose_words(const Words& words) {
 }  // namespace
 
 std::optional<Carried> carried_command(const Words& words) {
-  std::string name(base_name(words.front()));
+  std::string name(launch_scripts::last_part(words.front()));
   if (name == "srun") return carried_by_srun(words);
   const std::size_t skipped = compose_words(words);
   if (skipped > 0) name = "docker-compose";

@@ -17,6 +17,7 @@
 #include "stepwright/capture/go_on.h"
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -97,7 +98,7 @@ void enter_folder(std::string_view name, const Carried& carried) {
 
 /// A carrier without a command behind it.
 int carry_nothing(const Context& context, const Words& words, bool has_image) {
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   const std::string_view what = words.size() > 1 ? std::string_view(words[1]) : "";
   if (holds_word(kManagers, name)) {
     if (!context.writes_nothing() && !find_real(context, name).empty())
@@ -130,7 +131,8 @@ Words command_of(const Words& words, const Carried& carried, std::size_t from) {
     if (!entry->empty()) command.insert(command.begin(), *entry);
   }
   // `uv run -m MODULE`
-  if (option_value(carried.options, "-m --module") && base_name(words.front()) == "uv") {
+  if (option_value(carried.options, "-m --module") &&
+      launch_scripts::last_part(words.front()) == "uv") {
     command.insert(command.begin(),
                    {"python", "-m", *option_value(carried.options, "-m --module")});
   }
@@ -140,7 +142,7 @@ Words command_of(const Words& words, const Carried& carried, std::size_t from) {
 }  // namespace
 
 int carry(Context context, const Words& words) {
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   const auto carried = carried_command(words);
   if (!carried) return carry_nothing(context, words, false);
   std::size_t from = carried->program;

@@ -10,6 +10,7 @@
 #include "stepwright/capture/option_words.h"
 #include "stepwright/capture/shell_quoted.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -37,7 +38,7 @@ Words with_process_count(const CapturedCommand& command) {
   if (words.empty() || size == command.environment.end()) return words;
   const bool counted =
       std::ranges::any_of(words, [](const std::string& word) { return holds_word(kCounts, word); });
-  if (holds_word(kLaunchers, base_name(words.front())) && !counted) {
+  if (holds_word(kLaunchers, launch_scripts::last_part(words.front())) && !counted) {
     words.insert(words.begin() + 1, {"-np", size->second});
   }
   return words;

@@ -22,7 +22,7 @@ inline constexpr const char* kHarmlessVariable = "STEPWRIGHT_CAPTURE_HARMLESS";
 /// How deep scripts may call each other.
 inline constexpr int kDeepest = 50;
 
-/// What a person says about a capture.
+/// The options of a capture, as its stand-ins need them.
 struct Settings {
   std::optional<std::int64_t> nodes;             ///< nullopt: the script says.
   std::optional<std::int64_t> devices_per_node;  ///< nullopt: the script says.

@@ -29,7 +29,7 @@ void append_error(const std::filesystem::path& folder, std::string_view text);
 /// True if a stand-in asked the capture to stop.
 bool must_stop(const std::filesystem::path& folder);
 
-/// What was written down; each text of a kind once.
+/// All events of a capture; each text of a kind once.
 struct Events {
   Captured captured;  ///< Commands as they came: none is merged with another.
   std::string error;  ///< Empty: none.

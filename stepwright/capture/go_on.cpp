@@ -15,6 +15,7 @@
 #include "stepwright/capture/event.h"
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -38,13 +39,13 @@ std::filesystem::path stand_in_for(const Context& context, std::string_view name
 int run_script(const Context& context, const std::filesystem::path& file, const Words& words) {
   const std::string line = interpreter_of(file);
   Words interpreter = split_quoted(line);
-  if (interpreter.size() > 1 && base_name(interpreter.front()) == "env") {
+  if (interpreter.size() > 1 && launch_scripts::last_part(interpreter.front()) == "env") {
     interpreter.erase(interpreter.begin());
     if (interpreter.front() == "-S" && interpreter.size() > 1)
       interpreter.erase(interpreter.begin());
   }
   if (interpreter.empty()) return execute(file, words);
-  const std::string program(base_name(interpreter.front()));
+  const std::string program(launch_scripts::last_part(interpreter.front()));
   if (program.starts_with("python")) {
     record_launch(context, words);
     return 0;
@@ -95,14 +96,14 @@ std::filesystem::path find_real(const Context& context, std::string_view name) {
 
 int run_really(const Context& context, const Words& words) {
   const std::string real = variable(kRealVariable);
-  const bool is_meant = base_name(real) == base_name(words.front());
+  const bool is_meant = launch_scripts::last_part(real) == launch_scripts::last_part(words.front());
   if (is_meant) ::unsetenv(kRealVariable);
   std::filesystem::path program = words.front();
   if (is_meant && is_runnable(real)) {
     program = real;
   } else if (words.front().find('/') == std::string::npos || !is_runnable(program) ||
              words.front().starts_with(context.folder.string())) {
-    program = find_real(context, base_name(words.front()));
+    program = find_real(context, launch_scripts::last_part(words.front()));
   }
   if (program.empty()) {
     std::fprintf(stderr, "%s: command not found\n", words.front().c_str());
@@ -125,7 +126,7 @@ int go_on(const Context& context, const Words& words) {
   if (words.empty()) return 0;
   if (!count_level(context, words.front())) return kStopped;
   export_context(context);
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   const bool has_folder = name.size() != words.front().size();
   if (const std::filesystem::path link = stand_in_for(context, name); !link.empty()) {
     if (has_folder) ::setenv(kRealVariable, words.front().c_str(), 1);

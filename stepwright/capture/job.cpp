@@ -10,6 +10,7 @@
 
 #include "stepwright/capture/allocation_environment.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -32,7 +33,7 @@ std::int64_t next_job(const std::filesystem::path& folder) {
 /// The script in `bash -e FILE ARGS` or `./FILE`; empty: none.
 std::filesystem::path script_in(const Words& words) {
   std::size_t at = 0;
-  if (is_shell(base_name(words.front()))) {
+  if (is_shell(launch_scripts::last_part(words.front()))) {
     for (at = 1; at < words.size() && words[at].starts_with('-'); ++at) {
       if (!words[at].starts_with("--") && words[at].find('c') != std::string::npos) return {};
       if (words[at] == "-o" || words[at] == "-O") ++at;

@@ -23,6 +23,7 @@
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/processes.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -43,7 +44,7 @@ void say(int status, const std::string& text) {
 
 /// Starts the command; the stand-ins already stand in front of PATH.
 int start(const Context& context, const Words& command) {
-  const std::string_view name = base_name(command.front());
+  const std::string_view name = launch_scripts::last_part(command.front());
   const auto kind = find_tool(name);
   if (kind && *kind != ToolKind::kWriter) {
     if (name.size() != command.front().size()) ::setenv(kRealVariable, command.front().c_str(), 1);

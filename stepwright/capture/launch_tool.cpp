@@ -5,6 +5,7 @@
 
 #include "stepwright/capture/option_words.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -35,13 +36,14 @@ constexpr OtherUses kOtherUses[] = {
 }  // namespace
 
 bool starts_training(const Words& words) {
-  if (words.size() < 2) return words.size() == 1 && base_name(words.front()).starts_with("fairseq");
+  if (words.size() < 2)
+    return words.size() == 1 && launch_scripts::last_part(words.front()).starts_with("fairseq");
   const std::string_view what = words[1];
   if (what == "--help" || what == "-h" || what == "--version" || what == "-V" ||
       what == "version") {
     return false;
   }
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   return std::ranges::none_of(kOtherUses, [&](const OtherUses& uses) {
     return uses.tool == name && holds_word(uses.subcommands, what);
   });

@@ -10,6 +10,7 @@
 
 #include "stepwright/capture/option_words.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -42,7 +43,7 @@ std::string mask_value(Words& words, std::size_t& at, std::string_view options) 
 Likeness likeness_of(const CapturedCommand& command) {
   Likeness likeness;
   Words launcher = command.launcher, argv = command.argv;
-  const bool by_srun = !launcher.empty() && base_name(launcher.front()) == "srun";
+  const bool by_srun = !launcher.empty() && launch_scripts::last_part(launcher.front()) == "srun";
   for (std::size_t i = 0; i < launcher.size() && by_srun; ++i) {
     if (std::string host = mask_value(launcher, i, kHostOptions); !host.empty())
       likeness.host = host;

@@ -10,6 +10,7 @@
 #include "stepwright/capture/option_words.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/launch_scripts/python/command_start.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -75,7 +76,7 @@ bool imports_one_of(std::string_view text, std::string_view modules) {
 /// it imports what trains: it may then train by itself.
 PythonUse use_of_file(const std::string& path) {
   std::error_code error;
-  if (base_name(path) == "setup.py") return PythonUse::kNothing;
+  if (launch_scripts::last_part(path) == "setup.py") return PythonUse::kNothing;
   if (!std::filesystem::is_regular_file(path, error)) return PythonUse::kLaunch;
   std::ifstream in(path, std::ios::binary);
   std::string text(kMostFileBytes, '\0');

@@ -6,7 +6,7 @@
 
 namespace stepwright::capture {
 
-/// What becomes of a command of Python.
+/// The fate of a command of Python.
 enum class PythonUse {
   kLaunch,   ///< A file or a module: written down.
   kFollow,   ///< A file that starts commands and imports no trainer: really runs.

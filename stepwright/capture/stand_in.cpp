@@ -25,6 +25,7 @@
 #include "stepwright/capture/submit.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/capture/wrapper.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -38,10 +39,11 @@ constexpr std::string_view kRanName = "stepwright-ran";
 /// stand-in's.
 Words as_written(const Context& context, Words words) {
   const std::string real = variable(kRealVariable);
-  if (!real.empty() && base_name(real) == base_name(words.front())) {
+  if (!real.empty() &&
+      launch_scripts::last_part(real) == launch_scripts::last_part(words.front())) {
     words.front() = real;
   } else if (words.front().starts_with(context.folder.string())) {
-    words.front() = base_name(words.front());
+    words.front() = launch_scripts::last_part(words.front());
   }
   return words;
 }
@@ -67,7 +69,9 @@ int python(const Context& context, const Words& words) {
     case PythonUse::kFollow:
       if (!count_level(context, words.front())) return kStopped;
       return run_really(
-          context, followed(words, (context.folder / "bin" / base_name(words.front())).string()));
+          context,
+          followed(words,
+                   (context.folder / "bin" / launch_scripts::last_part(words.front())).string()));
     case PythonUse::kNothing: return idle(context, words);
     case PythonUse::kDevices: return answer_device_count(context, words);
     case PythonUse::kWriter:
@@ -111,7 +115,7 @@ int write_nothing(const Context& context, const Words& words) {
   if (!context.writes_nothing() || stays_in_scratch(context, words))
     return run_really(context, words);
   record_not_run(context, as_written(context, words));
-  return base_name(words.front()) == "tee" ? copy_input() : 0;
+  return launch_scripts::last_part(words.front()) == "tee" ? copy_input() : 0;
 }
 
 /// True if a script for sh, or its text behind -c, puts folders in front of PATH, which sh does not
@@ -127,7 +131,7 @@ bool changes_path(const Words& words) {
 
 int shell(const Context& context, Words words) {
   if (!count_level(context, words.size() > 1 ? words[1] : words[0])) return kStopped;
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   if ((name == "sh" || name == "dash" || name == "ash") && changes_path(words)) words[0] = "bash";
   return run_really(context, words);
 }
@@ -173,7 +177,7 @@ int report(const Context& context, std::string_view name, Words words) {
 
 std::optional<int> stand_in(int argc, char** argv) {
   if (argc < 1 || std::getenv(kFolderVariable) == nullptr) return std::nullopt;
-  const std::string_view name = base_name(argv[0]);
+  const std::string_view name = launch_scripts::last_part(argv[0]);
   const auto kind = find_tool(name);
   const bool reports = name == kTooDeepName || name == kNotRunName || name == kRanName;
   if (!kind && !reports && name != kKeeperName) return std::nullopt;

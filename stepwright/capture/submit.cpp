@@ -20,6 +20,7 @@
 #include "stepwright/capture/job.h"
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -35,7 +36,7 @@ struct Submission {
 
 /// qsub belongs to PBS and to Grid Engine; the script's lines or its options tell which.
 std::string scheduler_of(const Words& words) {
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   if (name == "bsub") return "lsf";
   if (name != "qsub") return "slurm";
   std::error_code error;
@@ -59,7 +60,8 @@ std::filesystem::path script_from_input(const Context& context) {
 /// The shell of a script, and the script.
 Words script_command(const std::filesystem::path& script, const Words& arguments) {
   Words command = split_quoted(interpreter_of(script));
-  if (!command.empty() && base_name(command.front()) == "env") command.erase(command.begin());
+  if (!command.empty() && launch_scripts::last_part(command.front()) == "env")
+    command.erase(command.begin());
   if (command.empty()) command = {"bash"};
   command.push_back(script.string());
   command.insert(command.end(), arguments.begin(), arguments.end());
@@ -166,7 +168,7 @@ void print_answer(const Words& words, const Allocation& allocation, const SplitC
   if (allocation.scheduler == "sge") {
     text = fmt::format("Your job {} (\"{}\") has been submitted\n", allocation.id, allocation.name);
   }
-  if (base_name(words.front()) == "salloc") return;
+  if (launch_scripts::last_part(words.front()) == "salloc") return;
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -179,7 +181,7 @@ bool names_missing_script(const Submission& submission) {
 }  // namespace
 
 int submit(Context context, const Words& words) {
-  const bool interactive = base_name(words.front()) == "salloc";
+  const bool interactive = launch_scripts::last_part(words.front()) == "salloc";
   if (interactive && ::isatty(STDIN_FILENO) != 0) {
     record_not_run(context, words);
     return 0;

@@ -219,6 +219,4 @@ bool is_launcher(ToolKind kind) {
 
 bool is_shell(std::string_view name) { return std::ranges::find(kShells, name) != kShells.end(); }
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 }  // namespace stepwright::capture

@@ -6,7 +6,7 @@
 
 namespace stepwright::capture {
 
-/// What a stand-in does in place of a program.
+/// The action of a stand-in in place of a program.
 enum class ToolKind {
   kLaunch,   ///< Writes the command down: torchrun, deepspeed, swift, ...
   kPython,   ///< Writes a FILE or a module down, really runs `-c`, standard input and pip.
@@ -36,8 +36,5 @@ bool is_launcher(ToolKind kind);
 
 /// True for a shell: bash, sh, dash, zsh, ksh, csh, tcsh, fish.
 bool is_shell(std::string_view name);
-
-/// Returns the last part of a path.
-std::string_view base_name(std::string_view path);
 
 }  // namespace stepwright::capture

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "stepwright/capture/tools.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
 namespace {
@@ -21,7 +22,7 @@ std::string front_folders(const Context& context) {
 bool is_launcher_by_path(const Context& context, const std::string& word) {
   if (word.find('/') == std::string::npos || word.starts_with(context.folder.string()))
     return false;
-  const auto kind = find_tool(base_name(word));
+  const auto kind = find_tool(launch_scripts::last_part(word));
   return kind && is_launcher(*kind);
 }
 
@@ -68,13 +69,13 @@ Words tail_words(const Words& words) {
 }  // namespace
 
 Words wrapper_words(const Context& context, const Words& words) {
-  const std::string_view name = base_name(words.front());
+  const std::string_view name = launch_scripts::last_part(words.front());
   if (name == "tail") return tail_words(words);
   Words kept = name == "env" ? env_words(context, words) : words;
   for (std::size_t i = 1; i < kept.size(); ++i) {
     if (!is_launcher_by_path(context, kept[i])) continue;
     ::setenv(kRealVariable, kept[i].c_str(), 1);
-    kept[i] = (context.folder / "bin" / base_name(kept[i])).string();
+    kept[i] = (context.folder / "bin" / launch_scripts::last_part(kept[i])).string();
     break;
   }
   return kept;

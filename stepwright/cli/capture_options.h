@@ -10,7 +10,7 @@
 
 namespace stepwright::cli {
 
-/// What `capture`, `import --capture` and `check --capture` ask beside the script.
+/// The options of a capture that `capture`, `import --capture` and `check --capture` share.
 class CaptureOptions {
  public:
   /// Adds the options to a command.

@@ -14,7 +14,7 @@ namespace stepwright::python {
 /// Level and text, for Python's `logging`.
 using Messages = std::vector<std::pair<std::string, std::string>>;
 
-/// What a function says so far; a failure may follow the answer.
+/// The answer and the messages of a function; a failure may follow them.
 struct Reply {
   std::string text;  ///< The answer as `--json` prints it.
   Messages messages;
