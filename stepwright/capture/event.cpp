@@ -65,7 +65,7 @@ void append_launch(const std::filesystem::path& folder, const CapturedCommand& c
 
 void append_text(const std::filesystem::path& folder, std::string_view kind,
                  std::string_view text) {
-  nlohmann::ordered_json event;
+  nlohmann::ordered_json event = nlohmann::ordered_json::object();
   event[std::string(kind)] = std::string(text);
   append(folder, event);
 }

@@ -44,7 +44,7 @@ class Characterize : public Command {
     logs::Log log = logs::read_logs(logs_);
     if (group_size_) logs::give_group_size(log, *group_size_);
     const logs::Characterization found = logs::characterize(log, knee_);
-    nlohmann::ordered_json answer;
+    nlohmann::ordered_json answer = nlohmann::ordered_json::object();
     if (json() || report_.wanted()) answer = logs::characterize_json(found);
     if (report_.wanted()) report_.write(console, "What a job communicated", answer, {});
     if (json()) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -175,6 +176,7 @@ Tree read_json(std::string_view text, const std::string& file) {
     const bool ended = document.current_location().error() == simdjson::OUT_OF_BOUNDS;
     if (!ended) refuse(text, file, "text after the end");
   } catch (const simdjson::simdjson_error& error) {
+    if (error.error() == simdjson::MEMALLOC) throw std::bad_alloc();
     refuse(text, file, error.what());
   }
   return builder.take();

@@ -108,7 +108,7 @@ void add_experts(Json& json, const model::Architecture& model, const Family& fam
 }
 
 Json llama_config(const model::Architecture& model, const Family& family) {
-  Json json;
+  Json json = Json::object();
   add_sizes(json, model);
   json["num_key_value_heads"] = model.kv_heads;
   json["head_dim"] = model.head_dim;
@@ -139,7 +139,7 @@ Json gpt2_config(const model::Architecture& model) {
 }
 
 Json gpt_neox_config(const model::Architecture& model) {
-  Json json;
+  Json json = Json::object();
   add_sizes(json, model);
   json["layer_norm_eps"] = model.norm_epsilon;
   json["rotary_pct"] = model.rotary_fraction;

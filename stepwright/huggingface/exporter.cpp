@@ -59,7 +59,7 @@ class Exporter {
     const fs::path base = base_directory();
     const Family family = family_beside(base, model_);
     if (options_.form == ExportForm::kAdapters) return write_adapters(out, family, base);
-    nlohmann::ordered_json config;
+    nlohmann::ordered_json config = nlohmann::ordered_json::object();
     if (options_.form == ExportForm::kMerged) {
       base_.emplace(base, model_);
       if (model_.adapters) adapted_ = adapted_weights(model_);
@@ -316,7 +316,7 @@ class Exporter {
   }
 
   static void write_index(const fs::path& out, const std::vector<OutFile>& files) {
-    nlohmann::ordered_json index;
+    nlohmann::ordered_json index = nlohmann::ordered_json::object();
     std::int64_t total = 0;
     for (const OutFile& file : files) {
       total += file.bytes;

@@ -34,7 +34,7 @@ Json windows_in(const Architecture& model) {
 
 /// How many layers have each mixer.
 Json mixers_of(const Architecture& model) {
-  Json json;
+  Json json = Json::object();
   for (const auto& [mixer, name] : kMixerNames) {
     std::int64_t sum = 0;
     for (const auto& [layer, layers] : model.layer_classes()) {
@@ -66,7 +66,7 @@ Json encoder_of(const Encoder& encoder) {
 }  // namespace
 
 Json describe_model(const Architecture& model, std::int64_t length) {
-  Json json;
+  Json json = Json::object();
   json["name"] = model.name;
   json["parameters"] = count_parameters(model);
   json["active_parameters"] = count_active_parameters(model);

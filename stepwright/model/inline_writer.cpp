@@ -146,7 +146,7 @@ void write_dense_layers(Json& json, const std::vector<std::uint8_t>& is_dense) {
 }
 
 Json experts_keys(const Architecture& model) {
-  Json json;
+  Json json = Json::object();
   write_keys(json, kExpertKeys, *model.experts);
   if (model.experts->scoring != Scoring::kSoftmax) {
     json["scoring"] = name_of(kScoringNames, model.experts->scoring);
@@ -158,17 +158,17 @@ Json experts_keys(const Architecture& model) {
 }  // namespace
 
 Json inline_model(const Architecture& model) {
-  Json json;
+  Json json = Json::object();
   write_sizes(json, model);
   write_blocks(json, model);
   if (plain_layers(model)) write_windows(json, windows_of(model));
-  if (model.latent) write_keys(json["latent"], kLatentKeys, *model.latent, true);
+  if (model.latent) write_keys(json["latent"] = Json::object(), kLatentKeys, *model.latent, true);
   if (model.experts) json["experts"] = experts_keys(model);
   if (model.state_mixer) {
-    write_keys(json["state_mixer"], kStateMixerKeys, *model.state_mixer, true);
+    write_keys(json["state_mixer"] = Json::object(), kStateMixerKeys, *model.state_mixer, true);
   }
   if (model.encoder) {
-    json["encoder"]["name"] = model.encoder->name;
+    json["encoder"] = {{"name", model.encoder->name}};
     write_keys(json["encoder"], kEncoderKeys, *model.encoder, true);
   }
   write_keys(json, kMultiTokenKeys, model);

@@ -194,7 +194,7 @@ std::vector<std::vector<double>> operator_times(const Prediction& prediction) {
 }
 
 Json breakdown_json(const Breakdown& b) {
-  Json computation;
+  Json computation = Json::object();
   for (std::size_t i = 0; i < kComputeKinds; ++i) {
     computation[fmt::format("{}_s", kComputeKindNames[i].name)] = b.computation[i];
   }

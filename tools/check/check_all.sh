@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# What takes too long for every change: names and usual mistakes in every source (clang-tidy), each
-# source and header by itself (the dev build), names with two definitions (a link of everything as
-# one program), the suite of the planner under the address, undefined behaviour
-# and thread sanitizers, the readers against noise. Stops at the first part that fails;
-# `tools/check/check_all.sh PART...` runs parts of it.
+# What takes too long for every change. Parts, in the order in which they run:
+#   tidy      names and usual mistakes in every source (clang-tidy)
+#   files     each source by itself, without precompiled headers (the dev build)
+#   headers   each header by itself
+#   lto       names with two definitions: a link of each command as one program
+#   debug     a build without optimisation
+#   noinline  the planner's suite without inlining
+#   asan      the planner's suite under the address and undefined behaviour sanitizers
+#   tsan      the planner's suite under the thread sanitizer
+#   memory    commands in which one of 2,000 allocations fails
+#   load      the whole suite ten times while other processes keep the cores busy
+#   fuzz      the readers against noise
+# Stops at the first part that fails; `tools/check/check_all.sh PART...` runs parts of it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -35,13 +43,30 @@ suite() {
   ctest --preset "$1" -j "$(nproc)"
 }
 
-[ $# -gt 0 ] || set -- tidy files headers lto asan tsan fuzz
+debug() {
+  cmake --preset debug
+  cmake --build --preset debug
+}
+
+memory() {
+  cmake --preset release
+  cmake --build --preset release --target cli_out_of_memory_test
+  STEPWRIGHT_FAILURES=2000 build/release/tests/cli/cli_out_of_memory_test
+}
+
+load() {
+  cmake --preset release
+  cmake --build --preset release
+  tools/check/under_load.sh 10
+}
+
+[ $# -gt 0 ] || set -- tidy files headers lto debug noinline asan tsan memory load fuzz
 for part in "$@"; do
   echo "check-all: $part"
   case $part in
-    tidy | files | headers | lto) $part ;;
-    asan | tsan) suite "$part" ;;
+    tidy | files | headers | lto | debug | memory | load) $part ;;
+    noinline | asan | tsan) suite "$part" ;;
     fuzz) tools/check/fuzz.sh 5 -seed=1 ;;
-    *) echo "usage: tools/check/check_all.sh [tidy|files|headers|lto|asan|tsan|fuzz]..." >&2; exit 2 ;;
+    *) sed -n '/^#   /s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done

@@ -73,10 +73,10 @@ Json zero_json(const plan::PlannedJob& planned) {
   }
   if (!zero.group.empty()) json[std::string(zero.group)] = plan.sharding.group;
   if (plan.offload.optimizer > 0) {
-    json["offload_optimizer"]["device"] = "cpu";
+    json["offload_optimizer"] = {{"device", "cpu"}};
     if (plan.offload.optimizer < 1) json["offload_optimizer"]["ratio"] = plan.offload.optimizer;
   }
-  if (plan.offload.parameters) json["offload_param"]["device"] = "cpu";
+  if (plan.offload.parameters) json["offload_param"] = {{"device", "cpu"}};
   return json;
 }
 

@@ -58,7 +58,9 @@ Json layers_json(const std::vector<std::int64_t>& layers) {
 Json& at_place(Json& file, std::string_view place) {
   const std::size_t dot = place.find('.');
   Json& head = file[std::string(place.substr(0, dot))];
-  return dot == std::string_view::npos ? head : head[std::string(place.substr(dot + 1))];
+  if (dot == std::string_view::npos) return head;
+  if (head.is_null()) head = Json::object();
+  return head[std::string(place.substr(dot + 1))];
 }
 
 Json space_json(const Space& space) {

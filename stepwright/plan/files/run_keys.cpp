@@ -80,7 +80,7 @@ RunSettings overridden(RunSettings settings, const RunSettings& over) {
 }
 
 nlohmann::ordered_json run_json(const RunSettings& settings) {
-  nlohmann::ordered_json json;
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const RunKey& key : kRunKeys) {
     const std::optional<double>& value = settings.*key.value;
     if (!value) continue;

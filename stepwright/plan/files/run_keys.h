@@ -78,7 +78,7 @@ std::string run_contradiction(const RunSettings& settings);
 /// other ways.
 RunSettings overridden(RunSettings settings, const RunSettings& over);
 
-/// The mapping as it stands in files; null where nothing is stated.
+/// The mapping as it stands in files; empty where no key is stated.
 nlohmann::ordered_json run_json(const RunSettings& settings);
 
 }  // namespace stepwright::plan

@@ -192,7 +192,7 @@ Json job_json(const Job& job, bool expanded) {
     file["imbalance"] = job.imbalance;
   }
   file["objective"] = objective_json(job, expanded);
-  if (Json run = run_json(job.run); !run.is_null()) file["run"] = std::move(run);
+  if (Json run = run_json(job.run); !run.empty()) file["run"] = std::move(run);
   Json search = space_json(job.space);
   if (!search.empty()) file["search"] = std::move(search);
   return file;

@@ -1,0 +1,49 @@
+#include "stepwright/core/out_of_memory.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+
+/// Ends a program that cannot get an array, even where it asks for one without exceptions: simdjson
+/// 3.0 does not look whether it got its buffer for strings.
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return ::operator new[](size);
+}
+
+namespace stepwright {
+namespace {
+
+const char* name = "";
+
+void say(const char* text) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] void end() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    say(name);
+    say(": error: out of memory\n");
+    ::_exit(1);
+  } catch (const std::exception& error) {
+    say(name);
+    say(": terminated: ");
+    say(error.what());
+    say("\n");
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+
+void end_where_memory_is_over(const char* program) {
+  name = program;
+  std::set_terminate(end);
+}
+
+}  // namespace stepwright

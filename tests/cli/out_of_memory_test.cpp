@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "stepwright/cli/command_line.h"
+#include "tests/allocations.h"
+
+namespace stepwright::cli {
+namespace {
+
+/// Calls of `operator new` that fail for each command, one in each run, spread over all calls that
+/// a whole run makes. The nightly script asks for more.
+std::int64_t failures() {
+  const char* asked = std::getenv("STEPWRIGHT_FAILURES");
+  return asked ? std::atoll(asked) : 60;
+}
+
+/// How a child that ran one command has ended.
+struct Ending {
+  int status = 0;      ///< As `waitpid` gives it.
+  std::string errors;  ///< What the command wrote to standard error.
+};
+
+/// Runs `in_child` in a child process, with its standard output thrown away.
+template <class Run>
+Ending in_child(const Run& run) {
+  std::array<int, 2> pipe{};
+  if (::pipe(pipe.data()) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(pipe[1], STDERR_FILENO);
+    std::freopen("/dev/null", "w", stdout);
+    ::_exit(run());
+  }
+  ::close(pipe[1]);
+  Ending ending;
+  std::array<char, 4096> piece{};
+  for (ssize_t n = 0; (n = ::read(pipe[0], piece.data(), piece.size())) > 0;) {
+    ending.errors.append(piece.data(), static_cast<std::size_t>(n));
+  }
+  ::close(pipe[0]);
+  ::waitpid(child, &ending.status, 0);
+  return ending;
+}
+
+/// Runs a command whose allocation number `succeeding` (from 0) fails; -1: no allocation fails.
+int run(std::vector<std::string> words, std::int64_t succeeding = -1) {
+  words.insert(words.begin(), "stepwright");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  testing::fail_allocation_after(succeeding);
+  return run_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+/// The calls of `operator new` that a run of the command makes.
+std::int64_t allocations_of(const std::vector<std::string>& words) {
+  const Ending ending = in_child([&] {
+    const std::int64_t before = testing::allocations();
+    const int code = run(words);
+    std::fprintf(stderr, "allocations %lld\n",
+                 static_cast<long long>(testing::allocations() - before));
+    return code;
+  });
+  EXPECT_EQ(ending.status, 0) << ending.errors;
+  const std::size_t at = ending.errors.rfind("allocations ");
+  return at == std::string::npos ? 0 : std::atoll(ending.errors.c_str() + at + 12);
+}
+
+class OutOfMemory : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(OutOfMemory, EndsTheCommandByName) {
+  const std::vector<std::string>& words = GetParam();
+  const std::int64_t whole = allocations_of(words);
+  ASSERT_GT(whole, failures());
+  for (std::int64_t i = 0; i < failures(); ++i) {
+    const std::int64_t at = i * whole / failures();
+    const Ending ending = in_child([&] { return run(words, at); });
+    if (!WIFEXITED(ending.status)) {
+      ADD_FAILURE() << "allocation " << at << " of " << whole << ": signal "
+                    << WTERMSIG(ending.status) << ": " << ending.errors;
+      continue;
+    }
+    // A library may do without a buffer that it asked for: the answer is whole then.
+    if (WEXITSTATUS(ending.status) == 0) continue;
+    EXPECT_EQ(WEXITSTATUS(ending.status), 1) << at << ": " << ending.errors;
+    EXPECT_NE(ending.errors.find("out of memory"), std::string::npos)
+        << at << ": " << ending.errors;
+  }
+}
+
+const std::string kPlan = "examples/llama-3-70b.plan.yaml";
+const std::string kScript = "examples/llama-3-70b.megatron.sh";
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, OutOfMemory,
+    ::testing::Values(std::vector<std::string>{"memory", kPlan},
+                      std::vector<std::string>{"predict", kPlan, "--json"},
+                      std::vector<std::string>{"traffic", kPlan, "--json"},
+                      std::vector<std::string>{"explain", kPlan},
+                      std::vector<std::string>{"export", "--plan", kPlan, "--to", "megatron"},
+                      std::vector<std::string>{"import", "--from", "megatron", kScript, "--cluster",
+                                               "dgx-h100"},
+                      std::vector<std::string>{"check", "--from", "megatron", kScript, "--cluster",
+                                               "dgx-h100", "--json"},
+                      std::vector<std::string>{"tune", "examples/inline-model.yaml"}),
+    [](const auto& tested) { return tested.param.front(); });
+
+}  // namespace
+}  // namespace stepwright::cli
