@@ -16,6 +16,7 @@
 #include "stepwright/framework_files/megatron/nemo.h"
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/nanotron/nanotron.h"
+#include "stepwright/framework_files/nemo1/nemo1.h"
 #include "stepwright/framework_files/primus/primus.h"
 #include "stepwright/framework_files/rl/nemo_rl.h"
 #include "stepwright/framework_files/rl/openrlhf.h"
@@ -43,6 +44,7 @@ constexpr LaunchTarget kTargets[] = {
     {.word = "torchtitan", .write = write_torchtitan, .read = read_torchtitan},
     {.word = "fsdp", .write = write_fsdp, .read = read_fsdp},
     {.word = "bridge", .read = read_bridge},
+    {.word = "nemo1", .read = read_nemo1},
     {.word = "nemo", .write = write_nemo, .read = read_nemo},
     {.word = "accelerate", .write = write_accelerate, .read = read_accelerate},
     {.word = "maxtext", .write = write_maxtext, .read = read_maxtext},

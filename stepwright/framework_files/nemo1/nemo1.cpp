@@ -1,0 +1,212 @@
+#include "stepwright/framework_files/nemo1/nemo1.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/launchers/configured.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
+
+// The model is built of Megatron-Core: NVIDIA/NeMo
+// nemo/collections/nlp/models/language_modeling/megatron_base_model.py (`build_transformer_config`,
+// `setup_optimization`), megatron_gpt_model.py, nemo/core/classes/modelPT.py.
+
+namespace stepwright::framework_files {
+namespace {
+
+/// NeMo's word for an activation and the one of Megatron-Core, whose kernel of bias and gelu stands
+/// where nothing else is said (empty).
+constexpr std::pair<std::string_view, std::string_view> kNemo1Activations[] = {
+    {"gelu", ""},
+    {"swiglu", "swiglu"},
+    {"fast-swiglu", "swiglu"},
+    {"squared-relu", "squared_relu"},
+    {"openai-gelu", "openai_gelu"}};
+
+constexpr std::pair<std::string_view, std::string_view> kNemo1Tokenizers[] = {
+    {"huggingface", "HuggingFaceTokenizer"}, {"sentencepiece", "GPTSentencePieceTokenizer"}};
+
+/// The product that a text `${multiply:A,B}` means; nullopt for any other text. The resolver is
+/// NeMo's own (nemo/utils/hydra_runner of the launcher: `OmegaConf.register_new_resolver`).
+std::optional<std::int64_t> nemo1_product(std::string_view text) {
+  constexpr std::string_view kBegin = "${multiply:";
+  if (!text.starts_with(kBegin) || !text.ends_with('}')) return std::nullopt;
+  text = text.substr(kBegin.size(), text.size() - kBegin.size() - 1);
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  const std::string_view second =
+      text.substr(std::min(text.find_first_not_of(' ', comma + 1), text.size()));
+  const IntegerReading a = read_integer(text.substr(0, comma));
+  const IntegerReading b = read_integer(second);
+  const auto fits = [](const IntegerReading& one) {
+    return one.status == IntegerReading::Status::kGood && one.value > 0 && one.value < (1LL << 30);
+  };
+  return fits(a) && fits(b) ? std::optional(a.value * b.value) : std::nullopt;
+}
+
+void replace_nemo1_products(Tree& tree) {
+  if (tree.kind == Tree::Kind::kScalar) {
+    if (const auto product = nemo1_product(tree.text)) {
+      tree.text = std::to_string(*product);
+      tree.quoted = false;
+    }
+  }
+  for (Tree& item : tree.items) replace_nemo1_products(item);
+}
+
+/// The configuration with its references and products resolved, and `given.settings` over it.
+Document resolved_nemo1(const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
+  const Document document =
+      with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
+  Tree tree = placed_tree(document.root());
+  replace_nemo1_products(tree);
+  return Document::from(std::move(tree), file.name);
+}
+
+/// Nodes and devices, where the trainer counts them: "auto", -1 and lists of devices are left.
+void read_nemo1_trainer(const Fields& trainer, Draft& draft) {
+  const auto count = [&](std::string_view key) -> std::optional<std::int64_t> {
+    const auto value = trainer.find(key);
+    if (!value || !value->is_number() || value->number() < 1) return std::nullopt;
+    return value->integer(1, kMostOfField);
+  };
+  draft.ranks = std::nullopt;
+  if (const auto nodes = count("num_nodes")) draft.nodes = nodes;
+  if (const auto devices = count("devices")) draft.devices_of_node = devices;
+}
+
+/// The type of activations; parameters have it with `megatron_amp_O2` only.
+void read_nemo1_precision(const Fields& trainer, const Fields& model, Tree& derived, Draft& draft) {
+  const auto stated =
+      trainer.has("precision") ? trainer.find("precision") : model.find("precision");
+  const std::string word = stated ? stated->text() : "32";
+  const bool brain = word.starts_with("bf16");
+  const bool half = word.starts_with("16") || word == "fp16";
+  derived.set("precision", brain ? "bf16" : half ? "fp16" : "fp32");
+  if ((brain || half) && !model.flag("megatron_amp_O2", false)) {
+    draft.leave_out(*stated, "that parameters and gradients are in fp32, without megatron_amp_O2");
+  }
+  if (!model.flag("fp8", false)) return;
+  derived.set("fp8", model.flag("fp8_e4m3", false) ? "e4m3" : "hybrid");
+}
+
+void read_nemo1_optimizer(const Fields& model, Tree& derived) {
+  const Fields optimizer = model.section("optim");
+  const std::string name = optimizer.word("name", "fused_adam");
+  const bool shares = name == "distributed_fused_adam" || name == "mcore_distributed_optim";
+  if (!shares && name != "fused_adam" && name != "adam" && name != "adamw") {
+    optimizer.find("name")->fail_unsupported(
+        "is read where it is distributed_fused_adam, mcore_distributed_optim, fused_adam, adam or "
+        "adamw");
+  }
+  derived.set("use_distributed_optimizer", shares);
+  // Apex's own default is to overlap; without shares gradients travel beside the backward unless a
+  // pipeline sums them first.
+  const bool usual = shares ? name == "distributed_fused_adam"
+                            : model.integer("pipeline_model_parallel_size", 1) == 1;
+  derived.set("overlap_grad_reduce", optimizer.flag("overlap_grad_sync", usual));
+  derived.set("overlap_param_gather", shares && optimizer.flag("overlap_param_sync", false));
+  const bool narrow = optimizer.word("grad_sync_dtype", "fp32").starts_with("bf16");
+  derived.set("grad_reduce_in_fp32", !narrow);
+  if (name != "distributed_fused_adam") return;
+  // NVIDIA/apex apex/contrib/optimizers/distributed_fused_adam.py: MiB of the type that is sent.
+  constexpr double kUsualMebibytes = 100;
+  const double bytes = optimizer.number("bucket_cap_mb", kUsualMebibytes) * 1024 * 1024;
+  derived.set("bucket_size", static_cast<std::int64_t>(bytes / (narrow ? 2 : 4)));
+}
+
+void read_nemo1_layers(const Fields& model, Tree& derived) {
+  const std::string norm = model.word("normalization", "layernorm");
+  derived.set("normalization", norm == "layernorm1p" ? "layernorm" : norm);
+  if (norm == "layernorm1p") derived.set("apply_layernorm_1p", true);
+  const std::string activation = model.word("activation", "gelu");
+  const auto* const known =
+      std::ranges::find(kNemo1Activations, activation, [](const auto& each) { return each.first; });
+  if (known == std::end(kNemo1Activations)) {
+    model.find("activation")
+        ->fail_unsupported(
+            "is read where it is gelu, swiglu, fast-swiglu, squared-relu or openai-gelu");
+  }
+  if (!known->second.empty()) derived.set("activation", known->second);
+  if (!model.flag("bias_activation_fusion", true)) derived.set("bias_gelu_fusion", false);
+  if (!model.flag("gradient_accumulation_fusion", false)) {
+    derived.set("gradient_accumulation_fusion", false);
+  }
+  if (!model.flag("transformer_engine", false)) derived.set("transformer_impl", "local");
+}
+
+void read_nemo1_tokenizer(const Fields& model, Tree& derived) {
+  if (const auto size = model.size("override_vocab_size")) {
+    derived.set("vocab_size", *size);
+    return;
+  }
+  const Fields tokenizer = model.section("tokenizer");
+  const std::string library = tokenizer.word("library", "megatron");
+  const std::string type = tokenizer.word("type", "");
+  const auto* const known =
+      std::ranges::find(kNemo1Tokenizers, library, [](const auto& each) { return each.first; });
+  const bool named = known != std::end(kNemo1Tokenizers);
+  derived.set("tokenizer_type", named ? std::string(known->second) : type);
+  const std::string file = tokenizer.word("model", "");
+  const std::string model_name = library == "huggingface" ? type : file;
+  if (named && !model_name.empty()) derived.set("tokenizer_model", model_name);
+}
+
+void refuse_nemo1_kinds(const Fields& model) {
+  if (model.flag("fsdp", false)) {
+    model.find("fsdp")->fail_unsupported("is not covered yet: PyTorch's FSDP under NeMo 1");
+  }
+  const std::string scheme = model.section("peft").word("peft_scheme", "none");
+  if (scheme != "none" && scheme != "null") {
+    model.section("peft")
+        .find("peft_scheme")
+        ->fail_unsupported("is not covered yet: adapters of NeMo 1");
+  }
+}
+
+}  // namespace
+
+void read_nemo1(std::span<const launch_scripts::SourceFile> files, const Given& given,
+                Draft& draft) {
+  if (launch_scripts::is_shell_script(files.front())) {
+    static constexpr std::string_view kOptions[] = {"--config-name", "-cn"};
+    const ConfiguredRun run = read_configured(files, given,
+                                              {.framework = "NeMo 1",
+                                               .arguments = "--config-name FILE NAME=VALUE",
+                                               .target = "nemo1",
+                                               .options = kOptions,
+                                               .overrides = true},
+                                              draft);
+    return read_nemo1(run.files, run.given, draft);
+  }
+  const std::string& file = files.front().name;
+  const Document document = resolved_nemo1(files.front(), given, draft);
+  const Fields root(document.root());
+  const Fields trainer = root.section("trainer");
+  const Fields model = root.section("model");
+  refuse_nemo1_kinds(model);
+  draft.framework.name = "nemo";
+  read_nemo1_trainer(trainer, draft);
+  MegatronText text{.said = megatron_tree(root.node(), megatron_places("nemo1/settings")),
+                    .program = "NeMo 1"};
+  if (model.has("num_moe_experts")) text.usual.set("moe_grouped_gemm", false);
+  if (model.integer("virtual_pipeline_model_parallel_size", 1) > 1) {
+    text.usual.set("overlap_p2p_comm", false);
+  }
+  read_nemo1_precision(trainer, model, text.derived, draft);
+  read_nemo1_optimizer(model, text.derived);
+  read_nemo1_layers(model, text.derived);
+  read_nemo1_tokenizer(model, text.derived);
+  read_megatron_text(text, root, known_settings("nemo1/settings"), given, draft, file);
+}
+
+}  // namespace stepwright::framework_files
