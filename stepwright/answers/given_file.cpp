@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <string_view>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/launch_scripts/text.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/found_order.h"
@@ -17,8 +19,55 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What kind of file a text is where it is no document of ours, and what to do with it; empty: it
+/// may be one.
+std::string other_kind(const std::string& text, const std::string& name) {
+  static constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"%PDF", "a PDF"},
+      {"\x89PNG", "a picture"},
+      {"\xFF\xD8\xFF", "a picture"},
+      {"PK\x03\x04", "an archive"},
+      {"\x1F\x8B", "compressed"},
+      {"\x7F"
+       "ELF",
+       "a program"}};
+  for (const auto& [begin, kind] : kKinds) {
+    if (text.starts_with(begin)) return fmt::format("is {}; jobs and plans are YAML or JSON", kind);
+  }
+  if (!launch_scripts::is_shell_script({name, text})) return "";
+  return fmt::format(
+      "is a launch script: `stepwright import {0}` makes a plan of it, `stepwright check {0}` says "
+      "whether it starts",
+      name);
+}
+
+std::string start_of(const fs::path& path) {
+  constexpr std::size_t kMost = 4096;
+  std::string start(kMost, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(start.data(), static_cast<std::streamsize>(kMost));
+  start.resize(static_cast<std::size_t>(in.gcount()));
+  return start;
+}
+
+/// Reads the document; a file of another kind is called what it is.
 Document document_of(const GivenFile& file) {
-  return file.text ? Document::parse(*file.text, file.name) : Document::load(file.name);
+  if (file.text) return Document::parse(*file.text, file.name);
+  std::error_code ignored;
+  const bool plain = fs::is_regular_file(file.name, ignored);
+  const auto refuse_other_kind = [&] {
+    if (!plain) return;
+    const std::string kind = other_kind(start_of(file.name), file.name);
+    if (!kind.empty()) fail_input(fmt::format("{}: {}", file.name, kind), {.file = file.name});
+  };
+  try {
+    Document document = Document::load(file.name);
+    if (!document.root().is_mapping()) refuse_other_kind();
+    return document;
+  } catch (const Error&) {
+    refuse_other_kind();
+    throw;
+  }
 }
 
 fs::path folder_of(const GivenFile& file) {

@@ -9,8 +9,10 @@
 namespace stepwright::cluster {
 namespace {
 
-/// The value of a key, or the mapping when it came from a profile.
-Node place_of(Node node, std::string_view key) { return node.find(key).value_or(node); }
+/// The value of a key, or the whole cluster when the value came from a profile.
+Node place_of(Node node, std::string_view key) {
+  return node.is_mapping() ? node.find(key).value_or(node) : node;
+}
 
 void count_nodes(ClusterDescription& cluster, Node node) {
   if (cluster.nodes == 0 && cluster.devices == 0) {

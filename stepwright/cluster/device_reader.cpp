@@ -58,7 +58,7 @@ Device read_file(const EmbeddedFile& file) {
 void read_device(Node node, Device& device) {
   if (!node.is_scalar()) return read_mapping(node, Place::kInside, device);
   const EmbeddedFile* file = find_embedded(embedded_devices(), node.text());
-  if (file == nullptr) fail_unknown(node, "device", embedded_devices(), "or a mapping");
+  if (file == nullptr) fail_unknown(node, "device", node.text(), embedded_devices(), "a mapping");
   device = read_file(*file);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::cluster {
 
@@ -36,11 +37,10 @@ void check_keys(Node node, Place place, std::string_view version,
   node.allow_only(known);
 }
 
-void fail_unknown(Node node, std::string_view kind, std::span<const EmbeddedFile> files,
-                  std::string_view also) {
-  const std::vector<std::string_view> names = names_of(files);
-  node.fail(fmt::format("unknown {} '{}'{} (allowed: {}; {})", kind, node.text(),
-                        hint_of(node.text(), names), list_of(names), also));
+void fail_unknown(Node node, std::string_view kind, std::string_view word,
+                  std::span<const EmbeddedFile> files, std::string_view also) {
+  node.fail(fmt::format("unknown {} '{}'{}; {} stands here, too", kind, printable(word),
+                        known_words(word, names_of(files), "stepwright list profiles"), also));
 }
 
 }  // namespace stepwright::cluster

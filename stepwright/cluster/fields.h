@@ -29,8 +29,8 @@ enum class Place { kFile, kInside };
 void check_keys(Node node, Place place, std::string_view version,
                 std::span<const std::string_view> keys);
 
-/// Fails: an unknown name of a built-in, with the nearest. `also` says what else is allowed.
-[[noreturn]] void fail_unknown(Node node, std::string_view kind,
+/// Fails: `word` is the name of no built-in. `also` says what else is allowed.
+[[noreturn]] void fail_unknown(Node node, std::string_view kind, std::string_view word,
                                std::span<const EmbeddedFile> files, std::string_view also);
 
 }  // namespace stepwright::cluster

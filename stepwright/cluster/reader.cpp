@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -7,6 +8,8 @@
 #include "stepwright/cluster/description.h"
 #include "stepwright/cluster/fields.h"
 #include "stepwright/cluster/profile_files.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::cluster {
 namespace {
@@ -158,26 +161,51 @@ class Reader {
                                                  "network",       "host",
                                                  "all_reduce",    "fit",
                                                  "source",        "use"};
+    if (node.is_scalar()) return read_word(node, directory);
     refuse_other_words(node);
     check_keys(node, place, "cluster/1", kKeys);
-    if (const auto profile = node.find("profile")) read_profile(*profile, directory);
+    if (const auto profile = node.find("profile")) {
+      read_profile(*profile, profile->text(), directory);
+    }
     read_keys(node, cluster_);
   }
 
   [[nodiscard]] ClusterDescription take() { return std::move(cluster_); }
 
  private:
-  void read_profile(Node node, const std::filesystem::path& directory) {
+  /// PROFILE or PROFILE:NODES, one node where none are said.
+  void read_word(Node node, const std::filesystem::path& directory) {
+    const std::string text = node.text();
+    const std::size_t colon = std::min(text.rfind(':'), text.size());
+    read_profile(node, text.substr(0, colon), directory);
+    const IntegerReading nodes =
+        read_integer(colon < text.size() ? std::string_view(text).substr(colon + 1) : "1");
+    if (nodes.status != IntegerReading::Status::kGood || nodes.value < 1 ||
+        nodes.value > kMaxDevices) {
+      node.fail(
+          fmt::format("must be a profile, as dgx-h100, or PROFILE:NODES with 1 to {} nodes; "
+                      "it is '{}'",
+                      kMaxDevices, printable(text)));
+    }
+    cluster_.nodes = nodes.value;
+  }
+
+  /// A profile by its name; one of NVIDIA's own systems also by that of its device (h100).
+  static const EmbeddedFile* profile_named(const std::string& name) {
+    const EmbeddedFile* own = find_embedded(embedded_clusters(), name);
+    return own != nullptr ? own : find_embedded(embedded_clusters(), "dgx-" + name);
+  }
+
+  void read_profile(Node node, const std::string& name, const std::filesystem::path& directory) {
     if (++depth_ > kMaxProfileDepth) {
       node.fail(fmt::format("profiles name each other more than {} deep", kMaxProfileDepth));
     }
-    const std::string name = node.text();
-    if (const EmbeddedFile* file = find_embedded(embedded_clusters(), name)) {
-      const Document document = Document::parse(file->text, name + ".yaml");
+    if (const EmbeddedFile* file = profile_named(name)) {
+      const Document document = Document::parse(file->text, std::string(file->name) + ".yaml");
       return read(document.root(), Place::kFile, {});
     }
     if (name.find_first_of("./") == std::string::npos) {
-      fail_unknown(node, "profile", embedded_clusters(), "or the path of a file");
+      fail_unknown(node, "profile", name, embedded_clusters(), "the path of a file");
     }
     const std::filesystem::path path = directory / name;
     std::error_code ignored;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,23 @@ std::string hint_of(std::string_view word, std::span<const std::string_view> kno
     text += std::string(name) + "'";
   }
   return text + "?";
+}
+
+std::string known_words(std::string_view word, std::span<const std::string_view> known,
+                        std::string_view all) {
+  constexpr std::size_t kMostListed = 12;
+  constexpr std::size_t kNearest = 3;
+  std::string hint = hint_of(word, known);
+  if (known.size() <= kMostListed) return hint + " (allowed: " + list_of(known) + ")";
+  if (hint.empty()) {
+    std::vector<std::string_view> nearest(known.begin(), known.end());
+    const std::string_view start = word.substr(0, kLongestWord);
+    std::ranges::stable_sort(nearest, {},
+                             [=](std::string_view one) { return edit_distance(start, one); });
+    nearest.resize(kNearest);
+    hint = "; the nearest are " + list_of(nearest);
+  }
+  return hint + " (all " + std::to_string(known.size()) + ": " + std::string(all) + ")";
 }
 
 std::string list_of(std::span<const std::string_view> words) {

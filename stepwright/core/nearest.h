@@ -24,6 +24,12 @@ std::optional<std::string_view> nearest(std::string_view word,
 /// with them only if the word begins with it; else up to three that hold it. Empty: none is near.
 std::string hint_of(std::string_view word, std::span<const std::string_view> known);
 
+/// What a message says behind a word that is none of the known ones: a hint and all of them, or of
+/// more than a dozen the three nearest and `all`, which says where they are listed ("stepwright
+/// list models").
+std::string known_words(std::string_view word, std::span<const std::string_view> known,
+                        std::string_view all);
+
 /// Words for a message: `ring, tree, ho-ring`.
 std::string list_of(std::span<const std::string_view> words);
 

@@ -44,7 +44,11 @@ constexpr FileUnit kRateUnits[] = {{"B/s", 1},
                                    {"kbit/s", 125},
                                    {"Mbit/s", 125e3},
                                    {"Gbit/s", 125e6},
-                                   {"Tbit/s", 125e9}};
+                                   {"Tbit/s", 125e9},
+                                   {"kbps", 125},
+                                   {"Mbps", 125e3},
+                                   {"Gbps", 125e6},
+                                   {"Tbps", 125e9}};
 constexpr FileUnit kFlopsUnits[] = {
     {"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
 constexpr FileUnit kTimeUnits[] = {{"s", 1},     {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6},

@@ -91,6 +91,12 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
   if (!text.empty() && fs::is_directory(path, ignored))
     return read_file(path / "config.json", notes);
   if (!text.empty() && fs::exists(path, ignored)) return read_file(path, notes);
+  if (const auto known = built_in_of_id(text)) {
+    if (notes != nullptr) {
+      notes->push_back(fmt::format("{} is taken to be the model {}.", printable(text), *known));
+    }
+    return *built_in_model(*known);
+  }
   if (looks_like_path(text)) {
     node.fail(fmt::format("{}: no such file{}", printable(path.string(), 1000), hint_of_id(text)));
   }
@@ -101,8 +107,8 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
 
 std::string unknown_model(std::string_view name) {
   const std::vector<std::string_view> known = built_in_models();
-  return fmt::format("no built-in model and no file is called '{}'{} (built in: {})",
-                     printable(name), hint_of(name, known), list_of(known));
+  return fmt::format("no built-in model and no file is called '{}'{}", printable(name),
+                     known_words(name, known, "stepwright list models"));
 }
 
 std::optional<std::string_view> built_in_of_id(std::string_view id) {

@@ -11,6 +11,7 @@
 namespace stepwright::answers {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -39,6 +40,20 @@ TEST(GivenFile, AnotherFrameworkReplacesTheJobsWithItsRelease) {
   const plan::Job other = read_job(in_memory(kGivenJob), "torchtitan");
   EXPECT_EQ(other.framework.name, "torchtitan");
   EXPECT_EQ(other.framework.version, "");
+}
+
+TEST(GivenFile, AFileOfAnotherKindIsCalledWhatItIs) {
+  const Folder folder;
+  const auto refused = [&](const std::string& name, const std::string& text) {
+    const std::string path = (folder / name).string();
+    std::ofstream(path, std::ios::binary) << text;
+    return refusal([&] { read_job({.name = path}); });
+  };
+  EXPECT_THAT(refused("run.sh", "#!/bin/bash\ntorchrun train.py\n"),
+              AllOf(HasSubstr("run.sh: is a launch script"), HasSubstr("stepwright check")));
+  EXPECT_THAT(refused("plot.yaml", "\x89PNG\r\n\x1A\n"), HasSubstr("is a picture"));
+  EXPECT_THAT(refused("paper.yaml", "%PDF-1.7\n"), HasSubstr("is a PDF"));
+  EXPECT_THAT(refused("job.yaml", "a: [1\n"), HasSubstr("malformed YAML"));
 }
 
 TEST(GivenFile, AJobIsNoPlanAndSaysWhatToDo) {

@@ -184,7 +184,7 @@ TEST(BadInput, ValuesOfAJob) {
   tune.give("beginning.yaml", with(kJob, "dgx-h100", "dgx-a100"));
   tune.give("gpus.yaml", with(kJob, "nodes: 1", "gpus: 8"));
   tune.give("unit.yaml", with(kJob, "nodes: 1", "nodes: 1, nic: 400 Gb/s"));
-  tune.give("id.yaml", with(kJob, "llama-3-8b", "meta-llama/Llama-3.1-70B-Instruct"));
+  tune.give("id.yaml", with(kJob, "llama-3-8b", "someone/Odd-70B"));
   tune.give("type.yaml", with(kJob, "sequences: 64", "sequences: many"));
   tune.give("list.yaml", with(kJob, "sequences: 64", "sequences: [64]"));
   tune.give("negative.yaml", with(kJob, "sequences: 64", "sequences: -64"));

@@ -60,6 +60,21 @@ TEST(ReadCluster, ReadsBackWhatIsWrittenInline) {
   EXPECT_EQ(read_cluster(document.root(), {}), cluster);
 }
 
+TEST(ReadCluster, ReadsAWordAsAProfileWithItsNodes) {
+  const auto read = [](const std::string& word) {
+    const Document document = Document::parse("cluster: " + word, "job.yaml");
+    return read_cluster(document.root().get("cluster"), {});
+  };
+  EXPECT_EQ(read("dgx-h100").name, "dgx-h100");
+  EXPECT_EQ(read("dgx-h100").nodes, 1);
+  EXPECT_EQ(read("dgx-h100:16").nodes, 16);
+  EXPECT_EQ(read("h200:2").name, "dgx-h200");
+  for (const char* wrong : {"dgx-h100:0", "dgx-h100:x", "dgx-h100:99999999999999"}) {
+    EXPECT_THAT([&] { read(wrong); }, testing::ThrowsMessage<Error>(
+                                          testing::HasSubstr("job.yaml:1:10: cluster: must be")));
+  }
+}
+
 TEST(ReadCluster, LetsAMappingOverrideItsProfile) {
   const Cluster cluster = read(R"(profile: dgx-a100-80g
 nodes: 4

@@ -160,7 +160,7 @@ TEST(RejectCluster, NamesWhatIsMissing) {
 }
 
 TEST(RejectCluster, RefusesWhatIsNoMapping) {
-  EXPECT_NE(refusal("dgx-h100"), "accepted");
+  EXPECT_NE(refusal("no-such-profile"), "accepted");
   EXPECT_NE(refusal("- dgx-h100"), "accepted");
   EXPECT_NE(refusal(""), "accepted");
   EXPECT_NE(refusal("profile: dgx-h100\nnodes: 1\nlevels: {}"), "accepted");

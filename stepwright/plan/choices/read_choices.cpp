@@ -256,6 +256,15 @@ void check_version(Node root, std::string_view version) {
   given.fail(fmt::format("must be {}; it is '{}'", version, given.text()));
 }
 
+void require_keys(Node node, std::initializer_list<std::string_view> keys) {
+  std::vector<std::string_view> absent;
+  for (const std::string_view key : keys) {
+    if (!node.find(key)) absent.push_back(key);
+  }
+  if (absent.size() > 1) node.fail(fmt::format("the keys {} are missing", list_of(absent)));
+  if (absent.size() == 1) node.fail(fmt::format("the key '{}' is missing", absent.front()));
+}
+
 FileVersion read_version(Node root, std::string_view kind) {
   if (!root.find("stepwright")) {
     root.fail(fmt::format("the key 'stepwright' is missing: begin with `stepwright: {}/2`", kind));

@@ -112,4 +112,7 @@ void check_version(Node root, std::string_view version);
 /// kinds and versions.
 FileVersion read_version(Node root, std::string_view kind);
 
+/// Fails with `kInput` naming all of the keys that a mapping lacks.
+void require_keys(Node node, std::initializer_list<std::string_view> keys);
+
 }  // namespace stepwright::plan

@@ -70,6 +70,7 @@ void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
   if (tokens && node.find("sequences")) {
     tokens->fail("beside sequences: one of the two says how large the batch is");
   }
+  require_keys(node, {tokens ? "tokens" : "sequences", "length"});
   if (!tokens) job.sequences = node.get("sequences").integer(1, kMostElements);
   job.length = node.get("length").integer(1, kMostElements);
   if (tokens) job.sequences = sequences_of(*tokens, job.length);
@@ -156,7 +157,7 @@ void check_targets(Node node, const Objective& objective) {
 /// `use: all` of a cluster: a word of the search, not of what the cluster is.
 bool reads_use_all(Node cluster) {
   static constexpr Named<bool> kUses[] = {{false, "some"}, {true, "all"}};
-  const auto use = cluster.find("use");
+  const auto use = cluster.is_mapping() ? cluster.find("use") : std::nullopt;
   return use && use->choice(kUses);
 }
 
@@ -258,6 +259,7 @@ Job read_job_mapping(Node node, const std::filesystem::path& directory, FileVers
   if (node.find("stepwright")) version = read_version(node, "job");
   check_places(node);
   allow_keys(node, {kJobFileKeys, kJobKeys, kPlanKeys});
+  require_keys(node, {"model", "cluster", "batch"});
   Job job;
   read_model_of(node, directory, job);
   job.cluster = cluster::read_cluster(node.get("cluster"), directory);

@@ -21,8 +21,8 @@ bool holds(std::span<const std::string_view> names, std::string_view name) {
   std::ranges::sort(known);
   const auto repeated = std::ranges::unique(known);
   known.erase(repeated.begin(), repeated.end());
-  fail_input(fmt::format("no machine '{}'{} (allowed: a file with a profile or a cluster, or {})",
-                         name, hint_of(name, known), list_of(known)));
+  fail_input(fmt::format("no machine '{}'{}; a file with a profile or a cluster stands here, too",
+                         name, known_words(name, known, "stepwright list profiles")));
 }
 
 /// A file that names its kind, as profiles and clusters do.
