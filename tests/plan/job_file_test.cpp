@@ -398,7 +398,8 @@ TEST(JobFile, NamesWhatIsMissing) {
     return refusal_of(ErrorKind::kInput, [&] { read_job_text(text); });
   };
   EXPECT_THAT(missing(std::string(kStart)), HasSubstr("the key 'batch' is missing"));
-  EXPECT_THAT(missing("stepwright: job/1\n"), HasSubstr("the keys model, cluster, batch are missing"));
+  EXPECT_THAT(missing("stepwright: job/1\n"),
+              HasSubstr("the keys model, cluster, batch are missing"));
   EXPECT_THAT(missing("model: llama-3-8b\n"), HasSubstr("the key 'stepwright' is missing"));
   EXPECT_THAT(missing("stepwright: plan/1\n"),
               HasSubstr("stepwright: must be job/2 or job/1; it is 'plan/1'"));
