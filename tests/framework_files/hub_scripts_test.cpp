@@ -226,10 +226,10 @@ TEST(Script, ADeepSpeedFileThatItWritesIsTaken) {
 TEST(Script, ProgramsThatNobodyReadsAreNamed) {
   EXPECT_THAT(refusal_with({{"gpt.sh",
                              "#!/bin/bash\nsrun bash -c \"python3 -u "
-                             "/opt/NeMo/examples/nlp/language_modeling/megatron_gpt_pretraining.py "
+                             "/opt/NeMo/examples/nlp/language_modeling/megatron_t5_pretraining.py "
                              "model.global_batch_size=64\"\n"}}),
               AllOf(HasSubstr("gpt.sh: starts /opt/NeMo/examples/nlp/language_modeling/"
-                              "megatron_gpt_pretraining.py (of NeMo 1"),
+                              "megatron_t5_pretraining.py (of NeMo 1"),
                     HasSubstr("in gpt.sh:2, which is of no framework that is read")));
 }
 
