@@ -46,18 +46,24 @@ const BlockCosts& BlockStore::get(const plan::Plan& plan, const Layouts& layouts
                                   BlockPricer& pricer) {
   Entry& entry = this->entry(key_of(plan));
   const std::lock_guard lock(entry.mutex);
+  if (entry.failure) std::rethrow_exception(entry.failure);
   BlockCosts& costs = entry.costs;
-  if (costs.layers.empty()) costs = pricer.start(plan, layouts);
   const bool cut = schedule::splits_backward(plan.schedule);
   const auto add = [&](const plan::LayerRecompute& recompute) {
     pricer.add(costs, recompute, plan, layouts);
     if (cut) pricer.add_split(costs, recompute, plan, layouts);
     if (plan.schedule.strands > 1) pricer.add_pairs(costs, recompute, plan, layouts);
   };
-  plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
-    add(plan::least_recomputed(setting));
-    if (setting.every > 1) add(plan::recomputed(setting));
-  });
+  try {
+    if (costs.layers.empty()) costs = pricer.start(plan, layouts);
+    plan::each_setting(plan.recompute, [&](const plan::Recompute& setting) {
+      add(plan::least_recomputed(setting));
+      if (setting.every > 1) add(plan::recomputed(setting));
+    });
+  } catch (...) {
+    entry.failure = std::current_exception();
+    throw;
+  }
   return costs;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -33,7 +34,8 @@ class BlockStore {
   static Key key_of(const plan::Plan& plan);
 
   /// The costs of the plan's blocks with the kinds of recomputation that the plan asks for; priced
-  /// by `pricer` where they are not known yet. Throws what the builders throw.
+  /// by `pricer` where they are not known yet. Throws what the builders throw, also later: costs of
+  /// which a part is missing are given to nobody.
   const BlockCosts& get(const plan::Plan& plan, const Layouts& layouts, BlockPricer& pricer);
 
   [[nodiscard]] std::size_t size() const;
@@ -42,6 +44,7 @@ class BlockStore {
   struct Entry {
     std::mutex mutex;  ///< While its costs are priced.
     BlockCosts costs;
+    std::exception_ptr failure;  ///< What interrupted the pricing; null: nothing.
   };
   Entry& entry(const Key& key);
 

@@ -1,0 +1,49 @@
+#include "stepwright/simulate/price/block_store.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <new>
+
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/simulate/price/price_store.h"
+#include "stepwright/simulate/price/pricer.h"
+#include "tests/allocations.h"
+#include "tests/step/jobs.h"
+
+namespace stepwright::simulate {
+namespace {
+
+/// Searches of several threads share the store: where one of them runs out of memory, the others
+/// ask for the same blocks.
+TEST(BlockStore, GivesNoCostsOfWhichAPartIsMissing) {
+  const plan::Job job = step::job_of("deepseek-v2-lite", 1, 16, 1024);
+  plan::Plan plan = step::plan_of(job, 1, 2);
+  plan.recompute.kind = plan::RecomputeKind::kFull;
+  plan.recompute.every = 2;
+  const cost::CostModel cost(job);
+  const double right = Pricer(job, cost).price(plan).seconds;
+  bool failed = true;
+  int failures = 0;
+  for (; failed; ++failures) {
+    const PriceStore shared;
+    Pricer first(job, cost, shared);
+    testing::fail_allocation_after(failures);
+    failed = false;
+    try {
+      first.blocks(plan);
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    testing::fail_allocation_after(-1);
+    Pricer second(job, cost, shared);
+    try {
+      EXPECT_EQ(second.price(plan).seconds, right) << failures;
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  EXPECT_GT(failures, 100);
+}
+
+}  // namespace
+}  // namespace stepwright::simulate
