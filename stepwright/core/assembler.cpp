@@ -37,14 +37,17 @@ Extent extent_of(const Tree& tree) {
   return extent;
 }
 
-/// Adds the members that a mapping lacks.
-void add_absent(Tree& mapping, Tree other) {
+/// Adds the members that a mapping lacks; of those that several others have, the first counts.
+void add_absent(Tree& mapping, std::vector<Tree> others) {
+  if (others.empty()) return;
   std::set<std::string> present;
   for (std::size_t i = 0; i < mapping.items.size(); i += 2) present.insert(mapping.items[i].text);
-  for (std::size_t i = 0; i < other.items.size(); i += 2) {
-    if (present.contains(other.items[i].text)) continue;
-    mapping.items.push_back(std::move(other.items[i]));
-    mapping.items.push_back(std::move(other.items[i + 1]));
+  for (Tree& other : others) {
+    for (std::size_t i = 0; i < other.items.size(); i += 2) {
+      if (!present.insert(other.items[i].text).second) continue;
+      mapping.items.push_back(std::move(other.items[i]));
+      mapping.items.push_back(std::move(other.items[i + 1]));
+    }
   }
 }
 
@@ -81,7 +84,7 @@ void Assembler::close(Tree* finished) {
   Open done = std::move(open_.back());
   open_.pop_back();
   if (done.container.kind == Tree::Kind::kMapping) check_duplicates(done.container);
-  for (Tree& mapping : done.merged) add_absent(done.container, std::move(mapping));
+  add_absent(done.container, std::move(done.merged));
   done.container.items.shrink_to_fit();
   if (finished != nullptr) {
     count_copy(extent_of(done.container).bytes, place_of(done.container));

@@ -56,7 +56,10 @@ class CsvReader {
   std::string cell() {
     if (at_ < text_.size() && text_[at_] == '"') return quoted_cell();
     const std::size_t begin = at_;
-    while (!cell_ends()) ++at_;
+    for (; !cell_ends(); ++at_) {
+      if (text_[at_] == '\r')
+        fail(line_, "a carriage return (CR) inside; lines end with LF or CR LF");
+    }
     return std::string(text_.substr(begin, at_ - begin));
   }
 

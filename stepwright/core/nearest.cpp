@@ -55,8 +55,10 @@ std::optional<std::string_view> nearest(std::string_view word,
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : known) {
     if (candidate.size() > 2 * kLongestWord) continue;
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) >= fewest) continue;
     const std::size_t edits = edit_distance(word, candidate);
-    if (edits >= fewest || edits >= std::max(word.size(), candidate.size())) continue;
+    if (edits >= fewest || edits >= longer) continue;
     best = candidate;
     fewest = edits;
   }

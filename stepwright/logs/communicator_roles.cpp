@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "stepwright/logs/equal_groups.h"
+
 namespace stepwright::logs {
 namespace {
 
@@ -71,8 +73,8 @@ std::string scheme_of(const GroupPattern& group) {
 }  // namespace
 
 std::vector<CommunicatorRole> communicator_roles(const Log& log) {
-  using GroupKey = std::tuple<std::vector<std::int64_t>, std::int64_t, std::int32_t>;
-  std::map<GroupKey, GroupPattern> groups;
+  const std::vector<std::int32_t> numbers = equal_groups(log);
+  std::map<std::int32_t, GroupPattern> groups;
   std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> seen;
   const std::vector<EqualCalls> distinct = log.records.distinct();
   for (const auto& [record, kind, records, calls] : distinct) {
@@ -80,12 +82,13 @@ std::vector<CommunicatorRole> communicator_roles(const Log& log) {
   }
   for (const auto& [record, kind, records, calls] : distinct) {
     if (record.communicator < 0) continue;
-    const auto& known = log.communicators[static_cast<std::size_t>(record.communicator)];
-    const bool named = known.ranks.empty() && known.size == 0;
-    GroupPattern& group =
-        groups[{known.ranks, known.size, named ? record.communicator : std::int32_t{-1}}];
-    group.role.group_size = known.size;
-    group.role.ranks = known.ranks;
+    const auto communicator = static_cast<std::size_t>(record.communicator);
+    const auto [place, fresh] = groups.try_emplace(numbers[communicator]);
+    GroupPattern& group = place->second;
+    if (fresh) {
+      group.role.group_size = log.communicators[communicator].size;
+      group.role.ranks = log.communicators[communicator].ranks;
+    }
     group.role.calls[record.operation] += calls;
     if (record.payload_bytes < 0) continue;
     group.sizes[record.operation][record.payload_bytes] += calls;

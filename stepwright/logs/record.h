@@ -40,6 +40,8 @@ constexpr bool is_point_to_point(LogOperation operation) {
 }
 
 inline constexpr std::int64_t kUnknown = -1;
+/// Ranks that a job may have.
+inline constexpr std::int64_t kMostJobRanks = 10'000'000;
 inline constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
 /// One call of one rank; what a log does not say is `kUnknown` or `kNoTime`, never a guess.

@@ -4,10 +4,12 @@
 #include <map>
 #include <tuple>
 
+#include "stepwright/logs/equal_groups.h"
+
 namespace stepwright::logs {
 namespace {
 
-using CallOfGroup = std::tuple<LogOperation, std::vector<std::int64_t>, std::int64_t, std::int64_t>;
+using CallOfGroup = std::tuple<LogOperation, std::int32_t, std::int64_t, std::int64_t>;
 
 }  // namespace
 
@@ -17,15 +19,17 @@ std::vector<double> transfer_times(const Log& log) {
   times.reserve(log.records.size());
   std::map<std::tuple<std::int64_t, std::int32_t, LogOperation, std::int64_t>, std::int64_t> next;
   std::map<CallOfGroup, std::vector<std::size_t>> calls;
+  const std::vector<std::int32_t> groups = equal_groups(log);
   for (std::size_t i = 0; i < log.records.size(); ++i) {
     const LogRecord record = log.records[i];
     times.push_back(record.duration_s);
     if (!(record.duration_s >= 0) || record.communicator < 0) continue;
-    const auto& ranks = log.communicators[static_cast<std::size_t>(record.communicator)].ranks;
-    if (ranks.empty() || is_point_to_point(record.operation)) continue;
+    const auto communicator = static_cast<std::size_t>(record.communicator);
+    if (log.communicators[communicator].ranks.empty() || is_point_to_point(record.operation))
+      continue;
     const std::int64_t number =
         next[{record.rank, record.communicator, record.operation, record.payload_bytes}]++;
-    calls[{record.operation, ranks, record.payload_bytes, number}].push_back(i);
+    calls[{record.operation, groups[communicator], record.payload_bytes, number}].push_back(i);
   }
   for (const auto& [call, records] : calls) {
     double least = times[records.front()];

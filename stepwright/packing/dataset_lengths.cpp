@@ -33,6 +33,8 @@ class Lines {
     if (!file_) fail_input(name_ + ": cannot be read");
     buffer_.resize(kBlock + simdjson::SIMDJSON_PADDING);
     if (fill()) check_start(std::string_view(buffer_.data(), filled_));
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    if (std::string_view(buffer_.data(), filled_).starts_with(kMark)) begin_ = kMark.size();
   }
 
   /// The next line without its end; nothing after the last.
@@ -65,6 +67,12 @@ class Lines {
  private:
   /// Files that are not read say how they are by what they begin with.
   void check_start(std::string_view text) const {
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+      fail_input(
+          fmt::format("{0}: is UTF-16: iconv -f UTF-16 -t UTF-8 {0} | stepwright lengths "
+                      "/dev/stdin",
+                      name_));
+    }
     if (text.starts_with("PAR1")) {
       fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
     }
@@ -123,18 +131,50 @@ class LengthReader {
     if (parser_.iterate(line.data(), line.size(), readable).get(document) != simdjson::SUCCESS) {
       lines_.fail("is not JSON");
     }
-    ondemand::value value;
-    auto found = document.find_field_unordered(keys_.front());
-    for (std::size_t i = 1; i < keys_.size(); ++i) found = found.find_field_unordered(keys_[i]);
-    if (const auto error = found.get(value); error != simdjson::SUCCESS) {
-      lines_.fail(error == simdjson::NO_SUCH_FIELD
-                      ? fmt::format("has no field '{}'", printable(field_.name))
-                      : "is not a JSON object");
+    ondemand::object object;
+    if (const auto error = document.get_object().get(object); error != simdjson::SUCCESS) {
+      lines_.fail(error == simdjson::INCORRECT_TYPE ? "is not a JSON object" : "is not JSON");
     }
-    return length_of(value);
+    const std::int64_t length = length_in(object, 0);
+    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
+      lines_.fail(
+          "text after the end of the document; a line, which ends with LF or CR LF, is one");
+    }
+    return length;
   }
 
  private:
+  /// The length below the key of that level. All members are gone through, as each may be said
+  /// once.
+  std::int64_t length_in(ondemand::object object, std::size_t level) {
+    std::optional<std::int64_t> length;
+    std::vector<std::string_view> said;
+    for (auto member : object) {
+      std::string_view key;
+      ondemand::value value;
+      if (member.unescaped_key().get(key) != simdjson::SUCCESS ||
+          member.value().get(value) != simdjson::SUCCESS) {
+        lines_.fail("is not JSON");
+      }
+      said.push_back(key);
+      if (key != keys_[level]) continue;
+      if (length) lines_.fail(fmt::format("has the key '{}' twice", printable(key)));
+      length = level + 1 == keys_.size() ? length_of(value) : length_below(value, level);
+    }
+    if (!length) lines_.fail(fmt::format("has no field '{}'", printable(field_.name)));
+    std::ranges::sort(said);
+    if (const auto twice = std::ranges::adjacent_find(said); twice != said.end()) {
+      lines_.fail(fmt::format("has the key '{}' twice", printable(*twice)));
+    }
+    return *length;
+  }
+
+  std::int64_t length_below(ondemand::value value, std::size_t level) {
+    ondemand::object inner;
+    if (value.get_object().get(inner) != simdjson::SUCCESS) lines_.fail("is not a JSON object");
+    return length_in(inner, level + 1);
+  }
+
   std::int64_t length_of(ondemand::value value) {
     ondemand::json_type type{};
     if (value.type().get(type) != simdjson::SUCCESS) lines_.fail("is not JSON");
@@ -178,17 +218,18 @@ class LengthReader {
   /// The text of a turn stands under `content` (OpenAI) or `value` (ShareGPT), or in parts there.
   std::int64_t characters_of_turn(ondemand::object turn) {
     std::int64_t characters = 0;
-    bool found = false;
+    std::string_view found;
     for (auto member : turn) {
       std::string_view key;
       if (member.unescaped_key().get(key) != simdjson::SUCCESS) lines_.fail("is not JSON");
       if (key != "content" && key != "value") continue;
-      found = true;
+      if (key == found) lines_.fail(fmt::format("has the key '{}' of a turn twice", key));
+      found = key;
       ondemand::value value;
       if (member.value().get(value) != simdjson::SUCCESS) lines_.fail("is not JSON");
       characters += characters_of_content(value);
     }
-    if (!found) {
+    if (found.empty()) {
       lines_.fail(
           fmt::format("a turn of '{}' has neither content nor value", printable(field_.name)));
     }

@@ -62,5 +62,12 @@ TEST(Csv, RefusesAMissingFile) {
   EXPECT_EQ(message, "no/such.csv: cannot be read: No such file or directory");
 }
 
+TEST(Csv, RefusesACarriageReturnThatEndsNoLine) {
+  EXPECT_EQ(parse_csv("a,b\r\n1,2\r\n", "t").rows.size(), 1);
+  for (const char* text : {"a,b\r1,2\r", "a,b\n1,2\r3,4\n"}) {
+    EXPECT_THROW(parse_csv(text, "t"), Error) << text;
+  }
+}
+
 }  // namespace
 }  // namespace stepwright

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 
@@ -51,6 +53,19 @@ TEST(ImportReport, SaysWhatWasNotReadAndWhetherItMatters) {
   EXPECT_THAT(report.not_read, unread("--cpu-offloading-num-layers", Matters::kYes, "offload"));
   EXPECT_EQ(report.not_read.front().matters, Matters::kYes);
   EXPECT_EQ(report.not_read.back().matters, Matters::kNo);
+}
+
+TEST(ImportReport, GuessesAtTheFirstUnknownNamesAlone) {
+  std::string text(kOddScript);
+  text.pop_back();
+  for (int i = 0; i < 200; ++i) text += " --num-layerz" + std::to_string(i % 10) + " 1";
+  const ImportReport report = imported(text + "\n").report;
+  const auto guessed = std::ranges::count_if(report.not_read, [](const UnreadSetting& one) {
+    return one.why.starts_with("did you mean");
+  });
+  EXPECT_GT(guessed, 50);
+  EXPECT_LE(guessed, 100);
+  EXPECT_GE(report.not_read.size(), 200);
 }
 
 TEST(ImportReport, EachFieldOfThePlanIsReadOrAssumed) {

@@ -14,7 +14,11 @@ for target in build/fuzz/fuzz/*_fuzz; do
   # libFuzzer passes over links, which some seeds are.
   cp -Lf tests/*/corpus/"$name"/* "build/fuzz/corpus/$name/"
   echo "fuzz: $name, $seconds s"
-  "$target" -max_total_time="$seconds" -artifact_prefix="build/fuzz/$name-" "$@" \
+  # Some limits are of lengths: texts grow beyond 1 MiB, with the words of the format.
+  words=()
+  for dictionary in tests/*/corpus/"$name".dict; do words=("-dict=$dictionary"); done
+  "$target" -max_total_time="$seconds" -max_len=2000000 -timeout=10 -artifact_prefix="build/fuzz/$name-" \
+    "${words[@]}" "$@" \
     "build/fuzz/corpus/$name" >"build/fuzz/$name.log" 2>&1 ||
     { tail -n 60 "build/fuzz/$name.log"; exit 1; }
 done

@@ -89,7 +89,7 @@ class Sorter {
       const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
       unread.matters = matters ? known->matters : Matters::kNo;
       if (matters) unread.why = known->leaves_out;
-    } else {
+    } else if (report_.may_guess()) {
       unread.why = hint_of(path, taken_);
       if (unread.why.starts_with("; ")) unread.why.erase(0, 2);
     }

@@ -58,6 +58,13 @@ struct ImportReport {
   std::vector<ReadSetting> read;  ///< In the order of a plan file, degrees first.
   std::vector<AssumedField> assumed;
   std::vector<UnreadSetting> not_read;  ///< What matters first.
+  std::size_t guesses = 0;              ///< Names that were compared with all known ones.
+
+  /// Counts a guess at what an unknown name means; false once a file has had its share of them.
+  bool may_guess() {
+    constexpr std::size_t kMostGuesses = 100;
+    return ++guesses <= kMostGuesses;
+  }
 };
 
 /// Visits each setting of a report, read or not, as `visit(setting)`, which may rename it.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 
@@ -145,17 +146,19 @@ Tree placed_tree(Node node) {
 }
 
 void lay_over(Tree& under, const Tree& over) {
+  MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     const std::string& key = over.items[i].text;
-    Tree* below = under.find(key);
+    Tree* below = members.find(key);
     const bool both = below != nullptr && below->kind == Tree::Kind::kMapping &&
                       over.items[i + 1].kind == Tree::Kind::kMapping;
     if (both) {
       lay_over(*below, over.items[i + 1]);
     } else {
-      under.set(key, over.items[i + 1]);
+      members.set(key, over.items[i + 1]);
     }
   }
+  under = members.take();
 }
 
 Tree without(const Tree& mapping, std::string_view key) {

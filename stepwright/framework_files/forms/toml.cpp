@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <optional>
 
+#include "stepwright/core/assembler.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
 
 namespace stepwright::framework_files {
@@ -15,6 +20,51 @@ namespace {
                           std::string_view what) {
   fail_input(fmt::format("{}:{}:{}: {}", name, place.line, place.column, what));
 }
+
+/// Looks for keys with many parts: toml++ calls itself for each part of a dotted key.
+class DottedKeys {
+ public:
+  explicit DottedKeys(std::string_view text) : text_(text) {}
+
+  /// The place of the first dot that makes a key too deep.
+  std::optional<std::size_t> too_deep_at() {
+    std::size_t parts = 1;
+    for (at_ = 0; at_ < text_.size();) {
+      const char c = text_[at_];
+      if (c == '"' || c == '\'') {
+        skip_quoted(c);
+        continue;
+      }
+      if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
+      if (c == '.' && ++parts > kDeepestNesting) return at_;
+      if (c != '.' && !is_in_key(c)) parts = 1;
+      ++at_;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static bool is_in_key(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_- \t").find(c) != std::string_view::npos;
+  }
+
+  /// Goes from an opening quote, or three of them, to behind the closing one.
+  void skip_quoted(char quote) {
+    const std::string three(3, quote);
+    const bool lines = text_.substr(at_).starts_with(three);
+    const std::string_view closing = std::string_view(three).substr(0, lines ? 3 : 1);
+    at_ += closing.size();
+    while (at_ < text_.size() && !text_.substr(at_).starts_with(closing)) {
+      if (!lines && text_[at_] == '\n') return;
+      at_ += text_[at_] == '\\' && quote == '"' ? 2 : 1;
+    }
+    at_ = std::min(at_ + closing.size(), text_.size());
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
 
 Tree tree_of(const toml::node& node, const std::string& name);
 
@@ -31,8 +81,9 @@ Tree scalar_of(const toml::node& node, const std::string& name) {
 Tree tree_of(const toml::node& node, const std::string& name) {
   Tree tree;
   if (const auto* table = node.as_table()) {
-    tree = Tree::mapping();
-    for (const auto& [key, value] : *table) tree.set(key.str(), tree_of(value, name));
+    MappingBuilder members;
+    for (const auto& [key, value] : *table) members.set(key.str(), tree_of(value, name));
+    tree = members.take();
   } else if (const auto* array = node.as_array()) {
     tree = Tree::sequence();
     for (const toml::node& value : *array) tree.add(tree_of(value, name));
@@ -47,6 +98,9 @@ Tree tree_of(const toml::node& node, const std::string& name) {
 }  // namespace
 
 Document parse_toml(std::string_view text, const std::string& name) {
+  if (const auto deep = DottedKeys(text).too_deep_at()) {
+    fail_too_deep(name, position_of(text, *deep));
+  }
   try {
     return Document::from(tree_of(toml::parse(text, name), name), name);
   } catch (const toml::parse_error& error) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -29,7 +30,7 @@ constexpr Vocabulary kVocabularies[] = {{"GPT2BPETokenizer", 50257}, {"HFTokeniz
 
 /// One mapping of all files, its keys with underscores.
 Tree with_underscores(std::span<const launch_scripts::SourceFile> files) {
-  Tree all = Tree::mapping();
+  MappingBuilder all;
   for (const launch_scripts::SourceFile& file : files) {
     // Comments and commas at the end make it YAML, also where it begins with a brace.
     const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
@@ -43,7 +44,7 @@ Tree with_underscores(std::span<const launch_scripts::SourceFile> files) {
       all.set(name, placed_tree(value));
     }
   }
-  return all;
+  return all.take();
 }
 
 /// The tokens of the vocabulary as they are padded; nothing where no one says them.

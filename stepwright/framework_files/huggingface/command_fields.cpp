@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "stepwright/core/mapping_builder.h"
+
 namespace stepwright::framework_files {
 namespace {
 
@@ -56,7 +58,7 @@ std::function<bool(std::string_view)> matters_by(std::span<const KnownSetting> k
 
 Tree command_fields(std::span<const launch_scripts::ShellWord> words,
                     std::span<const KnownSetting> known) {
-  Tree fields = Tree::mapping();
+  MappingBuilder fields;
   for (std::size_t i = 0; i < words.size();) {
     const launch_scripts::ShellWord& word = words[i++];
     if (!word.text.starts_with("--") || word.text.size() == 2) continue;
@@ -76,7 +78,7 @@ Tree command_fields(std::span<const launch_scripts::ShellWord> words,
     value.column = 1;
     fields.set(name, std::move(value));
   }
-  return fields;
+  return fields.take();
 }
 
 Document with_command_fields(const Document& said, std::span<const launch_scripts::ShellWord> words,

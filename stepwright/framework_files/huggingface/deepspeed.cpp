@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/code_notes.h"
@@ -320,18 +321,19 @@ std::string_view field_of(std::string_view path) {
 using Autos = std::map<std::string, std::uint32_t>;
 Tree without_autos(const Tree& tree, const std::string& path, Autos& autos) {
   if (tree.kind != Tree::Kind::kMapping) return tree;
-  Tree kept = Tree::mapping();
-  kept.line = tree.line;
-  kept.column = tree.column;
+  MappingBuilder members;
   for (std::size_t i = 0; i + 1 < tree.items.size(); i += 2) {
     const std::string key = path + tree.items[i].text;
     const Tree& value = tree.items[i + 1];
     if (value.kind == Tree::Kind::kScalar && value.text == "auto" && !field_of(key).empty()) {
       autos[key] = value.line;
     } else {
-      kept.set(tree.items[i].text, without_autos(value, key + ".", autos));
+      members.set(tree.items[i].text, without_autos(value, key + ".", autos));
     }
   }
+  Tree kept = members.take();
+  kept.line = tree.line;
+  kept.column = tree.column;
   return kept;
 }
 

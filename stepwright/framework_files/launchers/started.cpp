@@ -7,6 +7,8 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "stepwright/core/error.h"
@@ -448,12 +450,12 @@ StartedCommand started_command(std::span<const launch_scripts::SourceFile> files
   for (const auto& [place, choice] : script.choices) {
     open.add(script, place, choice, ways);
   }
+  std::set<std::string> listed;
+  for (const UnreadSetting& one : draft.report.not_read) listed.insert(one.name);
   for (const launch_scripts::MissingScript& one : script.missing) {
     draft.missing.emplace_back(printable(one.path),
                                fmt::format("{}:{}", script.files[one.file], one.line));
-    const auto listed =
-        std::ranges::find(draft.report.not_read, printable(one.path), &UnreadSetting::name);
-    if (listed != draft.report.not_read.end()) continue;
+    if (!listed.insert(printable(one.path)).second) continue;
     draft.report.not_read.push_back({printable(one.path), "", script.files[one.file], one.line,
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -62,7 +63,9 @@ Document read_maxtext_form(std::span<const launch_scripts::SourceFile> files, co
     lay_file(settings, file);
   if (!script) return with_settings(Document::from(std::move(settings), first.name), given);
   const Document words = read_setting_words(files.first(1), kProgram, given, draft);
-  for (const auto& [name, value] : words.root().members()) settings.set(name, placed_tree(value));
+  MappingBuilder all(std::move(settings));
+  for (const auto& [name, value] : words.root().members()) all.set(name, placed_tree(value));
+  settings = all.take();
   // The file that it starts with is there, or says nothing of its own.
   if (files.size() > 1 || settings.find("[]") == nullptr ||
       settings.find("[]")->text.ends_with("base.yml")) {

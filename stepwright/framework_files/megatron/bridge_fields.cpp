@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
 
@@ -100,14 +101,16 @@ std::string field_of(const std::string& section, const std::string& name) {
 
 /// Adds fields of a section, and of others what they are called.
 void add_section(const std::string& section, Node node, BridgeFields& bridge) {
+  MappingBuilder fields(std::move(bridge.fields));
   for (const auto& [name, value] : node.members()) {
     if (value.is_null() || name.starts_with('_')) continue;
     const std::string place = section + "." + name;
     const std::string field = field_of(section, name);
     const std::string key = field.empty() ? place : field;
     bridge.names[key] = place;
-    bridge.fields.set(key, field_tree(name, value));
+    fields.set(key, field_tree(name, value));
   }
+  bridge.fields = fields.take();
 }
 
 /// The types of `model`, over which `mixed_precision` stands: a name or its settings.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/model.h"
@@ -35,7 +36,7 @@ class Gatherer {
     }
   }
 
-  [[nodiscard]] Tree& fields() { return fields_; }
+  [[nodiscard]] MappingBuilder& fields() { return fields_; }
 
  private:
   [[nodiscard]] std::string_view field_of(std::string_view path, std::string_view key) const {
@@ -58,7 +59,7 @@ class Gatherer {
   }
 
   std::span<const MegatronPlace> places_;
-  Tree fields_ = Tree::mapping();
+  MappingBuilder fields_;
 };
 
 /// Whether a file changes the sizes of the model that it names.
@@ -80,9 +81,11 @@ std::set<std::string> keys_of(const Tree& mapping) {
 }
 
 void lay(Tree& under, const Tree& over) {
+  MappingBuilder members(std::move(under));
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
-    under.set(over.items[i].text, over.items[i + 1]);
+    members.set(over.items[i].text, over.items[i + 1]);
   }
+  under = members.take();
 }
 
 /// What was asked for of the file's own form counts as read.
@@ -114,7 +117,7 @@ std::span<const MegatronPlace> megatron_places(std::string_view table) {
 Tree megatron_tree(Node root, std::span<const MegatronPlace> places) {
   Gatherer gatherer(places);
   gatherer.walk(root, "");
-  return gatherer.fields();
+  return gatherer.fields().take();
 }
 
 void read_megatron_text(const MegatronText& text, const Fields& root,

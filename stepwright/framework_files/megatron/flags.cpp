@@ -261,13 +261,18 @@ class ArgumentReader {
       why = fmt::format("could be {}{}",
                         fmt::join(std::span(names).first(std::min(names.size(), kMostNamed)), ", "),
                         names.size() > kMostNamed ? ", ..." : "");
-    } else if (const auto near = nearest(undashed(word.text), undashed(arguments_beginning("")))) {
+    } else if (const auto near = guess(undashed(word.text))) {
       why = fmt::format("did you mean --{}?", *near);
     } else if (word.text.size() > 2) {
       why = "no argument of Megatron-LM: a fork's own, and what it changes is not known";
     }
     report_.not_read.push_back(
         {printable(word.text), values_text(values_), name_, word.line, Matters::kMaybe, why});
+  }
+
+  [[nodiscard]] std::optional<std::string_view> guess(std::string_view word) {
+    if (!report_.may_guess()) return std::nullopt;
+    return nearest(word, undashed(arguments_beginning("")));
   }
 
   std::span<const launch_scripts::ShellWord> words_;

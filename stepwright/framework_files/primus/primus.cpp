@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -68,7 +69,7 @@ void read_flags_of_yaml(Tree& fields) {
 /// Overrides may be called like arguments of Megatron-LM, with underscores: primus/configs/modules/
 /// megatron/trainer_base.yaml, language_model.yaml. Those that change nothing are listed so.
 Tree with_arguments(const Tree& said, const std::string& file, ImportReport& report) {
-  Tree fields = Tree::mapping();
+  MappingBuilder fields;
   std::vector<std::pair<std::string_view, Tree>> added;
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const std::string& name = said.items[i].text;
@@ -95,7 +96,7 @@ Tree with_arguments(const Tree& said, const std::string& file, ImportReport& rep
   for (auto& [field, value] : added) {
     if (fields.find(field) == nullptr) fields.set(field, std::move(value));
   }
-  return fields;
+  return fields.take();
 }
 
 /// Primus-Turbo puts DeepEP in the place of the dispatcher:

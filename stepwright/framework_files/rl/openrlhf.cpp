@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -140,6 +141,7 @@ struct OpenrlhfArguments {
 
 OpenrlhfArguments with_first_names(const Tree& said) {
   OpenrlhfArguments made;
+  MappingBuilder fields;
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const std::string& own = said.items[i].text;
     const auto* const later =
@@ -147,8 +149,9 @@ OpenrlhfArguments with_first_names(const Tree& said) {
     std::string name(later == std::end(kLaterNames) ? std::string_view(own) : later->second);
     std::ranges::replace(name, '.', '_');
     if (name != own) made.names.emplace_back(name, own);
-    made.fields.set(name, said.items[i + 1]);
+    fields.set(name, said.items[i + 1]);
   }
+  made.fields = fields.take();
   return made;
 }
 

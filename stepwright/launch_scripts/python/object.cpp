@@ -111,8 +111,17 @@ PythonObject PythonObject::record() {
 }
 
 PythonObject* PythonObject::Body::find(std::string_view name) {
-  const auto found = std::ranges::find(members, name, &std::pair<std::string, PythonObject>::first);
-  return found == members.end() ? nullptr : &found->second;
+  constexpr std::size_t kFew = 32;
+  if (members.size() <= kFew) {
+    const auto found =
+        std::ranges::find(members, name, &std::pair<std::string, PythonObject>::first);
+    return found == members.end() ? nullptr : &found->second;
+  }
+  // Names differ, so that as many are known as there are places.
+  for (std::size_t i = places_.size(); i < members.size(); ++i)
+    places_.emplace(members[i].first, i);
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &members[found->second].second;
 }
 
 void PythonObject::Body::set(const std::string& name, const PythonObject& value) {

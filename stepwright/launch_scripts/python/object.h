@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +65,10 @@ struct PythonObject::Body {
   /// members.
   void set(const std::string& name, const PythonObject& value);
   void add(const PythonObject& item);  ///< Alike; nothing beyond 10,000 items.
+
+ private:
+  /// Of members, once they are many; none is ever taken out.
+  std::map<std::string, std::size_t, std::less<>> places_;
 };
 
 /// What made an object that nobody knows.

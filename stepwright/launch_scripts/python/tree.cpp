@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/python/source.h"
@@ -65,8 +66,9 @@ class TreeMaker {
 
   Tree object(const PythonObject& value, int depth) {
     const PythonObject::Body& body = *value.body;
-    Tree made = Tree::mapping();
-    for (const auto& [name, one] : body.members) made.set(name, tree(one, depth + 1));
+    MappingBuilder members;
+    for (const auto& [name, one] : body.members) members.set(name, tree(one, depth + 1));
+    Tree made = members.take();
     if (!body.items.empty()) made.set("[]", items(body.items, body.items.front().line, depth));
     const bool type = !body.made_by.empty() && body.made_by != kOpenObject;
     if (type) made.set("()", Tree::scalar(body.made_by, true));
@@ -111,8 +113,9 @@ Tree python_tree(const PythonObject& value, const std::string& file) {
 
 Tree python_tree(const PythonArguments& arguments, const std::string& file) {
   TreeMaker maker(file);
-  Tree made = Tree::mapping();
-  for (const auto& [name, value] : arguments.named) made.set(name, maker.tree(value));
+  MappingBuilder members;
+  for (const auto& [name, value] : arguments.named) members.set(name, maker.tree(value));
+  Tree made = members.take();
   if (!arguments.unnamed.empty())
     made.set("[]", maker.items(arguments.unnamed, arguments.unnamed.front().line, 0));
   made.line = arguments.line;

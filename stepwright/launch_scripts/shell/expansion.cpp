@@ -260,7 +260,7 @@ ShellExpansion::Filled ShellExpansion::variable(const ShellPiece& piece, std::ui
 /// The value of a parameter; nothing where it is unset.
 std::optional<ShellExpansion::Filled> ShellExpansion::value_of(
     const std::string& name, const std::optional<std::string>& index, std::uint32_t line) {
-  const std::vector<std::string>& arguments = variables_.arguments;
+  const std::span<const std::string> arguments = variables_.arguments.all();
   if (name == "@" || name == "*") {
     Filled all{.each = name == "@"};
     for (const std::string& one : arguments) all.words.push_back({.text = one, .line = line});

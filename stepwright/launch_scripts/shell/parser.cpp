@@ -80,21 +80,25 @@ class ShellParser {
   }
 
   ShellNode and_or() {
-    const std::size_t begin = in_.at();
-    ShellNode left = pipeline();
-    while (true) {
-      in_.skip_blanks();
-      const bool both = in_.starts("&&");
-      if (!both && !in_.starts("||")) return left;
-      ShellNode joint = node(both ? NodeKind::kAnd : NodeKind::kOr);
-      joint.line = left.line;
-      joint.source = in_.source_since(begin);
+    std::size_t begin = in_.at();
+    ShellNode first = pipeline();
+    in_.skip_blanks();
+    if (!in_.starts("&&") && !in_.starts("||")) return first;
+    ShellNode chain = node(NodeKind::kChain);
+    chain.line = first.line;
+    chain.children.push_back(std::move(first));
+    for (bool both = in_.starts("&&"); both || in_.starts("||"); both = in_.starts("&&")) {
+      chain.source += in_.source_since(begin);
+      chain.joints.push_back({.needs_both = both, .source_end = chain.source.size()});
+      chain.source += both ? " && " : " || ";
       in_.skip(2);
       in_.skip_lines();
-      joint.children.push_back(std::move(left));
-      joint.children.push_back(pipeline());
-      left = std::move(joint);
+      begin = in_.at();
+      chain.children.push_back(pipeline());
+      in_.skip_blanks();
     }
+    chain.source.resize(chain.joints.back().source_end);
+    return chain;
   }
 
   ShellNode pipeline() {

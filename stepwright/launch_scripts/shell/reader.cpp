@@ -17,6 +17,8 @@ constexpr std::size_t kLongestScript = std::size_t{1} << 20;
 constexpr int kDeepestSteps = 150;
 /// Turns of a loop that says no end, of which each starts the same.
 constexpr int kMostTurns = 50;
+/// What a look at a command that is not run takes, as characters that are worked with.
+constexpr std::size_t kWorkOfLook = 150;
 
 std::vector<std::string> names_of(std::span<const ShellSource> sources) {
   std::vector<std::string> names;
@@ -69,18 +71,19 @@ ShellReader::ShellReader(std::span<const ShellSource> sources, const ShellGiven&
 
 ShellScript ShellReader::read() {
   variables_.zero = sources_.front().name;
+  std::vector<std::string> arguments;
   for (const auto& [name, value] : given_.variables) {
     if (is_shell_name(name)) {
       variables_.fix(name, value);
     } else {
       const auto number = static_cast<std::size_t>(std::max(1, std::stoi(name)));
-      while (variables_.arguments.size() < number) {
-        variables_.arguments.push_back(
-            open_text("$" + std::to_string(variables_.arguments.size() + 1)));
+      while (arguments.size() < number) {
+        arguments.push_back(open_text("$" + std::to_string(arguments.size() + 1)));
       }
-      variables_.arguments[number - 1] = value;
+      arguments[number - 1] = value;
     }
   }
+  variables_.arguments = std::move(arguments);
   take_batch_options(sources_.front().text);
   run_source(0);
   script_.effort = budget_.effort();
@@ -106,8 +109,7 @@ ShellStatus ShellReader::run_kind(const ShellNode& node) {
   switch (node.kind) {
     case NodeKind::kSimple: return simple(node);
     case NodeKind::kList: return list(node);
-    case NodeKind::kAnd:
-    case NodeKind::kOr: return joined_commands(node);
+    case NodeKind::kChain: return chain(node);
     case NodeKind::kNot: return opposite(run(node.children.front()));
     case NodeKind::kPipe: return pipe(node);
     case NodeKind::kSubshell: return apart(node.children.front());
@@ -132,16 +134,29 @@ ShellStatus ShellReader::list(const ShellNode& node) {
   return last;
 }
 
-ShellStatus ShellReader::joined_commands(const ShellNode& node) {
-  const bool needs_both = node.kind == NodeKind::kAnd;
+ShellStatus ShellReader::chain(const ShellNode& node) {
   ShellStatus left = run(node.children.front());
-  const ShellNode& right = node.children.back();
-  if (flow_ != Flow::kNext) return left;
+  for (std::size_t i = 0; i < node.joints.size() && flow_ == Flow::kNext; ++i) {
+    left = joined_commands(node, i, std::move(left));
+  }
+  return left;
+}
+
+/// What comes of the commands of a chain before a joint, and of the one behind it.
+ShellStatus ShellReader::joined_commands(const ShellNode& node, std::size_t joint,
+                                         ShellStatus left) {
+  const auto [needs_both, source_end] = node.joints[joint];
+  const ShellNode& right = node.children[joint + 1];
   if (left.known && left.ok != needs_both) return left;
-  if (only_tests(right)) return needs_both ? both(left, run(right)) : either(left, run(right));
+  if (only_tests(right)) {
+    ShellStatus tested = run(right);
+    return needs_both ? both(std::move(left), std::move(tested))
+                      : either(std::move(left), std::move(tested));
+  }
+  const Condition condition{std::string_view(node.source).substr(0, source_end), node.line};
   const bool ends = ends_script(right);
-  if (ends && needs_both && left.ok) leave_count_open(node, left);
-  const bool ok = decide(node, left, needs_both && ends, !needs_both && ends);
+  if (ends && needs_both && left.ok) leave_count_open(condition, left);
+  const bool ok = decide(condition, left, needs_both && ends, !needs_both && ends);
   return ok == needs_both ? run(right) : ShellStatus{.ok = ok, .known = left.known};
 }
 
@@ -155,10 +170,10 @@ ShellStatus ShellReader::pipe(const ShellNode& node) {
 
 /// In a shell of its own, which leaves variables as they were.
 ShellStatus ShellReader::apart(const ShellNode& node) {
-  const ShellVariables before = variables_;
-  budget_.work(before.size(), place(node.line));
+  variables_.enter_subshell();
   const ShellStatus status = run(node);
-  variables_ = before;
+  variables_.leave_subshell();
+  budget_.work(variables_.take_copied(), place(node.line));
   if (flow_ != Flow::kBreak && flow_ != Flow::kContinue) flow_ = Flow::kNext;
   return status;
 }
@@ -168,18 +183,19 @@ ShellStatus ShellReader::condition(const ShellNode& node) {
   if (flow_ != Flow::kNext) return status;
   const bool otherwise = node.children.size() > 2;
   const bool yes_ends = ends_script(node.children[1]);
-  if (yes_ends && status.ok) leave_count_open(node, status);
-  const bool yes = decide(node, status, yes_ends, otherwise && ends_script(node.children[2]));
+  const Condition condition{node.source, node.line};
+  if (yes_ends && status.ok) leave_count_open(condition, status);
+  const bool yes = decide(condition, status, yes_ends, otherwise && ends_script(node.children[2]));
   if (yes) return run(node.children[1]);
   return otherwise ? run(node.children[2]) : ShellStatus{};
 }
 
 /// With how many arguments a script is started nobody says: one that ends for want of some is
 /// started with them.
-void ShellReader::leave_count_open(const ShellNode& node, ShellStatus& status) {
-  const bool counts = node.source.find("$#") != std::string::npos ||
-                      node.source.find("${#}") != std::string::npos ||
-                      node.source.find("$*") != std::string::npos;
+void ShellReader::leave_count_open(const Condition& condition, ShellStatus& status) {
+  const bool counts = condition.source.find("$#") != std::string_view::npos ||
+                      condition.source.find("${#}") != std::string_view::npos ||
+                      condition.source.find("$*") != std::string_view::npos;
   if (!status.known || !counts) return;
   status.known = false;
   status.open = {"$#"};
@@ -228,9 +244,8 @@ ShellStatus ShellReader::loop(const ShellNode& node) {
     if (flow_ != Flow::kNext) break;
     // It would end at once, or never.
     if (!status.known) status.ok = false;
-    if (!decide(node, status, false, false) || (turn >= kMostTurns && (endless || !status.known))) {
-      break;
-    }
+    const bool goes_on = decide({node.source, node.line}, status, false, false);
+    if (!goes_on || (turn >= kMostTurns && (endless || !status.known))) break;
     run(node.children[1]);
     if (leaves_loop()) break;
   }
@@ -258,7 +273,7 @@ ShellStatus ShellReader::choice(const ShellNode& node) {
     if (ends) open.taken = node.patterns.size();
     const bool always = std::ranges::find(open.ways, "*)") != open.ways.end();
     if (!always || ends) open.ways.emplace_back("no pattern");
-    taken = way(node, std::move(open));
+    taken = way(std::move(open));
   }
   return taken < node.patterns.size() ? run(node.children[taken]) : ShellStatus{};
 }
@@ -283,25 +298,30 @@ ShellStatus ShellReader::arithmetic(const std::string& text, const std::string& 
 
 /// Whether a condition counts as true. A branch that only ends the script is not taken where that
 /// is open, as what is read is a script that runs.
-bool ShellReader::decide(const ShellNode& node, const ShellStatus& status, bool yes_ends,
+bool ShellReader::decide(const Condition& condition, const ShellStatus& status, bool yes_ends,
                          bool no_ends) {
   if (status.known) return status.ok;
-  OpenChoice open{
-      .condition = node.source, .open = status.open, .ways = {"true", "false"}, .line = node.line};
+  OpenChoice open{.condition = std::string(condition.source),
+                  .open = status.open,
+                  .ways = {"true", "false"},
+                  .line = condition.line};
   open.taken = (status.ok && !yes_ends) || no_ends ? 0 : 1;
-  return way(node, std::move(open)) == 0;
+  return way(std::move(open)) == 0;
 }
 
-std::size_t ShellReader::way(const ShellNode& node, OpenChoice open) {
+std::size_t ShellReader::way(OpenChoice open) {
   open.file = expansion_.file();
-  const std::string key = fmt::format("{}:{:06}:{}", open.file, node.line, open.condition);
+  budget_.word(open.condition, place(open.line));
+  for (const std::string& one : open.open) budget_.word(one, place(open.line));
+  const std::string key = fmt::format("{}:{:06}:{}", open.file, open.line, open.condition);
   const auto given = given_.ways.find(key);
   if (given != given_.ways.end() && given->second < open.ways.size()) open.taken = given->second;
   return script_.choices.try_emplace(key, std::move(open)).first->second.taken;
 }
 
 /// Whether commands always end the script.
-bool ShellReader::ends_script(const ShellNode& node, int depth) const {
+bool ShellReader::ends_script(const ShellNode& node, int depth) {
+  budget_.work(kWorkOfLook, place(node.line));
   if (node.kind == NodeKind::kList) {
     return std::ranges::any_of(node.children,
                                [&](const ShellNode& one) { return ends_script(one, depth); });

@@ -28,12 +28,18 @@ class ShellReader {
  private:
   using Words = std::vector<ShellWord>;
   enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kReturn, kExit };
+  /// What a branch hangs on, as it is written.
+  struct Condition {
+    std::string_view source;
+    std::uint32_t line = 0;
+  };
 
   // shell_reader.cpp: what is made of commands.
   ShellStatus run(const ShellNode& node);
   ShellStatus run_kind(const ShellNode& node);
   ShellStatus list(const ShellNode& node);
-  ShellStatus joined_commands(const ShellNode& node);
+  ShellStatus chain(const ShellNode& node);
+  ShellStatus joined_commands(const ShellNode& node, std::size_t joint, ShellStatus left);
   ShellStatus pipe(const ShellNode& node);
   ShellStatus condition(const ShellNode& node);
   ShellStatus for_each(const ShellNode& node);
@@ -43,10 +49,10 @@ class ShellReader {
   ShellStatus test(const ShellNode& node);
   ShellStatus arithmetic(const std::string& text, const std::string& source, std::uint32_t line);
   ShellStatus apart(const ShellNode& node);
-  bool decide(const ShellNode& node, const ShellStatus& status, bool yes_ends, bool no_ends);
-  std::size_t way(const ShellNode& node, OpenChoice open);
-  [[nodiscard]] bool ends_script(const ShellNode& node, int depth = 0) const;
-  static void leave_count_open(const ShellNode& node, ShellStatus& status);
+  bool decide(const Condition& condition, const ShellStatus& status, bool yes_ends, bool no_ends);
+  std::size_t way(OpenChoice open);
+  [[nodiscard]] bool ends_script(const ShellNode& node, int depth = 0);
+  static void leave_count_open(const Condition& condition, ShellStatus& status);
   bool leaves_loop();
   [[nodiscard]] ShellPlace place(std::uint32_t line) const { return {expansion_.file(), line}; }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "stepwright/launch_scripts/shell/format.h"
@@ -52,8 +53,10 @@ ShellStatus ShellReader::simple(const ShellNode& node) {
 ShellStatus ShellReader::command(const ShellNode& node, Words words) {
   static constexpr std::array<std::string_view, 6> kFront = {"exec",  "command", "builtin",
                                                              "nohup", "time",    "sudo"};
-  while (words.size() > 1 && is_one_of(words.front().text, kFront)) words.erase(words.begin());
-  if (is_one_of(words.front().text, kFront)) return {};
+  const auto program = std::ranges::find_if_not(
+      words, [&](const ShellWord& word) { return is_one_of(word.text, kFront); });
+  if (program == words.end()) return {};
+  words.erase(words.begin(), program);
   if (const auto status = flow_builtin(words)) return *status;
   if (const auto status = builtin(node, words)) return *status;
   const auto function = functions_.find(words.front().text);
@@ -65,10 +68,11 @@ ShellStatus ShellReader::command(const ShellNode& node, Words words) {
 }
 
 ShellStatus ShellReader::call(const ShellNode& function, const Words& words) {
-  std::vector<std::string> before = std::exchange(variables_.arguments, texts_from(words, 1));
+  ShellArguments before = std::exchange(variables_.arguments, texts_from(words, 1));
   variables_.enter();
   const ShellStatus status = run(function);
   variables_.leave();
+  budget_.work(variables_.take_copied(), place(function.line));
   variables_.arguments = std::move(before);
   if (flow_ == Flow::kReturn) flow_ = Flow::kNext;
   return status;
@@ -89,8 +93,9 @@ std::optional<ShellStatus> ShellReader::flow_builtin(const Words& words) {
   if (name == "false") return ShellStatus{.ok = false};
   if (name == "[" || name == "test") return bracket(words);
   if (name == "getopts") {
-    leave_open(words, variables_.arguments.empty() ? words.size() : 2, words.front().line);
-    return ShellStatus{.ok = false, .known = variables_.arguments.empty(), .open = {"getopts"}};
+    const bool none = variables_.arguments.size() == 0;
+    leave_open(words, none ? words.size() : 2, words.front().line);
+    return ShellStatus{.ok = false, .known = none, .open = {"getopts"}};
   }
   return std::nullopt;
 }
@@ -106,9 +111,8 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
   } else if (name == "unset") {
     for (const ShellWord& word : words) variables_.unset(word.text);
   } else if (name == "shift") {
-    std::vector<std::string>& all = variables_.arguments;
-    const std::size_t by = words.size() < 2 ? 1 : std::strtoul(words[1].text.c_str(), nullptr, 10);
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(by, all.size())));
+    variables_.arguments.shift(words.size() < 2 ? 1
+                                                : std::strtoul(words[1].text.c_str(), nullptr, 10));
   } else if (name == "set") {
     set_arguments(words);
   } else if (name == "let") {
@@ -208,9 +212,8 @@ void ShellReader::assign(const ShellAssignment& one) {
   if (one.append) {
     const ShellValue* old = variables_.find(one.name);
     if (old != nullptr && old->array && !old->elements.empty()) {
-      ShellValue longer = *old;
-      longer.elements.front().text += value;
-      return variables_.set(one.name, std::move(longer));
+      if (ShellValue* longer = variables_.edit(one.name)) longer->elements.front().text += value;
+      return;
     }
     value = variables_.text(one.name).value_or("") + value;
   }
@@ -223,9 +226,6 @@ void ShellReader::assign(const ShellAssignment& one) {
 
 void ShellReader::assign_array(const ShellAssignment& one) {
   ShellValue value{.array = true};
-  const ShellValue* old = variables_.find(one.name);
-  if (one.append && old != nullptr) value = *old;
-  value.array = true;
   for (const ShellTerm& term : one.values) {
     const std::string_view plain =
         term.pieces.empty() ? std::string_view() : std::string_view(term.pieces.front().text);
@@ -238,31 +238,40 @@ void ShellReader::assign_array(const ShellAssignment& one) {
     }
     for (ShellWord& word : expansion_.words(term)) value.elements.push_back(std::move(word));
   }
-  for (const ShellWord& word : value.elements) budget_.word(word.text, place(one.line));
-  variables_.set(one.name, std::move(value));
+  ShellValue* const longer = one.append ? variables_.edit(one.name) : nullptr;
+  if (longer == nullptr) return variables_.set(one.name, std::move(value));
+  longer->array = true;
+  std::ranges::move(value.elements, std::back_inserter(longer->elements));
+  for (auto& [key, word] : value.keyed) longer->keyed[key] = std::move(word);
 }
 
 /// `NAME[index]=value`.
 void ShellReader::assign_element(const ShellAssignment& one) {
-  const ShellWord word = word_of(expansion_.text(one.values.front()), place(one.line));
-  const ShellValue* old = variables_.find(one.name);
-  ShellValue value = old == nullptr ? ShellValue() : *old;
-  value.array = true;
-  for (const ShellWord& element : value.elements) budget_.word(element.text, place(one.line));
+  ShellWord word = word_of(expansion_.text(one.values.front()), place(one.line));
+  const ShellValue* const old = variables_.find(one.name);
   const bool number =
       !one.index->empty() && one.index->find_first_not_of("0123456789$") == std::string::npos;
-  const auto at =
-      number || value.keyed.empty() ? expansion_.arithmetic(*one.index, one.line) : std::nullopt;
-  if (number && at && at->value >= 0 && static_cast<std::size_t>(at->value) < kMostIndexed) {
-    const auto index = static_cast<std::size_t>(at->value);
-    if (value.elements.size() <= index)
-      value.elements.resize(index + 1, word_of("", place(one.line)));
-    value.elements[index] = word;
-  } else {
-    value.keyed[expansion_.text(
-        parse_word(*one.index, script_.files[expansion_.file()], one.line))] = word;
+  const bool counts = number || old == nullptr || old->keyed.empty();
+  const auto at = counts ? expansion_.arithmetic(*one.index, one.line) : std::nullopt;
+  const bool by_number =
+      number && at && at->value >= 0 && static_cast<std::size_t>(at->value) < kMostIndexed;
+  const std::string key =
+      by_number
+          ? std::string()
+          : expansion_.text(parse_word(*one.index, script_.files[expansion_.file()], one.line));
+  ShellValue* const value = variables_.edit(one.name);
+  if (value == nullptr) return variables_.set(one.name, {.array = true});
+  value->array = true;
+  if (!by_number) {
+    value->keyed[key] = std::move(word);
+    return;
   }
-  variables_.set(one.name, std::move(value));
+  const auto index = static_cast<std::size_t>(at->value);
+  while (value->elements.size() <= index) {
+    budget_.word("", place(one.line));
+    value->elements.push_back(word_of("", place(one.line)));
+  }
+  value->elements[index] = std::move(word);
 }
 
 void ShellReader::declare(const ShellNode& node, const Words& words) {

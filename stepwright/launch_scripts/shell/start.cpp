@@ -15,6 +15,8 @@ namespace {
 using NodeKind = ShellNode::Kind;
 constexpr int kFilesDeep = 8;
 constexpr std::size_t kMostKept = std::size_t{1} << 20;
+/// What a look through an option of a batch system takes, as characters that are worked with.
+constexpr std::size_t kWorkOfOption = 200;
 
 bool is_shell(std::string_view word) {
   static constexpr std::array<std::string_view, 4> kShells = {"bash", "sh", "zsh", "dash"};
@@ -138,6 +140,7 @@ ShellStatus ShellReader::start(const ShellNode& node, Words words) {
     budget_.word(value.text, place(node.line));
     value = told(std::move(value));
   }
+  for (const ShellWord& word : launchers_) budget_.word(word.text, place(node.line));
   for (const ShellWord& word : words) command.words.push_back(told(word));
   const std::string name = command.words.front().text;
   script_.commands.push_back(std::move(command));
@@ -218,6 +221,7 @@ void ShellReader::in_shell_of_its_own(const std::map<std::string, ShellWord>& en
     if (is_shell_name(name)) inside.fix(name, value);
   }
   for (const auto& [name, value] : environment) {
+    budget_.word(value.text, {value.file, value.line});
     inside.set(name, {.elements = {value}});
     inside.mark_exported(name);
   }
@@ -254,7 +258,7 @@ bool ShellReader::go_on_with(const std::string& path, std::vector<std::string> a
   if (++files_deep_ > kFilesDeep) {
     budget_.fail(place(line), fmt::format("'{}' goes on with itself again and again", name));
   }
-  std::vector<std::string> before = variables_.arguments;
+  ShellArguments before = variables_.arguments;
   if (!same_shell || !arguments.empty()) variables_.arguments = std::move(arguments);
   if (source != sources_.end()) {
     if (!same_shell) take_batch_options(source->text);
@@ -288,9 +292,12 @@ void ShellReader::run_batch(const std::string& text, std::uint32_t line) {
 
 /// Takes the `#SBATCH` lines of a text, and sets what Slurm would.
 void ShellReader::take_batch_options(std::string_view text) {
+  budget_.work(text.size(), place(1));
   for (ShellWord& word : batch_options(text, expansion_.file())) {
+    budget_.word(word.text, place(word.line));
     script_.batch_options.push_back(told(std::move(word)));
   }
+  budget_.work(kWorkOfOption * script_.batch_options.size(), place(1));
   for (const auto& [name, value] : slurm_variables(script_.batch_options)) {
     if (variables_.find(name) == nullptr) variables_.set_text(name, value, {});
     variables_.mark_exported(name);
@@ -351,11 +358,13 @@ std::optional<std::string> ShellReader::printed_way(const ShellNode& node) {
   const std::vector<ShellNode>& parts = node.children;
   switch (node.kind) {
     case NodeKind::kList: return parts.size() == 1 ? printed_way(parts.front()) : std::nullopt;
-    case NodeKind::kAnd: return way(parts[0], &parts[1], nullptr);
-    case NodeKind::kOr:
-      return parts[0].kind == NodeKind::kAnd
-                 ? way(parts[0].children[0], &parts[0].children[1], &parts[1])
-                 : way(parts[0], nullptr, &parts[1]);
+    case NodeKind::kChain: {
+      const bool both = node.joints.front().needs_both;
+      if (parts.size() == 2)
+        return way(parts[0], both ? &parts[1] : nullptr, both ? nullptr : &parts[1]);
+      const bool yes_or_no = parts.size() == 3 && both && !node.joints.back().needs_both;
+      return yes_or_no ? way(parts[0], &parts[1], &parts[2]) : std::nullopt;
+    }
     case NodeKind::kIf:
       return way(parts[0].kind == NodeKind::kList && parts[0].children.size() == 1
                      ? parts[0].children.front()
@@ -416,7 +425,7 @@ std::optional<std::string> ShellReader::printed_by(const ShellNode& node, const 
     const std::size_t slash = path.find_last_of('/');
     return slash == std::string::npos ? "." : path.substr(0, slash);
   }
-  if (name == "getopt" && variables_.arguments.empty()) return " --";
+  if (name == "getopt" && variables_.arguments.size() == 0) return " --";
   if (name == "seq" && (rest.size() == 1 || rest.size() == 2)) {
     const std::string text =
         fmt::format("{{{}..{}}}", rest.size() == 1 ? "1" : rest.front().text, rest.back().text);

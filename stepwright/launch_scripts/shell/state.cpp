@@ -64,6 +64,7 @@ void ShellVariables::fix(const std::string& name, const std::string& text) {
 
 void ShellVariables::set(const std::string& name, ShellValue value) {
   const auto fixed = fixed_.find(name);
+  note_value(name);
   if (fixed == fixed_.end()) {
     values_[name] = std::move(value);
   } else if (value.array) {
@@ -77,17 +78,21 @@ void ShellVariables::set_text(const std::string& name, const std::string& text, 
 
 void ShellVariables::unset(const std::string& name) {
   if (is_fixed(name)) return;
+  note_value(name);
+  note_export(name);
   values_.erase(name);
   exported_.erase(name);
 }
 
-std::size_t ShellVariables::size() const {
-  std::size_t characters = 0;
-  for (const auto& [name, value] : values_) {
-    for (const ShellWord& word : value.elements) characters += word.text.size() + 1;
-    for (const auto& [key, word] : value.keyed) characters += word.text.size() + 1;
-  }
-  return characters;
+ShellValue* ShellVariables::edit(const std::string& name) {
+  if (is_fixed(name)) return nullptr;
+  note_value(name);
+  return &values_[name];
+}
+
+void ShellVariables::mark_exported(const std::string& name) {
+  note_export(name);
+  exported_[name] = true;
 }
 
 std::map<std::string, ShellWord> ShellVariables::exported() const {
@@ -101,12 +106,14 @@ std::map<std::string, ShellWord> ShellVariables::exported() const {
 
 void ShellVariables::make_local(const std::string& name) {
   if (hidden_.empty() || is_fixed(name)) return;
-  const ShellValue* old = find(name);
-  hidden_.back().try_emplace(name, old == nullptr ? std::nullopt : std::optional(*old));
+  if (hidden_.back().contains(name)) return;
+  hidden_.back().emplace(name, copy_of(name));
+  if (!subshells_.empty()) subshells_.back().local.emplace_back(hidden_.size() - 1, name);
 }
 
 void ShellVariables::leave() {
   for (auto& [name, value] : hidden_.back()) {
+    note_value(name);
     if (value) {
       values_[name] = std::move(*value);
     } else {
@@ -114,6 +121,49 @@ void ShellVariables::leave() {
     }
   }
   hidden_.pop_back();
+}
+
+std::optional<ShellValue> ShellVariables::copy_of(const std::string& name) {
+  constexpr std::size_t kOfWord = 64;
+  const ShellValue* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  for (const ShellWord& word : value->elements) copied_ += word.text.size() + kOfWord;
+  for (const auto& [key, word] : value->keyed) copied_ += word.text.size() + 2 * kOfWord;
+  return *value;
+}
+
+void ShellVariables::note_value(const std::string& name) {
+  if (subshells_.empty() || subshells_.back().values.contains(name)) return;
+  subshells_.back().values.emplace(name, copy_of(name));
+}
+
+void ShellVariables::note_export(const std::string& name) {
+  if (!subshells_.empty()) subshells_.back().exported.emplace(name, exported_.contains(name));
+}
+
+void ShellVariables::enter_subshell() { subshells_.push_back({.arguments = arguments}); }
+
+void ShellVariables::leave_subshell() {
+  Before before = std::move(subshells_.back());
+  subshells_.pop_back();
+  for (auto& [name, value] : before.values) {
+    if (value) {
+      values_[name] = std::move(*value);
+    } else {
+      values_.erase(name);
+    }
+  }
+  for (const auto& [name, was] : before.exported) {
+    if (was) {
+      exported_[name] = true;
+    } else {
+      exported_.erase(name);
+    }
+  }
+  for (const auto& [level, name] : before.local) {
+    if (level < hidden_.size()) hidden_[level].erase(name);
+  }
+  arguments = std::move(before.arguments);
 }
 
 std::vector<ShellWord> split_words(const ShellWord& text) {

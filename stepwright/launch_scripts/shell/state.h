@@ -1,10 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stepwright/launch_scripts/shell/script.h"
@@ -48,6 +52,25 @@ struct ShellValue {
   [[nodiscard]] std::vector<ShellWord> all() const;
 };
 
+/// `$1`, `$2`, ...; copies share the texts, and those in front can be passed over at no cost.
+class ShellArguments {
+ public:
+  ShellArguments() : ShellArguments(std::vector<std::string>()) {}
+  ShellArguments(std::vector<std::string> texts)
+      : texts_(std::make_shared<const std::vector<std::string>>(std::move(texts))) {}
+
+  [[nodiscard]] std::span<const std::string> all() const {
+    return std::span(*texts_).subspan(passed_);
+  }
+  [[nodiscard]] std::size_t size() const { return texts_->size() - passed_; }
+  /// Leaves out so many in front, or all.
+  void shift(std::size_t count) { passed_ += std::min(count, size()); }
+
+ private:
+  std::shared_ptr<const std::vector<std::string>> texts_;
+  std::size_t passed_ = 0;
+};
+
 /// The variables of a script as they are at one point of it.
 class ShellVariables {
  public:
@@ -61,9 +84,9 @@ class ShellVariables {
   void set(const std::string& name, ShellValue value);
   void set_text(const std::string& name, const std::string& text, ShellPlace place);
   void unset(const std::string& name);
-  void mark_exported(const std::string& name) { exported_[name] = true; }
-  /// Characters of all values.
-  [[nodiscard]] std::size_t size() const;
+  /// The value to change in place, made where there is none; null pointer where nothing changes it.
+  ShellValue* edit(const std::string& name);
+  void mark_exported(const std::string& name);
   /// Those that programs see.
   [[nodiscard]] std::map<std::string, ShellWord> exported() const;
 
@@ -72,14 +95,34 @@ class ShellVariables {
   void make_local(const std::string& name);
   void leave();
 
-  std::vector<std::string> arguments;  ///< `$1`, `$2`, ...
-  std::string zero;                    ///< `$0`
+  /// From here to `leave_subshell`, which takes back each change, all changes are noted.
+  void enter_subshell();
+  void leave_subshell();
+  /// Work that keeping values of before has taken since the last call, in characters.
+  [[nodiscard]] std::size_t take_copied() { return std::exchange(copied_, 0); }
+
+  ShellArguments arguments;
+  std::string zero;  ///< `$0`
 
  private:
+  /// What a subshell found before it changed it.
+  struct Before {
+    std::map<std::string, std::optional<ShellValue>> values{};
+    std::map<std::string, bool> exported{};
+    std::vector<std::pair<std::size_t, std::string>> local{};  ///< Names put into `hidden_`.
+    ShellArguments arguments{};
+  };
+  /// To be called before the value of a variable changes, and before its export does.
+  void note_value(const std::string& name);
+  void note_export(const std::string& name);
+  [[nodiscard]] std::optional<ShellValue> copy_of(const std::string& name);
+
   std::map<std::string, ShellValue> values_;
   std::map<std::string, bool> exported_;
   std::map<std::string, std::string> fixed_;
   std::vector<std::map<std::string, std::optional<ShellValue>>> hidden_;
+  std::vector<Before> subshells_;
+  std::size_t copied_ = 0;
 };
 
 /// Words that blanks part; none within an open place.

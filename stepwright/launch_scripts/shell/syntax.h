@@ -45,13 +45,19 @@ struct ShellAssignment {
   std::uint32_t line = 0;
 };
 
+/// `&&` or `||` of a chain of commands, which the shell works off from left to right.
+struct ShellJoint {
+  bool needs_both = false;  ///< `&&`.
+  /// Bytes of the chain's `source` that stand before it, without blanks at their end.
+  std::size_t source_end = 0;
+};
+
 /// A command of a shell script, with those inside it.
 struct ShellNode {
   enum class Kind : std::uint8_t {
     kSimple,      ///< `assignments` and `words`.
     kList,        ///< `children`, one after the other.
-    kAnd,         ///< Two `children`.
-    kOr,          ///< Two `children`.
+    kChain,       ///< `children` with `joints` between them.
     kNot,         ///< One of `children`.
     kPipe,        ///< `children`.
     kSubshell,    ///< One of `children`.
@@ -66,7 +72,8 @@ struct ShellNode {
   };
   Kind kind = Kind::kSimple;
   std::uint32_t line = 0;
-  std::string source;  ///< Of a condition, as it is written.
+  std::string source;              ///< Of a condition, as it is written.
+  std::vector<ShellJoint> joints;  ///< One fewer than `children`.
   std::vector<ShellAssignment> assignments;
   std::vector<ShellTerm> words;
   std::vector<std::string> texts;

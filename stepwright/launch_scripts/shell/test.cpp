@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -62,7 +63,7 @@ class Test {
     ShellStatus left = all();
     while (here("||", "-o")) {
       ++at_;
-      left = either(left, all());
+      left = either(std::move(left), all());
     }
     return left;
   }
@@ -70,7 +71,7 @@ class Test {
     ShellStatus left = one();
     while (here("&&", "-a")) {
       ++at_;
-      left = both(left, one());
+      left = both(std::move(left), one());
     }
     return left;
   }
@@ -153,24 +154,24 @@ class Test {
   int depth_ = 0;
 };
 
-ShellStatus joint(const ShellStatus& a, const ShellStatus& b, bool ok, bool known) {
-  ShellStatus status{.ok = ok, .known = known};
-  if (known) return status;
-  status.open = a.open;
-  status.open.insert(status.open.end(), b.open.begin(), b.open.end());
-  return status;
+ShellStatus joint(ShellStatus a, ShellStatus b, bool ok, bool known) {
+  if (known) return {.ok = ok};
+  std::ranges::move(b.open, std::back_inserter(a.open));
+  return {.ok = ok, .known = false, .open = std::move(a.open)};
 }
 
 }  // namespace
 
-ShellStatus both(const ShellStatus& a, const ShellStatus& b) {
-  const bool settled = (a.known && !a.ok) || (b.known && !b.ok);
-  return joint(a, b, a.ok && b.ok, settled || (a.known && b.known));
+ShellStatus both(ShellStatus a, ShellStatus b) {
+  const bool known = (a.known && !a.ok) || (b.known && !b.ok) || (a.known && b.known);
+  const bool ok = a.ok && b.ok;
+  return joint(std::move(a), std::move(b), ok, known);
 }
 
-ShellStatus either(const ShellStatus& a, const ShellStatus& b) {
-  const bool settled = (a.known && a.ok) || (b.known && b.ok);
-  return joint(a, b, a.ok || b.ok, settled || (a.known && b.known));
+ShellStatus either(ShellStatus a, ShellStatus b) {
+  const bool known = (a.known && a.ok) || (b.known && b.ok) || (a.known && b.known);
+  const bool ok = a.ok || b.ok;
+  return joint(std::move(a), std::move(b), ok, known);
 }
 
 ShellStatus opposite(ShellStatus status) {

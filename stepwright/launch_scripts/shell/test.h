@@ -21,8 +21,8 @@ struct TestWord {
   bool sign = false;    ///< Unquoted, so that it may be `(`, `&&`, `-f` or `==`.
 };
 
-ShellStatus both(const ShellStatus& a, const ShellStatus& b);
-ShellStatus either(const ShellStatus& a, const ShellStatus& b);
+ShellStatus both(ShellStatus a, ShellStatus b);
+ShellStatus either(ShellStatus a, ShellStatus b);
 ShellStatus opposite(ShellStatus status);
 
 /// What `[ words ]` or `[[ words ]]` says. What is open counts as empty, a file as missing; a test

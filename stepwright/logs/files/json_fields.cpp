@@ -2,8 +2,11 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+
+#include "stepwright/logs/record.h"
 
 namespace stepwright::logs {
 namespace {
@@ -55,6 +58,11 @@ std::optional<std::int64_t> integer_in(const dom::element& object, std::string_v
   return to_whole(value);
 }
 
+std::optional<std::int64_t> ranks_in(const dom::element& object, std::string_view key) {
+  const auto whole = integer_in(object, key);
+  return whole && *whole >= 0 && *whole <= kMostJobRanks ? whole : std::nullopt;
+}
+
 std::optional<double> number_in(const dom::element& object, std::string_view key) {
   double number = 0;
   if (object[key].get(number) != simdjson::SUCCESS) return std::nullopt;
@@ -99,6 +107,28 @@ std::optional<std::int64_t> to_integer(std::string_view text) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), whole);
   if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
   return whole;
+}
+
+std::vector<std::int64_t> listed_ranks(const dom::element& group, std::string_view key) {
+  auto ranks = integers_in(group, key).value_or(std::vector<std::int64_t>{});
+  const auto strange = [](std::int64_t rank) { return rank < 0 || rank >= kMostJobRanks; };
+  if (std::ranges::any_of(ranks, strange)) ranks.clear();
+  return ranks;
+}
+
+bool repeats_key(const dom::element& value) {
+  dom::array list;
+  if (value.get(list) == simdjson::SUCCESS)
+    return std::any_of(list.begin(), list.end(), repeats_key);
+  dom::object mapping;
+  if (value.get(mapping) != simdjson::SUCCESS) return false;
+  std::vector<std::string_view> keys;
+  for (const auto [key, member] : mapping) {
+    if (repeats_key(member)) return true;
+    keys.push_back(key);
+  }
+  std::ranges::sort(keys);
+  return std::ranges::adjacent_find(keys) != keys.end();
 }
 
 std::string_view glimpse(std::string_view json, std::string_view quoted_key) {

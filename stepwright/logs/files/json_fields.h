@@ -26,6 +26,9 @@ std::string spelt(const simdjson::dom::element& value);
 std::optional<std::int64_t> integer_in(const simdjson::dom::element& object, std::string_view key);
 std::optional<double> number_in(const simdjson::dom::element& object, std::string_view key);
 
+/// The number of ranks of a job or group, or a rank; nothing where no job has so many.
+std::optional<std::int64_t> ranks_in(const simdjson::dom::element& object, std::string_view key);
+
 /// Whole numbers of a list, or of a text that holds one ("[0, 1]"); nothing when one of them is no
 /// number or the list is cut short by dots.
 std::optional<std::vector<std::int64_t>> integers_in(const simdjson::dom::element& object,
@@ -34,6 +37,12 @@ std::optional<std::vector<std::int64_t>> integers_of(std::string_view list);
 
 /// A number as a text spells it, all of it.
 std::optional<std::int64_t> to_integer(std::string_view text);
+
+/// The ranks that a group lists; empty where they are not such as a job has.
+std::vector<std::int64_t> listed_ranks(const simdjson::dom::element& group, std::string_view key);
+
+/// Whether a mapping in a value, or itself, has a key twice.
+bool repeats_key(const simdjson::dom::element& value);
 
 /// The value of the first member of that key in a text of JSON, found without parsing it: a text
 /// without its quotes or a number; empty when absent. For leaving out what nobody needs.

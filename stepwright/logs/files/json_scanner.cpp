@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::logs {
 namespace {
@@ -193,15 +196,20 @@ class JsonScanner {
   }
 
   void members() {
+    std::set<std::string> keys;
     bool first = true;
     while (separated('}', first)) {
       first = false;
       if (next("a key") != '"') fail("a key in quotes is missing");
       const std::string_view quoted = value();
       const std::string key(quoted.substr(1, quoted.size() - 2));
+      if (!keys.insert(key).second)
+        fail(fmt::format("the key '{}' is given twice", printable(key)));
       if (next("a colon") != ':') fail("a colon is missing");
       ++at_;
-      if (next("a value") == '[' && std::ranges::find(lists_, key) != lists_.end()) {
+      const bool opens = next("a value") == '[';
+      if (std::ranges::find(lists_, key) != lists_.end()) {
+        if (!opens) fail(fmt::format("'{}' must be a list", key));
         ++at_;
         elements(key);
       } else {

@@ -29,8 +29,8 @@ inline constexpr std::size_t kJsonPadding = 64;
 /// Hands out a document, a mapping or a list, piece by piece in bounded memory: the elements of the
 /// members named in `lists`, every other member whole, or the elements of a document that is a
 /// list. Looks no deeper than the brackets: whoever takes a piece reads it. Fails with `kInput` and
-/// the byte where the document ends too early, is no JSON, is nested deeper than 100 levels, or a
-/// piece is larger than 64 MiB.
+/// the byte where the document ends too early, is no JSON, says a key twice, is nested deeper than
+/// 100 levels, where a member named in `lists` is none, or a piece is larger than 64 MiB.
 void scan_json(ByteSource& source, std::span<const std::string_view> lists,
                const std::function<void(const JsonPiece&)>& take);
 

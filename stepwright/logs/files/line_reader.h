@@ -9,6 +9,9 @@
 
 namespace stepwright::logs {
 
+/// Why a line that is cut is not explained.
+inline constexpr const char* kCutLine = "a line longer than 1 MiB, of which the rest is not read";
+
 /// Lines of a text from front to back, in bounded memory.
 class LineReader {
  public:

@@ -1,6 +1,7 @@
 #include "stepwright/logs/files/object_splitter.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepwright::logs {
@@ -15,7 +16,8 @@ class ObjectSplitter {
   void add(char c) {
     if (c == '\n') ++line_;
     if (depth_ == 0) {
-      if (c != '{') return;
+      if (strange_ && (c == '{' || c == '\n')) give_strange();
+      if (c != '{') return between(c);
       begun_ = line_;
       object_.clear();
     }
@@ -33,10 +35,28 @@ class ObjectSplitter {
   }
 
   void end() {
+    if (strange_) give_strange();
     if (depth_ > 0) give(false);
   }
 
  private:
+  /// Between objects stand commas and the brackets of their list.
+  void between(char c) {
+    constexpr std::string_view kExpected = " \t\r\n,[]\xEF\xBB\xBF";
+    if (!strange_ && kExpected.find(c) != std::string_view::npos) return;
+    if (!strange_) {
+      begun_ = line_;
+      object_.clear();
+    }
+    strange_ = true;
+    if (object_.size() < kLargestObject) object_ += c;
+  }
+
+  void give_strange() {
+    strange_ = false;
+    give(false);
+  }
+
   void give(bool whole) { take_({.text = object_, .line = begun_, .whole = whole}); }
 
   const std::function<void(const TextObject&)>& take_;
@@ -44,6 +64,7 @@ class ObjectSplitter {
   std::int64_t line_ = 1;
   std::int64_t begun_ = 1;
   std::int64_t depth_ = 0;
+  bool strange_ = false;  ///< Text that is no object has begun.
   bool in_text_ = false;
   bool escaped_ = false;
 };

@@ -10,10 +10,12 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::logs {
 namespace {
@@ -21,6 +23,7 @@ namespace {
 // Texts that a dump names again and again take ten to thirty times their references.
 constexpr std::size_t kMostGrowth = 100;
 constexpr std::size_t kGrowsFreely = std::size_t{1} << 20;
+constexpr std::size_t kLargestText = std::size_t{2} << 30;
 constexpr int kDeepestPickle = 100;
 
 /// A value, in an arena: containers name others by their place.
@@ -86,6 +89,7 @@ class PickleReader {
     while (step()) {
     }
     if (stack_.size() != 1) fail("the pickle does not end with one value");
+    if (at_ < bytes_.size()) fail_there(at_, "text after the end of the pickle");
     std::string text;
     write(stack_.front(), 0, text);
     return text;
@@ -316,14 +320,15 @@ class PickleReader {
     if (depth > kDeepestPickle) {
       fail_there(value.offset, "a value that holds itself, or is nested deeper than 100 levels");
     }
-    if (text.size() > kGrowsFreely + kMostGrowth * bytes_.size()) {
-      fail_there(value.offset, "values that grow to more than 100 times the pickle");
+    if (text.size() > std::min(kGrowsFreely + kMostGrowth * bytes_.size(), kLargestText)) {
+      fail_there(value.offset, "values that grow to more than 100 times the pickle, or 2 GiB");
     }
     if (value.kind == PickleValue::Kind::kScalar) {
       text += value.scalar;
       return;
     }
     const bool mapping = value.kind == PickleValue::Kind::kMapping;
+    if (mapping) check_keys(value);
     text += mapping ? '{' : '[';
     for (std::size_t i = 0; i < value.inside.size(); ++i) {
       const bool key = mapping && i % 2 == 0;
@@ -335,6 +340,16 @@ class PickleReader {
       }
     }
     text += mapping ? '}' : ']';
+  }
+
+  void check_keys(const PickleValue& mapping) const {
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < mapping.inside.size(); i += 2) {
+      const PickleValue& key = values_[mapping.inside[i]];
+      if (!seen.insert(key.scalar).second) {
+        fail_there(key.offset, fmt::format("the key {} is given twice", printable(key.scalar)));
+      }
+    }
   }
 
   void write_key(Id id, std::string& text) const {

@@ -167,10 +167,11 @@ class ChakraReader {
     while (const auto field = fields.next()) {
       if (field->number == 1) writer_.source().version = std::string(field->bytes);
     }
+    if (fields.damaged()) fail("metadata that are damaged");
   }
 
   /// An attribute's name and its value, whichever of the types holds it.
-  static void attribute(std::string_view message, std::string_view& name, ProtoField& value) {
+  void attribute(std::string_view message, std::string_view& name, ProtoField& value) const {
     ProtoFields fields(message);
     while (const auto field = fields.next()) {
       if (field->number == 1) {
@@ -179,6 +180,7 @@ class ChakraReader {
         value = *field;
       }
     }
+    if (fields.damaged()) fail("an attribute that is damaged");
   }
 
   void node(std::string_view message) {

@@ -52,6 +52,12 @@ std::optional<std::int64_t> take_size(std::string_view& text) {
   return std::llround(bytes);
 }
 
+/// Whether calls can have taken so long: milliseconds, of all calls of a run together.
+bool is_latency(double milliseconds) {
+  constexpr double kLongest = 1e11;  // three years
+  return milliseconds >= 0 && milliseconds <= kLongest;
+}
+
 /// Names that torch.distributed does not have.
 std::optional<LogOperation> deepspeed_call(std::string_view name) {
   name = trimmed(name.substr(0, name.find('|')));
@@ -88,6 +94,7 @@ class DeepSpeedTextReader {
     for (std::string_view text; lines.next(text);) {
       ++writer_.source().lines;
       number_ = lines.number();
+      if (lines.cut()) explain_not(kCutLine);
       line(text);
     }
     finish();
@@ -95,9 +102,20 @@ class DeepSpeedTextReader {
 
  private:
   void line(std::string_view text) {
+    // A carriage return overwrites what stands before it; each part counts.
+    for (std::size_t end = text.find('\r'); end != std::string_view::npos; end = text.find('\r')) {
+      part(text.substr(0, end));
+      text.remove_prefix(end + 1);
+    }
+    part(text);
+  }
+
+  void part(std::string_view text) {
     if (const std::size_t at = text.find("comm op:"); at != std::string_view::npos) {
       in_table_ = false;
-      if (!call(text.substr(at + 8))) explain_not("a line of the logger that is cut");
+      if (!call(text.substr(at + 8))) {
+        explain_not("a line of the logger that is cut, or says what no call takes");
+      }
       note_rank(text.substr(0, at));
     } else if (text.find("Comm. Op") != std::string_view::npos) {
       in_table_ = text.find("straggler") == std::string_view::npos;
@@ -122,7 +140,8 @@ class DeepSpeedTextReader {
       const std::size_t at = before.find(mark);
       if (at == std::string_view::npos) continue;
       std::string_view rest = before.substr(at + mark.size());
-      if (const auto rank = take_number(rest)) rank_ = static_cast<std::int64_t>(*rank);
+      const auto rank = take_number(rest);
+      if (rank && *rank >= 0 && *rank < kMostJobRanks) rank_ = static_cast<std::int64_t>(*rank);
     }
   }
 
@@ -137,7 +156,8 @@ class DeepSpeedTextReader {
     std::string_view spelt_size = text.substr(size + 9);
     const auto milliseconds = take_number(spelt_time);
     const auto bytes = take_size(spelt_size);
-    if (!operation || !milliseconds || !bytes) return false;
+    if (!operation || !milliseconds || !bytes || !is_latency(*milliseconds)) return false;
+    if (spelt_size.find("comm op:") != std::string_view::npos) return false;
     LogRecord record = deepspeed_record(*operation, *bytes);
     record.line = number_;
     order_[name].push_back(verbose_.size());
@@ -156,6 +176,7 @@ class DeepSpeedTextReader {
     const auto count = take_number(text);
     const auto total = take_number(text);
     if (!bytes || !count || !total || !(*count >= 1) || *count > 1e12) return false;
+    if (!is_latency(*total)) return false;
     if (in_stragglers_ || !operation_) return in_stragglers_;
     LogRecord record = deepspeed_record(*operation_, *bytes);
     record.line = number_;
@@ -216,6 +237,7 @@ class DeepSpeedRawReader {
     if (parser.parse(text_).get(root) != simdjson::SUCCESS) {
       fail_input(fmt::format("{}: is no JSON", name_));
     }
+    if (repeats_key(root)) fail_input(fmt::format("{}: a mapping has a key twice", name_));
     dom::element operations = root;
     if (root["summary"].get(operations) == simdjson::SUCCESS) read_metadata(root);
     dom::object mapping;
@@ -230,8 +252,8 @@ class DeepSpeedRawReader {
   void read_metadata(const dom::element& root) {
     dom::element metadata;
     if (root["metadata"].get(metadata) != simdjson::SUCCESS) return;
-    writer_.source().world = integer_in(metadata, "world_size").value_or(0);
-    rank_ = integer_in(metadata, "rank").value_or(kUnknown);
+    writer_.source().world = ranks_in(metadata, "world_size").value_or(0);
+    rank_ = ranks_in(metadata, "rank").value_or(kUnknown);
   }
 
   void operation(std::string_view name, const dom::element& sizes) {
@@ -267,10 +289,19 @@ class DeepSpeedRawReader {
       return true;
     }
     dom::array times;
-    if (value.at(1).get(times) != simdjson::SUCCESS) return false;
+    std::int64_t count = 0;
+    if (value.at(0).get(count) != simdjson::SUCCESS ||
+        value.at(1).get(times) != simdjson::SUCCESS ||
+        count != static_cast<std::int64_t>(times.size())) {
+      return false;
+    }
+    std::vector<double> latencies;
     for (const dom::element time : times) {
       double milliseconds = 0;
-      if (time.get(milliseconds) != simdjson::SUCCESS) return false;
+      if (time.get(milliseconds) != simdjson::SUCCESS || !is_latency(milliseconds)) return false;
+      latencies.push_back(milliseconds);
+    }
+    for (const double milliseconds : latencies) {
       record.duration_s = milliseconds * 1e-3;
       writer_.add(record);
     }

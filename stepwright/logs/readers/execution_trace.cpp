@@ -18,6 +18,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
+constexpr std::int64_t kWidestTraced = 64;  ///< Bytes.
+
 /// A call as a node says it.
 struct HostCall {
   std::int64_t node = 0;
@@ -61,6 +63,9 @@ class ExecutionTraceReader {
     if (parser_.parse(piece.text.data(), piece.text.size(), false).get(node) != simdjson::SUCCESS) {
       return writer_.source().cannot_explain(piece.number, "a node that is no JSON");
     }
+    if (repeats_key(node)) {
+      return writer_.source().cannot_explain(piece.number, "a node that says a key twice");
+    }
     dom::element inputs = node;
     if (node["inputs"].get(inputs) != simdjson::SUCCESS && node.is_object()) inputs = node;
     if (groups) return read_groups(inputs);
@@ -87,8 +92,8 @@ class ExecutionTraceReader {
     if (parser.parse(copy).get(list) != simdjson::SUCCESS) return;
     for (const dom::element group : list) {
       std::string name(text_in(group, "pg_name"));
-      auto ranks = integers_in(group, "ranks").value_or(std::vector<std::int64_t>{});
-      const std::int64_t size = integer_in(group, "group_size").value_or(std::ssize(ranks));
+      auto ranks = listed_ranks(group, "ranks");
+      const std::int64_t size = ranks_in(group, "group_size").value_or(std::ssize(ranks));
       if (std::ssize(ranks) != size) ranks.clear();
       groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
     }
@@ -132,7 +137,7 @@ class ExecutionTraceReader {
     if (name == "in_msg_nelems") call.in_elements = integer_in(attribute, "value").value_or(0);
     if (name == "out_msg_nelems") call.out_elements = integer_in(attribute, "value").value_or(0);
     if (name == "in_split_size") call.parts = integers_of(text_in(attribute, "value"));
-    if (name == "pg_size") call.group_size = integer_in(attribute, "value").value_or(0);
+    if (name == "pg_size") call.group_size = ranks_in(attribute, "value").value_or(0);
   }
 
   /// Tensors are [id, storage, offset, elements, bytes of one, device], here in lists.
@@ -144,7 +149,9 @@ class ExecutionTraceReader {
       std::int64_t count = 0;
       if (tensor.is_array() && tensor.at(3).get(count) == simdjson::SUCCESS && count > 0 &&
           !__builtin_add_overflow(elements, count, &elements)) {
-        element_bytes = tensor.at(4).get_int64().value_unsafe();
+        std::int64_t width = 0;
+        const bool known = tensor.at(4).get(width) == simdjson::SUCCESS;
+        element_bytes = known && width <= kWidestTraced ? width : 0;
       }
     }
   }
@@ -185,8 +192,10 @@ class ExecutionTraceReader {
       source.world = std::max(source.world, group.size);
       for (const std::int64_t rank : group.ranks) source.world = std::max(source.world, rank + 1);
     }
+    std::int64_t listed = 0;
     for (auto& [name, group] : groups_) {
-      if (!group.ranks.empty() || group.size != source.world || group.size > kMostRanks) continue;
+      listed += group.size;
+      if (!group.ranks.empty() || group.size != source.world || listed > kMostRanks) continue;
       for (std::int64_t rank = 0; rank < group.size; ++rank) group.ranks.push_back(rank);
     }
     for (HostCall& call : described_.empty() ? operators_ : described_) add(call);

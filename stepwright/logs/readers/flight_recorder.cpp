@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "stepwright/core/error.h"
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/files/json_scanner.h"
@@ -56,17 +57,21 @@ class FlightRecorderReader {
 
   bool parse(const JsonPiece& piece, dom::element& value) {
     return parser_.parse(piece.text.data(), piece.text.size(), false).get(value) ==
-           simdjson::SUCCESS;
+               simdjson::SUCCESS &&
+           !repeats_key(value);
   }
 
   void groups(const JsonPiece& piece) {
     dom::element value;
     dom::object mapping;
-    if (!parse(piece, value) || value.get(mapping) != simdjson::SUCCESS) return;
+    if (!parse(piece, value) || value.get(mapping) != simdjson::SUCCESS) {
+      fail_input(fmt::format("{}: byte {}: 'pg_config' must be a mapping of groups, each once",
+                             bytes_.name(), piece.offset + 1));
+    }
     for (const auto [key, group] : mapping) {
       LogCommunicator known{.name = std::string(text_in(group, "name"))};
       if (known.name.empty()) known.name = std::string(key);
-      known.ranks = integers_in(group, "ranks").value_or(std::vector<std::int64_t>{});
+      known.ranks = listed_ranks(group, "ranks");
       known.size = std::ssize(known.ranks);
       writer_.source().world = std::max(writer_.source().world, known.size);
       for (const std::int64_t rank : known.ranks) {
@@ -80,7 +85,9 @@ class FlightRecorderReader {
                                   std::string_view types) {
     DumpedTensors tensors;
     dom::array list;
-    if (entry[sizes].get(list) != simdjson::SUCCESS) return tensors;
+    const auto error = entry[sizes].get(list);
+    if (error == simdjson::NO_SUCH_FIELD) return tensors;
+    if (error != simdjson::SUCCESS) return {kUnknown, 0};
     for (const dom::element shape : list) {
       dom::array extents;
       if (shape.get(extents) != simdjson::SUCCESS) return {kUnknown, 0};

@@ -72,6 +72,10 @@ bool is_chakra(std::string_view text) {
 
 LogFormat recognise_log(ByteSource& bytes) {
   std::string_view text = bytes.beginning();
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    fail_input(
+        fmt::format("{0}: is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {0}", bytes.name()));
+  }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.starts_with('\x80')) return LogFormat::kFlightRecorder;
   const std::size_t first = text.find_first_not_of(" \t\r\n");

@@ -150,18 +150,22 @@ class KinetoCalls : public KinetoTaker {
         simdjson::SUCCESS) {
       return cannot_parse(member.offset);
     }
-    rank_ = integer_in(info, "rank").value_or(kUnknown);
-    writer_.source().world = integer_in(info, "world_size").value_or(0);
+    rank_ = ranks_in(info, "rank").value_or(kUnknown);
+    writer_.source().world = ranks_in(info, "world_size").value_or(0);
     writer_.source().version = std::string(text_in(info, "nccl_version"));
     if (!writer_.source().version.empty()) writer_.source().version.insert(0, "NCCL ");
     group_count_ = integer_in(info, "pg_count").value_or(0);
     dom::array groups;
     if (info["pg_config"].get(groups) != simdjson::SUCCESS) return;
+    std::int64_t listed = 0;
     for (const dom::element group : groups) {
       const std::string name(text_in(group, "pg_name"));
-      const std::int64_t size = integer_in(group, "pg_size").value_or(0);
-      auto ranks = integers_in(group, "ranks").value_or(std::vector<std::int64_t>{});
-      if (ranks.empty() && size == writer_.source().world) ranks = all_ranks(size);
+      const std::int64_t size = ranks_in(group, "pg_size").value_or(0);
+      auto ranks = listed_ranks(group, "ranks");
+      if (ranks.empty() && size == writer_.source().world) {
+        listed += size;
+        if (listed <= kMostRanks) ranks = all_ranks(size);
+      }
       if (std::ssize(ranks) != size) ranks.clear();
       groups_[name] = {.name = name, .size = size, .ranks = std::move(ranks)};
     }
@@ -259,11 +263,14 @@ class KinetoCalls : public KinetoTaker {
     }
     if (message.group_size < 1) return -1;
     auto ranks = integers_of(message.ranks).value_or(std::vector<std::int64_t>{});
-    if (message.ranks == "[]" && message.group_size == writer_.source().world) {
-      ranks = all_ranks(message.group_size);
-    }
     if (std::ssize(ranks) != message.group_size) ranks.clear();
-    return writer_.communicator(message.group + message.ranks, message.group_size, ranks);
+    const std::int32_t known =
+        writer_.communicator(message.group + message.ranks, message.group_size, ranks);
+    LogCommunicator& group = writer_.communicator(known);
+    if (group.ranks.empty() && message.ranks == "[]" && group.size == writer_.source().world) {
+      group.ranks = all_ranks(group.size);
+    }
+    return known;
   }
 
   /// Types of operators that hide them: the n-th of so many elements is the n-th annotation of as

@@ -49,7 +49,7 @@ TraceMessage described_message(const simdjson::dom::element& event, std::int64_t
   message.name = text_in(args, "Collective name");
   message.group = text_in(args, "Process Group Name");
   message.ranks = spelt_in(args, "Process Group Ranks");
-  message.group_size = integer_in(args, "Group size").value_or(0);
+  message.group_size = ranks_in(args, "Group size").value_or(0);
   message.in_elements = integer_in(args, "In msg nelems").value_or(0);
   message.out_elements = integer_in(args, "Out msg nelems").value_or(0);
   message.type = text_in(args, "dtype");

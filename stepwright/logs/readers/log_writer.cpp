@@ -1,5 +1,7 @@
 #include "stepwright/logs/readers/log_writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -8,6 +10,9 @@
 
 namespace stepwright::logs {
 namespace {
+
+/// Parts of all-to-alls in equal parts that one file may have: an entry each in memory.
+constexpr std::int64_t kMostEqualParts = std::int64_t{1} << 26;
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -34,6 +39,7 @@ std::int32_t LogWriter::communicator(const std::string& name, std::int64_t size,
   const auto [place, fresh] =
       known_.try_emplace(name, static_cast<std::int32_t>(log_.communicators.size()));
   if (fresh) log_.communicators.push_back({.name = name, .size = 0, .ranks = {}});
+  if (size > kMostJobRanks) size = 0;
   LogCommunicator& found = communicator(place->second);
   if (found.size == 0) found.size = size > 0 ? size : std::ssize(ranks);
   if (found.ranks.empty()) found.ranks = ranks;
@@ -48,6 +54,12 @@ LogRecord& LogWriter::add(LogRecord record) {
 void LogWriter::add_parts(const LogRecord& record, std::vector<std::int64_t> rows) {
   if (const std::int64_t size = group_size(record.communicator);
       rows.empty() && size <= kMostRanks) {
+    equal_parts_ += size;
+    if (equal_parts_ > kMostEqualParts) {
+      return source().note(fmt::format(
+          "All-to-alls of equal parts have more than {} parts; those of later calls are not known.",
+          kMostEqualParts));
+    }
     rows.assign(static_cast<std::size_t>(size), 1);
   }
   std::int64_t all = 0;

@@ -47,6 +47,7 @@ class LogWriter {
   Log& log_;
   std::size_t source_;
   std::vector<LogRecord> records_;
+  std::int64_t equal_parts_ = 0;
   std::map<std::string, std::int32_t> known_;
 };
 

@@ -18,7 +18,6 @@
 namespace stepwright::logs {
 namespace {
 
-constexpr std::int64_t kMostPluginRanks = 10'000'000;
 constexpr std::int64_t kMostCalls = std::int64_t{1} << 48;
 
 std::int64_t whole_in(std::string_view text, std::string_view key) {
@@ -47,7 +46,7 @@ class NcclProfilerReader::File {
       begin(object, id, time_us);
     } else if (const auto open = open_.find(id); phase == "e" && open != open_.end()) {
       LogRecord record = reader_.log_.records[open->second];
-      record.duration_s = std::max(0.0, time_us * 1e-6 - record.start_s);
+      record.duration_s = time_us * 1e-6 - record.start_s;
       reader_.log_.records.set(open->second, record);
       open_.erase(open);
     }
@@ -68,7 +67,7 @@ class NcclProfilerReader::File {
     const std::int64_t bytes = buffer_bytes(whole_in(object.text, "\"Count\""), width);
     const std::string group(glimpse(object.text, "\"CommHash\""));
     const std::int64_t rank = whole_in(object.text, "\"Rank\"");
-    if (bytes == kUnknown || group.empty() || rank < 0 || rank > kMostPluginRanks) {
+    if (bytes == kUnknown || group.empty() || rank < 0 || rank >= kMostJobRanks) {
       return explain_not(object, "an event without count, type, communicator or rank");
     }
     const auto next = static_cast<std::int32_t>(reader_.groups_.size());
@@ -184,7 +183,10 @@ class NcclInspectorReader {
  private:
   bool object(const TextObject& object) {
     dom_element root;
-    if (!object.whole || parser_.parse(object.text).get(root) != simdjson::SUCCESS) return false;
+    if (!object.whole || parser_.parse(object.text).get(root) != simdjson::SUCCESS ||
+        repeats_key(root)) {
+      return false;
+    }
     dom_element header;
     dom_element call;
     if (root["header"].get(header) == simdjson::SUCCESS) read_header(header);
@@ -204,11 +206,11 @@ class NcclInspectorReader {
 
   /// The communicator and the rank in it, of this object and those that follow without a header.
   void read_header(const dom_element& header) {
-    const std::int64_t size = integer_in(header, "n_ranks").value_or(0);
+    const std::int64_t size = ranks_in(header, "n_ranks").value_or(0);
     const std::string_view id = text_in(header, "id");
-    const bool known = size >= 1 && size <= kMostPluginRanks && !id.empty();
+    const bool known = size >= 1 && !id.empty();
     communicator_ = known ? writer_.communicator(std::string(id), size) : -1;
-    rank_ = integer_in(header, "rank").value_or(kUnknown);
+    rank_ = ranks_in(header, "rank").value_or(kUnknown);
   }
 
   bool collective(const dom_element& call, const TextObject& object) {

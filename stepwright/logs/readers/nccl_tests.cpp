@@ -41,12 +41,20 @@ void read_nccl_tests(ByteSource& bytes, Log& log) {
       writer.source().cannot_explain(line, "a row without operation, ranks or size");
       continue;
     }
+    if (*ranks > kMostJobRanks) {
+      writer.source().cannot_explain(line, "more ranks than a job has");
+      continue;
+    }
     double time_us = 0;
     const std::string& spelt = row.cells[5];
     const auto read = std::from_chars(spelt.data(), spelt.data() + spelt.size(), time_us);
+    if (read.ec != std::errc() || read.ptr != spelt.data() + spelt.size()) {
+      writer.source().cannot_explain(line, "a row whose time is no number");
+      continue;
+    }
     writer.add({.line = line,
                 .payload_bytes = payload,
-                .duration_s = read.ec == std::errc() ? time_us * 1e-6 : kNoTime,
+                .duration_s = time_us * 1e-6,
                 .communicator = writer.communicator("all", *ranks),
                 .operation = test->operation,
                 .element_bytes = static_cast<std::uint8_t>(nccl_type_bytes(row.cells[3]))});

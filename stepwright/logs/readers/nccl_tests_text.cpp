@@ -112,6 +112,12 @@ CsvTable read_nccl_tests_text(std::string_view text, const std::string& name) {
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.find('\r') != std::string::npos) {
+      fail_input(fmt::format(
+          "{}:{}: a carriage return (CR) inside of the line; lines end with LF or CR LF", name,
+          number));
+    }
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
     if (!is_number(words[0])) {

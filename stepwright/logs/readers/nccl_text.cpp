@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
@@ -15,8 +17,10 @@
 namespace stepwright::logs {
 namespace {
 
-constexpr std::int64_t kMostNcclRanks = 10'000'000;
 constexpr std::size_t kLongestName = 64;  ///< Of an operation, with what follows it.
+constexpr std::size_t kLongestHost = 255;
+/// Ranks that groups of one job list in all; larger groups are known by their size alone.
+constexpr std::int64_t kMostListed = std::int64_t{1} << 24;
 
 constexpr std::string_view kNcclMarks[] = {" NCCL INFO ", " NCCL WARN ", " NCCL TRACE "};
 
@@ -110,6 +114,7 @@ void NcclTextReader::read(ByteSource& bytes) {
   LineReader lines(bytes);
   for (std::string_view text; lines.next(text);) {
     ++source_->lines;
+    if (lines.cut()) source_->cannot_explain(lines.number(), kCutLine);
     line(text, lines.number());
   }
 }
@@ -148,10 +153,11 @@ void NcclTextReader::line(std::string_view text, std::int64_t number) {
 std::size_t NcclTextReader::begin_of_prefix(std::string_view text) const {
   const auto prefix = prefix_at_end(text);
   if (!prefix) return text.size();
-  for (const Process& process : processes_) {
-    if (process.pid == prefix->pid && prefix->host.ends_with(process.host)) {
-      return prefix->begin + prefix->host.size() - process.host.size();
-    }
+  const auto hosts = hosts_.find(prefix->pid);
+  if (hosts == hosts_.end()) return prefix->begin;
+  for (std::size_t size = 1; size <= std::min(prefix->host.size(), kLongestHost); ++size) {
+    const std::size_t before = prefix->host.size() - size;
+    if (hosts->second.contains(prefix->host.substr(before))) return prefix->begin + before;
   }
   return prefix->begin;
 }
@@ -183,7 +189,10 @@ std::size_t NcclTextReader::process_of(std::string_view host, std::int64_t pid,
                                        std::int64_t device) {
   const auto [place, fresh] =
       known_processes_.try_emplace({std::string(host), pid, device}, processes_.size());
-  if (fresh) processes_.push_back({.host = std::string(host), .pid = pid, .device = device});
+  if (fresh) {
+    processes_.push_back({.host = std::string(host), .pid = pid, .device = device});
+    hosts_[pid].insert(std::string(host));
+  }
   return place->second;
 }
 
@@ -193,7 +202,7 @@ void NcclTextReader::initialised(std::size_t process, const Said& said) {
                 .id = std::string(said.of("commId")),
                 .rank = said.number("rank"),
                 .size = said.number("nranks")};
-  if (handle.size < 1 || handle.size > kMostNcclRanks) return;
+  if (handle.size < 1 || handle.size > kMostJobRanks) return;
   if (const std::string_view parent = said.of("parent"); !parent.empty() && handle.id.empty()) {
     const auto known = live_.find({process, std::string(parent)});
     if (known != live_.end() && !handles_[known->second].id.empty()) {
@@ -224,7 +233,7 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
     return source_->cannot_explain(number, fmt::format("an unknown operation, \"{}\"", name));
   }
   const std::int64_t size = said.number("nranks");
-  if (said.of("stream").empty() || said.of("comm").empty() || size < 1 || size > kMostNcclRanks) {
+  if (said.of("stream").empty() || said.of("comm").empty() || size < 1 || size > kMostJobRanks) {
     return source_->cannot_explain(number, "a call whose line is cut or mixed with another");
   }
   const std::int64_t element_bytes = nccl_type_bytes(said.number("datatype"));
@@ -252,19 +261,22 @@ void NcclTextReader::called(std::size_t process, const Said& said, std::int64_t 
 /// A call is one more message of an exchange, or ends it: an exchange has one opCount and no
 /// message twice.
 void NcclTextReader::exchanged(std::size_t handle, const ExchangedMessage& message) {
-  const auto ends = [&](const ExchangedMessage& before) {
-    return before.sequence != message.sequence ||
-           (before.peer == message.peer && before.operation == message.operation);
-  };
   const bool of_exchange = is_point_to_point(message.operation);
-  std::vector<ExchangedMessage>& batch = exchanges_[handle];
-  if (!of_exchange || std::ranges::any_of(batch, ends)) close_exchange(batch, handles_[handle]);
-  if (of_exchange) batch.push_back(message);
+  Exchange& exchange = exchanges_[handle];
+  const std::pair who(message.peer, message.operation);
+  const bool ends =
+      !exchange.messages.empty() &&
+      (exchange.messages.front().sequence != message.sequence || exchange.known.contains(who));
+  if (!of_exchange || ends) close_exchange(exchange, handles_[handle]);
+  if (!of_exchange) return;
+  exchange.messages.push_back(message);
+  exchange.known.insert(who);
 }
 
 /// An exchange that a framework wrote as sends to and receives from every rank, itself included,
 /// is one all-to-all: nobody else sends to itself.
-void NcclTextReader::close_exchange(std::vector<ExchangedMessage>& batch, const Handle& handle) {
+void NcclTextReader::close_exchange(Exchange& exchange, const Handle& handle) {
+  const std::vector<ExchangedMessage> batch = std::exchange(exchange, {}).messages;
   bool to_self = false;
   bool from_self = false;
   std::int64_t sent = 0;
@@ -289,7 +301,6 @@ void NcclTextReader::close_exchange(std::vector<ExchangedMessage>& batch, const 
     log_.sources[static_cast<std::size_t>(first.source)].note(
         "All-to-alls that were logged as sends and receives are counted as one call each.");
   }
-  batch.clear();
 }
 
 /// The rank of the parts is the process until all is read.
@@ -351,7 +362,7 @@ void NcclTextReader::count_tuned() {
 
 void NcclTextReader::finish() {
   if (handles_.empty() && tuned_.empty()) return;
-  for (auto& [handle, batch] : exchanges_) close_exchange(batch, handles_[handle]);
+  for (auto& [handle, exchange] : exchanges_) close_exchange(exchange, handles_[handle]);
   log_.records.erase_if([](const LogRecord& record) { return record.count == 0; });
   rank_processes();
   join_handles();
@@ -401,6 +412,7 @@ void NcclTextReader::assume_ranks(std::int64_t world) {
 
 void NcclTextReader::join_handles() {
   std::map<std::pair<std::string, std::int32_t>, std::int32_t> known;
+  MembersOfGroups members;
   for (Handle& handle : handles_) {
     const Process& process = processes_[handle.process];
     const auto next = static_cast<std::int32_t>(log_.communicators.size());
@@ -411,32 +423,57 @@ void NcclTextReader::join_handles() {
     if (handle.communicator == next) {
       log_.communicators.push_back({.name = handle.id, .size = handle.size, .ranks = {}});
     }
-    LogCommunicator& group = log_.communicators[static_cast<std::size_t>(handle.communicator)];
+    const LogCommunicator& group =
+        log_.communicators[static_cast<std::size_t>(handle.communicator)];
     if (handle.rank < 0 || handle.rank >= group.size || handle.size != group.size) continue;
-    group.ranks.resize(static_cast<std::size_t>(group.size), kUnknown);
-    group.ranks[static_cast<std::size_t>(handle.rank)] = process.rank;
+    members[handle.communicator][handle.rank] = process.rank;
   }
-  std::int64_t world = 0;
-  for (const Handle& handle : handles_) world = std::max(world, handle.size);
-  const auto group_of = [&](const Handle& handle) -> LogCommunicator& {
-    return log_.communicators[static_cast<std::size_t>(handle.communicator)];
-  };
-  const auto complete = [](const LogCommunicator& group) {
-    return !group.ranks.empty() && std::ranges::find(group.ranks, kUnknown) == group.ranks.end();
-  };
-  for (const Handle& handle : handles_) {
-    LogCommunicator& group = group_of(handle);
-    if (group.size != world || complete(group)) continue;
-    group.ranks.resize(static_cast<std::size_t>(world));
-    for (std::int64_t i = 0; i < world; ++i) group.ranks[static_cast<std::size_t>(i)] = i;
-  }
-  resolve_calls();
-  for (const Handle& handle : handles_) {
-    if (!complete(group_of(handle))) group_of(handle).ranks.clear();
+  for (const auto& [communicator, ranks] : members) list_members(communicator, ranks);
+  list_world();
+  resolve_calls(members);
+}
+
+/// Lists the members of a group whose lines say them all.
+void NcclTextReader::list_members(std::int32_t communicator, const Members& members) {
+  LogCommunicator& group = log_.communicators[static_cast<std::size_t>(communicator)];
+  const bool known =
+      std::ranges::none_of(members, [](const auto& member) { return member.second == kUnknown; });
+  if (!known || std::ssize(members) != group.size) return;
+  for (const auto& [rank, global] : members) group.ranks.push_back(global);
+}
+
+void NcclTextReader::note_unlisted(std::int64_t world) {
+  for (LogSource& source : log_.sources) {
+    if (source.format != LogFormat::kNcclText) continue;
+    source.note(fmt::format(
+        "Some groups of all {} ranks are known by their size alone: there are too many.", world));
   }
 }
 
-void NcclTextReader::resolve_calls() {
+/// Lists the members of other groups of as many ranks as the job has: all its ranks.
+void NcclTextReader::list_world() {
+  std::int64_t world = 0;
+  std::int64_t listed = 0;
+  for (const Handle& handle : handles_) world = std::max(world, handle.size);
+  for (const Handle& handle : handles_) {
+    LogCommunicator& group = log_.communicators[static_cast<std::size_t>(handle.communicator)];
+    if (group.size != world || !group.ranks.empty()) continue;
+    listed += world;
+    if (listed > kMostListed) return note_unlisted(world);
+    group.ranks.resize(static_cast<std::size_t>(world));
+    std::iota(group.ranks.begin(), group.ranks.end(), 0);
+  }
+}
+
+void NcclTextReader::resolve_calls(const MembersOfGroups& members) {
+  const auto global = [&](std::int32_t communicator, std::int64_t rank) {
+    const auto& ranks = log_.communicators[static_cast<std::size_t>(communicator)].ranks;
+    if (rank >= 0 && rank < std::ssize(ranks)) return ranks[static_cast<std::size_t>(rank)];
+    const auto group = members.find(communicator);
+    if (group == members.end()) return kUnknown;
+    const auto member = group->second.find(rank);
+    return member == group->second.end() ? kUnknown : member->second;
+  };
   log_.records.change_kinds([&](LogRecord& record) {
     if (log_.sources[static_cast<std::size_t>(record.source)].format != LogFormat::kNcclText) {
       return;
@@ -446,9 +483,7 @@ void NcclTextReader::resolve_calls() {
     record.rank = process.rank;
     record.run = process.run;
     record.communicator = handle.communicator;
-    const auto& ranks = log_.communicators[static_cast<std::size_t>(handle.communicator)].ranks;
-    const bool known = record.peer >= 0 && record.peer < std::ssize(ranks);
-    record.peer = known ? ranks[static_cast<std::size_t>(record.peer)] : kUnknown;
+    record.peer = global(handle.communicator, record.peer);
   });
   for (LogExchange& exchange : log_.exchanges) {
     if (log_.sources[static_cast<std::size_t>(exchange.source)].format != LogFormat::kNcclText) {

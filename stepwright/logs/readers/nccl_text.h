@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "stepwright/logs/files/byte_source.h"
@@ -55,8 +58,13 @@ class NcclTextReader {
   void message(std::string_view prefix, std::string_view text, std::int64_t number);
   [[nodiscard]] std::size_t begin_of_prefix(std::string_view text) const;
   void tuned(std::size_t process, std::string_view text, std::int64_t number);
+  /// Messages of one opCount, none twice.
+  struct Exchange {
+    std::vector<ExchangedMessage> messages{};
+    std::set<std::pair<std::int64_t, LogOperation>> known{};  ///< Peers and operations.
+  };
   void exchanged(std::size_t handle, const ExchangedMessage& message);
-  void close_exchange(std::vector<ExchangedMessage>& batch, const Handle& handle);
+  void close_exchange(Exchange& exchange, const Handle& handle);
   void add_parts(const std::vector<ExchangedMessage>& batch, const Handle& handle,
                  const LogRecord& call);
   void count_tuned();
@@ -66,8 +74,13 @@ class NcclTextReader {
   std::size_t handle_of(std::size_t process, const std::string& pointer, std::int64_t size);
   void rank_processes();
   void assume_ranks(std::int64_t world);
+  using Members = std::map<std::int64_t, std::int64_t>;     ///< Global ranks by ranks of the group.
+  using MembersOfGroups = std::map<std::int32_t, Members>;  ///< By communicator.
   void join_handles();
-  void resolve_calls();
+  void list_members(std::int32_t communicator, const Members& members);
+  void list_world();
+  void note_unlisted(std::int64_t world);
+  void resolve_calls(const MembersOfGroups& members);
 
   Log& log_;
   LogSource* source_ = nullptr;
@@ -75,13 +88,14 @@ class NcclTextReader {
   std::vector<Handle> handles_;
   /// Open exchanges by handle. Until all is read, the communicator of a call in the log is its
   /// handle, and its peer is a rank of it; messages that became part of an exchange stand for none.
-  std::map<std::size_t, std::vector<ExchangedMessage>> exchanges_;
+  std::map<std::size_t, Exchange> exchanges_;
   bool called_ = false;
   /// Lines of TUNING, which stand for calls where no line of COLL does; the communicator is the
   /// process.
   RecordList tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
-  std::map<std::pair<std::size_t, std::string>, std::size_t> live_;  ///< By process and pointer.
+  std::map<std::pair<std::size_t, std::string>, std::size_t> live_;   ///< By process and pointer.
+  std::map<std::int64_t, std::set<std::string, std::less<>>> hosts_;  ///< Of processes, by pid.
 };
 
 }  // namespace stepwright::logs

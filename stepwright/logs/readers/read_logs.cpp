@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/logs/files/element_type.h"
@@ -15,6 +19,40 @@
 
 namespace stepwright::logs {
 namespace {
+
+/// Clocks of two events may differ by so much in the wrong direction.
+constexpr double kClockStep_s = 1e-6;
+
+/// What of a call cannot be; empty: nothing.
+std::string_view impossible_in(const LogRecord& record) {
+  constexpr double kLongest_s = 1e8;  // three years
+  constexpr double kLatest_s = 1e13;
+  constexpr std::int64_t kMostRepeats = 1'000'000'000'000;
+  const auto is_rank = [](std::int64_t rank) { return rank >= kUnknown && rank < kMostJobRanks; };
+  const auto is_clock = [](double time_s) {
+    return std::isnan(time_s) || std::abs(time_s) <= kLatest_s;
+  };
+  const auto is_length = [](double time_s) {
+    return std::isnan(time_s) || (time_s >= -kClockStep_s && time_s <= kLongest_s);
+  };
+  if (record.count < 1 || record.count > kMostRepeats) return "a number of calls that no job makes";
+  if (!is_rank(record.rank) || !is_rank(record.peer)) return "a rank that no job has";
+  if (!is_clock(record.enqueued_s) || !is_clock(record.start_s) || !is_length(record.duration_s)) {
+    return "a time that no call takes";
+  }
+  return {};
+}
+
+/// Takes out calls that cannot be, whoever logged them.
+void take_out_impossible(Log& log) {
+  log.records.erase_if([&](const LogRecord& record) {
+    const std::string_view reason = impossible_in(record);
+    if (reason.empty()) return false;
+    log.sources[static_cast<std::size_t>(record.source)].cannot_explain(record.line,
+                                                                        std::string(reason));
+    return true;
+  });
+}
 
 /// Takes out calls with which the bytes of a log would pass any number that a job can send, so that
 /// sums hold.
@@ -67,6 +105,7 @@ Log read_logs(std::span<ByteSource> files) {
   }
   nccl.finish();
   profiler.finish();
+  take_out_impossible(log);
   take_out_gigantic(log);
   return log;
 }
@@ -78,6 +117,7 @@ Log read_host_traces(std::span<const std::string> files,
     ByteSource bytes{std::filesystem::path(file)};
     take(read_host_trace(bytes, log));
   }
+  take_out_impossible(log);
   take_out_gigantic(log);
   return log;
 }

@@ -149,6 +149,30 @@ TEST(ShellScript, SaysWhatItCannotDecide) {
   }
 }
 
+TEST(ShellScript, WorksOffChainsFromLeftToRight) {
+  EXPECT_EQ(x_of("true && false || X=1"), "1");
+  EXPECT_EQ(x_of("X=0; false && X=1 || true && X=2"), "2");
+  EXPECT_EQ(x_of("X=0; true || X=1 && X=2"), "2");
+  EXPECT_EQ(x_of("X=0; false || false && X=1"), "0");
+  const ShellScript script = script_of("ask one && ask two  ||\\\n  ask three\n");
+  std::vector<std::string> conditions;
+  for (const auto& [place, choice] : script.choices) conditions.push_back(choice.condition);
+  EXPECT_THAT(conditions, ElementsAre("ask one", "ask one && ask two"));
+}
+
+TEST(ShellScript, SubshellsLeaveVariablesAsTheyWere) {
+  EXPECT_EQ(x_of("X=1; (X=2; unset X; X+=3)"), "1");
+  EXPECT_EQ(x_of("(Y=2); X=${Y:-unset}"), "unset");
+  EXPECT_EQ(x_of("X=1; (X=2; (X=3); A=$X; export B=$X) ; X=$X${A-no}${B-no}"), "1nono");
+  EXPECT_EQ(x_of("A=(a b); (A+=(c); A[0]=d; A=e); X=\"${A[@]}\""), "a b");
+  EXPECT_EQ(x_of("set -- a b c; shift; (shift; set -- d); X=\"$# $1\""), "2 b");
+  EXPECT_EQ(x_of("f() { (local X; X=2); X=${X}1; }; X=1; f"), "11");
+  EXPECT_EQ(x_of("f() { local X=2; (X=3); Y=$X; }; X=1; f; X=$X$Y"), "12");
+  EXPECT_EQ(x_of("X=1; { X=2; } | { X=3; }"), "1");
+  const ShellScript script = script_of("(export A=1); run\n export B=2; (unset B); run --x\n");
+  EXPECT_EQ(script.commands.back().environment.size(), 1);
+}
+
 TEST(ShellScript, DoesNotTakeABranchThatOnlyEndsIt) {
   EXPECT_THAT(words("usage() { echo x; exit 1; }\nif [ -z $1 ]; then usage; fi\n"
                     "[ -f data ] || { echo no; exit 1; }\ncd there || exit\nrun a\n"),
@@ -278,6 +302,20 @@ TEST(ShellScript, DoesNotGrowWithoutBound) {
   std::string letters = "A=" + std::string(500, 'a') + "\n";
   for (int i = 0; i < 1'000; ++i) letters += "B=${A//*b/}\n";
   EXPECT_THAT(script_refusal(letters), HasSubstr("too long"));
+  std::string functions = "f() {\n";
+  for (int i = 0; i < 400; ++i) functions += ":\n";
+  functions += "}\ng() {\n";
+  for (int i = 0; i < 400; ++i) functions += "f\n";
+  functions += "}\nh() {\n";
+  for (int i = 0; i < 400; ++i) functions += "g\n";
+  EXPECT_THAT(script_refusal(functions + "}\nif $X; then h; fi\n"), HasSubstr("too long"));
+  std::string shells;
+  for (int i = 0; i < 1'000; ++i) shells += "export v" + std::to_string(i) + "=1\n";
+  for (int i = 0; i < 1'000; ++i) shells += "bash -c :\n";
+  EXPECT_THAT(script_refusal(shells), HasSubstr("more than 100000 words"));
+  std::string chain;
+  for (int i = 0; i < 20'000; ++i) chain += "true && ";
+  EXPECT_EQ(script_refusal(chain + "true\n"), "");
   std::string many;
   for (int i = 0; i < 60'000; ++i) many += "a;";
   EXPECT_THAT(script_refusal(many), HasSubstr("more than 50000 commands"));

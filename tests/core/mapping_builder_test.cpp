@@ -1,0 +1,24 @@
+#include "stepwright/core/mapping_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace stepwright {
+namespace {
+
+TEST(MappingBuilder, MakesWhatSettingKeyByKeyMakes) {
+  Tree tree = Tree::mapping().set("kept", 1).set("replaced", 2);
+  MappingBuilder builder(tree);
+  for (const char* key : {"replaced", "new", "12", "new"}) {
+    builder.set(key, key);
+    tree.set(key, key);
+  }
+  ASSERT_NE(builder.find("new"), nullptr);
+  EXPECT_EQ(builder.find("new")->text, "new");
+  EXPECT_EQ(builder.find("absent"), nullptr);
+  EXPECT_EQ(builder.take(), tree);
+}
+
+}  // namespace
+}  // namespace stepwright
