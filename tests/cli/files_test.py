@@ -15,7 +15,6 @@ ROOT = Path.cwd()
 PLAN = ROOT / "examples/tiny-llama.plan.yaml"
 JOB = ROOT / "examples/inline-model.yaml"
 LOG = ROOT / "tests/logs/data/ddp.trace.0.json.gz"
-SAMPLES = ROOT / "data/collectives/a100_sxm4_80g_perlmutter.csv"
 LOOP = "cannot be read: Too many levels of symbolic links"
 INIT = ["--cluster", "dgx-h100", "--gpus", "8", "--batch", "8x4096"]
 MEMORY_LIMIT = 3 << 30
@@ -72,7 +71,7 @@ class Reading(Case):
             ["explain", "loop.yaml"],
             ["lengths", "loop.jsonl", "--field", "n"],
             ["validate", "loop.csv"],
-            ["fit", SAMPLES, "--profile", "loop.yaml", "-o", "out.json"],
+            ["fit", "loop.csv", "-o", "out.json"],
             ["characterize", "--log", "loop.yaml"],
             ["import", "loop.yaml"],
             ["checkpoint", "verify", "checkpoints"],
