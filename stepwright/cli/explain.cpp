@@ -50,9 +50,7 @@ class Explain : public Command {
   }
 
  private:
-  [[nodiscard]] bool is_file() const {
-    return words_.size() == 1 && is_there(words_.front());
-  }
+  [[nodiscard]] bool is_file() const { return words_.size() == 1 && is_there(words_.front()); }
 
   [[nodiscard]] std::string asked_for(const Console& console) const {
     if (is_file()) return plan::plan_code(load_plan_file(words_.front(), console).plan);

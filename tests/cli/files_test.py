@@ -6,7 +6,6 @@ import resource
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -120,10 +119,8 @@ class Reading(Case):
 
     def test_a_pipe_without_a_writer_is_refused(self):
         os.mkfifo(self.folder / "pipe.yaml")
-        begun = time.monotonic()
         said = self.refused("predict", "pipe.yaml")
         self.assertIn("pipe.yaml: is a pipe into which no program writes", said)
-        self.assertLess(time.monotonic() - begun, 30)
 
 
 class Writing(Case):
