@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <string_view>
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/launch_scripts/text.h"
@@ -41,23 +41,12 @@ std::string other_kind(const std::string& text, const std::string& name) {
       name);
 }
 
-std::string start_of(const fs::path& path) {
-  constexpr std::size_t kMost = 4096;
-  std::string start(kMost, '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(start.data(), static_cast<std::streamsize>(kMost));
-  start.resize(static_cast<std::size_t>(in.gcount()));
-  return start;
-}
-
 /// Reads the document; a file of another kind is called what it is.
 Document document_of(const GivenFile& file) {
   if (file.text) return Document::parse(*file.text, file.name);
-  std::error_code ignored;
-  const bool plain = fs::is_regular_file(file.name, ignored);
   const auto refuse_other_kind = [&] {
-    if (!plain) return;
-    const std::string kind = other_kind(start_of(file.name), file.name);
+    constexpr std::size_t kStart = 4096;
+    const std::string kind = other_kind(start_if_plain(file.name, kStart).value_or(""), file.name);
     if (!kind.empty()) fail_input(fmt::format("{}: {}", file.name, kind), {.file = file.name});
   };
   try {

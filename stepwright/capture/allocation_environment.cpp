@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <fstream>
 #include <utility>
 
 #include "stepwright/capture/host_list.h"
+#include "stepwright/core/output_file.h"
 
 namespace stepwright::capture {
 namespace {
@@ -83,12 +83,13 @@ Variables slurm_environment(const Allocation& allocation) {
 std::string host_file(const Allocation& allocation, const std::filesystem::path& folder,
                       std::string_view name, std::string_view behind) {
   const std::filesystem::path path = folder / fmt::format("{}-{}", name, allocation.id);
-  std::ofstream file(path);
+  std::string lines;
   const std::int64_t each =
       behind.empty() && tasks_per_node(allocation) > 0 ? tasks_per_node(allocation) : 1;
   for (const std::string& host : host_names(nodes_of(allocation))) {
-    for (std::int64_t i = 0; i < each; ++i) file << host << behind << "\n";
+    for (std::int64_t i = 0; i < each; ++i) lines += fmt::format("{}{}\n", host, behind);
   }
+  write_file(path, lines);
   return path.string();
 }
 

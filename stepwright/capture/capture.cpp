@@ -27,6 +27,7 @@
 #include "stepwright/capture/tools.h"
 #include "stepwright/core/descriptor.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/interrupts.h"
 #include "stepwright/launch_scripts/text.h"
 
@@ -60,12 +61,11 @@ void check_script(const Words& command) {
     return;
   }
   const std::string& script = command[at];
-  std::error_code error;
   if (at == 0 && find_tool(launch_scripts::last_part(script))) return;
-  if (std::filesystem::is_directory(script, error)) {
+  if (is_folder(script)) {
     fail_input(fmt::format("{}: is a folder; name a launch script", script));
   }
-  if (!std::filesystem::exists(script, error)) {
+  if (!is_there(script)) {
     fail_input(fmt::format("{}: there is no such script", script));
   }
   if (::access(script.c_str(), at == 0 ? X_OK : R_OK) != 0) {

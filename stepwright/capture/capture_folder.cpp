@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -13,6 +12,7 @@
 #include "stepwright/capture/keeper.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_file.h"
 
 namespace stepwright::capture {
 namespace {
@@ -60,11 +60,14 @@ CaptureFolder::CaptureFolder(const std::filesystem::path& program, const Setting
     make_links(path_, program);
     if (settings.only_launchers) link_writers(path_);
     write_settings(settings, path_);
-    std::ofstream(bash_startup_file()) << bash_startup(path_);
+    write_file(bash_startup_file(), bash_startup(path_));
   } catch (const std::filesystem::filesystem_error& error) {
     std::filesystem::remove_all(path_, ignored);
     throw Error(ErrorKind::kRuntime, fmt::format("cannot fill the folder {}: {}", path_.string(),
                                                  error.code().message()));
+  } catch (const Error&) {
+    std::filesystem::remove_all(path_, ignored);
+    throw;
   }
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include "stepwright/capture/go_on.h"
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -112,7 +112,7 @@ int carry_nothing(const Context& context, const Words& words, bool has_image) {
     record_launch(context, words);
     return 0;
   }
-  if (name == "ray" && what == "start") std::ofstream(context.folder / kRayStarted) << "\n";
+  if (name == "ray" && what == "start") write_file(context.folder / kRayStarted, "\n");
   record_not_run(context, words);
   return 0;
 }

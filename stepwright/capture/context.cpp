@@ -3,16 +3,18 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "stepwright/capture/shell_quoted.h"
+#include "stepwright/core/input_file.h"
+#include "stepwright/core/output_file.h"
 
 namespace stepwright::capture {
 namespace {
 
 constexpr const char* kStateVariable = "STEPWRIGHT_CAPTURE_STATE";
+constexpr std::size_t kMostSettingsBytes = std::size_t{64} << 20U;
 
 using Count = std::optional<std::int64_t>;
 
@@ -77,14 +79,15 @@ void write_settings(const Settings& settings, const std::filesystem::path& folde
                                {"devices", count_json(settings.devices_per_node)},
                                {"only_launchers", settings.only_launchers},
                                {"environment", settings.environment}};
-  std::ofstream(settings_path(folder)) << dumped(json);
+  write_file(settings_path(folder), dumped(json));
 }
 
 std::optional<Context> read_context() {
   Context context{.folder = variable(kFolderVariable)};
   if (context.folder.empty()) return std::nullopt;
-  std::ifstream file(settings_path(context.folder));
-  const nlohmann::json settings = nlohmann::json::parse(file, nullptr, false);
+  const std::string text =
+      read_if_plain(settings_path(context.folder), kMostSettingsBytes).value_or("");
+  const nlohmann::json settings = nlohmann::json::parse(text, nullptr, false);
   if (!settings.is_object()) return std::nullopt;
   context.settings = {
       .nodes = read_count(settings, "nodes"),

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -13,11 +12,13 @@
 #include "stepwright/core/descriptor.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 
 namespace stepwright::capture {
 namespace {
 
 constexpr mode_t kOwnerOnly = 0600;
+constexpr std::size_t kMostEventBytes = std::size_t{1} << 30U;
 
 std::filesystem::path events_path(const std::filesystem::path& folder) {
   return folder / "events.jsonl";
@@ -26,7 +27,7 @@ std::filesystem::path events_path(const std::filesystem::path& folder) {
 std::filesystem::path stop_path(const std::filesystem::path& folder) { return folder / "stop"; }
 
 void append(const std::filesystem::path& folder, const nlohmann::ordered_json& event) {
-  std::string line =
+  const std::string line =
       event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   const Descriptor file(
       ::open(events_path(folder).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kOwnerOnly));
@@ -37,6 +38,11 @@ void append(const std::filesystem::path& folder, const nlohmann::ordered_json& e
     if (written <= 0) break;
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+/// Makes an empty file; its name says all.
+void mark(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnerOnly));
 }
 
 void add_once(std::vector<std::string>& texts, const std::string& text) {
@@ -72,7 +78,7 @@ void append_text(const std::filesystem::path& folder, std::string_view kind,
 
 void append_error(const std::filesystem::path& folder, std::string_view text) {
   append_text(folder, kErrorEvent, text);
-  std::ofstream(stop_path(folder)) << "\n";
+  mark(stop_path(folder));
 }
 
 bool must_stop(const std::filesystem::path& folder) {
@@ -82,8 +88,11 @@ bool must_stop(const std::filesystem::path& folder) {
 
 Events read_events(const std::filesystem::path& folder) {
   Events events;
-  std::ifstream file(events_path(folder));
-  for (std::string line; std::getline(file, line);) {
+  const std::string text = read_if_plain(events_path(folder), kMostEventBytes).value_or("");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
     try {
       const Document document = Document::parse(line, "events");
       add_event(document.root(), events);

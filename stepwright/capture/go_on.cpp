@@ -9,12 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
 #include "stepwright/capture/event.h"
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -113,13 +113,10 @@ int run_really(const Context& context, const Words& words) {
 }
 
 std::string interpreter_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::array<char, 2> start{};
-  stream.read(start.data(), start.size());
-  if (!stream || start[0] != '#' || start[1] != '!') return "";
-  std::string line;
-  std::getline(stream, line);
-  return line;
+  constexpr std::size_t kLongestLine = 4096;
+  const std::string start = start_if_plain(file, kLongestLine).value_or("");
+  if (!start.starts_with("#!")) return "";
+  return start.substr(2, start.find('\n') - 2);
 }
 
 int go_on(const Context& context, const Words& words) {

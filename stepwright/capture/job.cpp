@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "stepwright/capture/allocation_environment.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -18,7 +17,7 @@ namespace {
 constexpr std::size_t kMostIndices = 10'000;
 constexpr std::int64_t kFirstJob = 1'000'001;
 constexpr std::int64_t kMostJobs = 100'000;
-constexpr std::uintmax_t kLargestScript = 16 << 20;
+constexpr std::size_t kLargestScript = 16 << 20;
 
 /// A number that no other job has; its folder keeps it.
 std::int64_t next_job(const std::filesystem::path& folder) {
@@ -51,10 +50,7 @@ void set_if_stated(const std::optional<std::int64_t>& stated, std::optional<std:
 }  // namespace
 
 std::string text_of(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::file_size(path, error) > kLargestScript || error) return "";
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return read_if_plain(path, kLargestScript).value_or("");
 }
 
 void complete_job(const Context& context, Job& job) {

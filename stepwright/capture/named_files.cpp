@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::capture {
@@ -27,14 +26,10 @@ bool ends_like_a_file(std::string_view word) {
 }
 
 std::optional<std::string> small_text(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size > kLargestText) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const bool readable =
-      find_bad_utf8(text) == std::string_view::npos && text.find('\0') == std::string::npos;
-  return readable ? std::optional(text) : std::nullopt;
+  std::optional<std::string> text = read_if_plain(path, kLargestText);
+  const bool readable = text && find_bad_utf8(*text) == std::string_view::npos &&
+                        text->find('\0') == std::string::npos;
+  return readable ? std::move(text) : std::nullopt;
 }
 
 /// The parts of a word that may be a path: all of it, and what stands behind the first `=` or an

@@ -8,13 +8,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "stepwright/capture/context.h"
+#include "stepwright/core/input_file.h"
 
 namespace stepwright::capture {
 namespace {
@@ -22,8 +21,8 @@ namespace {
 constexpr int kSignalled = 128;
 
 std::string file_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  constexpr std::size_t kMost = std::size_t{64} << 20U;
+  return read_if_plain(path, kMost).value_or("");
 }
 
 /// All processes of this machine that can be seen.

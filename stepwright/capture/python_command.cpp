@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
 #include "stepwright/capture/option_words.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/launch_scripts/python/command_start.h"
 #include "stepwright/launch_scripts/text.h"
 
@@ -75,16 +75,12 @@ bool imports_one_of(std::string_view text, std::string_view modules) {
 /// A file that starts commands (`subprocess`, `os.system`, slime's helper, ...) is followed, unless
 /// it imports what trains: it may then train by itself.
 PythonUse use_of_file(const std::string& path) {
-  std::error_code error;
   if (launch_scripts::last_part(path) == "setup.py") return PythonUse::kNothing;
-  if (!std::filesystem::is_regular_file(path, error)) return PythonUse::kLaunch;
-  std::ifstream in(path, std::ios::binary);
-  std::string text(kMostFileBytes, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  const bool starts = imports_one_of(text, "subprocess sh pexpect") ||
-                      launch_scripts::first_command_start({path, text}).has_value();
-  return starts && !imports_one_of(text, kTrainers) ? PythonUse::kFollow : PythonUse::kLaunch;
+  const std::optional<std::string> text = start_if_plain(path, kMostFileBytes);
+  if (!text) return PythonUse::kLaunch;
+  const bool starts = imports_one_of(*text, "subprocess sh pexpect") ||
+                      launch_scripts::first_command_start({path, *text}).has_value();
+  return starts && !imports_one_of(*text, kTrainers) ? PythonUse::kFollow : PythonUse::kLaunch;
 }
 
 /// The place of the word with the file of a command of Python.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <span>
@@ -13,6 +12,7 @@
 #include "stepwright/capture/command_script.h"
 #include "stepwright/capture/shell_quoted.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::capture {
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20U;  // As of any launch file.
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // As of any launch file.
 constexpr std::size_t kShownWords = 12;
 
 /// Endings of files that configure or start a job; weights and data are left where they are.
@@ -30,13 +30,10 @@ constexpr std::string_view kTextEndings[] = {".yaml", ".yml",  ".json", ".toml",
 /// The text of a file on this machine; nullopt if it is no text file of a size that is read.
 std::optional<std::string> text_on_disk(const fs::path& path) {
   const auto ends = [&](std::string_view ending) { return path.extension() == ending; };
-  std::error_code error;
-  if (std::ranges::none_of(kTextEndings, ends) || !fs::is_regular_file(path, error)) return {};
-  if (fs::file_size(path, error) > kMostBytes || error) return {};
-  std::ifstream in(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  const bool is_text = in && find_bad_utf8(text) == std::string_view::npos;
-  return is_text ? std::optional(std::move(text)) : std::nullopt;
+  if (std::ranges::none_of(kTextEndings, ends)) return {};
+  std::optional<std::string> text = read_if_plain(path, kMostBytes);
+  const bool is_text = text && find_bad_utf8(*text) == std::string_view::npos;
+  return is_text ? std::move(text) : std::nullopt;
 }
 
 std::string listed(std::span<const CapturedCommand> commands) {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -20,6 +19,7 @@
 #include "stepwright/capture/job.h"
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -52,8 +52,8 @@ std::string scheduler_of(const Words& words) {
 std::filesystem::path script_from_input(const Context& context) {
   const std::filesystem::path path =
       context.folder / fmt::format("input-{}.sh", static_cast<long>(::getpid()));
-  std::ofstream(path) << std::string(std::istreambuf_iterator<char>(std::cin),
-                                     std::istreambuf_iterator<char>());
+  write_file(path, std::string(std::istreambuf_iterator<char>(std::cin),
+                               std::istreambuf_iterator<char>()));
   return path;
 }
 

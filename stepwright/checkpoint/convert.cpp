@@ -1,11 +1,7 @@
 #include "stepwright/checkpoint/convert.h"
 
-#include <fmt/format.h>
-
-#include <system_error>
-
 #include "stepwright/checkpoint/shards.h"
-#include "stepwright/core/error.h"
+#include "stepwright/core/output_path.h"
 
 namespace stepwright::checkpoint {
 namespace {
@@ -36,19 +32,8 @@ void write_whole(ShardReader& reader, const std::filesystem::path& path) {
 void convert_checkpoint(const std::filesystem::path& directory, const std::filesystem::path& out) {
   ShardReader reader(directory);
   for (const IndexedFile& file : reader.index().files) reader.verify(file);
-  if (std::filesystem::exists(out)) fail_input(fmt::format("{}: is there already", out.string()));
-  std::filesystem::path partial = out;
-  partial += ".partial";
-  std::error_code error;
-  std::filesystem::remove(partial, error);
-  try {
-    write_whole(reader, partial);
-  } catch (...) {
-    std::filesystem::remove(partial, error);
-    throw;
-  }
-  std::filesystem::rename(partial, out, error);
-  if (error) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", out.string(), error.message()));
+  check_absent(out);
+  write_whole(reader, out);
 }
 
 }  // namespace stepwright::checkpoint

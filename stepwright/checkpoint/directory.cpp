@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 
 namespace stepwright::checkpoint {
 namespace {
@@ -46,7 +47,7 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const auto step = step_of(entry.path().filename().string());
-    if (!step || *step <= highest || !std::filesystem::exists(entry.path() / kIndexName)) continue;
+    if (!step || *step <= highest || !is_there(entry.path() / kIndexName)) continue;
     highest = *step;
     last = entry.path();
   }
@@ -54,11 +55,10 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
 }
 
 std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
-  if (std::filesystem::exists(path / kIndexName)) return path;
+  if (is_there(path / kIndexName)) return path;
   if (const auto last = last_checkpoint(path)) return *last;
-  fail_input(fmt::format(
-      "{}: {}", path.string(),
-      std::filesystem::exists(path) ? "holds no committed checkpoint" : "is not there"));
+  fail_input(fmt::format("{}: {}", path.string(),
+                         is_there(path) ? "holds no committed checkpoint" : "is not there"));
 }
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
@@ -114,7 +114,7 @@ void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const auto step = step_of(entry.path().filename().string());
-    if (step && std::filesystem::exists(entry.path() / kIndexName)) committed[*step] = entry.path();
+    if (step && is_there(entry.path() / kIndexName)) committed[*step] = entry.path();
   }
   while (std::ssize(committed) > keep) {
     const auto oldest = committed.begin();

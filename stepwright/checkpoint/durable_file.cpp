@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
-#include <utility>
-
-#include "stepwright/core/error.h"
+#include "stepwright/core/output_file.h"
+#include "stepwright/core/output_path.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,20 +13,21 @@
 namespace stepwright::checkpoint {
 namespace {
 
-[[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
-  throw Error(ErrorKind::kRuntime, fmt::format("{}: cannot be written: {}", path.string(),
-                                               std::generic_category().message(error)));
-}
-
 std::string hex(XXH64_hash_t value) { return fmt::format("{:016x}", value); }
 
 }  // namespace
 
 struct DurableFile::State {
-  std::filesystem::path path;
-  int file = -1;
+  explicit State(const std::filesystem::path& path) : file(path), sum(XXH3_createState()) {
+    XXH3_64bits_reset(sum);
+  }
+  ~State() { XXH3_freeState(sum); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  OutputFile file;
   std::int64_t bytes = 0;
-  XXH3_state_t* sum = nullptr;
+  XXH3_state_t* sum;
 };
 
 std::string checksum(std::span<const std::byte> bytes) {
@@ -38,45 +36,27 @@ std::string checksum(std::span<const std::byte> bytes) {
 
 std::string checksum(const std::string& text) { return checksum(std::as_bytes(std::span(text))); }
 
-DurableFile::DurableFile(const std::filesystem::path& path) : state_(std::make_unique<State>()) {
-  state_->path = path;
-  state_->file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (state_->file < 0) fail_writing(path, errno);
-  state_->sum = XXH3_createState();
-  XXH3_64bits_reset(state_->sum);
-}
+DurableFile::DurableFile(const std::filesystem::path& path)
+    : state_(std::make_unique<State>(path)) {}
 
-DurableFile::~DurableFile() {
-  if (state_->file >= 0) ::close(state_->file);
-  XXH3_freeState(state_->sum);
-}
+DurableFile::~DurableFile() = default;
 
 void DurableFile::write(std::span<const std::byte> bytes) {
   XXH3_64bits_update(state_->sum, bytes.data(), bytes.size());
   state_->bytes += static_cast<std::int64_t>(bytes.size());
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(state_->file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_writing(state_->path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
+  state_->file.write(bytes);
 }
 
 void DurableFile::write(const std::string& text) { write(std::as_bytes(std::span(text))); }
 
 FileSum DurableFile::finish() {
-  if (::fsync(state_->file) != 0) fail_writing(state_->path, errno);
-  if (::close(std::exchange(state_->file, -1)) != 0) fail_writing(state_->path, errno);
+  state_->file.finish();
   return {state_->bytes, hex(XXH3_64bits_digest(state_->sum))};
 }
 
 void sync_directory(const std::filesystem::path& path) {
-  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) fail_writing(path, errno);
-  const int result = ::fsync(directory);
-  const int error = errno;
-  ::close(directory);
-  if (result != 0) fail_writing(path, error);
+  const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.is_open() || ::fsync(directory.get()) != 0) fail_to_write(path);
 }
 
 }  // namespace stepwright::checkpoint

@@ -20,7 +20,7 @@ struct FileSum {
 std::string checksum(std::span<const std::byte> bytes);
 std::string checksum(const std::string& text);
 
-/// A new file that is on the disk when `finish` returns.
+/// An `OutputFile` that counts its bytes and sums them up.
 class DurableFile {
  public:
   /// Every member fails with `kRuntime`, naming the file and what the system says.

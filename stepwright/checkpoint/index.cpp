@@ -6,6 +6,7 @@
 #include <map>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/mapped_file.h"
 
 namespace stepwright::checkpoint {
@@ -47,7 +48,7 @@ void add_part(CheckpointIndex& index, const ShardPart& part) {
 
 CheckpointIndex load_index(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / kIndexName;
-  if (!std::filesystem::exists(path)) {
+  if (!is_there(path)) {
     fail_input(fmt::format("{}: is no committed checkpoint: it has no {}", directory.string(),
                            kIndexName));
   }

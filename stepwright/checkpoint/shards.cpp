@@ -21,13 +21,6 @@ FileSum write_safetensors_file(const std::filesystem::path& path,
   return file.finish();
 }
 
-void replace_safetensors_file(const std::filesystem::path& path,
-                              const std::vector<ShardTensor>& tensors) {
-  std::error_code none;
-  if (std::filesystem::is_regular_file(path, none)) std::filesystem::remove(path, none);
-  write_safetensors_file(path, tensors);
-}
-
 std::string shard_tensor_name(std::string_view state, std::string_view tensor) {
   return fmt::format("{}/{}", state, tensor);
 }

@@ -22,13 +22,9 @@ struct ShardTensor {
   std::span<const std::byte> bytes;
 };
 
-/// Writes a safetensors file that is on the disk on return. Fails with `kRuntime`.
+/// Writes a safetensors file as `OutputFile` does. Fails with `kRuntime`.
 FileSum write_safetensors_file(const std::filesystem::path& path,
                                const std::vector<ShardTensor>& tensors);
-
-/// The same in place of a file that may be there.
-void replace_safetensors_file(const std::filesystem::path& path,
-                              const std::vector<ShardTensor>& tensors);
 
 /// The name of a state's part in a shard.
 std::string shard_tensor_name(std::string_view state, std::string_view tensor);

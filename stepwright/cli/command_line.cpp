@@ -5,17 +5,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/parse_error_text.h"
+#include "stepwright/cli/standard_output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/out_of_memory.h"
@@ -132,8 +135,26 @@ void run_chosen(const Commands& commands, const Console& console) {
   for (const auto& command : commands) {
     if (command->chosen()) command->run(console);
   }
-  console.out.flush();
-  if (!console.out) throw Error(ErrorKind::kRuntime, "cannot write to standard output");
+}
+
+/// Runs the command that the arguments name, and says in `log` why it failed. Returns the exit
+/// code.
+int code_of_run(const std::vector<std::string>& arguments, const Console& console) try {
+  run_command(arguments, console);
+  return 0;
+} catch (const Error& error) {
+  console.log.error(error.what());
+  return exit_code(error.kind());
+} catch (const std::filesystem::filesystem_error& error) {
+  const std::string path = error.path1().empty() ? "the current folder" : error.path1().string();
+  console.log.error(fmt::format("{}: {}", path, error.code().message()));
+  return kRuntimeCode;
+} catch (const std::bad_alloc&) {
+  console.log.error("out of memory");
+  return kRuntimeCode;
+} catch (const std::exception& error) {
+  console.log.error(error.what());
+  return kRuntimeCode;
 }
 
 }  // namespace
@@ -166,23 +187,20 @@ int run_command_line(int argc, char** argv, const std::filesystem::path& stand_i
   });
   const bool seen = ::isatty(STDERR_FILENO) == 1;
   const bool answered = seen && ::isatty(STDIN_FILENO) == 1;
-  try {
-    run_command({argv + std::min(argc, 1), argv + argc},
-                {.out = std::cout,
-                 .log = log,
-                 .terminal = seen ? &std::cerr : nullptr,
-                 .keyboard = answered ? &std::cin : nullptr,
-                 .stand_in = stand_in});
-    return 0;
-  } catch (const Error& error) {
-    log.error(error.what());
-    return exit_code(error.kind());
-  } catch (const std::bad_alloc&) {
-    log.error("out of memory");
-  } catch (const std::exception& error) {
-    log.error(error.what());
+  StandardOutput out;
+  const int code = code_of_run({argv + std::min(argc, 1), argv + argc},
+                               {.out = out.stream(),
+                                .log = log,
+                                .terminal = seen ? &std::cerr : nullptr,
+                                .keyboard = answered ? &std::cin : nullptr,
+                                .stand_in = stand_in});
+  const int unwritten = out.finish();
+  if (unwritten == 0) return code;
+  // A reader that has seen enough, as `head` has, needs no word.
+  if (unwritten != EPIPE) {
+    log.error("cannot write to standard output: " + std::generic_category().message(unwritten));
   }
-  return kRuntimeCode;
+  return code == 0 ? kRuntimeCode : code;
 }
 
 }  // namespace stepwright::cli

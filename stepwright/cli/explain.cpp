@@ -11,6 +11,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/codes.h"
 
@@ -49,10 +50,7 @@ class Explain : public Command {
   }
 
  private:
-  [[nodiscard]] bool is_file() const {
-    std::error_code error;
-    return words_.size() == 1 && std::filesystem::is_regular_file(words_.front(), error);
-  }
+  [[nodiscard]] bool is_file() const { return words_.size() == 1 && is_there(words_.front()); }
 
   [[nodiscard]] std::string asked_for(const Console& console) const {
     if (is_file()) return plan::plan_code(load_plan_file(words_.front(), console).plan);

@@ -7,6 +7,7 @@
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/fit/samples/collective_sample.h"
 #include "stepwright/fit/samples/own_sample.h"
 #include "stepwright/logs/readers/kineto.h"
@@ -113,9 +114,7 @@ class Fit : public Command {
 
 }  // namespace
 
-bool names_folder(const std::string& output) {
-  return output.ends_with('/') || std::filesystem::is_directory(output);
-}
+bool names_folder(const std::string& output) { return output.ends_with('/') || is_folder(output); }
 
 std::vector<std::string> source_names(const FitRequest& request) {
   std::vector<std::string> names;

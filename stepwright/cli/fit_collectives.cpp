@@ -10,6 +10,7 @@
 #include "stepwright/cli/unused_kernels.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_path.h"
 #include "stepwright/fit/readable.h"
 #include "stepwright/fit/samples/kineto_collectives.h"
 
@@ -72,7 +73,9 @@ void write_profiles(const Json& profiles, const std::string& output) {
     fail_input(fmt::format("{}: the samples are of {} machines; name a folder that ends in /",
                            output, profiles.size()));
   }
-  if (folder) std::filesystem::create_directories(output);
+  std::error_code error;
+  if (folder) std::filesystem::create_directories(output, error);
+  if (error) fail_to_write(output, error.message());
   for (const Json& profile : profiles) {
     const std::filesystem::path path =
         folder ? std::filesystem::path(output) / (profile["name"].get<std::string>() + ".json")

@@ -19,6 +19,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/json_writer.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/choices/read_choices.h"
@@ -117,7 +118,7 @@ class Init : public Command {
   void check_free() const {
     if (output_.empty()) return;
     check_output(output_, "");
-    if (!force_ && fs::is_regular_file(output_)) {
+    if (!force_ && is_plain_file(output_)) {
       fail_input(fmt::format("{}: is there already; --force replaces it", output_));
     }
   }
@@ -186,9 +187,8 @@ class Init : public Command {
   }
 
   void check_model() {
-    std::error_code ignored;
     const auto meant = model::built_in_of_id(model_);
-    if (meant && !fs::exists(model_, ignored)) model_ = *meant;
+    if (meant && !is_there(model_)) model_ = *meant;
     architecture_ = model_of_flag(model_);
   }
 

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -10,6 +9,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/packing/dataset_lengths.h"
 #include "stepwright/packing/length_file.h"
@@ -18,14 +18,12 @@ namespace stepwright::cli {
 namespace {
 
 constexpr std::size_t kMostLengths = 20'000;
+constexpr std::size_t kLookedAt = 1024;  // bytes
 
 /// Whether a file is one of lengths already, by its name; data sets are called .json, too.
 bool holds_lengths(const std::filesystem::path& path) {
   if (path.extension() != ".json") return path.extension() == ".yaml";
-  std::ifstream file(path, std::ios::binary);
-  std::string start(1024, ' ');
-  file.read(start.data(), std::ssize(start));
-  return start.find("\"lengths/") != std::string::npos;
+  return start_if_plain(path, kLookedAt).value_or("").find("\"lengths/") != std::string::npos;
 }
 
 /// The length that a share of the documents does not exceed.

@@ -4,11 +4,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "stepwright/answers/output_file.h"
+#include "stepwright/core/output_file.h"
 
 namespace stepwright::cli {
 
 using answers::check_output;
-using answers::write_file;
 
 /// Writes a document, indented, with a newline at its end.
 void print_json(std::ostream& out, const nlohmann::ordered_json& json);

@@ -5,13 +5,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/interrupts.h"
 #include "stepwright/serve/explorer_file.h"
 #include "stepwright/serve/page_server.h"
@@ -21,15 +20,7 @@ namespace {
 
 constexpr int kUsualPort = 8017;
 constexpr int kMostPort = 65535;
-
-std::string page_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    fail_input(fmt::format("{}: cannot be read", path), {.file = path});
-  }
-  return text.str();
-}
+constexpr std::size_t kLargestPage = std::size_t{256} << 20U;
 
 /// Asks the desktop for a browser; false where there is none that can be asked.
 bool open_browser(const std::string& address) {
@@ -64,7 +55,8 @@ class Serve : public Command {
   }
 
   void run(const Console& console) override {
-    const std::string page = page_of(page_.empty() ? serve::explorer_file().string() : page_);
+    const std::string page =
+        read_input(page_.empty() ? serve::explorer_file().string() : page_, kLargestPage);
     serve::PageServer server(static_cast<std::uint16_t>(port_));
     const std::string address = server.address();
     if (open_ && !open_browser(address)) {

@@ -8,6 +8,7 @@
 #include "stepwright/cluster/description.h"
 #include "stepwright/cluster/fields.h"
 #include "stepwright/cluster/profile_files.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 
@@ -208,8 +209,7 @@ class Reader {
       fail_unknown(node, "profile", name, embedded_clusters(), "the path of a file");
     }
     const std::filesystem::path path = directory / name;
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) {
+    if (!is_there(path)) {
       node.fail(fmt::format("there is no file '{}'", path.string()));
     }
     const Document document = Document::load(path);

@@ -3,19 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright {
 namespace {
 
-constexpr std::uintmax_t kLargestFile = std::uintmax_t{256} << 20;
+constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
 
 /// Walks a text record by record.
 class CsvReader {
@@ -129,18 +126,7 @@ CsvTable parse_csv(std::string_view text, std::string name) {
 }
 
 CsvTable load_csv(const std::filesystem::path& path) {
-  std::error_code code;
-  const auto size = std::filesystem::file_size(path, code);
-  if (!code && size > kLargestFile) {
-    fail_input(fmt::format("{}: {} bytes; at most {} are read", path.string(), size, kLargestFile));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, code)) {
-    const char* why = file ? "it is a directory" : std::strerror(errno);
-    fail_input(fmt::format("{}: cannot be read: {}", path.string(), why));
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return parse_csv(text, path.string());
+  return parse_csv(read_input(path, kLargestFile), path.string());
 }
 
 }  // namespace stepwright

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <utility>
 
 namespace stepwright {
@@ -22,6 +23,8 @@ class Descriptor {
   [[nodiscard]] int get() const { return descriptor_; }
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   void close();
+  /// Gives the descriptor away: the caller closes it.
+  [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
@@ -29,6 +32,14 @@ class Descriptor {
 
 /// The result of a system call, unless it failed: then as `fail_system`.
 int checked(int result, const char* what);
+
+/// Writes all bytes, however few the system takes at a time; false if it does not take them, with
+/// the reason in `errno`.
+bool write_all(int descriptor, std::string_view bytes);
+
+/// Opens /dev/null in the place of each standard stream that is closed, the wrong way round, so
+/// that no other file gets its number and a use of it still fails. For the start of a program.
+void fill_standard_streams();
 
 /// Both ends of a pipe, which programs that are started do not inherit.
 struct Pipe {

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <system_error>
-
 #include "stepwright/core/assembler.h"
 #include "stepwright/core/document_content.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/json_reader.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/core/yaml_reader.h"
@@ -28,19 +24,6 @@ bool looks_like_json(std::string_view text) {
 
 [[noreturn]] void fail_too_large(const std::string& name) {
   fail_input(fmt::format("{}: larger than {} MiB", name, kLargestText >> 20U));
-}
-
-/// Reads to the end, or one byte more than is allowed: a pipe does not tell its size.
-std::string read_text(std::ifstream& stream) {
-  constexpr std::size_t kBlock = std::size_t{1} << 16U;
-  std::string text;
-  while (stream && text.size() <= kLargestText) {
-    const std::size_t before = text.size();
-    text.resize(before + kBlock);
-    stream.read(text.data() + before, static_cast<std::streamsize>(kBlock));
-    text.resize(before + static_cast<std::size_t>(stream.gcount()));
-  }
-  return text;
 }
 
 /// Rebuilds a tree as a reader would, which applies the reader's rules to it.
@@ -78,21 +61,7 @@ Document Document::parse(std::string_view text, std::string name) {
 }
 
 Document Document::load(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  std::error_code ignored;
-  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(status)) {
-    fail_input(fmt::format("{}: no such file", name), {.file = name});
-  }
-  if (std::filesystem::is_directory(status)) {
-    fail_input(fmt::format("{}: is a directory, not a file", name));
-  }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail_input(fmt::format("{}: cannot be read: {}", name, std::strerror(errno)));
-  const std::string text = read_text(stream);
-  if (stream.bad()) fail_input(fmt::format("{}: cannot be read to its end", name));
-  return parse(text, name);
+  return parse(read_input(path, kLargestText), path.string());
 }
 
 Document Document::from(Tree tree, std::string name) {

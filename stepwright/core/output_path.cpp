@@ -4,13 +4,36 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <string>
 #include <system_error>
 
 #include "stepwright/core/error.h"
 
 namespace stepwright {
+namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kMostLinks = 40;  // As of Linux.
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// The open descriptor that a path such as /dev/fd/1 means; nullopt for other paths.
+std::optional<int> descriptor_of(const fs::path& path) {
+  std::error_code error;
+  const std::string name = path.filename().string();
+  int descriptor = -1;
+  const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), descriptor);
+  if (wrong != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  const fs::path open = fs::canonical("/proc/self/fd", error);
+  if (error || fs::canonical(folder_of(path), error) != open || error) return std::nullopt;
+  return descriptor;
+}
+
+}  // namespace
 
 void fail_to_write(const fs::path& path, std::string_view reason) {
   throw Error(ErrorKind::kRuntime, fmt::format("{}: cannot be written: {}", path.string(), reason));
@@ -20,18 +43,45 @@ void fail_to_write(const fs::path& path) {
   fail_to_write(path, std::generic_category().message(errno));
 }
 
-void check_writable(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) fail_to_write(path, "it is a directory");
-  if (fs::exists(status)) {
-    if (::access(path.c_str(), W_OK) != 0) fail_to_write(path);
-    return;
+OutputTarget output_target(const fs::path& path) {
+  if (path == "-") {
+    fail_input("-: is not taken as an output; /dev/stdout is standard output, ./- a file");
   }
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::file_status above = fs::status(folder, error);
-  if (fs::exists(above) && !fs::is_directory(above)) fail_to_write(path, "Not a directory");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail_to_write(path);
+  OutputTarget target{.path = path, .descriptor = {}};
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target.path, error)); ++links) {
+    target.descriptor = descriptor_of(target.path);
+    if (target.descriptor) break;
+    if (links == kMostLinks) fail_to_write(path, std::generic_category().message(ELOOP));
+    const fs::path next = fs::read_symlink(target.path, error);
+    if (error) fail_to_write(path, error.message());
+    target.path = folder_of(target.path) / next;
+  }
+  const fs::file_status status = fs::status(target.path, error);
+  if (error && status.type() != fs::file_type::not_found) fail_to_write(path, error.message());
+  if (fs::is_directory(status)) fail_to_write(path, "it is a directory");
+  target.is_plain = !target.descriptor && (!fs::exists(status) || fs::is_regular_file(status));
+  return target;
+}
+
+void check_writable(const fs::path& path) {
+  const OutputTarget target = output_target(path);
+  if (target.descriptor) return;
+  if (::access(target.path.c_str(), W_OK) != 0 && errno != ENOENT) fail_to_write(path);
+  if (!target.is_plain) return;
+  const fs::path folder = folder_of(target.path);
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
+  const int error = errno;
+  const std::string reason = std::generic_category().message(error);
+  // A file is replaced by a new one beside it.
+  fail_to_write(path, error == EACCES ? fmt::format("{}: {}", folder.string(), reason) : reason);
+}
+
+void check_absent(const fs::path& path) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(path, error))) {
+    fail_input(fmt::format("{}: is there already", path.string()));
+  }
 }
 
 }  // namespace stepwright

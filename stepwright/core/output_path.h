@@ -1,17 +1,32 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 namespace stepwright {
 
-/// Fails with `kRuntime`, naming the file and the reason, when a file of that path cannot be
-/// written: its folder does not exist or may not be written to, the file itself may not be, or it
-/// is a folder. Nothing is touched, so that it can be asked before the work whose result goes
-/// there.
+/// Where the bytes of an output go.
+struct OutputTarget {
+  std::filesystem::path path;     ///< The path with its links followed, also to a missing file.
+  std::optional<int> descriptor;  ///< Of /dev/stdout and its like: an open descriptor instead.
+  bool is_plain = true;           ///< False: a pipe or a device, which is written to directly.
+};
+
+/// Finds where an output goes. Fails with `kRuntime`, naming the file and the reason, when that is
+/// a directory, a loop of links or in a folder that is none; with `kInput` for "-".
+OutputTarget output_target(const std::filesystem::path& path);
+
+/// Fails as `output_target` does, and when a file of that path cannot be written: its folder does
+/// not exist or may not be written to, or the file itself may not be. Nothing is touched, so that
+/// it can be asked before the work whose result goes there.
 void check_writable(const std::filesystem::path& path);
 
-/// The same failure, with the reason of an operation that just failed (`errno` unless given).
+/// Fails with `kInput` when something has this name already, also a link to nothing.
+void check_absent(const std::filesystem::path& path);
+
+/// Fails with `kRuntime`: "FILE: cannot be written: REASON"; the reason is that of `errno` if not
+/// given.
 [[noreturn]] void fail_to_write(const std::filesystem::path& path);
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, std::string_view reason);
 

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
@@ -26,18 +26,6 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 20;
 constexpr std::size_t kLargestLog = std::size_t{64} << 20;
-
-/// The first characters of a stream, at most so many.
-std::string start_of(std::ifstream& in, std::size_t most) {
-  std::string text;
-  while (in && text.size() < most) {
-    const std::size_t had = text.size();
-    text.resize(std::min(most, had + kLargestFile));
-    in.read(text.data() + had, static_cast<std::streamsize>(text.size() - had));
-    text.resize(had + static_cast<std::size_t>(in.gcount()));
-  }
-  return text;
-}
 
 const LaunchTarget& target_of(std::string_view word) {
   const auto targets = launch_targets();
@@ -385,18 +373,8 @@ ImportedPlan import_sources(std::string_view word,
 }
 
 std::string read_text_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    fail_input(fmt::format("{}: there is no such file", path.string()));
-  }
-  if (std::filesystem::is_directory(path, error)) {
-    fail_input(fmt::format("{}: is a directory, a file is needed", path.string()));
-  }
-  std::ifstream in(path, std::ios::binary);
-  launch_scripts::SourceFile file{path.string(), start_of(in, kLargestLog + 1)};
-  if (file.text.empty()) fail_input(fmt::format("{}: is empty or cannot be read", file.name));
-  if (file.text.size() > kLargestLog)
-    fail_input(fmt::format("{}: is larger than 64 MiB", file.name));
+  launch_scripts::SourceFile file{path.string(), read_input(path, kLargestLog)};
+  if (file.text.empty()) fail_input(fmt::format("{}: is empty", file.name));
   if (file.text.size() > kLargestFile) check_large_log(file);
   if (const std::size_t at = find_bad_utf8(file.text); at != std::string_view::npos) {
     fail_input(fmt::format("{}: is no UTF-8 text (byte {})", file.name, at));

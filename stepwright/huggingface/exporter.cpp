@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,6 +15,8 @@
 
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
+#include "stepwright/core/output_path.h"
 #include "stepwright/huggingface/adapted_rows.h"
 #include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/huggingface/config_writer.h"
@@ -27,6 +28,8 @@ namespace stepwright::huggingface {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kLargestConfig = std::size_t{64} << 20U;  // As of any document.
 
 /// The family of a base, or the first that has all of the model.
 Family family_beside(const fs::path& base, const model::Architecture& model) {
@@ -98,13 +101,13 @@ class Exporter {
   [[nodiscard]] fs::path base_directory() const {
     if (options_.form == ExportForm::kWeights || !options_.base.empty()) return options_.base;
     const fs::path then = reader_.index().run.base;
-    return !then.empty() && fs::exists(then / "config.json") ? then : fs::path();
+    return !then.empty() && is_there(then / "config.json") ? then : fs::path();
   }
 
   /// The configuration of the base, but for the type of its numbers.
   static nlohmann::ordered_json config_of(const fs::path& base) {
-    std::ifstream in(base / "config.json", std::ios::binary);
-    nlohmann::ordered_json config = nlohmann::ordered_json::parse(in);
+    const std::string text = read_input(base / "config.json", kLargestConfig);
+    nlohmann::ordered_json config = nlohmann::ordered_json::parse(text);
     config.erase("dtype");
     config.erase("quantization_config");
     return config;
@@ -344,12 +347,12 @@ void check_adapter_folder(const model::Architecture& model, const fs::path& base
 void export_huggingface(const fs::path& checkpoint, const fs::path& out,
                         const ExportOptions& options) {
   Exporter exporter(checkpoint, options);
-  if (fs::exists(out)) fail_input(fmt::format("{}: is there already", out.string()));
+  check_absent(out);
   fs::path partial = out;
   if (!partial.has_filename()) partial = partial.parent_path();
   partial += ".partial";
   std::error_code error;
-  if (fs::exists(partial)) {
+  if (fs::exists(fs::symlink_status(partial, error))) {
     fail_input(fmt::format("{}: left from a conversion that did not end; remove it first",
                            partial.string()));
   }
@@ -363,7 +366,7 @@ void export_huggingface(const fs::path& checkpoint, const fs::path& out,
     }
     fs::rename(partial, out, error);
   }
-  if (error) throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", out.string(), error.message()));
+  if (error) fail_to_write(out, error.message());
 }
 
 }  // namespace stepwright::huggingface

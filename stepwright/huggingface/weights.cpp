@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/huggingface/differences.h"
@@ -23,12 +22,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOneFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
+constexpr std::size_t kLargestIndex = std::size_t{256} << 20U;
 
 /// The files that an index names.
 std::set<std::string> indexed_files(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = nlohmann::json::parse(read_input(path, kLargestIndex), nullptr, false);
   const auto wrong = [&](const std::string& what) {
     fail_input(fmt::format("{}: {}", path.string(), what));
   };
@@ -162,9 +160,9 @@ HuggingFaceWeights HuggingFaceWeights::adapters(const fs::path& directory, const
 }
 
 void HuggingFaceWeights::open(const fs::path& directory) {
-  if (fs::exists(directory / kOneFile)) {
+  if (is_there(directory / kOneFile)) {
     files_.emplace_back(directory / kOneFile);
-  } else if (fs::exists(directory / kIndexFile)) {
+  } else if (is_there(directory / kIndexFile)) {
     for (const std::string& name : indexed_files(directory / kIndexFile)) {
       files_.emplace_back(directory / name);
     }

@@ -344,8 +344,8 @@ void set_seconds(Node node, Strand& strand) {
   for (StrandOperator& op : strand) {
     const Node time = node.get(op.id);
     op.seconds = time.number();
-    if (!(op.seconds > 0)) {
-      time.fail(fmt::format("must be a number of seconds above 0; it is {}", time.text()));
+    if (op.seconds < 0) {
+      time.fail(fmt::format("must be a number of seconds of 0 or more; it is {}", time.text()));
     }
   }
 }

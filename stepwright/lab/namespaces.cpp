@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "stepwright/core/input_file.h"
 #include "stepwright/lab/missing.h"
 #include "stepwright/lab/owner.h"
 #include "stepwright/lab/tool.h"
@@ -23,12 +24,12 @@ std::filesystem::path path_of(const std::string& name) {
 std::string free_lab_name() {
   const Owner owner = find_owner(::getpid()).value();
   int number = 0;
-  while (std::filesystem::exists(path_of(switch_namespace(lab_name(owner, number))))) ++number;
+  while (is_there(path_of(switch_namespace(lab_name(owner, number))))) ++number;
   return lab_name(owner, number);
 }
 
 void remove_namespace(const std::string& name) {
-  if (!std::filesystem::exists(path_of(name))) return;
+  if (!is_there(path_of(name))) return;
   static_cast<void>(complaint_of({"ip", "netns", "del", name}));
 }
 

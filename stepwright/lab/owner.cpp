@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <fstream>
 #include <sstream>
+
+#include "stepwright/core/input_file.h"
 
 namespace stepwright::lab {
 namespace {
@@ -25,9 +26,8 @@ std::optional<Number> take_number(std::string_view& text) {
 }  // namespace
 
 std::optional<Owner> find_owner(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(file, text, '\0');
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
+  const std::string text = read_if_plain(fmt::format("/proc/{}/stat", pid), kMost).value_or("");
   // The second field, the program's name in brackets, may hold anything.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
@@ -87,10 +88,8 @@ Architecture read_named(Node node, const fs::path& directory, std::vector<std::s
   const std::string text = node.text();
   if (auto model = built_in_model(text)) return *std::move(model);
   const fs::path path = directory / text;
-  std::error_code ignored;
-  if (!text.empty() && fs::is_directory(path, ignored))
-    return read_file(path / "config.json", notes);
-  if (!text.empty() && fs::exists(path, ignored)) return read_file(path, notes);
+  if (!text.empty() && is_folder(path)) return read_file(path / "config.json", notes);
+  if (!text.empty() && is_there(path)) return read_file(path, notes);
   if (const auto known = built_in_of_id(text)) {
     if (notes != nullptr) {
       notes->push_back(fmt::format("{} is taken to be the model {}.", printable(text), *known));

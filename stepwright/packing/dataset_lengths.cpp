@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::packing {
@@ -27,10 +28,7 @@ constexpr std::int64_t kLongestDocument = std::int64_t{1} << 40;
 /// The lines of a file, one after the other, each with room behind it that a parser may read.
 class Lines {
  public:
-  explicit Lines(const std::filesystem::path& path)
-      : name_(printable(path.string())), file_(path, std::ios::binary) {
-    if (std::filesystem::is_directory(path)) fail_input(name_ + ": is a folder");
-    if (!file_) fail_input(name_ + ": cannot be read");
+  explicit Lines(const std::filesystem::path& path) : name_(printable(path.string())), file_(path) {
     buffer_.resize(kBlock + simdjson::SIMDJSON_PADDING);
     if (fill()) check_start(std::string_view(buffer_.data(), filled_));
     constexpr std::string_view kMark = "\xEF\xBB\xBF";
@@ -99,13 +97,13 @@ class Lines {
       fail(fmt::format("is longer than {} MiB", kLongestLine >> 20));
     }
     buffer_.resize(filled_ + kBlock + simdjson::SIMDJSON_PADDING);
-    file_.read(buffer_.data() + filled_, kBlock);
-    filled_ += static_cast<std::size_t>(file_.gcount());
-    return file_.gcount() > 0;
+    const std::size_t got = file_.read(std::span(buffer_).subspan(filled_, kBlock));
+    filled_ += got;
+    return got > 0;
   }
 
   std::string name_;
-  std::ifstream file_;
+  InputFile file_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;   ///< Of what was not read yet.
   std::size_t filled_ = 0;  ///< Of the buffer.

@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/cost/profiles/measured_profile.h"
 #include "stepwright/runtime/launch/rank_world.h"
 #include "stepwright/sample/asked_message.h"
@@ -67,9 +67,7 @@ void run(const SampleOptions& options) {
   const std::string_view header = measure(world, options, rows);
   runtime::leave(world);
   if (world.rank != 0) return;
-  std::ofstream out(options.output);
-  out << header << '\n' << rows.str();
-  if (!out.flush()) throw Error(ErrorKind::kRuntime, options.output + ": cannot be written");
+  write_file(options.output, fmt::format("{}\n{}", header, rows.str()));
 }
 
 }  // namespace

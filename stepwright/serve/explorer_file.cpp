@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/program_folder.h"
 
 namespace stepwright::serve {
@@ -14,7 +15,7 @@ std::optional<fs::path> found_explorer() {
   const fs::path here = program_folder();
   for (const fs::path& file :
        {here / "explorer.html", here.parent_path() / "share/stepwright/explorer.html"}) {
-    if (fs::exists(file)) return file;
+    if (is_there(file)) return file;
   }
   return std::nullopt;
 }

@@ -5,28 +5,22 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
-#include "stepwright/serve/request.h"
 
 namespace stepwright::serve {
 namespace {
 
-constexpr int kWaiting = 16;           // browsers that the kernel lets wait
-constexpr std::size_t kMostOpen = 64;  // connections; the oldest goes first
-constexpr timeval kPatience{.tv_sec = 5, .tv_usec = 0};
+constexpr int kWaiting = 128;  // browsers that the kernel lets wait
 
-/// A browser that has connected and not yet said all that it wants.
-struct Connection {
-  Descriptor socket;
-  std::string said;
-};
+using Connections = std::vector<Connection>;
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};
@@ -36,40 +30,35 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-/// Sends all of it, or what a browser takes that goes away or reads nothing for long.
-void send_all(int socket, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t sent = ::send(socket, text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(sent));
+/// Milliseconds until the first deadline, rounded up; -1: there is none.
+int until_next(const Connections& open, Connection::Time now) {
+  if (open.empty()) return -1;
+  const auto first = std::ranges::min_element(open, {}, &Connection::deadline)->deadline();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(first, now) - now);
+  return static_cast<int>(left.count());
+}
+
+/// Accepts all browsers that wait and for which there is room.
+void accept_all(int listening, Connections& open, const ServeLimits& limits, Connection::Time now) {
+  while (open.size() < limits.connections) {
+    Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket.is_open()) {
+      const bool no_descriptors = errno == EMFILE || errno == ENFILE;
+      if (!no_descriptors) return;  // none waits, or one is gone again
+      if (open.empty()) fail_system("accept a browser");
+      open.erase(open.begin());
+      continue;
+    }
+    open.emplace_back(std::move(socket), limits, now);
   }
-}
-
-/// Reads what is there; true when the connection has nothing more to do.
-bool is_done(Connection& connection, std::string_view page) {
-  char buffer[4096];
-  const ssize_t size = ::recv(connection.socket.get(), buffer, sizeof buffer, 0);
-  if (size <= 0) return true;
-  connection.said.append(buffer, static_cast<std::size_t>(size));
-  const std::optional<std::string> answer = http_answer(connection.said, page);
-  if (!answer) return false;
-  send_all(connection.socket.get(), *answer);
-  ::shutdown(connection.socket.get(), SHUT_WR);
-  return true;
-}
-
-void accept_one(int listening, std::vector<Connection>& open) {
-  Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket.is_open()) return;  // gone again
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-  if (open.size() == kMostOpen) open.erase(open.begin());
-  open.push_back({std::move(socket), {}});
 }
 
 }  // namespace
 
-PageServer::PageServer(std::uint16_t port)
-    : listening_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "make a socket")) {
+PageServer::PageServer(std::uint16_t port, const ServeLimits& limits)
+    : limits_(limits),
+      listening_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+                         "make a socket")) {
   const int yes = 1;  // a port whose last connections are still being forgotten is free
   ::setsockopt(listening_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const sockaddr_in address = loopback(port);
@@ -92,21 +81,24 @@ std::string PageServer::address() const {
 }
 
 void PageServer::run(std::string_view page, int stop_fd) {
-  std::vector<Connection> open;
+  Connections open;
+  std::vector<pollfd> watched;
   while (true) {
-    std::vector<pollfd> watched{{stop_fd, POLLIN, 0}, {listening_.get(), POLLIN, 0}};
-    for (const Connection& connection : open) {
-      watched.push_back({connection.socket.get(), POLLIN, 0});
-    }
-    if (::poll(watched.data(), watched.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      fail_system("wait for browsers");
-    }
+    const bool room = open.size() < limits_.connections;
+    watched = {{stop_fd, POLLIN, 0}, {listening_.get(), static_cast<short>(room ? POLLIN : 0), 0}};
+    for (const Connection& one : open) watched.push_back({one.socket(), one.events(), 0});
+    const int ready =
+        ::poll(watched.data(), watched.size(), until_next(open, std::chrono::steady_clock::now()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) fail_system("wait for browsers");
     if (watched[0].revents != 0) return;
-    for (std::size_t i = open.size(); i-- > 0;) {
-      if (watched[i + 2].revents != 0 && is_done(open[i], page)) open.erase(open.begin() + i);
+    const auto now = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (watched[i + 2].revents != 0) open[i].go_on(page, now);
+      open[i].end_if_late(now);
     }
-    if (watched[1].revents != 0) accept_one(listening_.get(), open);
+    std::erase_if(open, [](const Connection& one) { return one.is_over(); });
+    if (room && watched[1].revents != 0) accept_all(listening_.get(), open, limits_, now);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "stepwright/core/descriptor.h"
+#include "stepwright/serve/connection.h"
 
 namespace stepwright::serve {
 
@@ -12,16 +13,18 @@ namespace stepwright::serve {
 class PageServer {
  public:
   /// Listens; port 0 takes any that is free. Fails with `kInput` when the port cannot be had.
-  explicit PageServer(std::uint16_t port);
+  explicit PageServer(std::uint16_t port, const ServeLimits& limits = {});
 
   /// "http://127.0.0.1:8017/".
   [[nodiscard]] std::string address() const;
 
-  /// Answers until `stop_fd` is readable. `GET /` and `HEAD /` have the page, other paths are not
-  /// found, other methods not allowed. One thread; a browser that says nothing delays no other.
+  /// Answers until `stop_fd` is readable, and then returns at once. One thread that never waits for
+  /// one browser alone: slow ones delay no other. While as many are connected as the limits allow,
+  /// new ones wait until one of them ends.
   void run(std::string_view page, int stop_fd);
 
  private:
+  ServeLimits limits_;
   Descriptor listening_;
 };
 

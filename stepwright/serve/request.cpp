@@ -3,45 +3,145 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepwright::serve {
 namespace {
 
-constexpr std::string_view kEndOfHead = "\r\n\r\n";
+constexpr std::string_view kEndOfLine = "\r\n";
+constexpr std::string_view kOwnHosts[] = {"localhost", "127.0.0.1", "[::1]"};
 
-std::string response(std::string_view status, std::string_view type, std::string_view body,
-                     bool with_body = true) {
-  return fmt::format(
-      "HTTP/1.1 {}\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\n"
-      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{}",
-      status, type, body.size(), with_body ? body : "");
+/// The line and the fields of a request.
+struct Request {
+  std::string_view method;
+  std::string_view target;
+  std::string_view version;
+  std::optional<std::string_view> host;
+};
+
+HttpAnswer answer(std::string_view status, std::string_view type, std::size_t length) {
+  return {
+      .head = fmt::format("HTTP/1.1 {}\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\n"
+                          "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                          "Connection: close\r\n\r\n",
+                          status, type, length),
+      .body = {}};
 }
 
-std::string refusal(std::string_view status) {
-  return response(status, "text/plain", fmt::format("{}\n", status));
+HttpAnswer refusal(std::string_view status, std::string_view why = "") {
+  const std::string text = fmt::format("{}{}{}\n", status, why.empty() ? "" : ": ", why);
+  HttpAnswer refused = answer(status, "text/plain", text.size());
+  refused.head += text;
+  return refused;
 }
 
-/// Takes a word off a line.
-std::string_view next_word(std::string_view& line) {
-  const std::string_view word = line.substr(0, line.find(' '));
-  line.remove_prefix(std::min(line.size(), word.size() + 1));
-  return word;
+/// True for what names of methods and fields are made of (RFC 9110, "token").
+bool is_token(std::string_view word) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return !word.empty() && std::ranges::all_of(word, [&](unsigned char c) {
+    return std::isalnum(c) != 0 || kMarks.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+/// True for text without blanks and control characters.
+bool is_visible(std::string_view word) {
+  return !word.empty() &&
+         std::ranges::all_of(word, [](unsigned char c) { return c > ' ' && c != 0x7f; });
+}
+
+bool equal_words(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Takes a line off a text in which each ends with CR LF.
+std::string_view next_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find(kEndOfLine));
+  text.remove_prefix(std::min(text.size(), line.size() + kEndOfLine.size()));
+  return line;
+}
+
+/// Reads "METHOD TARGET HTTP/1.x" with one blank between; false if the line is another.
+bool read_line(std::string_view line, Request& request) {
+  const std::size_t first = line.find(' ');
+  const std::size_t last = line.rfind(' ');
+  if (first == std::string_view::npos || first == last) return false;
+  request.method = line.substr(0, first);
+  request.target = line.substr(first + 1, last - first - 1);
+  request.version = line.substr(last + 1);
+  return is_token(request.method) && is_visible(request.target) &&
+         (request.version == "HTTP/1.1" || request.version == "HTTP/1.0");
+}
+
+/// Reads a field "Name: value"; false if the line is none, or says the host again.
+bool read_field(std::string_view line, Request& request) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return false;
+  const std::string_view value = without_blanks(line.substr(colon + 1));
+  if (std::ranges::any_of(value, [](unsigned char c) { return c < ' ' && c != '\t'; })) {
+    return false;
+  }
+  if (!equal_words(line.substr(0, colon), "host")) return true;
+  if (request.host) return false;
+  request.host = value;
+  return true;
+}
+
+/// Reads a head without its empty line; nullopt if it is no request.
+std::optional<Request> read_request(std::string_view head) {
+  Request request;
+  if (!read_line(next_line(head), request)) return std::nullopt;
+  while (!head.empty()) {
+    if (!read_field(next_line(head), request)) return std::nullopt;
+  }
+  if (!request.host && request.version == "HTTP/1.1") return std::nullopt;
+  return request;
+}
+
+/// True if a host, with or without a port, is this machine as seen from itself.
+bool is_own(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
+    const std::string_view port = host.substr(colon + 1);
+    if (port.find_first_not_of("0123456789") != std::string_view::npos) return false;
+    host = host.substr(0, colon);
+  }
+  return std::ranges::any_of(kOwnHosts, [&](auto own) { return equal_words(own, host); });
 }
 
 }  // namespace
 
-std::optional<std::string> http_answer(std::string_view said, std::string_view page) {
-  const std::size_t end = said.find(kEndOfHead);
-  if (end == std::string_view::npos && said.size() <= kLongestHead) return std::nullopt;
-  std::string_view line = said.substr(0, said.find("\r\n"));
-  const std::string_view method = next_word(line);
-  const std::string_view target = next_word(line);
-  if (end == std::string_view::npos || !line.starts_with("HTTP/1.")) {
-    return refusal("400 Bad Request");
+std::optional<HttpAnswer> http_answer(std::string_view said, std::string_view page) {
+  const HttpAnswer bad = refusal("400 Bad Request");
+  // Greetings of TLS and of other protocols have no line that would have to be waited for.
+  if (!said.empty() && std::isalpha(static_cast<unsigned char>(said.front())) == 0) return bad;
+  const std::size_t end = said.find("\r\n\r\n");
+  if (end == std::string_view::npos) {
+    const bool other_lines = said.find("\n\n") != std::string_view::npos;
+    if (other_lines || said.size() > kLongestHead) return bad;
+    return std::nullopt;
   }
-  if (method != "GET" && method != "HEAD") return refusal("405 Method Not Allowed");
-  if (target.substr(0, target.find('?')) != "/") return refusal("404 Not Found");
-  return response("200 OK", "text/html", page, method == "GET");
+  const std::optional<Request> request = read_request(said.substr(0, end));
+  if (!request || end > kLongestHead) return bad;
+  if (request->host && !is_own(*request->host)) {
+    return refusal("421 Misdirected Request",
+                   "this server answers to localhost, 127.0.0.1 and [::1]");
+  }
+  if (request->method != "GET" && request->method != "HEAD") {
+    return refusal("405 Method Not Allowed");
+  }
+  if (request->target.substr(0, request->target.find('?')) != "/") return refusal("404 Not Found");
+  HttpAnswer found = answer("200 OK", "text/html", page.size());
+  if (request->method == "GET") found.body = page;
+  return found;
 }
+
+HttpAnswer late_answer() { return refusal("408 Request Timeout"); }
 
 }  // namespace stepwright::serve

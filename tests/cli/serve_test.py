@@ -28,6 +28,7 @@ def serving(*arguments, program=COMMAND, end=signal.SIGINT):
             yield re.search(r"http://\S+", process.stdout.readline())[0]
         finally:
             process.send_signal(end)
+            process.wait(timeout=10)
     assert process.returncode == 0, process.returncode
 
 
@@ -53,6 +54,25 @@ class Serve(unittest.TestCase):
                     urllib.request.urlopen(address + "other")
                 raised.exception.close()
                 self.assertEqual(raised.exception.code, 404)
+
+    def test_a_reader_that_takes_nothing_delays_neither_others_nor_the_end(self):
+        self.page.write_text(PAGE * 100_000, encoding="utf-8")
+        with socket.socket() as slow, serving("--page", self.page, end=signal.SIGTERM) as address:
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow.connect(("127.0.0.1", int(address.rsplit(":")[-1].strip("/"))))
+            slow.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            slow.recv(100)
+            # A server that waited for the slow one would do so for 15 s.
+            with urllib.request.urlopen(address, timeout=10) as answer:
+                self.assertEqual(len(answer.read()), len(PAGE) * 100_000)
+
+    def test_other_hosts_are_refused(self):
+        with serving("--page", self.page) as address:
+            request = urllib.request.Request(address, headers={"Host": "attacker.example"})
+            with self.assertRaises(urllib.error.HTTPError) as raised:
+                urllib.request.urlopen(request)
+            raised.exception.close()
+            self.assertEqual(raised.exception.code, 421)
 
     def test_the_explorer_is_found_beside_the_command_or_where_packages_put_it(self):
         program = self.folder / "bin" / "stepwright"

@@ -7,25 +7,36 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "stepwright/core/error.h"
 
 namespace stepwright::serve {
 namespace {
 
+using std::chrono::milliseconds;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 std::uint16_t port_of(const PageServer& server) {
   const std::string address = server.address();
   return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
 }
 
-/// A connection to the server. Fails with `kRuntime` where nothing listens.
-Descriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK) {
+/// A connection to the server. Fails with `kRuntime` where nothing listens. `buffer_bytes`: how
+/// much the system takes for a reader that does not; 0: as usual.
+Descriptor connected(const PageServer& server, in_addr_t to = INADDR_LOOPBACK,
+                     int buffer_bytes = 0) {
   Descriptor socket(checked(::socket(AF_INET, SOCK_STREAM, 0), "make a socket"));
+  if (buffer_bytes > 0) {
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
+  }
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(to);
@@ -53,12 +64,20 @@ std::string heard(const Descriptor& socket) {
 /// A server that runs while this lives.
 class Running {
  public:
-  explicit Running(std::string page) : page_(std::move(page)) {
+  explicit Running(std::string page, const ServeLimits& limits = {})
+      : server(0, limits), page_(std::move(page)) {
     thread_ = std::jthread([this] { server.run(page_, stop_.read.get()); });
   }
-  ~Running() { EXPECT_EQ(::write(stop_.write.get(), "x", 1), 1); }
+  ~Running() { stop(); }
 
-  PageServer server{0};
+  /// Returns when the server has ended.
+  void stop() {
+    if (!thread_.joinable()) return;
+    EXPECT_EQ(::write(stop_.write.get(), "x", 1), 1);
+    thread_.join();
+  }
+
+  PageServer server;
 
  private:
   std::string page_;
@@ -66,13 +85,22 @@ class Running {
   std::jthread thread_;
 };
 
+/// A reader that has asked for a page and takes nothing of it.
+Descriptor asking_without_reading(const PageServer& server) {
+  Descriptor socket = connected(server, INADDR_LOOPBACK, 4096);
+  say(socket, kGet);
+  std::this_thread::sleep_for(milliseconds(50));
+  return socket;
+}
+
+const std::string kLargePage(5'000'000, 'p');
+
 TEST(PageServer, GivesALargePageWhole) {
-  const std::string page(5'000'000, 'p');
-  const Running running(page);
+  const Running running(kLargePage);
   const Descriptor socket = connected(running.server);
   say(socket, "GET / HTTP/1.1\r\nHost: ");
   say(socket, "127.0.0.1\r\n\r\n");
-  EXPECT_THAT(heard(socket), EndsWith("\r\n\r\n" + page));
+  EXPECT_THAT(heard(socket), EndsWith("\r\n\r\n" + kLargePage));
 }
 
 TEST(PageServer, ASilentBrowserDelaysNoOther) {
@@ -81,21 +109,104 @@ TEST(PageServer, ASilentBrowserDelaysNoOther) {
   const Descriptor begun = connected(running.server);
   say(begun, "GET / HT");
   const Descriptor other = connected(running.server);
-  say(other, "GET / HTTP/1.1\r\n\r\n");
+  say(other, kGet);
   EXPECT_THAT(heard(other), EndsWith("page"));
-  say(begun, "TP/1.1\r\n\r\n");
+  say(begun, kGet.substr(8));
   EXPECT_THAT(heard(begun), EndsWith("page"));
 }
 
 TEST(PageServer, ABrowserThatGoesAwayEndsNothing) {
-  const Running running(std::string(5'000'000, 'p'));
+  const Running running(kLargePage);
   {
     const Descriptor gone = connected(running.server);
-    say(gone, "GET / HTTP/1.1\r\n\r\n");
+    say(gone, kGet);
   }
   const Descriptor other = connected(running.server);
-  say(other, "HEAD / HTTP/1.1\r\n\r\n");
+  say(other, "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(heard(other), HasSubstr("Content-Length: 5000000"));
+}
+
+/// Who waits for a slow reader waits for ever: for longer than any test may take.
+constexpr ServeLimits kPatient{.idle = std::chrono::hours(1), .answer = std::chrono::hours(1)};
+
+TEST(PageServer, AReaderThatTakesNothingDelaysNeitherOthersNorTheEnd) {
+  Running running(kLargePage, kPatient);
+  const Descriptor slow = asking_without_reading(running.server);
+  const Descriptor other = connected(running.server);
+  say(other, kGet);
+  EXPECT_THAT(heard(other), EndsWith(kLargePage));
+  running.stop();
+}
+
+TEST(PageServer, AReaderOfThreeKilobytesASecondDelaysNeitherOthersNorTheEnd) {
+  Running running(kLargePage, kPatient);
+  const Descriptor slow = asking_without_reading(running.server);
+  const std::jthread reader([&](const std::stop_token& stop) {
+    char buffer[300];
+    while (!stop.stop_requested() && ::recv(slow.get(), buffer, sizeof buffer, 0) > 0) {
+      std::this_thread::sleep_for(milliseconds(100));
+    }
+  });
+  for (int i = 0; i < 5; ++i) {
+    const Descriptor other = connected(running.server);
+    say(other, kGet);
+    EXPECT_THAT(heard(other), EndsWith(kLargePage));
+  }
+  running.stop();
+}
+
+TEST(PageServer, FiftyBrowsersAreAnsweredAtOnce) {
+  const std::string page(500'000, 'p');  // more than the system takes for a reader
+  const Running running(page);
+  std::vector<Descriptor> all;
+  for (int i = 0; i < 50; ++i) all.push_back(connected(running.server));
+  for (const Descriptor& one : all) say(one, kGet);
+  // The last first: no answer waits until another has been taken.
+  for (std::size_t i = all.size(); i-- > 0;) EXPECT_THAT(heard(all[i]), EndsWith(page));
+}
+
+TEST(PageServer, MoreBrowsersThanPlacesWaitForOne) {
+  const Running running("page", {.connections = 2});
+  std::vector<Descriptor> all;
+  for (int i = 0; i < 10; ++i) {
+    all.push_back(connected(running.server));
+    say(all.back(), kGet);
+  }
+  for (const Descriptor& one : all) {
+    EXPECT_THAT(heard(one), EndsWith("page"));
+    ::shutdown(one.get(), SHUT_RDWR);
+  }
+}
+
+TEST(PageServer, ARequestHasADeadline) {
+  const Running running("page", {.request = milliseconds(100)});
+  const Descriptor silent = connected(running.server);
+  EXPECT_EQ(heard(silent), "");
+  const Descriptor slow = connected(running.server);
+  for (int i = 0; i < 3; ++i) {  // a byte now and then does not help
+    say(slow, "G");
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  EXPECT_THAT(heard(slow), StartsWith("HTTP/1.1 408 "));
+}
+
+TEST(PageServer, AnAnswerHasADeadline) {
+  // The one place is free again, else the other browser would wait for ever.
+  for (const ServeLimits& limits : {ServeLimits{.idle = milliseconds(100), .connections = 1},
+                                    ServeLimits{.answer = milliseconds(100), .connections = 1}}) {
+    const Running running(kLargePage, limits);
+    const Descriptor slow = asking_without_reading(running.server);
+    const Descriptor other = connected(running.server);
+    say(other, "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(heard(other), StartsWith("HTTP/1.1 200 "));
+  }
+}
+
+TEST(PageServer, ARefusalReachesABrowserThatGoesOnSending) {
+  const Running running("page");
+  const Descriptor socket = connected(running.server);
+  say(socket, "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n" + std::string(200'000, 'x'));
+  EXPECT_THAT(heard(socket), StartsWith("HTTP/1.1 405 "));
 }
 
 TEST(PageServer, APortThatIsTakenIsRefused) {

@@ -19,6 +19,7 @@
 #include "stepwright/answers/traffic_answer.h"
 #include "stepwright/answers/tune_answer.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -41,7 +42,7 @@ class Output {
   /// Writes a content, text or a function that writes to a stream, and says so.
   template <class Content>
   void write(std::string_view what, const Content& content, Reply& reply) const {
-    answers::write_file(path_, content);
+    write_file(path_, content);
     reply.messages.emplace_back("info", fmt::format("wrote {} to {}", what, path_));
   }
 

@@ -19,6 +19,7 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/json_writer.h"
 #include "stepwright/plan/choices/codes.h"
 #include "stepwright/plan/choices/words.h"
@@ -136,6 +137,23 @@ py::tuple read(const std::string& text, const std::string& name, const std::stri
   }
 }
 
+/// The bytes of a file, read as every reader of the planner does, and how that failed.
+py::tuple read_file(const std::string& path, std::size_t most_bytes) {
+  std::string bytes;
+  std::optional<Error> failure;
+  {
+    const py::gil_scoped_release free;
+    try {
+      bytes = read_input(path, most_bytes);
+    } catch (const Error& error) {
+      failure = error;
+    }
+  }
+  py::object failed = py::none();
+  if (failure) failed = failure_of(*failure);
+  return py::make_tuple(py::bytes(bytes), failed);
+}
+
 std::string to_yaml(const std::string& json) { return Document::parse(json, "json").to_yaml(); }
 
 std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
@@ -176,6 +194,7 @@ PYBIND11_MODULE(_planner, module) {
   module.def("command", &stepwright::command, py::arg("arguments"), py::arg("texts"),
              py::arg("stand_in") = "");
   module.def("read", &stepwright::read, py::arg("text"), py::arg("name"), py::arg("folder"));
+  module.def("read_file", &stepwright::read_file, py::arg("path"), py::arg("most_bytes"));
   module.def("to_yaml", &stepwright::to_yaml, py::arg("json"));
   module.def("command_line", &stepwright::command_line, py::arg("arguments"),
              py::arg("stand_in") = "");

@@ -47,6 +47,7 @@ def command(arguments: list[str], texts: list[File], stand_in: str = "") -> Repl
 def read(text: str, name: str, folder: str) -> tuple[str, str, str, dict | None]:
     """Kind ("job", "plan"), JSON and a line for people of a document, and how it is none."""
 
+def read_file(path: str, most_bytes: int) -> tuple[bytes, dict | None]: ...
 def to_yaml(json: str) -> str: ...
 def command_line(arguments: list[str], stand_in: str = "") -> int:
     """Runs the program itself; the first argument is its name. Returns the exit code."""

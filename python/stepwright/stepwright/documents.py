@@ -14,6 +14,8 @@ from .files import replace_text
 
 AnyDocument = TypeVar("AnyDocument", bound="Document")
 
+_MOST_BYTES = 64 << 20  # As of any file of a job or plan.
+
 
 class Document(Mapping[str, Any]):
     """A job or plan that was read and found good. It never changes; `with_` makes another.
@@ -95,11 +97,13 @@ def load(path: str | Path) -> Job | Plan:
 
     Raises `InputError`, which names file, line, field and value, and `UnsupportedError`.
     """
+    content, failure = _planner.read_file(str(path), _MOST_BYTES)
+    if failure:
+        raise error_of(failure)
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
-        unread = InputError(f"{path}: {reason}")
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        unread = InputError(f"{path}: is not UTF-8")
         unread.file = str(path)
         raise unread from error
     kind, _, _, failure = _planner.read(text, str(path), str(Path(path).parent))

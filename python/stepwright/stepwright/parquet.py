@@ -20,9 +20,12 @@ _MAGIC = b"PAR1"
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is one, by its name or its content."""
+    """Whether a file is one, by its name or its content. Of a pipe nothing is read: its bytes come
+    once."""
     if os.fspath(path).endswith(".parquet"):
         return True
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC

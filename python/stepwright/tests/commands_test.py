@@ -116,6 +116,13 @@ class Functions(PlaceTest):
         with self.assertRaisesRegex(stepwright.InputError, "has no field 'text'"):
             stepwright.lengths(data, "text")
 
+    def test_lengths_of_a_pipe_are_read(self):
+        read, write = os.pipe()
+        os.write(write, b'{"n": 7}\n{"n": 9}\n')
+        os.close(write)
+        self.addCleanup(os.close, read)
+        self.assertEqual(stepwright.lengths(f"/dev/fd/{read}", "n").tokens, 16)
+
     @unittest.skipUnless(
         importlib.util.find_spec("pyarrow"), "pyarrow is not installed (tools/setup.sh test)"
     )

@@ -34,6 +34,18 @@ class Errors(PlaceTest):
             error = self.raised(stepwright.InputError, action)
             self.assertEqual(error.file, str(path))
 
+    def test_of_a_file_are_the_sentences_of_the_command(self):
+        loop = self.folder / "loop.yaml"
+        loop.symlink_to(loop)
+        for path, said in (
+            (self.folder, "is a directory, not a file"),
+            (loop, "cannot be read: Too many levels of symbolic links"),
+            ("/dev/zero", "larger than 64 MiB"),
+        ):
+            error = self.raised(stepwright.InputError, lambda path=path: stepwright.load(path))
+            self.assertEqual(str(error), f"{path}: {said}")
+            self.assertEqual(error.file, str(path))
+
     def test_of_what_is_not_text_are_bad_input(self):
         path = self.folder / "job.yaml"
         path.write_bytes(b"\xff\xfe\x00")

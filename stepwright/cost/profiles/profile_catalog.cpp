@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/nearest.h"
 
 namespace stepwright::cost {
@@ -117,7 +118,7 @@ Document load_profile(const std::string& name_or_path) {
   if (const EmbeddedFile* file = find_embedded(embedded_profiles(), name_or_path)) {
     return parsed(*file, file->text);
   }
-  if (std::filesystem::exists(name_or_path)) return Document::load(name_or_path);
+  if (is_there(name_or_path)) return Document::load(name_or_path);
   fail_input(fmt::format("{}: is neither a file nor a built-in profile; allowed: {}", name_or_path,
                          list_of(built_in_profiles())));
 }

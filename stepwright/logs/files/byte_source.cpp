@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <cerrno>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 
 namespace stepwright::logs {
 namespace {
@@ -20,19 +17,6 @@ constexpr std::size_t kPackedChunk = std::size_t{256} << 10;
 // Traces shrink ten to sixty times; what grows more than this is no log, and deflate ends at 1032.
 constexpr std::uint64_t kMostExpansion = 300;
 constexpr std::uint64_t kExpandsFreely = std::uint64_t{256} << 20;
-
-std::unique_ptr<std::istream> opened(const std::filesystem::path& path) {
-  errno = 0;
-  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
-  std::error_code error;
-  const bool folder = std::filesystem::is_directory(path, error);
-  if (!*file || folder) {
-    const int reason = folder ? EISDIR : errno;
-    fail_input(fmt::format("{}: cannot be read: {}", path.string(),
-                           std::generic_category().message(reason)));
-  }
-  return file;
-}
 
 }  // namespace
 
@@ -46,6 +30,13 @@ struct ByteSource::Unpacker {
   Unpacker(const Unpacker&) = delete;
   Unpacker& operator=(const Unpacker&) = delete;
 
+  /// Reads on where all packed bytes are used up; none come at the end of the file.
+  void fill(ByteSource& source) {
+    state.next_in = reinterpret_cast<Bytef*>(packed.data());
+    state.avail_in = static_cast<uInt>(source.read_plain(packed));
+    bytes_in += state.avail_in;
+  }
+
   z_stream state{};
   std::vector<char> packed;
   std::uint64_t bytes_in = 0;
@@ -54,18 +45,18 @@ struct ByteSource::Unpacker {
 };
 
 ByteSource::ByteSource(const std::filesystem::path& path)
-    : ByteSource(opened(path), path.string()) {}
+    : file_(std::make_unique<InputFile>(path)), name_(path.string()), ahead_(2, '\0') {
+  ahead_.resize(file_->read(ahead_));
+  recognise();
+}
 
 ByteSource::ByteSource(std::string_view bytes, std::string name)
-    : ByteSource(std::make_unique<std::istringstream>(std::string(bytes)), std::move(name)) {}
+    : name_(std::move(name)), ahead_(bytes) {
+  recognise();
+}
 
-ByteSource::ByteSource(std::unique_ptr<std::istream> stream, std::string name)
-    : stream_(std::move(stream)), name_(std::move(name)) {
-  const int first = stream_->get();
-  const int second = stream_->peek();
-  stream_->clear();
-  stream_->seekg(0);
-  if (first == 0x1f && second == 0x8b) unpacker_ = std::make_unique<Unpacker>();
+void ByteSource::recognise() {
+  if (ahead_.starts_with("\x1f\x8b")) unpacker_ = std::make_unique<Unpacker>();
 }
 
 ByteSource::~ByteSource() = default;
@@ -73,9 +64,9 @@ ByteSource::ByteSource(ByteSource&&) noexcept = default;
 ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
 
 std::size_t ByteSource::read_plain(std::span<char> into) {
-  if (!*stream_) return 0;
-  stream_->read(into.data(), static_cast<std::streamsize>(into.size()));
-  return static_cast<std::size_t>(stream_->gcount());
+  const std::size_t held = ahead_.copy(into.data(), into.size(), taken_);
+  taken_ += held;
+  return held + (file_ ? file_->read(into.subspan(held)) : 0);
 }
 
 std::size_t ByteSource::read(std::span<char> into) {
@@ -118,9 +109,7 @@ std::size_t ByteSource::unpack(std::span<char> into) {
   state.avail_out = static_cast<uInt>(into.size());
   while (state.avail_out > 0 && !unpacker.ended) {
     if (state.avail_in == 0) {
-      state.next_in = reinterpret_cast<Bytef*>(unpacker.packed.data());
-      state.avail_in = static_cast<uInt>(read_plain(unpacker.packed));
-      unpacker.bytes_in += state.avail_in;
+      unpacker.fill(*this);
       if (state.avail_in == 0) {
         fail_input(fmt::format("{}: packed data end in the middle, after {} bytes", name_,
                                unpacker.bytes_in));
@@ -128,8 +117,8 @@ std::size_t ByteSource::unpack(std::span<char> into) {
     }
     const int result = inflate(&state, Z_NO_FLUSH);
     if (result == Z_STREAM_END) {
-      const bool more = state.avail_in > 0 || stream_->peek() != EOF;
-      unpacker.ended = !more || inflateReset(&state) != Z_OK;
+      if (state.avail_in == 0) unpacker.fill(*this);
+      unpacker.ended = state.avail_in == 0 || inflateReset(&state) != Z_OK;
     } else if (result != Z_OK) {
       fail_input(fmt::format("{}: packed data are damaged before byte {}: {}", name_,
                              unpacker.bytes_in - state.avail_in,

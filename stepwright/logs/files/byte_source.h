@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <istream>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+
+namespace stepwright {
+class InputFile;
+}
 
 namespace stepwright::logs {
 
@@ -36,12 +39,14 @@ class ByteSource {
  private:
   struct Unpacker;
 
-  ByteSource(std::unique_ptr<std::istream> stream, std::string name);
+  void recognise();
   std::size_t read_plain(std::span<char> into);
   std::size_t unpack(std::span<char> into);
 
-  std::unique_ptr<std::istream> stream_;
+  std::unique_ptr<InputFile> file_;  ///< Null: bytes in memory.
   std::string name_;
+  std::string ahead_;      ///< Bytes before those of the file: its first two, or all in memory.
+  std::size_t taken_ = 0;  ///< Bytes of `ahead_` that were read.
   std::unique_ptr<Unpacker> unpacker_;  ///< Of a packed file.
   std::string beginning_;               ///< What was looked at before it was read.
   std::size_t given_ = 0;               ///< Of that.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/packing/length_file.h"
 
@@ -76,7 +77,7 @@ Json lengths_json(const DocumentBatch& documents) {
 
 std::string read_path(Node node, const std::filesystem::path& directory) {
   const auto path = std::filesystem::absolute(directory / node.text()).lexically_normal();
-  if (!std::filesystem::is_regular_file(path)) {
+  if (!is_plain_file(path)) {
     node.fail(fmt::format("there is no file {}", printable(path.string())));
   }
   return path.string();

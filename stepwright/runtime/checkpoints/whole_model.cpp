@@ -60,8 +60,8 @@ void contribute(const StoredParameter& parameter, WholeState which, at::Tensor& 
   }
 }
 
-void write_file(const std::filesystem::path& path, const std::vector<Whole>& list,
-                const std::vector<at::Tensor>& values) {
+void write_values(const std::filesystem::path& path, const std::vector<Whole>& list,
+                  const std::vector<at::Tensor>& values) {
   std::vector<checkpoint::ShardTensor> tensors;
   for (std::size_t i = 0; i < list.size(); ++i) {
     tensors.push_back(
@@ -70,7 +70,7 @@ void write_file(const std::filesystem::path& path, const std::vector<Whole>& lis
          .shape = list[i].extents,
          .bytes = {static_cast<const std::byte*>(values[i].const_data_ptr()), values[i].nbytes()}});
   }
-  checkpoint::replace_safetensors_file(path, tensors);
+  checkpoint::write_safetensors_file(path, tensors);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
     }
     values.push_back(std::move(whole));
   }
-  if (world.rank == 0) write_file(path, list, values);
+  if (world.rank == 0) write_values(path, list, values);
 }
 
 }  // namespace stepwright::runtime

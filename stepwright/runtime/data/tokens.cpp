@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/runtime/data/megatron_index.h"
 #include "stepwright/runtime/seeded_hash.h"
 
@@ -38,7 +39,7 @@ TokenFormat token_format(const std::filesystem::path& path) {
   if (ending == ".u32") return TokenFormat::kUint32;
   std::filesystem::path index = path;
   index.replace_extension(".idx");
-  if (ending == ".bin" && std::filesystem::exists(index)) return TokenFormat::kMegatron;
+  if (ending == ".bin" && is_there(index)) return TokenFormat::kMegatron;
   return TokenFormat::kText;
 }
 

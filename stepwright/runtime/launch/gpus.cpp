@@ -1,9 +1,11 @@
 #include "stepwright/runtime/launch/gpus.h"
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <system_error>
+
+#include "stepwright/core/input_file.h"
 
 namespace stepwright::runtime {
 namespace {
@@ -11,8 +13,9 @@ namespace {
 /// The text after "Model:" of what the driver says of one GPU.
 std::string model_in(const std::filesystem::path& information) {
   constexpr std::string_view kKey = "Model:";
-  std::ifstream file(information);
-  for (std::string line; std::getline(file, line);) {
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
+  std::istringstream text(read_if_plain(information, kMost).value_or(""));
+  for (std::string line; std::getline(text, line);) {
     if (!line.starts_with(kKey)) continue;
     const std::size_t begin = line.find_first_not_of(" \t", kKey.size());
     if (begin != std::string::npos) return line.substr(begin);

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/program_folder.h"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
@@ -155,7 +156,7 @@ std::int64_t local_rank() {
 
 std::optional<Lack> missing_rank_program() {
   const std::filesystem::path program = rank_program_path();
-  if (std::filesystem::exists(program)) return std::nullopt;
+  if (is_there(program)) return std::nullopt;
   return Lack{
       fmt::format("{} is not there: training needs PyTorch's C++ library", program.string()),
       "`pip install torch` into .venv, install libgloo-dev, and build again (cmake --preset "

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "stepwright/checkpoint/durable_file.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/schedule/placement.h"
 
@@ -25,9 +25,7 @@ void write_ledger(const Groups& groups, const Groups::World& world, const TrainO
     const std::vector<std::uint8_t> text = world.store->get(key(r));
     for (auto& one : nlohmann::ordered_json::parse(text)) all["communicators"].push_back(one);
   }
-  std::ofstream out(options.ledger);
-  out << all.dump(1) << '\n';
-  if (!out.flush()) throw Error(ErrorKind::kRuntime, options.ledger + ": cannot be written");
+  write_file(options.ledger, all.dump(1) + '\n');
 }
 
 /// Options that have to be the same on every rank, as text.

@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/held_run.h"
@@ -17,6 +18,7 @@
 #include "stepwright/runtime/launch/rank_world.h"
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/runtime/launch/trainer.h"
+#include "stepwright/runtime/measure/metrics_file.h"
 #include "stepwright/runtime/rank/held_tensors.h"
 
 namespace stepwright::runtime {
@@ -26,16 +28,16 @@ namespace {
 class Progress {
  public:
   /// `predicted_s`: 0 when nobody said.
-  Progress(const std::string& metrics, double predicted_s)
-      : metrics_(metrics), predicted_s_(predicted_s) {}
+  Progress(const TrainOptions& options, double predicted_s) : predicted_s_(predicted_s) {
+    if (!options.metrics.empty()) metrics_.emplace(options.metrics, options.resume);
+  }
 
   void add(const StepReport& report);
   void finish();
 
  private:
-  std::string metrics_;
+  std::optional<MetricsFile> metrics_;
   double predicted_s_;
-  std::ofstream file_;
   std::vector<double> times_s_;
 };
 
@@ -51,8 +53,7 @@ void Progress::add(const StepReport& report) {
   fmt::print(stderr, "step {:>6}{}  {:.0f} tokens/s  {:.3f} s{}{}\n", report.step, learned,
              report.tokens_per_s, report.time_s, predicted, memory);
   times_s_.push_back(report.time_s);
-  if (metrics_.empty()) return;
-  if (!file_.is_open()) file_.open(metrics_);
+  if (!metrics_) return;
   nlohmann::ordered_json line{{"step", report.step}};
   if (report.learned) {
     line["loss"] = report.learned->loss;
@@ -63,10 +64,11 @@ void Progress::add(const StepReport& report) {
   line["tokens_per_s"] = report.tokens_per_s;
   if (report.memory_bytes > 0) line["memory_bytes"] = report.memory_bytes;
   if (predicted_s_ > 0) line["predicted_s"] = predicted_s_;
-  file_ << line << '\n' << std::flush;
+  metrics_->add(report.step, line.dump());
 }
 
 void Progress::finish() {
+  if (metrics_) metrics_->close();
   if (times_s_.empty() || predicted_s_ <= 0) return;
   // The first step also allocates.
   if (times_s_.size() > 1) times_s_.erase(times_s_.begin());
@@ -85,9 +87,7 @@ struct Handed {
 void tell_summary(const StepSummary& summary, const std::string& path) {
   fmt::print(stderr, "{}", summary_text(summary));
   if (path.empty()) return;
-  std::ofstream out(path);
-  out << summary_json(summary).dump(1) << '\n';
-  if (!out.flush()) throw Error(ErrorKind::kRuntime, path + ": cannot be written");
+  write_file(path, summary_json(summary).dump(1) + '\n');
 }
 
 void run(const TrainOptions& options, const Handed& handed) {
@@ -102,7 +102,7 @@ void run(const TrainOptions& options, const Handed& handed) {
   }
   count_allocations();
   const JoinedWorld joined(place, options.timeout_s);
-  Progress progress(options.metrics, handed.predicted_s);
+  Progress progress(options, handed.predicted_s);
   const auto report = [&](const StepReport& step) { progress.add(step); };
   if (options.hold) {
     hold(planned, options, handed.times, joined.world(), report);

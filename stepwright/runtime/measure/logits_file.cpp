@@ -29,7 +29,7 @@ void write_logits(const std::map<std::int32_t, at::Tensor>& logits,
   const at::Tensor values = all.view({-1, length, all.size(1)});
   const at::Tensor in = at::cat(tokens).view({-1, length});
   const at::Tensor out = at::cat(targets).view({-1, length});
-  checkpoint::replace_safetensors_file(
+  checkpoint::write_safetensors_file(
       path,
       {named("logits", "F64", values), named("tokens", "I64", in), named("targets", "I64", out)});
 }

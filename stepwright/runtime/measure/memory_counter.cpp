@@ -1,9 +1,8 @@
 #include "stepwright/runtime/measure/memory_counter.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "stepwright/core/error.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/runtime/messages/watch.h"
 
 namespace stepwright::runtime {
@@ -60,9 +59,7 @@ void write_memory(const Groups::World& world, const CountedMemory& memory,
   const std::vector<std::string> all =
       exchange(world, "memory", counted_memory_json(memory).dump());
   if (world.rank != 0) return;
-  std::ofstream out(path);
-  out << counted_memory_file(all).dump(1) << '\n';
-  if (!out.flush()) throw Error(ErrorKind::kRuntime, path + ": cannot be written");
+  write_file(path, counted_memory_file(all).dump(1) + '\n');
 }
 
 }  // namespace stepwright::runtime

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/plan/choices/write_choices.h"
 #include "stepwright/plan/files.h"
@@ -90,9 +91,7 @@ Tree model_of(const RunRow& row) {
 
 /// A file is named from where the command runs, not from the folder of the table.
 std::string profile_of(const std::string& cluster) {
-  std::error_code ignored;
-  return std::filesystem::exists(cluster, ignored) ? std::filesystem::absolute(cluster).string()
-                                                   : cluster;
+  return is_there(cluster) ? std::filesystem::absolute(cluster).string() : cluster;
 }
 
 /// The job that is known without a row; of another framework's kernels and optimizer, nothing.

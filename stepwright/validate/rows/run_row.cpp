@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "stepwright/core/input_file.h"
+
 namespace stepwright::validate {
 namespace {
 
@@ -124,8 +126,7 @@ std::string named_profile(const CsvTable& table, const CsvRow& row) {
   std::string name(cell(table, row, "cluster"));
   if (name.find_first_of("./") == std::string::npos) return name;
   const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
-  std::error_code ignored;
-  return std::filesystem::exists(beside, ignored) ? beside.string() : name;
+  return is_there(beside) ? beside.string() : name;
 }
 
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row) {

@@ -7,6 +7,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
 
@@ -59,7 +60,7 @@ OperatorMachine operator_machine(const std::string& name) {
   if (holds(cluster::built_in_devices(), name)) return {cluster::built_in_device(name), nullptr};
   if (holds(cluster::built_in_clusters(), name))
     return {cluster::load_cluster(name, 1).device, nullptr};
-  if (std::filesystem::exists(name)) {
+  if (is_there(name)) {
     const MachineFile file = load_machine_file(name);
     if (!file.is_cluster) return of_profile(file.document);
     return {cluster::read_cluster(file.document.root(), std::filesystem::path(name).parent_path())
@@ -134,7 +135,7 @@ fit::SampledMachine CollectiveMachines::described(const std::string& name) {
   const fit::SampledMachine* known = fit::find_machine(name);
   if (known == nullptr && holds(cluster::built_in_devices(), name)) known = machine_with(name);
   if (known != nullptr) return *known;
-  if (std::filesystem::exists(name)) return of_file(name);
+  if (is_there(name)) return of_file(name);
   std::vector<std::string_view> names;
   for (const fit::SampledMachine& machine : fit::sampled_machines()) names.push_back(machine.name);
   fail_unknown(name, names);

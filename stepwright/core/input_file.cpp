@@ -1,0 +1,156 @@
+#include "stepwright/core/input_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlockBytes = std::size_t{64} << 10U;
+
+[[noreturn]] void fail(const fs::path& path, std::string_view what) {
+  fail_input(fmt::format("{}: {}", path.string(), what), {.file = path.string()});
+}
+
+[[noreturn]] void fail(const fs::path& path, std::string_view what, int error) {
+  fail(path, fmt::format("{}: {}", what, std::generic_category().message(error)));
+}
+
+/// True if an error of the system says that nothing has this name.
+bool means_absent(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
+}
+
+[[noreturn]] void fail_to_open(const fs::path& path, int error) {
+  if (error == ENOENT || error == ENOTDIR) fail(path, "no such file");
+  fail(path, "cannot be read", error);
+}
+
+[[noreturn]] void fail_too_large(const fs::path& path, std::size_t most_bytes) {
+  const bool whole = most_bytes >> 20U << 20U == most_bytes && most_bytes > 0;
+  fail(path, whole ? fmt::format("larger than {} MiB", most_bytes >> 20U)
+                   : fmt::format("larger than {} bytes", most_bytes));
+}
+
+/// The kind of what is at a path, links followed; 0: nothing.
+mode_t kind_at(const fs::path& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0) return status.st_mode & S_IFMT;
+  if (!means_absent(errno)) fail_to_open(path, errno);
+  return 0;
+}
+
+/// Waits for the first bytes of a pipe, or for a writer that comes and goes; false if neither came
+/// in time. A writer that is there and silent then shows itself by EAGAIN.
+bool somebody_writes(int pipe, std::chrono::milliseconds wait) {
+  const auto until = std::chrono::steady_clock::now() + wait;
+  pollfd watched{pipe, POLLIN, 0};
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    const int ready = ::poll(&watched, 1, std::max(0, static_cast<int>(left.count())));
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
+}
+
+}  // namespace
+
+InputFile::InputFile(fs::path path, Kind kind, std::chrono::milliseconds wait)
+    : path_(std::move(path)),
+      // Without O_NONBLOCK a named pipe without a writer would hold the program here.
+      file_(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
+  if (!file_.is_open()) fail_to_open(path_, errno);
+  struct stat status{};
+  if (::fstat(file_.get(), &status) != 0) fail_to_open(path_, errno);
+  if (S_ISDIR(status.st_mode)) fail(path_, "is a directory, not a file");
+  if (S_ISREG(status.st_mode)) size_bytes_ = static_cast<std::size_t>(status.st_size);
+  if (kind == Kind::kPlain && !S_ISREG(status.st_mode)) fail(path_, "is no plain file");
+  if (S_ISFIFO(status.st_mode)) wait_ = wait;
+}
+
+std::size_t InputFile::read_some(std::span<char> into) {
+  for (bool waited = false;;) {
+    const ssize_t got = ::read(file_.get(), into.data(), into.size());
+    if (got == 0 && wait_ && waited) {
+      fail(path_, fmt::format("is a pipe into which no program writes; {} s were waited for one",
+                              std::chrono::duration<double>(*wait_).count()));
+    }
+    if (got == 0 && wait_) {
+      waited = true;
+      if (somebody_writes(file_.get(), *wait_)) wait_.reset();
+    } else if (got >= 0) {
+      wait_.reset();
+      return static_cast<std::size_t>(got);
+    } else if (errno == EAGAIN) {  // a writer is there, and silent
+      wait_.reset();
+      pollfd watched{file_.get(), POLLIN, 0};
+      ::poll(&watched, 1, -1);
+    } else if (errno != EINTR) {
+      fail(path_, "cannot be read to its end", errno);
+    }
+  }
+}
+
+std::size_t InputFile::read(std::span<char> into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const std::size_t got = read_some(into.subspan(done));
+    if (got == 0) break;
+    done += got;
+  }
+  return done;
+}
+
+std::string InputFile::rest(std::size_t most_bytes) {
+  if (size_bytes_ > most_bytes) fail_too_large(path_, most_bytes);
+  std::string text;
+  text.reserve(size_bytes_ + kBlockBytes);
+  for (std::size_t got = 1; got > 0;) {
+    const std::size_t before = text.size();
+    if (before > most_bytes) fail_too_large(path_, most_bytes);
+    text.resize(before + kBlockBytes);
+    got = read(std::span(text).subspan(before));
+    text.resize(before + got);
+  }
+  return text;
+}
+
+std::string read_input(const fs::path& path, std::size_t most_bytes) {
+  return InputFile(path).rest(most_bytes);
+}
+
+std::optional<std::string> read_if_plain(const fs::path& path, std::size_t most_bytes) try {
+  return InputFile(path, InputFile::Kind::kPlain).rest(most_bytes);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+std::optional<std::string> start_if_plain(const fs::path& path, std::size_t most_bytes) try {
+  InputFile file(path, InputFile::Kind::kPlain);
+  std::string start(most_bytes, '\0');
+  start.resize(file.read(start));
+  return start;
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+bool is_there(const fs::path& path) { return kind_at(path) != 0; }
+
+bool is_folder(const fs::path& path) { return kind_at(path) == S_IFDIR; }
+
+bool is_plain_file(const fs::path& path) { return kind_at(path) == S_IFREG; }
+
+}  // namespace stepwright

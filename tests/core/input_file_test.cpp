@@ -1,0 +1,156 @@
+#include "stepwright/core/input_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "stepwright/core/csv.h"
+#include "stepwright/core/document.h"
+#include "stepwright/core/mapped_file.h"
+#include "tests/core/refusal.h"
+#include "tests/folder.h"
+
+namespace stepwright {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kMost = 1000;
+
+/// A named pipe in a folder.
+fs::path pipe_in(const Folder& folder) {
+  const fs::path path = folder / "pipe";
+  EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  return path;
+}
+
+/// A program that opens a pipe after a while, writes, and closes it after a while.
+std::jthread writer(const fs::path& pipe, std::string text, milliseconds before,
+                    milliseconds between) {
+  return std::jthread([=] {
+    std::this_thread::sleep_for(before);
+    const Descriptor file(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
+    for (const char c : text) {
+      std::this_thread::sleep_for(between);
+      EXPECT_EQ(::write(file.get(), &c, 1), 1);
+    }
+  });
+}
+
+TEST(InputFile, ReadsAFileToItsEnd) {
+  const Folder folder;
+  std::ofstream(folder / "file") << std::string(kMost, 'x');
+  EXPECT_EQ(read_input(folder / "file", kMost), std::string(kMost, 'x'));
+  EXPECT_EQ(read_input("/dev/null", kMost), "");
+  EXPECT_THAT(read_input("/proc/self/stat", kMost), HasSubstr(" R "));  // has no size
+}
+
+TEST(InputFile, OneSentenceSaysWhyEachOtherCannotBeRead) {
+  const Folder folder;
+  std::ofstream(folder / "large") << std::string(kMost + 1, 'x');
+  fs::create_symlink("loop", folder / "loop");
+  fs::create_symlink("nothing", folder / "dangling");
+  const auto said = [&](const fs::path& path) {
+    return refusal([&] { (void)read_input(path, kMost); });
+  };
+  const auto at = [&](const char* name) { return (folder / name).string(); };
+  EXPECT_EQ(said(at("none")), at("none") + ": no such file");
+  EXPECT_EQ(said(at("dangling")), at("dangling") + ": no such file");
+  EXPECT_EQ(said(at("large/none")), at("large/none") + ": no such file");
+  EXPECT_EQ(said(at("loop")), at("loop") + ": cannot be read: Too many levels of symbolic links");
+  EXPECT_EQ(said(folder.path()), folder.path().string() + ": is a directory, not a file");
+  EXPECT_EQ(said(at("large")), at("large") + ": larger than 1000 bytes");
+  EXPECT_EQ(said("/dev/zero"), "/dev/zero: larger than 1000 bytes");
+  EXPECT_EQ(said("/proc/self/mem"),
+            "/proc/self/mem: cannot be read to its end: Input/output error");
+  EXPECT_EQ(refusal([] { (void)read_input("/dev/zero", std::size_t{1} << 20U); }),
+            "/dev/zero: larger than 1 MiB");
+}
+
+TEST(InputFile, EveryReaderSaysTheSame) {
+  const Folder folder;
+  fs::create_symlink("loop", folder / "loop");
+  const std::string loop = (folder / "loop").string();
+  const std::string wanted = loop + ": cannot be read: Too many levels of symbolic links";
+  EXPECT_EQ(refusal([&] { (void)Document::load(loop); }), wanted);
+  EXPECT_EQ(refusal([&] { (void)load_csv(loop); }), wanted);
+  EXPECT_EQ(refusal([&] { const MappedFile file(loop); }), wanted);
+  EXPECT_EQ(refusal([&] { (void)is_there(loop); }), wanted);
+  EXPECT_EQ(refusal([&] { (void)is_folder(loop + "/inside"); }),
+            loop + "/inside: cannot be read: Too many levels of symbolic links");
+}
+
+TEST(InputFile, ATableWithoutAnEndUsesNoMoreMemoryThanItsLimit) {
+  rusage before{};
+  rusage after{};
+  ::getrusage(RUSAGE_SELF, &before);
+  EXPECT_EQ(refusal([] { (void)load_csv("/dev/zero"); }), "/dev/zero: larger than 256 MiB");
+  ::getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 900 << 10);  // KiB; a text grows by doubling
+}
+
+TEST(InputFile, APipeThatNobodyWritesIsRefused) {
+  const Folder folder;
+  const fs::path pipe = pipe_in(folder);
+  const auto read = [&] { InputFile(pipe, InputFile::Kind::kAny, milliseconds(50)).rest(kMost); };
+  EXPECT_EQ(refusal(read), pipe.string() +
+                               ": is a pipe into which no program writes; 0.05 s were waited for "
+                               "one");
+  EXPECT_EQ(refusal([&] { const MappedFile file(pipe); }), pipe.string() + ": is no plain file");
+  EXPECT_FALSE(read_if_plain(pipe, kMost));
+}
+
+TEST(InputFile, APipeWithAWriterIsWaitedFor) {
+  const Folder folder;
+  const fs::path pipe = pipe_in(folder);
+  const auto text = [&](milliseconds wait) {
+    return InputFile(pipe, InputFile::Kind::kAny, wait).rest(kMost);
+  };
+  {
+    const auto late = writer(pipe, "late", milliseconds(50), milliseconds(0));
+    EXPECT_EQ(text(milliseconds(5000)), "late");
+  }
+  {
+    const auto slow = writer(pipe, "slow", milliseconds(0), milliseconds(60));
+    EXPECT_EQ(text(milliseconds(30)), "slow");  // there before the deadline, silent behind it
+  }
+  const auto silent = writer(pipe, "", milliseconds(30), milliseconds(0));
+  EXPECT_EQ(text(milliseconds(5000)), "");
+}
+
+TEST(InputFile, AnUnnamedPipeIsReadWhetherOrNotItsWriterHasEnded) {
+  for (const std::string text : {"text", ""}) {
+    Pipe pipe;
+    const fs::path name = "/proc/self/fd/" + std::to_string(pipe.read.get());
+    ASSERT_EQ(::write(pipe.write.get(), text.data(), text.size()), std::ssize(text));
+    pipe.write.close();
+    EXPECT_EQ(InputFile(name).rest(kMost), text);
+  }
+}
+
+TEST(InputFile, APlainFileThatNeedNotBeOneIsNoFailure) {
+  const Folder folder;
+  std::ofstream(folder / "file") << "#!/bin/sh\ntext";
+  EXPECT_EQ(read_if_plain(folder / "file", kMost), "#!/bin/sh\ntext");
+  EXPECT_EQ(read_if_plain(folder / "file", 3), std::nullopt);
+  EXPECT_EQ(start_if_plain(folder / "file", 3), "#!/");
+  EXPECT_EQ(read_if_plain("/dev/zero", kMost), std::nullopt);
+  EXPECT_EQ(read_if_plain(folder.path(), kMost), std::nullopt);
+  EXPECT_TRUE(is_there(folder / "file"));
+  EXPECT_TRUE(is_plain_file(folder / "file"));
+  EXPECT_FALSE(is_there(folder / "none"));
+  EXPECT_FALSE(is_there(folder / std::string(1000, 'n')));
+  EXPECT_TRUE(is_folder(folder.path()));
+  EXPECT_FALSE(is_plain_file("/dev/null"));
+}
+
+}  // namespace
+}  // namespace stepwright
