@@ -19,6 +19,12 @@ namespace {
 constexpr std::string_view kCommittedPrefix = "step-";
 constexpr std::string_view kWritingPrefix = ".writing-";
 
+/// True if a folder has an index; one that cannot be looked at has none.
+bool is_committed(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder / kIndexName, error);
+}
+
 /// The step that a name says; nothing for other names.
 std::optional<std::int64_t> step_of(std::string_view name) {
   if (!name.starts_with(kCommittedPrefix)) return std::nullopt;
@@ -46,7 +52,7 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const auto step = step_of(entry.path().filename().string());
-    if (!step || *step <= highest || !std::filesystem::exists(entry.path() / kIndexName)) continue;
+    if (!step || *step <= highest || !is_committed(entry.path())) continue;
     highest = *step;
     last = entry.path();
   }
@@ -54,11 +60,14 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
 }
 
 std::filesystem::path find_checkpoint(const std::filesystem::path& path) {
-  if (std::filesystem::exists(path / kIndexName)) return path;
+  std::error_code error;
+  if (std::filesystem::exists(path / kIndexName, error)) return path;
   if (const auto last = last_checkpoint(path)) return *last;
-  fail_input(fmt::format(
-      "{}: {}", path.string(),
-      std::filesystem::exists(path) ? "holds no committed checkpoint" : "is not there"));
+  const bool there = std::filesystem::exists(path, error);
+  fail_input(fmt::format("{}: {}", path.string(),
+                         error   ? "cannot be read: " + error.message()
+                         : there ? "holds no committed checkpoint"
+                                 : "is not there"));
 }
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
@@ -114,7 +123,7 @@ void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const auto step = step_of(entry.path().filename().string());
-    if (step && std::filesystem::exists(entry.path() / kIndexName)) committed[*step] = entry.path();
+    if (step && is_committed(entry.path())) committed[*step] = entry.path();
   }
   while (std::ssize(committed) > keep) {
     const auto oldest = committed.begin();

@@ -29,8 +29,24 @@ struct DurableFile::State {
   std::filesystem::path path;
   int file = -1;
   std::int64_t bytes = 0;
-  XXH3_state_t* sum = nullptr;
+  RunningChecksum sum;
 };
+
+struct RunningChecksum::State {
+  XXH3_state_t* sum = XXH3_createState();
+};
+
+RunningChecksum::RunningChecksum() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(state_->sum);
+}
+
+RunningChecksum::~RunningChecksum() { XXH3_freeState(state_->sum); }
+
+void RunningChecksum::add(std::span<const std::byte> bytes) {
+  XXH3_64bits_update(state_->sum, bytes.data(), bytes.size());
+}
+
+std::string RunningChecksum::text() const { return hex(XXH3_64bits_digest(state_->sum)); }
 
 std::string checksum(std::span<const std::byte> bytes) {
   return hex(XXH3_64bits(bytes.data(), bytes.size()));
@@ -42,17 +58,14 @@ DurableFile::DurableFile(const std::filesystem::path& path) : state_(std::make_u
   state_->path = path;
   state_->file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (state_->file < 0) fail_writing(path, errno);
-  state_->sum = XXH3_createState();
-  XXH3_64bits_reset(state_->sum);
 }
 
 DurableFile::~DurableFile() {
   if (state_->file >= 0) ::close(state_->file);
-  XXH3_freeState(state_->sum);
 }
 
 void DurableFile::write(std::span<const std::byte> bytes) {
-  XXH3_64bits_update(state_->sum, bytes.data(), bytes.size());
+  state_->sum.add(bytes);
   state_->bytes += static_cast<std::int64_t>(bytes.size());
   while (!bytes.empty()) {
     const ssize_t written = ::write(state_->file, bytes.data(), bytes.size());
@@ -67,7 +80,7 @@ void DurableFile::write(const std::string& text) { write(std::as_bytes(std::span
 FileSum DurableFile::finish() {
   if (::fsync(state_->file) != 0) fail_writing(state_->path, errno);
   if (::close(std::exchange(state_->file, -1)) != 0) fail_writing(state_->path, errno);
-  return {state_->bytes, hex(XXH3_64bits_digest(state_->sum))};
+  return {state_->bytes, state_->sum.text()};
 }
 
 void sync_directory(const std::filesystem::path& path) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <system_error>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapped_file.h"
@@ -47,7 +48,8 @@ void add_part(CheckpointIndex& index, const ShardPart& part) {
 
 CheckpointIndex load_index(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / kIndexName;
-  if (!std::filesystem::exists(path)) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) {
     fail_input(fmt::format("{}: is no committed checkpoint: it has no {}", directory.string(),
                            kIndexName));
   }
@@ -58,9 +60,11 @@ CheckpointIndex load_index(const std::filesystem::path& directory) {
 
 void check_complete(const CheckpointIndex& index, const std::filesystem::path& path) {
   for (const IndexedTensor& tensor : index.tensors) {
-    std::vector<Run> runs;
-    for (const IndexedSlice& slice : tensor.slices) append_runs(runs, slice.pieces, slice.file);
-    const std::int64_t flaw = first_flaw(runs, tensor.elements());
+    std::vector<Piece> pieces;
+    for (const IndexedSlice& slice : tensor.slices) {
+      pieces.insert(pieces.end(), slice.pieces.begin(), slice.pieces.end());
+    }
+    const std::int64_t flaw = first_flaw(pieces, tensor.elements());
     if (flaw < 0) continue;
     fail_input(fmt::format("{}: tensor '{}': its slices do not hold element {} of {} exactly once",
                            path.string(), tensor.name, flaw, tensor.elements()));

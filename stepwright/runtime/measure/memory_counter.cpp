@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/messages/watch.h"
+#include "stepwright/runtime/messages/rendezvous.h"
 
 namespace stepwright::runtime {
 namespace {
