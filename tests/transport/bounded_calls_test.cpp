@@ -7,7 +7,7 @@
 
 #include "stepwright/core/error.h"
 
-namespace stepwright::testing {
+namespace stepwright::transport {
 namespace {
 
 using std::chrono::milliseconds;
@@ -22,8 +22,7 @@ struct Hanging {
   }
 };
 
-std::string failure_of(transport::BoundedCalls& calls, milliseconds patience,
-                       std::function<void()> call) {
+std::string failure_of(BoundedCalls& calls, milliseconds patience, std::function<void()> call) {
   try {
     calls.run(patience, std::move(call));
   } catch (const Error& error) {
@@ -34,7 +33,7 @@ std::string failure_of(transport::BoundedCalls& calls, milliseconds patience,
 }
 
 TEST(BoundedCalls, RunOneAfterTheOtherAndThrowWhatTheyThrow) {
-  transport::BoundedCalls calls("silent");
+  BoundedCalls calls("silent");
   int number = 0;
   calls.run(kLong, [&] { number = 1; });
   EXPECT_THROW(calls.run(kLong, [] { throw std::runtime_error("own"); }), std::runtime_error);
@@ -43,7 +42,7 @@ TEST(BoundedCalls, RunOneAfterTheOtherAndThrowWhatTheyThrow) {
 }
 
 TEST(BoundedCalls, EndWhenOneDoesNotReturn) {
-  transport::BoundedCalls calls("rank 0 hangs");
+  BoundedCalls calls("rank 0 hangs");
   Hanging hanging;
   EXPECT_EQ(failure_of(calls, milliseconds(50), hanging.call()), "rank 0 hangs");
   EXPECT_EQ(failure_of(calls, kLong, [] {}), "rank 0 hangs");
@@ -51,7 +50,7 @@ TEST(BoundedCalls, EndWhenOneDoesNotReturn) {
 }
 
 TEST(BoundedCalls, EndForAllWhoWaitBehindIt) {
-  transport::BoundedCalls calls("rank 0 hangs");
+  BoundedCalls calls("rank 0 hangs");
   Hanging hanging;
   auto first =
       std::async(std::launch::async, [&] { return failure_of(calls, kLong, hanging.call()); });
@@ -64,11 +63,11 @@ TEST(BoundedCalls, EndForAllWhoWaitBehindIt) {
 TEST(BoundedCalls, GoWithoutWaitingForACallThatHangs) {
   Hanging hanging;
   {
-    transport::BoundedCalls calls("silent");
+    BoundedCalls calls("silent");
     EXPECT_EQ(failure_of(calls, milliseconds(10), hanging.call()), "silent");
   }
   hanging.let_go->set_value();
 }
 
 }  // namespace
-}  // namespace stepwright::testing
+}  // namespace stepwright::transport

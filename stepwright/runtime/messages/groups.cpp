@@ -45,9 +45,12 @@ c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::W
                            .rank = static_cast<int>(place),
                            .size = static_cast<int>(members.size()),
                            .timeout = world.timeout});
-  } catch (const c10::Error& error) {
-    if (world.watch != nullptr) {
-      world.watch->give_up(fmt::format("{}: {}", what, error.what_without_backtrace()), true, 1);
+  } catch (const std::exception& error) {
+    const auto* own = dynamic_cast<const Error*>(&error);
+    const bool refused = own != nullptr && own->kind() != ErrorKind::kRuntime;
+    const std::string_view text = error.what();
+    if (!refused && world.watch != nullptr) {
+      world.watch->give_up(fmt::format("{}: {}", what, text.substr(0, text.find('\n'))), true, 1);
     }
     throw;
   }

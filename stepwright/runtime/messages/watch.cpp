@@ -24,6 +24,7 @@ constexpr std::chrono::seconds kHear{3};
 /// Beats of each rank in the time that it may be silent.
 constexpr std::int64_t kBeats = 10;
 constexpr const char* kFailed = "watch/failed";
+constexpr const char* kLeft = "done";  ///< The place of a rank that has nothing left to do.
 
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
@@ -39,7 +40,7 @@ void wait_for_keys(c10d::Store& store, const std::vector<std::string>& keys) {
   }
 }
 
-/// Who is to blame, from what the first to fail said and where the others stand ("" for no answer).
+/// Who is to blame, from what the first to fail said and where the others stand ("": no answer).
 std::string blame(const nlohmann::json& first, const std::vector<std::string>& places) {
   const std::int64_t rank = first["rank"];
   const std::string why = first["why"];
@@ -47,6 +48,7 @@ std::string blame(const nlohmann::json& first, const std::vector<std::string>& p
   std::vector<std::string> silent;
   std::vector<std::string> busy;
   for (std::size_t r = 0; r < places.size(); ++r) {
+    if (places[r] == kLeft) continue;
     if (places[r].empty()) silent.push_back(std::to_string(r));
     if (places[r].find("waiting") == std::string::npos && !places[r].empty()) {
       busy.push_back(fmt::format("rank {} ({})", r, places[r]));
@@ -143,8 +145,10 @@ std::vector<std::string> Watch::positions() {
   for (std::int64_t r = 0; r < world_.size; ++r) keys.push_back(place_key(r));
   wait_for_keys(*ending_, keys);
   std::vector<std::string> places;
-  for (const std::string& key : keys) {
-    places.push_back(ending_->check({key}) ? text_at(*ending_, key) : "");
+  for (std::int64_t r = 0; r < world_.size; ++r) {
+    places.push_back(ending_->check({place_key(r)})  ? text_at(*ending_, place_key(r))
+                     : ending_->check({left_key(r)}) ? kLeft
+                                                     : "");
   }
   return places;
 }
@@ -175,7 +179,8 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
     put_text(*ending_, heard_key(rank), "");
     std::vector<std::string> heard;  // rank 0 serves the store: it stays until the others know
     for (std::size_t r = 0; r < places.size(); ++r) {
-      if (!places[r].empty()) heard.push_back(heard_key(static_cast<std::int64_t>(r)));
+      if (places[r].empty() || places[r] == kLeft) continue;
+      heard.push_back(heard_key(static_cast<std::int64_t>(r)));
     }
     if (rank == 0) wait_for_keys(*ending_, heard);
   } catch (const std::exception&) {
