@@ -56,9 +56,13 @@ void Running::kill_all() {
   wait();
 }
 
-int Running::wait() {
+int Running::wait(std::chrono::seconds most) {
+  const auto until = std::chrono::steady_clock::now() + most;
   int status = 0;
-  ::waitpid(id_, &status, 0);
+  while (::waitpid(id_, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > until) ::kill(-id_, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   id_ = 0;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,8 +26,8 @@ class Running {
   Running& operator=(const Running&) = delete;
 
   void kill_all();
-  /// The exit code; -1: a signal ended it.
-  int wait();
+  /// The exit code; -1: a signal ended it, as it does where the run lasts longer than `most`.
+  int wait(std::chrono::seconds most = std::chrono::minutes(5));
   [[nodiscard]] std::string errors() const { return text_of(errors_); }
   /// Waits until a text was written to standard error, at most five minutes.
   void await(const std::string& text) const;
