@@ -54,29 +54,44 @@ void await_text(const std::filesystem::path& file, const std::string& text) {
   EXPECT_THAT(text_of(file), HasSubstr(text));
 }
 
+/// Four ranks that train until one of them ends the others.
+class World {
+ public:
+  explicit World(const Folder& folder) {
+    for (int r = 0; r < 4; ++r) {
+      ranks_.push_back(std::make_unique<Running>(
+          folder, plan_of_ranks(4),
+          std::vector<std::string>{"--steps", "1000000", "--timeout", "6"}, place(port_, r, 4)));
+    }
+  }
+  /// Stops a rank in the middle of a step.
+  void stop(std::size_t rank) {
+    ranks_[0]->await("step      2");
+    ::kill(ranks_[rank]->process(), SIGSTOP);
+  }
+  /// Waits for all ranks but this one, which say the same.
+  void expect_ends(std::size_t but, const std::string& saying) {
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (r == but) continue;
+      EXPECT_EQ(ranks_[r]->wait(kMost), 1);
+      EXPECT_THAT(ranks_[r]->errors(), HasSubstr(saying));
+    }
+  }
+
+ private:
+  Port port_;
+  std::vector<std::unique_ptr<Running>> ranks_;
+};
+
 /// Rank 0 serves the store that all the others ask.
 TEST(Hangs, OfAnyRankEndAllOthersWithItsName) {
   const Folder folder;
-  for (const int victim : {0, 2}) {
-    const Port port;
-    std::vector<std::unique_ptr<Running>> ranks;
-    for (int r = 0; r < 4; ++r) {
-      ranks.push_back(std::make_unique<Running>(
-          folder, plan_of_ranks(4),
-          std::vector<std::string>{"--steps", "1000000", "--timeout", "6"}, place(port, r, 4)));
-    }
-    ranks[0]->await("step      2");
-    ::kill(ranks[static_cast<std::size_t>(victim)]->process(), SIGSTOP);
-    for (int r = 0; r < 4; ++r) {
-      if (r == victim) continue;
-      Running& rank = *ranks[static_cast<std::size_t>(r)];
-      EXPECT_EQ(rank.wait(kMost), 1);
-      EXPECT_THAT(
-          rank.errors(),
-          HasSubstr(victim == 0 ? "rank 0, which serves the ranks' store, died or hangs; here: step"
-                                : "rank 2 died or hangs: it does not answer; here: step"));
-    }
-  }
+  World serving(folder);
+  World other(folder);
+  serving.stop(0);
+  other.stop(2);
+  serving.expect_ends(0, "rank 0, which serves the ranks' store, died or hangs; here: step");
+  other.expect_ends(2, "rank 2 died or hangs: it does not answer; here: step");
 }
 
 /// Listens on a port and says the same to whoever comes.
@@ -119,17 +134,20 @@ class Stranger {
 
 TEST(Hangs, OfAnotherProgramOnTheStoresPortEndTheRanks) {
   const Folder folder;
-  for (const std::string& says : {std::string(), std::string(64, 'x')}) {
-    const Port port;
-    const Stranger stranger(port, says);
-    Running rank(folder, plan_of_ranks(2), {"--timeout", "1"}, place(port, 1, 2));
-    EXPECT_EQ(rank.wait(kMost), 1);
-    EXPECT_THAT(rank.errors(), AnyOf(HasSubstr("does not answer: it died or hangs, or another "
-                                               "program listens there"),
-                                     HasSubstr("rank 0: does not serve the ranks' store at")));
-    EXPECT_THAT(rank.errors(), HasSubstr("127.0.0.1:" + port.text()));
-    EXPECT_THAT(rank.errors(), Not(HasSubstr("frame #")));
+  const Port ports[2];
+  const Stranger silent(ports[0], "");
+  const Stranger garbage(ports[1], std::string(64, 'x'));
+  Running first(folder, plan_of_ranks(2), {"--timeout", "1"}, place(ports[0], 1, 2));
+  Running second(folder, plan_of_ranks(2), {"--timeout", "1"}, place(ports[1], 1, 2));
+  for (Running* rank : {&first, &second}) {
+    EXPECT_EQ(rank->wait(kMost), 1);
+    EXPECT_THAT(rank->errors(), AnyOf(HasSubstr("does not answer: it died or hangs, or another "
+                                                "program listens there"),
+                                      HasSubstr("rank 0: does not serve the ranks' store at")));
+    EXPECT_THAT(rank->errors(), Not(HasSubstr("frame #")));
   }
+  EXPECT_THAT(first.errors(), HasSubstr("127.0.0.1:" + ports[0].text()));
+  EXPECT_THAT(second.errors(), HasSubstr("127.0.0.1:" + ports[1].text()));
 }
 
 TEST(Hangs, OfAWorldThatNeverCompletesNameWhoIsMissing) {
@@ -174,6 +192,7 @@ TEST(Hangs, OfRanksWhoseLauncherEndedAreNone) {
   if (agent == 0) {
     ::setpgid(0, 0);
     ::setenv("TORCHELASTIC_RUN_ID", "run", 1);
+    ::setenv("OMP_NUM_THREADS", "1", 1);
     ::setenv("RANK", "0", 1);
     ::setenv("WORLD_SIZE", "1", 1);
     const std::string line = fmt::format("{} train {} --data {} --steps 1000000 2>{}; true",

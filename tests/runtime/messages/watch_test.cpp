@@ -45,7 +45,7 @@ class Watched {
                     process_group::BoundedStore::Limits{std::chrono::seconds(60), "silent"}),
                 .rank = rank,
                 .size = 3,
-                .timeout = std::chrono::seconds(2),
+                .timeout = std::chrono::seconds(1),
                 .server = "rank 0"},
                [this](const std::string& message, int code) {
                  ended_.set_value(fmt::format("{} ({})", message, code));
@@ -88,7 +88,7 @@ TEST(Watch, ARankThatLeftIsNotMissed) {
     const Watched two(store, 2);
   }
   store->HashStore::set(runtime::left_key(2), std::vector<std::uint8_t>{});
-  std::this_thread::sleep_for(std::chrono::seconds(4));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
   EXPECT_TRUE(zero.goes_on());
 }
 
