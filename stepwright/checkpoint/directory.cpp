@@ -20,6 +20,12 @@ namespace {
 constexpr std::string_view kCommittedPrefix = "step-";
 constexpr std::string_view kWritingPrefix = ".writing-";
 
+/// True if a folder has an index; one that cannot be looked at has none.
+bool is_committed(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder / kIndexName, error);
+}
+
 /// The step that a name says; nothing for other names.
 std::optional<std::int64_t> step_of(std::string_view name) {
   if (!name.starts_with(kCommittedPrefix)) return std::nullopt;
@@ -47,7 +53,7 @@ std::optional<std::filesystem::path> last_checkpoint(const std::filesystem::path
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const auto step = step_of(entry.path().filename().string());
-    if (!step || *step <= highest || !is_there(entry.path() / kIndexName)) continue;
+    if (!step || *step <= highest || !is_committed(entry.path())) continue;
     highest = *step;
     last = entry.path();
   }
@@ -114,7 +120,7 @@ void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     const auto step = step_of(entry.path().filename().string());
-    if (step && is_there(entry.path() / kIndexName)) committed[*step] = entry.path();
+    if (step && is_committed(entry.path())) committed[*step] = entry.path();
   }
   while (std::ssize(committed) > keep) {
     const auto oldest = committed.begin();

@@ -18,17 +18,28 @@ std::string hex(XXH64_hash_t value) { return fmt::format("{:016x}", value); }
 }  // namespace
 
 struct DurableFile::State {
-  explicit State(const std::filesystem::path& path) : file(path), sum(XXH3_createState()) {
-    XXH3_64bits_reset(sum);
-  }
-  ~State() { XXH3_freeState(sum); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  explicit State(const std::filesystem::path& path) : file(path) {}
 
   OutputFile file;
   std::int64_t bytes = 0;
-  XXH3_state_t* sum;
+  RunningChecksum sum;
 };
+
+struct RunningChecksum::State {
+  XXH3_state_t* sum = XXH3_createState();
+};
+
+RunningChecksum::RunningChecksum() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(state_->sum);
+}
+
+RunningChecksum::~RunningChecksum() { XXH3_freeState(state_->sum); }
+
+void RunningChecksum::add(std::span<const std::byte> bytes) {
+  XXH3_64bits_update(state_->sum, bytes.data(), bytes.size());
+}
+
+std::string RunningChecksum::text() const { return hex(XXH3_64bits_digest(state_->sum)); }
 
 std::string checksum(std::span<const std::byte> bytes) {
   return hex(XXH3_64bits(bytes.data(), bytes.size()));
@@ -42,7 +53,7 @@ DurableFile::DurableFile(const std::filesystem::path& path)
 DurableFile::~DurableFile() = default;
 
 void DurableFile::write(std::span<const std::byte> bytes) {
-  XXH3_64bits_update(state_->sum, bytes.data(), bytes.size());
+  state_->sum.add(bytes);
   state_->bytes += static_cast<std::int64_t>(bytes.size());
   state_->file.write(bytes);
 }
@@ -51,7 +62,7 @@ void DurableFile::write(const std::string& text) { write(std::as_bytes(std::span
 
 FileSum DurableFile::finish() {
   state_->file.finish();
-  return {state_->bytes, hex(XXH3_64bits_digest(state_->sum))};
+  return {state_->bytes, state_->sum.text()};
 }
 
 void sync_directory(const std::filesystem::path& path) {

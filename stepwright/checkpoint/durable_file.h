@@ -20,6 +20,23 @@ struct FileSum {
 std::string checksum(std::span<const std::byte> bytes);
 std::string checksum(const std::string& text);
 
+/// The checksum of bytes that come part by part.
+class RunningChecksum {
+ public:
+  RunningChecksum();
+  ~RunningChecksum();
+  RunningChecksum(const RunningChecksum&) = delete;
+  RunningChecksum& operator=(const RunningChecksum&) = delete;
+
+  void add(std::span<const std::byte> bytes);
+  /// The checksum of all bytes so far.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// An `OutputFile` that counts its bytes and sums them up.
 class DurableFile {
  public:

@@ -59,9 +59,11 @@ CheckpointIndex load_index(const std::filesystem::path& directory) {
 
 void check_complete(const CheckpointIndex& index, const std::filesystem::path& path) {
   for (const IndexedTensor& tensor : index.tensors) {
-    std::vector<Run> runs;
-    for (const IndexedSlice& slice : tensor.slices) append_runs(runs, slice.pieces, slice.file);
-    const std::int64_t flaw = first_flaw(runs, tensor.elements());
+    std::vector<Piece> pieces;
+    for (const IndexedSlice& slice : tensor.slices) {
+      pieces.insert(pieces.end(), slice.pieces.begin(), slice.pieces.end());
+    }
+    const std::int64_t flaw = first_flaw(pieces, tensor.elements());
     if (flaw < 0) continue;
     fail_input(fmt::format("{}: tensor '{}': its slices do not hold element {} of {} exactly once",
                            path.string(), tensor.name, flaw, tensor.elements()));

@@ -45,15 +45,17 @@ struct IndexedTensor {
 
 /// The facts of a run that the one that continues it must share, and how far it had come.
 struct CheckpointRun {
-  std::int64_t step = 0;     ///< Steps done.
-  std::uint64_t seed = 0;    ///< Of initial values and of the order of samples.
-  std::int64_t samples = 0;  ///< Sequences taken from the data.
-  std::int64_t length = 0;   ///< Tokens of a sequence.
-  std::int64_t tokens = 0;   ///< Of the data file.
-  std::string plan;          ///< The plan's text (YAML).
-  std::string program;       ///< The hash of its program.
-  std::string base = {};     ///< Where parts are frozen: the directory that their values came from;
-                             ///< empty: none, or from the seed.
+  std::int64_t step = 0;      ///< Steps done.
+  std::uint64_t seed = 0;     ///< Of initial values and of the order of samples.
+  std::int64_t samples = 0;   ///< Sequences taken from the data.
+  std::int64_t length = 0;    ///< Tokens of a sequence.
+  std::int64_t tokens = 0;    ///< Of the data file.
+  std::string data = {};      ///< The data file's path; empty: an older checkpoint, which has none.
+  std::string data_sum = {};  ///< The checksum of all of its bytes; empty as `data`.
+  std::string plan;           ///< The plan's text (YAML).
+  std::string program;        ///< The hash of its program.
+  std::string base = {};  ///< Where parts are frozen: the directory that their values came from;
+                          ///< empty: none, or from the seed.
   bool operator==(const CheckpointRun&) const = default;
 };
 
@@ -86,7 +88,8 @@ void add_part(CheckpointIndex& index, const ShardPart& part);
 
 /// The index as the text of its file, under its own checksum.
 std::string index_text(const CheckpointIndex& index);
-/// Reads that text. Fails with `kInput`, naming the file, the entry and what is allowed.
+/// Reads that text. Fails with `kInput`, naming the file, the entry and what is allowed. Sizes are
+/// bounded by those that the index gives its files.
 CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path);
 /// Reads the index of a committed checkpoint's directory.
 CheckpointIndex load_index(const std::filesystem::path& directory);

@@ -8,14 +8,20 @@
 #include <set>
 
 #include "stepwright/checkpoint/index.h"
+#include "stepwright/checkpoint/plain_name.h"
 #include "stepwright/checkpoint/safetensors.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::checkpoint {
 namespace {
 
 using IndexJson = nlohmann::ordered_json;
 constexpr std::string_view kIndexVersion = "checkpoint/1";
+/// The largest index that is read: parsed it takes some sixteen times as much memory.
+constexpr std::size_t kLargestIndex = 1U << 28U;
+/// The deepest lists and mappings of an index; a writer of JSON calls itself for each level.
+constexpr std::int64_t kDeepestIndex = 16;
 
 [[noreturn]] void refuse_index(const std::filesystem::path& path, const std::string& what) {
   fail_input(fmt::format("{}: {}", path.string(), what));
@@ -60,7 +66,27 @@ IndexJson content_json(const CheckpointIndex& index) {
                        {"files", files},
                        {"tensors", tensors_json(index.tensors)}};
   if (!run.base.empty()) content["base"] = run.base;
+  if (!run.data_sum.empty()) content["data"] = {{"name", run.data}, {"xxh3", run.data_sum}};
   return content;
+}
+
+/// The levels of lists and mappings in a text of JSON; quotes that do not match give any number.
+std::int64_t nesting_of(std::string_view text) {
+  std::int64_t depth = 0;
+  std::int64_t deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+      deepest = std::max(deepest, depth);
+    }
+  }
+  return deepest;
 }
 
 /// Entries of a mapping, with messages that name them.
@@ -79,6 +105,14 @@ class IndexReader {
   [[nodiscard]] std::string text(const char* key) const {
     if (!at(key).is_string()) refuse_index(path_, fmt::format("{}: '{}' is no text", where_, key));
     return at(key).get<std::string>();
+  }
+  /// A text without control characters, which names something.
+  [[nodiscard]] std::string name(const char* key) const { return name_of(at(key), key); }
+  [[nodiscard]] std::string name_of(const IndexJson& value, const char* key) const {
+    if (!value.is_string()) refuse(fmt::format("'{}' is no text", key));
+    const auto text = value.get<std::string>();
+    if (is_plain_text(text)) return text;
+    refuse(fmt::format("'{}': '{}' has characters that no name has", key, printable(text)));
   }
   [[nodiscard]] std::int64_t number(const char* key) const { return number_of(at(key), key); }
   [[nodiscard]] const IndexJson& list(const char* key) const {
@@ -136,7 +170,7 @@ IndexedSlice read_slice(const IndexJson& json, std::int64_t whole, const std::st
 
 IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& path) {
   const IndexReader reader(json, "a tensor", path);
-  IndexedTensor tensor{.name = reader.text("name"), .shape = {}, .slices = {}};
+  IndexedTensor tensor{.name = reader.name("name"), .shape = {}, .slices = {}};
   const std::string where = fmt::format("tensor '{}'", tensor.name);
   const IndexReader named(json, where, path);
   std::int64_t whole = 8;  // bytes, at most: no arithmetic on sizes may overflow
@@ -151,8 +185,7 @@ IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& pa
   }
   if (!named.has("states")) return tensor;
   for (const IndexJson& state : named.list("states")) {
-    if (!state.is_string()) named.refuse("'states' holds something that is no text");
-    tensor.states.push_back(state.get<std::string>());
+    tensor.states.push_back(named.name_of(state, "states"));
   }
   return tensor;
 }
@@ -160,29 +193,34 @@ IndexedTensor read_tensor(const IndexJson& json, const std::filesystem::path& pa
 IndexedFile read_file_entry(const IndexJson& json, const std::filesystem::path& path) {
   const IndexReader reader(json, "a file", path);
   IndexedFile file{reader.text("name"), {reader.number("bytes"), reader.text("xxh3")}};
-  const bool plain = !file.name.empty() && file.name.find('/') == std::string::npos &&
-                     file.name != "." && file.name != "..";
-  if (!plain) refuse_index(path, fmt::format("file '{}': no plain name", file.name));
+  if (!is_file_name(file.name)) {
+    refuse_index(path, fmt::format("file '{}': no plain name", printable(file.name)));
+  }
   return file;
 }
 
-CheckpointRun read_run(const IndexReader& content) {
-  return {.step = content.number("step"),
-          .seed = content.at("seed").is_number_unsigned()
-                      ? content.at("seed").get<std::uint64_t>()
-                      : static_cast<std::uint64_t>(content.number("seed")),
-          .samples = content.number("samples"),
-          .length = content.number("length"),
-          .tokens = content.number("tokens"),
-          .plan = content.text("plan"),
-          .program = content.text("program"),
-          .base = content.has("base") ? content.text("base") : ""};
+CheckpointRun read_run(const IndexReader& content, const std::filesystem::path& path) {
+  CheckpointRun run{.step = content.number("step"),
+                    .seed = content.at("seed").is_number_unsigned()
+                                ? content.at("seed").get<std::uint64_t>()
+                                : static_cast<std::uint64_t>(content.number("seed")),
+                    .samples = content.number("samples"),
+                    .length = content.number("length"),
+                    .tokens = content.number("tokens"),
+                    .plan = content.text("plan"),
+                    .program = content.text("program"),
+                    .base = content.has("base") ? content.name("base") : ""};
+  if (!content.has("data")) return run;
+  const IndexReader data(content.at("data"), "data", path);
+  run.data = data.name("name");
+  run.data_sum = data.name("xxh3");
+  return run;
 }
 
 /// States, files and tensors name each other correctly.
 void check_names(const CheckpointIndex& index, const std::filesystem::path& path) {
   if (element_bytes(index.dtype) == 0) {
-    refuse_index(path, fmt::format("dtype '{}' is not known", index.dtype));
+    refuse_index(path, fmt::format("dtype '{}' is not known", printable(index.dtype)));
   }
   if (index.states.empty() || index.states.front() != kWeightsState) {
     refuse_index(path, "the first of 'states' is not weights");
@@ -211,6 +249,41 @@ void check_names(const CheckpointIndex& index, const std::filesystem::path& path
   }
 }
 
+/// No file is smaller than what the tensors have in it.
+void check_sizes(const CheckpointIndex& index, const std::filesystem::path& path) {
+  std::vector<std::int64_t> bytes(index.files.size());
+  const std::int64_t width = element_bytes(index.dtype);
+  for (const IndexedTensor& tensor : index.tensors) {
+    const std::int64_t states = std::ssize(states_of(index, tensor));
+    for (const IndexedSlice& slice : tensor.slices) {
+      const auto file = static_cast<std::size_t>(slice.file);
+      std::int64_t own = 0;
+      const bool fits = !__builtin_mul_overflow(elements_of(slice.pieces), width * states, &own) &&
+                        !__builtin_add_overflow(bytes[file], own, &bytes[file]) &&
+                        bytes[file] <= index.files[file].sum.bytes;
+      if (fits) continue;
+      refuse_index(path, fmt::format("tensor '{}': its {} elements in {} are more than the file's "
+                                     "{} bytes hold",
+                                     tensor.name, elements_of(slice.pieces), index.files[file].name,
+                                     index.files[file].sum.bytes));
+    }
+  }
+}
+
+/// The JSON of an index; nothing in it is deeper or longer than an index needs.
+IndexJson parse_json(std::string_view text, const std::filesystem::path& path) {
+  if (text.size() > kLargestIndex) {
+    refuse_index(path,
+                 fmt::format("has {} bytes; an index has at most {}", text.size(), kLargestIndex));
+  }
+  if (nesting_of(text) > kDeepestIndex) {
+    refuse_index(path, fmt::format("is nested deeper than {} levels: no index", kDeepestIndex));
+  }
+  IndexJson json = IndexJson::parse(text, nullptr, false);
+  if (json.is_discarded()) refuse_index(path, "is no JSON: truncated or damaged");
+  return json;
+}
+
 }  // namespace
 
 std::string index_text(const CheckpointIndex& index) {
@@ -223,24 +296,22 @@ std::string index_text(const CheckpointIndex& index) {
 }
 
 CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path) {
-  const IndexJson json = IndexJson::parse(text, nullptr, false);
-  if (json.is_discarded()) refuse_index(path, "is no JSON: truncated or damaged");
+  const IndexJson json = parse_json(text, path);
   const IndexReader file(json, "the file", path);
   if (file.text("stepwright") != kIndexVersion) {
     refuse_index(path, fmt::format("stepwright: '{}', this program reads {}",
-                                   file.text("stepwright"), kIndexVersion));
+                                   printable(file.text("stepwright")), kIndexVersion));
   }
   const std::string sum =
       checksum(file.at("content").dump(-1, ' ', false, IndexJson::error_handler_t::replace));
   if (file.text("xxh3") != sum) {
-    refuse_index(path,
-                 fmt::format("damaged: checksum {}, the file says {}", sum, file.text("xxh3")));
+    refuse_index(path, fmt::format("damaged: checksum {}, the file says {}", sum,
+                                   printable(file.text("xxh3"))));
   }
   const IndexReader content(file.at("content"), "content", path);
-  CheckpointIndex index{.run = read_run(content), .dtype = content.text("dtype")};
+  CheckpointIndex index{.run = read_run(content, path), .dtype = content.text("dtype")};
   for (const IndexJson& state : content.list("states")) {
-    if (!state.is_string()) content.refuse("'states' holds something that is no text");
-    index.states.push_back(state.get<std::string>());
+    index.states.push_back(content.name_of(state, "states"));
   }
   for (const IndexJson& one : content.list("files")) {
     index.files.push_back(read_file_entry(one, path));
@@ -249,6 +320,7 @@ CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& 
     index.tensors.push_back(read_tensor(one, path));
   }
   check_names(index, path);
+  check_sizes(index, path);
   return index;
 }
 
@@ -259,7 +331,7 @@ std::string part_text(const ShardPart& part) {
 
 ShardPart parse_part(std::string_view text) {
   const std::filesystem::path path = "a rank's part of a checkpoint";
-  const IndexJson json = IndexJson::parse(text, nullptr, false);
+  const IndexJson json = parse_json(text, path);
   const IndexReader reader(json, "the part", path);
   ShardPart part{.file = read_file_entry(reader.at("file"), path), .tensors = {}};
   for (const IndexJson& one : reader.list("tensors"))

@@ -1,6 +1,7 @@
 #include "stepwright/checkpoint/pieces.h"
 
 #include <algorithm>
+#include <queue>
 
 namespace stepwright::checkpoint {
 
@@ -39,12 +40,25 @@ void append_runs(std::vector<Run>& runs, std::span<const Piece> pieces, std::int
   }
 }
 
-std::int64_t first_flaw(std::vector<Run>& runs, std::int64_t elements) {
-  std::ranges::sort(runs, {}, &Run::begin);
+std::int64_t first_flaw(std::span<const Piece> pieces, std::int64_t elements) {
+  struct Next {
+    std::int64_t begin;
+    std::int64_t runs;  ///< Of the piece, with this one.
+    const Piece* piece;
+  };
+  const auto after = [](const Next& a, const Next& b) { return a.begin > b.begin; };
+  std::priority_queue<Next, std::vector<Next>, decltype(after)> nexts(after);
+  for (const Piece& piece : pieces) nexts.push({piece.begin, piece.count, &piece});
   std::int64_t end = 0;
-  for (const Run& run : runs) {
-    if (run.begin != end) return std::min(run.begin, end);
-    end += run.length;
+  while (!nexts.empty()) {
+    const Next next = nexts.top();
+    nexts.pop();
+    if (next.begin != end) return std::min(next.begin, end);
+    const Piece& piece = *next.piece;
+    const bool joined = piece.stride == piece.length;  // runs that touch are one
+    const std::int64_t runs = joined ? next.runs : 1;
+    end += runs * piece.length;
+    if (next.runs > runs) nexts.push({next.begin + piece.stride, next.runs - runs, &piece});
   }
   return end == elements ? -1 : std::min(end, elements);
 }

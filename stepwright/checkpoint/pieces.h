@@ -36,8 +36,8 @@ struct Run {
 /// The runs of pieces that stand one after the other in a source.
 void append_runs(std::vector<Run>& runs, std::span<const Piece> pieces, std::int64_t source);
 
-/// Sorts runs and tells the first element of a tensor that no run or two runs hold; -1: each
-/// element from 0 to `elements` is in exactly one.
-std::int64_t first_flaw(std::vector<Run>& runs, std::int64_t elements);
+/// The first element of a tensor that no piece or two pieces hold; -1: each element from 0 to
+/// `elements` is in exactly one. It takes the time of the runs and the memory of the pieces.
+std::int64_t first_flaw(std::span<const Piece> pieces, std::int64_t elements);
 
 }  // namespace stepwright::checkpoint

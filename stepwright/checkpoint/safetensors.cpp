@@ -9,15 +9,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stepwright/checkpoint/plain_name.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::checkpoint {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-constexpr std::size_t kPrefix = 8;  ///< The header's length.
-constexpr std::uint64_t kLongestHeader = 1U << 30U;
+constexpr std::size_t kPrefix = 8;                     ///< The header's length.
+constexpr std::uint64_t kLongestHeader = 100'000'000;  ///< The limit of the format's own reader.
 
 struct NamedSize {
   std::string_view name;
@@ -29,6 +31,11 @@ constexpr NamedSize kElementTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF1
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
   fail_input(fmt::format("{}: {}", path.string(), what));
+}
+
+[[noreturn]] void refuse_tensor(const std::filesystem::path& path, std::string_view name,
+                                const std::string& what) {
+  refuse(path, fmt::format("tensor '{}'{}", printable(name), what));
 }
 
 /// A number of the header: an integer that no signed 64-bit arithmetic overflows on.
@@ -66,30 +73,30 @@ std::optional<std::int64_t> bytes_of_shape(const std::vector<std::int64_t>& shap
 
 StoredTensor read_entry(const std::string& name, const nlohmann::json& entry,
                         const std::filesystem::path& path) {
-  if (!entry.is_object()) refuse(path, fmt::format("tensor '{}' is no mapping", name));
+  if (!is_plain_text(name)) refuse_tensor(path, name, ": its name has control characters");
+  if (!entry.is_object()) refuse_tensor(path, name, " is no mapping");
   const auto type = entry.find("dtype");
-  if (type == entry.end() || !type->is_string()) {
-    refuse(path, fmt::format("tensor '{}' has no dtype", name));
-  }
+  if (type == entry.end() || !type->is_string()) refuse_tensor(path, name, " has no dtype");
   StoredTensor tensor{.name = name, .dtype = type->get<std::string>()};
   const std::int64_t element = element_bytes(tensor.dtype);
   if (element == 0) {
-    refuse(path, fmt::format("tensor '{}': dtype '{}' is not known", name, tensor.dtype));
+    refuse_tensor(path, name, fmt::format(": dtype '{}' is not known", printable(tensor.dtype)));
   }
   const auto shape = sizes_in(entry, "shape");
   const auto offsets = sizes_in(entry, "data_offsets");
-  if (!shape) refuse(path, fmt::format("tensor '{}': shape is no list of sizes", name));
+  if (!shape) refuse_tensor(path, name, ": shape is no list of sizes");
   if (!offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1]) {
-    refuse(path, fmt::format("tensor '{}': data_offsets are not a begin and an end", name));
+    refuse_tensor(path, name, ": data_offsets are not a begin and an end");
   }
   tensor.shape = *shape;
   tensor.begin = (*offsets)[0];
   tensor.end = (*offsets)[1];
   const auto bytes = bytes_of_shape(tensor.shape, element);
   if (!bytes || *bytes != tensor.end - tensor.begin) {
-    refuse(path, fmt::format("tensor '{}': {} bytes at its offsets, its shape and dtype say {}",
-                             name, tensor.end - tensor.begin,
-                             bytes ? std::to_string(*bytes) : "more than a file can hold"));
+    refuse_tensor(path, name,
+                  fmt::format(": {} bytes at its offsets, its shape and dtype say {}",
+                              tensor.end - tensor.begin,
+                              bytes ? std::to_string(*bytes) : "more than a file can hold"));
   }
   return tensor;
 }
@@ -100,10 +107,11 @@ void check_places(const std::vector<StoredTensor>& tensors, std::int64_t size,
   std::int64_t end = 0;
   for (const StoredTensor& tensor : tensors) {
     if (tensor.begin != end) {
-      refuse(path, fmt::format("tensor '{}' begins at byte {}, {} at {}", tensor.name, tensor.begin,
-                               tensor.begin < end ? "inside the tensor before, which ends"
-                                                  : "after a hole that begins",
-                               end));
+      refuse_tensor(path, tensor.name,
+                    fmt::format(" begins at byte {}, {} at {}", tensor.begin,
+                                tensor.begin < end ? "inside the tensor before, which ends"
+                                                   : "after a hole that begins",
+                                end));
     }
     end = tensor.end;
   }
@@ -121,8 +129,8 @@ nlohmann::json read_header(std::span<const std::byte> file, const std::filesyste
   std::memcpy(&length, file.data(), kPrefix);
   if (length > kLongestHeader || length > file.size() - kPrefix) {
     refuse(path, fmt::format("the header should have {} bytes, the file has {}: truncated or no "
-                             "safetensors file",
-                             length, file.size()));
+                             "safetensors file, whose headers have at most {}",
+                             length, file.size(), kLongestHeader));
   }
   const auto* text = reinterpret_cast<const char*>(file.data()) + kPrefix;
   auto header = nlohmann::json::parse(text, text + length, nullptr, false);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::checkpoint {
 
@@ -25,25 +27,34 @@ std::string shard_tensor_name(std::string_view state, std::string_view tensor) {
   return fmt::format("{}/{}", state, tensor);
 }
 
-ShardReader::ShardReader(const std::filesystem::path& directory)
-    : directory_(directory), index_(load_index(directory)) {
-  check_complete(index_, directory / kIndexName);
-  for (std::size_t i = 0; i < index_.tensors.size(); ++i) places_[index_.tensors[i].name] = i;
+void check_file(const std::filesystem::path& directory, const IndexedFile& file) {
+  const std::filesystem::path path = directory / file.name;
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (error) fail_input(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
+  if (!std::filesystem::is_regular_file(status)) {
+    fail_input(fmt::format("{}: is no plain file", path.string()));
+  }
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
+  if (!error && size == file.sum.bytes) return;
+  fail_input(fmt::format("{}: damaged: {} bytes, the checkpoint's index says {}", path.string(),
+                         size, file.sum.bytes));
 }
 
-void ShardReader::verify(const IndexedFile& file) const {
-  const std::filesystem::path path = directory_ / file.name;
-  const MappedFile content(path);
-  const auto size = static_cast<std::int64_t>(content.bytes().size());
-  if (size != file.sum.bytes) {
-    fail_input(fmt::format("{}: damaged: {} bytes, the checkpoint's index says {}", path.string(),
-                           size, file.sum.bytes));
-  }
-  const std::string sum = checksum(content.bytes());
-  if (sum != file.sum.checksum) {
-    fail_input(fmt::format("{}: damaged: checksum {}, the checkpoint's index says {}",
-                           path.string(), sum, file.sum.checksum));
-  }
+void verify_file(const std::filesystem::path& directory, const IndexedFile& file) {
+  check_file(directory, file);
+  const std::filesystem::path path = directory / file.name;
+  const std::string sum = checksum(MappedFile(path).bytes());
+  if (sum == file.sum.checksum) return;
+  fail_input(fmt::format("{}: damaged: checksum {}, the checkpoint's index says {}", path.string(),
+                         sum, printable(file.sum.checksum)));
+}
+
+ShardReader::ShardReader(const std::filesystem::path& directory)
+    : directory_(directory), index_(load_index(directory)) {
+  for (const IndexedFile& file : index_.files) check_file(directory, file);
+  check_complete(index_, directory / kIndexName);
+  for (std::size_t i = 0; i < index_.tensors.size(); ++i) places_[index_.tensors[i].name] = i;
 }
 
 const IndexedTensor* ShardReader::find(std::string_view tensor) const {
@@ -71,6 +82,10 @@ std::span<const std::byte> ShardReader::slice(const IndexedTensor& tensor, std::
                     elements, index_.dtype));
   }
   return file->bytes_of(found->second);
+}
+
+void ShardReader::check(const IndexedTensor& tensor, std::string_view state) {
+  for (const IndexedSlice& one : tensor.slices) slice(tensor, state, one);
 }
 
 void ShardReader::read(const IndexedTensor& tensor, std::string_view state,

@@ -29,22 +29,30 @@ FileSum write_safetensors_file(const std::filesystem::path& path,
 /// The name of a state's part in a shard.
 std::string shard_tensor_name(std::string_view state, std::string_view tensor);
 
+/// Fails with `kInput`, naming the file, unless a file of a checkpoint is there, plain, and of the
+/// size that the index says.
+void check_file(const std::filesystem::path& directory, const IndexedFile& file);
+/// Fails with `kInput`, naming the file, unless its checksum is that of the index, too.
+void verify_file(const std::filesystem::path& directory, const IndexedFile& file);
+
 /// The numbers of a committed checkpoint.
 class ShardReader {
  public:
-  /// Fails with `kInput` when the index is damaged or incomplete.
+  /// Fails with `kInput` when the index is damaged or incomplete, or a file is not of its size.
   explicit ShardReader(const std::filesystem::path& directory);
   [[nodiscard]] const CheckpointIndex& index() const { return index_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
 
-  /// Fails with `kInput`, naming the file, unless its size and checksum are those of the index.
-  void verify(const IndexedFile& file) const;
+  /// As `verify_file`.
+  void verify(const IndexedFile& file) const { verify_file(directory_, file); }
   /// A tensor of the index; null when it has none of this name.
   [[nodiscard]] const IndexedTensor* find(std::string_view tensor) const;
   /// Reads the elements that the pieces name, one after the other. Fails with `kInput`, naming file
   /// and tensor, when a shard contradicts the index.
   void read(const IndexedTensor& tensor, std::string_view state, std::span<const Piece> pieces,
             std::span<std::byte> out);
+  /// Fails as `read` does; reads no element.
+  void check(const IndexedTensor& tensor, std::string_view state);
 
  private:
   std::span<const std::byte> slice(const IndexedTensor& tensor, std::string_view state,

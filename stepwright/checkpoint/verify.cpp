@@ -22,15 +22,19 @@ bool passes(std::vector<std::string>& flaws, Check check) {
 
 std::vector<std::string> flaws_of_checkpoint(const std::filesystem::path& directory) {
   std::vector<std::string> flaws;
-  std::unique_ptr<ShardReader> reader;
-  if (!passes(flaws, [&] { reader = std::make_unique<ShardReader>(directory); })) return flaws;
-  for (const IndexedFile& file : reader->index().files) {
-    passes(flaws, [&] { reader->verify(file); });
+  CheckpointIndex index;
+  if (!passes(flaws, [&] { index = load_index(directory); })) return flaws;
+  for (const IndexedFile& file : index.files) {
+    passes(flaws, [&] { verify_file(directory, file); });
   }
-  if (!flaws.empty()) return flaws;
-  for (const IndexedTensor& tensor : reader->index().tensors) {
-    for (const std::string& state : states_of(reader->index(), tensor)) {
-      passes(flaws, [&] { reader->read(tensor, state, {}, {}); });
+  std::unique_ptr<ShardReader> reader;
+  if (!flaws.empty() ||
+      !passes(flaws, [&] { reader = std::make_unique<ShardReader>(directory); })) {
+    return flaws;
+  }
+  for (const IndexedTensor& tensor : index.tensors) {
+    for (const std::string& state : states_of(index, tensor)) {
+      passes(flaws, [&] { reader->check(tensor, state); });
     }
   }
   return flaws;

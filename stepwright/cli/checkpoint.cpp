@@ -12,11 +12,13 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/output_path.h"
 #include "stepwright/core/table.h"
 #include "stepwright/huggingface/exporter.h"
+#include "stepwright/plan/files.h"
 
 namespace stepwright::cli {
 namespace {
@@ -60,6 +62,14 @@ std::string checkpoint_text(const std::filesystem::path& path,
                      path.string(), index.run.step, index.run.samples, index.files.size(),
                      format_bytes(bytes), index.dtype, fmt::join(index.states, ", "),
                      to_text(table), index.run.plan);
+}
+
+/// A checkpoint whose plan cannot be read goes on nowhere and converts to no format of others.
+void add_flaw_of_plan(const std::filesystem::path& path, std::vector<std::string>& flaws) try {
+  const std::string name = (path / checkpoint::kIndexName).string() + ": plan";
+  plan::read_plan(Document::parse(checkpoint::load_index(path).run.plan, name), path);
+} catch (const Error& error) {
+  flaws.emplace_back(error.what());
 }
 
 constexpr std::uint64_t kShardBytes = 5'000'000'000;
@@ -158,7 +168,8 @@ class Checkpoint : public Command {
   }
 
   void verify(const Console& console, const std::filesystem::path& path) const {
-    const std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(path);
+    std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(path);
+    if (flaws.empty()) add_flaw_of_plan(path, flaws);
     if (!flaws.empty()) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));
     }

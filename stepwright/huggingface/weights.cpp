@@ -8,9 +8,11 @@
 #include <set>
 #include <utility>
 
+#include "stepwright/checkpoint/plain_name.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
@@ -36,11 +38,12 @@ std::set<std::string> indexed_files(const fs::path& path) {
   std::set<std::string> files;
   for (const auto& [tensor, file] : json["weight_map"].items()) {
     if (!file.is_string()) wrong(fmt::format("weight_map.{} is no name of a file", tensor));
-    const fs::path name = file.get<std::string>();
-    if (name != name.filename() || name.empty()) {
-      wrong(fmt::format("weight_map.{}: '{}' is no file beside the index", tensor, name.string()));
+    const auto name = file.get<std::string>();
+    if (!checkpoint::is_file_name(name)) {
+      wrong(fmt::format("weight_map.{}: '{}' is no file beside the index", printable(tensor),
+                        printable(name)));
     }
-    files.insert(name.string());
+    files.insert(name);
   }
   return files;
 }

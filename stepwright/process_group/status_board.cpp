@@ -6,14 +6,26 @@
 #include <thread>
 #include <vector>
 
+#include "stepwright/process_group/bounded_store.h"
+
 namespace stepwright::process_group {
 namespace {
 
 constexpr std::chrono::milliseconds kStatusPause{20};
+constexpr const char* kNoStore =
+    "; no word from the group's store: whoever serves it (rank 0 or "
+    "the launcher) died or hangs";
 
 std::string status_key(int rank) { return fmt::format("stepwright/failed/{}", rank); }
 
 }  // namespace
+
+StatusBoard::StatusBoard(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size)
+    : rank_(rank), size_(size) {
+  if (!store) return;
+  store_ = c10::make_intrusive<BoundedStore>(
+      store, BoundedStore::Limits{.patience = std::chrono::seconds(3), .silent = kNoStore});
+}
 
 std::string StatusBoard::compare(const std::string& call, std::chrono::milliseconds grace) try {
   if (!store_) return {};
@@ -37,7 +49,7 @@ std::string StatusBoard::compare(const std::string& call, std::chrono::milliseco
   if (!silent.empty()) text += fmt::format("; no word from rank {}", silent);
   return text;
 } catch (const std::exception&) {
-  return {};
+  return kNoStore;
 }
 
 }  // namespace stepwright::process_group

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
-#include <utility>
 
 namespace stepwright::process_group {
 
@@ -12,11 +11,10 @@ namespace stepwright::process_group {
 class StatusBoard {
  public:
   /// `rank` of `size` ranks that share the store.
-  StatusBoard(c10::intrusive_ptr<c10d::Store> store, int rank, int size)
-      : store_(std::move(store)), rank_(rank), size_(size) {}
+  StatusBoard(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size);
 
   /// Leaves `call`, waits at most `grace` for the others and returns a sentence on those that did
-  /// something else or said nothing; empty if the store does not answer.
+  /// something else or said nothing, or says that the store does not answer.
   std::string compare(const std::string& call, std::chrono::milliseconds grace);
 
  private:

@@ -15,6 +15,7 @@
 #include "stepwright/process_group/engine.h"
 #include "stepwright/runtime/messages/held_message.h"
 #include "stepwright/runtime/messages/scheduled_backend.h"
+#include "stepwright/runtime/messages/watch.h"
 #include "stepwright/sample/asked_message.h"
 
 namespace stepwright::sample {
@@ -175,7 +176,7 @@ class MessageSampler {
 
   /// Seconds of one of so many messages, the mean over all ranks.
   double timed(runtime::HeldMessage& message, runtime::Communicator& group, int times) {
-    control_->barrier()->wait();
+    runtime::wait_for_message(world_.watch, "the start of a measurement", *control_->barrier());
     const auto begin = Clock::now();
     for (int i = 0; i < times; ++i) {
       const auto pause = std::chrono::duration<double>(kPauseS);
@@ -186,7 +187,7 @@ class MessageSampler {
     const std::chrono::duration<double> taken = Clock::now() - begin;
     at::Tensor sum = at::full({1}, taken.count() / times - kPauseS, at::kDouble);
     std::vector<at::Tensor> sums{sum};
-    control_->allreduce(sums)->wait();
+    runtime::wait_for_message(world_.watch, "the end of a measurement", *control_->allreduce(sums));
     return std::max(1e-6, sum.item<double>() / static_cast<double>(world_.size));
   }
 

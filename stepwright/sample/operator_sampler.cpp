@@ -13,6 +13,7 @@
 #include "stepwright/runtime/execute/executor.h"
 #include "stepwright/runtime/execute/paced_performer.h"
 #include "stepwright/runtime/execute/tensor_performer.h"
+#include "stepwright/runtime/messages/watch.h"
 #include "stepwright/sample/timed_performer.h"
 #include "stepwright/step/work.h"
 
@@ -108,7 +109,9 @@ void sample_operators(const runtime::Groups::World& world, DType precision, doub
   const auto control =
       world.size > 1 ? runtime::gloo_backend(world, "sample/control", all) : nullptr;
   for (const Sampled& sampled : kSampled) {
-    if (control) control->barrier()->wait();
+    if (control) {
+      runtime::wait_for_message(world.watch, "the start of a measurement", *control->barrier());
+    }
     const plan::PlannedJob planned =
         plan::read_plan(Document::parse(plan_of(sampled, precision), "sampled model"), ".");
     OperatorSeconds seconds;

@@ -11,6 +11,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "stepwright/runtime/messages/held_message.h"
+#include "stepwright/runtime/messages/watch.h"
 
 namespace stepwright::sample {
 namespace {
@@ -98,13 +99,13 @@ class OverlapSampler {
 
   /// All ranks begin together; the mean of their times, the same on all.
   double seconds(const std::function<void()>& work) {
-    control_->barrier()->wait();
+    runtime::wait_for_message(world_.watch, "the start of a measurement", *control_->barrier());
     const auto begin = Clock::now();
     work();
     const double own_s = std::chrono::duration<double>(Clock::now() - begin).count();
     at::Tensor sum = at::full({1}, own_s, at::kDouble);
     std::vector<at::Tensor> sums{sum};
-    control_->allreduce(sums)->wait();
+    runtime::wait_for_message(world_.watch, "the end of a measurement", *control_->allreduce(sums));
     return sum.item<double>() / static_cast<double>(world_.size);
   }
 

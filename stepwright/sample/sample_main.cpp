@@ -9,7 +9,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_file.h"
 #include "stepwright/cost/profiles/measured_profile.h"
+#include "stepwright/runtime/launch/rank_frame.h"
 #include "stepwright/runtime/launch/rank_world.h"
+#include "stepwright/runtime/messages/rendezvous.h"
 #include "stepwright/sample/asked_message.h"
 #include "stepwright/sample/message_sampler.h"
 #include "stepwright/sample/operator_sampler.h"
@@ -64,8 +66,11 @@ void run(const SampleOptions& options) {
   const runtime::JoinedWorld joined(place, options.timeout_s);
   const runtime::Groups::World& world = joined.world();
   std::ostringstream rows;
-  const std::string_view header = measure(world, options, rows);
-  runtime::leave(world);
+  std::string_view header;
+  runtime::tell_failure(world.watch, [&] {
+    header = measure(world, options, rows);
+    runtime::leave(world);
+  });
   if (world.rank != 0) return;
   write_file(options.output, fmt::format("{}\n{}", header, rows.str()));
 }

@@ -61,7 +61,7 @@ void check(const SampleOptions& o) {
   for (const std::string& message : o.messages) asked_message(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
-  need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
+  need(o.timeout_s >= 1 && o.timeout_s <= 604800, "--timeout", "from 1 second to 604800, a week");
 }
 
 std::vector<std::string> sample_arguments(const SampleOptions& o) {

@@ -2,13 +2,13 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <optional>
 
 #include "stepwright/checkpoint/convert.h"
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/checkpoint/verify.h"
 #include "tests/checkpoint/refusal.h"
+#include "tests/checkpoint/small_checkpoint.h"
 #include "tests/folder.h"
 
 namespace stepwright::testing {
@@ -16,32 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// Two files that hold the even and the odd elements of eight.
-std::filesystem::path committed(const std::filesystem::path& folder, std::int64_t step) {
-  const auto writing = checkpoint::writing_directory(folder, step, "run");
-  std::filesystem::create_directories(writing);
-  checkpoint::CheckpointIndex index{.run = {.step = step}, .dtype = "F64", .states = {"weights"}};
-  for (std::int64_t rank = 0; rank < 2; ++rank) {
-    const auto first = static_cast<double>(rank);
-    const std::vector<double> own{first, first + 2, first + 4, first + 6};
-    checkpoint::ShardPart part{{"r" + std::to_string(rank), {}},
-                               {{"t", {2, 4}, {{0, {{rank, 1, 2, 4}}}}}}};
-    part.file.sum = checkpoint::write_safetensors_file(
-        writing / part.file.name, {{"weights/t", "F64", {4}, std::as_bytes(std::span(own))}});
-    checkpoint::add_part(index, part);
-  }
-  checkpoint::commit(writing, folder, index);
-  return folder / checkpoint::checkpoint_name(step);
-}
-
-void flip(const std::filesystem::path& path, std::int64_t at) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(at);
-  const auto old = static_cast<char>(file.get());
-  file.seekp(at);
-  file.put(static_cast<char>(old ^ 4));
-}
 
 TEST(Directory, TheLastCommittedOneIsFound) {
   const Folder folder;

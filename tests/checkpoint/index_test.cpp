@@ -40,6 +40,8 @@ TEST(Index, ReadsWhatItWrote) {
   checkpoint::check_complete(example(), "checkpoint.json");
   checkpoint::CheckpointIndex beside = example();
   beside.run.base = "/models/base";
+  beside.run.data = "/data/text";
+  beside.run.data_sum = "0123456789abcdef";
   EXPECT_EQ(checkpoint::parse_index(checkpoint::index_text(beside), "checkpoint.json"), beside);
 }
 
@@ -73,6 +75,45 @@ TEST(Index, RefusesNamesThatLeadElsewhere) {
   index = example();
   index.tensors[0].slices[0].file = 2;
   EXPECT_THAT(refusal(index), HasSubstr("file 2 of 2"));
+}
+
+TEST(Index, RefusesNamesThatEndEarlyOrChangeATerminal) {
+  for (const std::string& bad :
+       {std::string("a\0b", 3), std::string("a\x1b[2J"), std::string("..")}) {
+    checkpoint::CheckpointIndex index = example();
+    index.files[0].name = bad;
+    EXPECT_THAT(refusal(index), HasSubstr("no plain name")) << bad;
+  }
+  checkpoint::CheckpointIndex index = example();
+  index.tensors[0].name = std::string("t\0", 2);
+  EXPECT_THAT(refusal(index), HasSubstr("'name': 't\\x00' has characters that no name has"));
+  index = example();
+  index.states[1] = "first\nmoment";
+  EXPECT_THAT(refusal(index), HasSubstr("'states': 'first\\x0amoment'"));
+}
+
+TEST(Index, RefusesShapesThatItsFilesCannotHold) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;
+  checkpoint::CheckpointIndex index = example();
+  index.tensors[0].shape = {kMany};
+  index.tensors[0].slices = {{0, {{0, 1, 2, kMany / 2}}}, {1, {{1, 1, 2, kMany / 2}}}};
+  EXPECT_THAT(refusal(index),
+              HasSubstr("tensor 'layers.0.mlp.fc2': its 549755813888 elements in "
+                        "rank-00000.safetensors are more than the file's 96 bytes hold"));
+  index = example();
+  index.files[1].sum.bytes = 95;
+  EXPECT_THAT(refusal(index), HasSubstr("rank-00001.safetensors are more than the file's 95"));
+}
+
+TEST(Index, RefusesWhatIsNestedDeeperThanAnyIndex) {
+  const std::string deep(1 << 20, '[');
+  const std::string text = R"({"stepwright":"checkpoint/1","xxh3":"","content":)" + deep +
+                           std::string(1 << 20, ']') + "}";
+  EXPECT_THAT(refusal_of([&] { (void)checkpoint::parse_index(text, "checkpoint.json"); }),
+              HasSubstr("checkpoint.json: is nested deeper than 16 levels"));
+  checkpoint::CheckpointIndex quoted = example();
+  quoted.run.plan = "\"" + deep;  // text is not nested
+  EXPECT_EQ(refusal(quoted), "");
 }
 
 TEST(Index, AHoleIsNoCheckpoint) {

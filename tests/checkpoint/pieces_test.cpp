@@ -38,13 +38,25 @@ TEST(Pieces, RunsStandOneAfterTheOther) {
 }
 
 TEST(Pieces, AFlawIsAHoleOrAnOverlap) {
-  std::vector<stepwright::checkpoint::Run> whole{{4, 4, 0, 0}, {0, 4, 1, 0}};
-  EXPECT_EQ(checkpoint::first_flaw(whole, 8), -1);
-  EXPECT_EQ(checkpoint::first_flaw(whole, 9), 8);
-  std::vector<stepwright::checkpoint::Run> overlap{{0, 4, 0, 0}, {3, 5, 1, 0}};
-  EXPECT_EQ(checkpoint::first_flaw(overlap, 8), 3);
-  std::vector<stepwright::checkpoint::Run> hole{{0, 4, 0, 0}, {5, 3, 1, 0}};
-  EXPECT_EQ(checkpoint::first_flaw(hole, 8), 4);
+  const auto flaw = [](std::vector<checkpoint::Piece> pieces, std::int64_t elements) {
+    return checkpoint::first_flaw(pieces, elements);
+  };
+  EXPECT_EQ(flaw({{4, 4, 0, 1}, {0, 4, 0, 1}}, 8), -1);
+  EXPECT_EQ(flaw({{4, 4, 0, 1}, {0, 4, 0, 1}}, 9), 8);
+  EXPECT_EQ(flaw({{0, 4, 0, 1}, {3, 5, 0, 1}}, 8), 3);
+  EXPECT_EQ(flaw({{0, 4, 0, 1}, {5, 3, 0, 1}}, 8), 4);
+  EXPECT_EQ(flaw({{0, 1, 4, 2}, {1, 3, 4, 2}}, 8), -1);
+  EXPECT_EQ(flaw({{0, 1, 4, 2}, {1, 3, 4, 1}}, 8), 5);
+  EXPECT_EQ(flaw({{0, 1, 4, 2}, {1, 3, 3, 2}}, 8), 4);
+}
+
+/// A run each would be more memory than there is.
+TEST(Pieces, AFlawIsFoundWithoutALargeShapesRuns) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;
+  const std::vector<checkpoint::Piece> touching{{0, 1, 1, kMany}};
+  EXPECT_EQ(checkpoint::first_flaw(touching, kMany), -1);
+  const std::vector<checkpoint::Piece> apart{{0, 1, 2, kMany / 2}};
+  EXPECT_EQ(checkpoint::first_flaw(apart, kMany), 1);
 }
 
 }  // namespace

@@ -72,6 +72,15 @@ TEST(Safetensors, RefusesHeadersThatContradictThemselves) {
       refusal(file_of(
           R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0)),
       HasSubstr("more than a file can hold"));
+  EXPECT_THAT(refusal(file_of(two("[-8,0]", "[0,8]"), 8)),
+              HasSubstr("tensor 'a': data_offsets are not a begin and an end"));
+  EXPECT_THAT(refusal(file_of(two("[0,18446744073709551615]", "[0,8]"), 8)),
+              HasSubstr("tensor 'a': data_offsets are not a begin and an end"));
+  EXPECT_THAT(
+      refusal(file_of(R"({"a\u0000b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4)),
+      HasSubstr("w.safetensors: tensor 'a\\x00b': its name has control characters"));
+  const std::string long_header(8, '\x7f');
+  EXPECT_THAT(refusal(long_header), HasSubstr("headers have at most 100000000"));
 }
 
 }  // namespace

@@ -4,8 +4,11 @@
 #include <torch/csrc/utils/pybind.h>
 #include <torch/version.h>
 
+#include <algorithm>
+
 #include "stepwright/core/named.h"
 #include "stepwright/process_group/backend.h"
+#include "stepwright/process_group/bounded_store.h"
 
 namespace stepwright {
 namespace {
@@ -45,6 +48,20 @@ std::vector<process_group::SizeChoice> choices_of(const py::list& rows) {
     if (word != kWrapped) choice.method = method_of(word);
   }
   return choices;
+}
+
+using StorePointer = c10::intrusive_ptr<c10d::Store>;
+
+/// The store of a group, of which no call waits for longer than the group does, and some seconds.
+StorePointer bounded_store(const StorePointer& store, double timeout_s) {
+  constexpr std::chrono::seconds kMore{3};
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(std::min(timeout_s, 1e9)));
+  return c10::make_intrusive<process_group::BoundedStore>(
+      store, process_group::BoundedStore::Limits{
+                 timeout + kMore,
+                 "stepwright: the group's store does not answer: whoever serves it (rank 0 or the "
+                 "launcher) died or hangs"});
 }
 
 /// The keys of `settings` are those of `Settings` in settings.py; all are there.
@@ -109,6 +126,7 @@ std::vector<std::string> methods() {
 
 PYBIND11_MODULE(_C, module) {
   module.attr("built_for") = TORCH_VERSION;
+  module.def("bounded_store", &stepwright::bounded_store);
   module.def("create", &stepwright::create);
   module.def("report", &stepwright::report);
   module.def("methods", &stepwright::methods);

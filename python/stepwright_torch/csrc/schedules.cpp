@@ -22,6 +22,7 @@
 #include "stepwright/collective/tiered_reduce.cpp"
 #include "stepwright/collective/tiers.cpp"
 #include "stepwright/collective/wire.cpp"
+#include "stepwright/transport/bounded_calls.cpp"
 #include "stepwright/transport/channel_threads.cpp"
 #include "stepwright/transport/channel_walk.cpp"
 #include "stepwright/transport/greeting.cpp"

@@ -3,6 +3,7 @@
 #include "python/stepwright_torch/csrc/module.cpp"
 #include "stepwright/process_group/backend.cpp"
 #include "stepwright/process_group/backend_passed.cpp"
+#include "stepwright/process_group/bounded_store.cpp"
 #include "stepwright/process_group/c10d_transport.cpp"
 #include "stepwright/process_group/engine.cpp"
 #include "stepwright/process_group/passed_work.cpp"

@@ -47,6 +47,7 @@ def _make(store: Store, rank: int, timeout: timedelta, global_ranks: list[int]):
         allowed = ", ".join(_C.methods())
         raise ValueError(f"STEPWRIGHT_TORCH_METHOD: {settings.method!r} is none of {allowed}")
     size = len(global_ranks)
+    store = _C.bounded_store(store, timeout.total_seconds())
     own = node_name(global_ranks[rank], settings.node_size)
     tiers = tiers_of(_names_of_nodes(store, rank, size, own)) if size > 1 else []
     if settings.method == "halving-doubling" and size & (size - 1):

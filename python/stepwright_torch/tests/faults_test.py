@@ -2,6 +2,9 @@
 
 import multiprocessing
 import os
+import signal
+import socket
+import time
 import unittest
 
 import torch
@@ -42,6 +45,29 @@ def one_is_missing(rank: int) -> str:
         ENDED.release()
         return str(error)
     return ""
+
+
+def rank_0_is_stopped(rank: int) -> str:
+    """What a rank complains of while rank 0, which serves the store, is stopped."""
+    processes = torch.zeros(RANKS, dtype=torch.int64)
+    processes[rank] = os.getpid()
+    dist.all_reduce(processes)
+    dist.barrier()
+    if rank == 0:
+        time.sleep(0.5)  # the others have what it sent
+        os.kill(os.getpid(), signal.SIGSTOP)
+    text = ""
+    try:
+        dist.all_reduce(torch.ones(4000))
+    except dist.DistBackendError as error:
+        text = str(error)
+    if rank > 1:
+        ENDED.release()
+    if rank == 1:
+        for _ in range(RANKS - 2):
+            ENDED.acquire(timeout=LONGEST_S)
+        os.kill(int(processes[0]), signal.SIGKILL)
+    return text
 
 
 def one_dies(rank: int) -> None:
@@ -142,6 +168,17 @@ class Faults(unittest.TestCase):
         for text in texts:
             self.assertIn("all_reduce sum of 4000 Float (call 1) failed", text)
             self.assertRegex(text, r"no word from rank [0-9, ]*1")
+
+    def test_ends_within_the_timeout_when_the_stores_server_hangs(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        # It ends the ranks that do not, and fails.
+        results = outcomes(rank_0_is_stopped, timeout_s=3, init_method=f"tcp://127.0.0.1:{port}")
+        self.assertIsNone(results[0])
+        for text in results[1:]:
+            self.assertIn("all_reduce sum of 4000 Float (call ", text)
+            self.assertIn("no word from the group's store: whoever serves it (rank 0", text)
 
     def test_ends_at_once_when_a_peer_dies(self):
         # Who waited for the timeout would be ended by the time limit of the test.

@@ -34,12 +34,12 @@ def _serve(
     *,
     backend: str,
     seconds: float,
-    store: str,
+    init_method: str,
 ) -> None:
     try:
         dist.init_process_group(
             backend,
-            init_method=f"file://{store}",
+            init_method=init_method,
             rank=rank,
             world_size=RANKS,
             timeout=timedelta(seconds=seconds),
@@ -58,17 +58,20 @@ def outcomes(
     act: Callable[[int], Any],
     backend: str = "stepwright",
     timeout_s: float = 60,
+    init_method: str = "",
     **variables: object,
 ) -> list[Any]:
     """What `act(rank)` returns on each rank, a `RankError` where it raised, None where it died.
 
-    `variables` are set as STEPWRIGHT_TORCH_... for the ranks.
+    `init_method`: of `init_process_group`; empty: a file. `variables` are set as
+    STEPWRIGHT_TORCH_... for the ranks.
     """
     saved = dict(os.environ)
     os.environ.update({f"STEPWRIGHT_TORCH_{name.upper()}": str(v) for name, v in variables.items()})
     with tempfile.TemporaryDirectory() as folder:
         pairs = [_FORK.Pipe(duplex=False) for _ in range(RANKS)]
-        group = {"backend": backend, "seconds": timeout_s, "store": f"{folder}/store"}
+        where = init_method or f"file://{folder}/store"
+        group = {"backend": backend, "seconds": timeout_s, "init_method": where}
         ranks = [
             _FORK.Process(target=_serve, args=(r, act, end), kwargs=group)
             for r, (_, end) in enumerate(pairs)

@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
-#include "stepwright/runtime/messages/watch.h"
+#include "stepwright/process_group/store_text.h"
+#include "stepwright/runtime/messages/rendezvous.h"
 
 namespace stepwright::runtime {
-namespace {
 
-void set_text(c10d::Store& store, const std::string& key, const std::string& text) {
-  store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
-}
+using process_group::put_text;
+
+namespace {
 
 /// A name that no other run has.
 std::string new_token() {
@@ -68,6 +68,17 @@ void Checkpointer::open() {
   last_ = last ? last->string() : "";
 }
 
+/// Other data under the same options would be another run that calls itself this one.
+void Checkpointer::check_data(const checkpoint::ShardReader& reader) const {
+  const checkpoint::CheckpointRun& old = reader.index().run;
+  const bool summed = !old.data_sum.empty();  // not by versions before
+  if (old.tokens == run_.tokens && (!summed || old.data_sum == run_.data_sum)) return;
+  fail_input(
+      fmt::format("{}: --data was {} ({} tokens, XXH3 {}), now it is {} ({} tokens, XXH3 {})",
+                  reader.directory().string(), summed ? old.data : "another file", old.tokens,
+                  summed ? old.data_sum : "unknown", run_.data, run_.tokens, run_.data_sum));
+}
+
 void Checkpointer::check_run(const checkpoint::ShardReader& reader) const {
   const checkpoint::CheckpointRun& old = reader.index().run;
   const auto same = [&](const char* what, auto then, auto now) {
@@ -77,7 +88,7 @@ void Checkpointer::check_run(const checkpoint::ShardReader& reader) const {
   };
   same("--seed", old.seed, run_.seed);
   same("job.batch.length", old.length, run_.length);
-  same("the number of tokens in --data", old.tokens, run_.tokens);
+  check_data(reader);
   if (!old.base.empty() && run_.base.empty()) {
     fail_input(
         fmt::format("{}: the weights that it does not hold, which are frozen, were those of {}: "
@@ -88,9 +99,10 @@ void Checkpointer::check_run(const checkpoint::ShardReader& reader) const {
   same("job.batch.sequences", old.step > 0 ? old.samples / old.step : sequences, sequences);
 }
 
-void Checkpointer::resume() {
-  if (last_.empty()) return;
+std::string Checkpointer::resume() {
+  if (last_.empty()) return {};
   std::string said = "+";
+  std::string note;
   try {
     checkpoint::ShardReader reader(last_);
     check_run(reader);
@@ -101,12 +113,19 @@ void Checkpointer::resume() {
     }
     load_states(rank_, reader);
     rank_.step = reader.index().run.step;
+    if (reader.index().run.data_sum.empty()) {
+      note = fmt::format(
+          "{}: does not say which data it was trained on; only the number of tokens "
+          "was compared with that of --data",
+          last_);
+    }
   } catch (const Error& error) {
     said = std::string("-") + error.what();
   }
   for (const std::string& text : exchange(world_, "checkpoint/loaded", said)) {
     if (text.front() == '-') fail_input(text.substr(1));
   }
+  return note;
 }
 
 void Checkpointer::save(std::int64_t step) {
@@ -116,14 +135,18 @@ void Checkpointer::save(std::int64_t step) {
       write(std::move(copy), step);
     } catch (const std::exception& error) {
       failure_ = std::current_exception();
-      set_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
-               std::string("-") + error.what());
-      if (world_.rank == 0) {
-        set_text(*store_, fmt::format("checkpoint/{}", step), std::string("-") + error.what());
-      }
+      tell_failure_of(step, error.what());
       failed_ = true;
     }
   });
+}
+
+/// The others wait for this rank's part of a checkpoint.
+void Checkpointer::tell_failure_of(std::int64_t step, const std::string& why) try {
+  put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank), "-" + why);
+  if (world_.rank == 0) put_text(*store_, fmt::format("checkpoint/{}", step), "-" + why);
+} catch (const std::exception&) {
+  return;  // whoever serves the store died or hangs, which the watch of every rank sees
 }
 
 void Checkpointer::write(StateCopy copy, std::int64_t step) {
@@ -137,12 +160,12 @@ void Checkpointer::write(StateCopy copy, std::int64_t step) {
   checkpoint::ShardPart part{.file = {.name = shard_name(world_.rank)},
                              .tensors = std::move(copy.indexed)};
   part.file.sum = checkpoint::write_safetensors_file(writing / part.file.name, copy.tensors);
-  set_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
+  put_text(*store_, fmt::format("checkpoint/{}/{}", step, world_.rank),
            "+" + checkpoint::part_text(part));
   const std::string done = fmt::format("checkpoint/{}", step);
   if (world_.rank == 0) {
     commit_parts(writing, step);
-    set_text(*store_, done, "+");
+    put_text(*store_, done, "+");
   } else if (const std::string said = wait_for(done); said.front() == '-') {
     throw Error(ErrorKind::kRuntime, said.substr(1));
   }
@@ -172,8 +195,7 @@ std::string Checkpointer::wait_for(const std::string& key) {
     if (ends_) throw Error(ErrorKind::kRuntime, "the run ended before its checkpoint was written");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  const std::vector<std::uint8_t> text = store_->get(key);
-  return {text.begin(), text.end()};
+  return process_group::text_at(*store_, key);
 }
 
 void Checkpointer::check() {

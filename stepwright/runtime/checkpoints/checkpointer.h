@@ -27,8 +27,8 @@ class Checkpointer {
 
   /// Continues from the last checkpoint with --resume: loads the last committed checkpoint, if
   /// there is one, after every rank has verified its share of the files; sets the rank's step.
-  /// Fails with `kInput`.
-  void resume();
+  /// Returns what a person should know of it; empty: nothing. Fails with `kInput`.
+  std::string resume();
   /// Writes the states after `step` steps. Waits for the checkpoint before. Fails with `kRuntime`
   /// when that one could not be committed.
   void save(std::int64_t step);
@@ -40,7 +40,9 @@ class Checkpointer {
  private:
   void open();
   void check_run(const checkpoint::ShardReader& reader) const;
+  void check_data(const checkpoint::ShardReader& reader) const;
   void write(StateCopy copy, std::int64_t step);
+  void tell_failure_of(std::int64_t step, const std::string& why);
   void commit_parts(const std::filesystem::path& writing, std::int64_t step);
   [[nodiscard]] std::string wait_for(const std::string& key);
 

@@ -5,6 +5,7 @@
 
 #include "stepwright/checkpoint/shards.h"
 #include "stepwright/model/parameters.h"
+#include "stepwright/runtime/messages/watch.h"
 
 namespace stepwright::runtime {
 namespace {
@@ -94,7 +95,8 @@ void write_whole_model(RankState& rank, const Groups::World& world, WholeState w
     }
     if (rank.groups.control() != nullptr) {
       std::vector<at::Tensor> buffers{whole};
-      rank.groups.control()->allreduce(buffers)->wait();
+      wait_for_message(world.watch, "the sum of " + one.name + " over all ranks",
+                       *rank.groups.control()->allreduce(buffers));
     }
     values.push_back(std::move(whole));
   }

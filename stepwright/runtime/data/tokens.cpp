@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "stepwright/checkpoint/durable_file.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/runtime/data/megatron_index.h"
@@ -68,11 +70,25 @@ TokenFile::TokenFile(const std::filesystem::path& path, TokenFormat format, std:
                              expected));
     }
   }
-  for (std::int64_t i = 0; i < size_; ++i) {
-    if (at(i) >= 0 && at(i) < vocabulary) continue;
-    fail_input(fmt::format("{}: token {} at position {} is not below the model's vocabulary of {}",
-                           path.string(), at(i), i, vocabulary));
+  read_all(path, vocabulary);
+}
+
+/// Checks the tokens and sums the bytes block by block, so that each block is read once.
+void TokenFile::read_all(const std::filesystem::path& path, std::int64_t vocabulary) {
+  constexpr std::int64_t kBlock = 1 << 17;
+  checkpoint::RunningChecksum sum;
+  for (std::int64_t first = 0; first < size_; first += kBlock) {
+    const std::int64_t end = std::min(size_, first + kBlock);
+    for (std::int64_t i = first; i < end; ++i) {
+      if (at(i) >= 0 && at(i) < vocabulary) continue;
+      fail_input(
+          fmt::format("{}: token {} at position {} is not below the model's vocabulary of {}",
+                      path.string(), at(i), i, vocabulary));
+    }
+    sum.add(file_.bytes().subspan(static_cast<std::size_t>(first * width_),
+                                  static_cast<std::size_t>((end - first) * width_)));
   }
+  sum_ = sum.text();
 }
 
 std::int64_t TokenFile::at(std::int64_t index) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,11 +35,16 @@ class TokenFile {
   /// Tokens in the file, and the one at an index below that.
   [[nodiscard]] std::int64_t size() const { return size_; }
   [[nodiscard]] std::int64_t at(std::int64_t index) const;
+  /// The checksum of all bytes of the file (XXH3, as `checkpoint::checksum`).
+  [[nodiscard]] const std::string& sum() const { return sum_; }
 
  private:
+  void read_all(const std::filesystem::path& path, std::int64_t vocabulary);
+
   MappedFile file_;
   int width_ = 1;  ///< Bytes of a token.
   std::int64_t size_ = 0;
+  std::string sum_;
 };
 
 /// Windows of `length + 1` tokens of a file in a reproducible random order, anew in each epoch.

@@ -14,8 +14,9 @@ namespace stepwright::runtime {
 namespace {
 
 /// Waits until all ranks are here, so that no step begins while some still connect.
-void meet(Groups& groups) {
-  if (groups.control() != nullptr) groups.control()->barrier()->wait();
+void begin_together(Groups& groups, Watch* watch) {
+  if (groups.control() == nullptr) return;
+  wait_for_message(watch, "the start of the steps", *groups.control()->barrier());
 }
 
 void hold_steps(Executor& executor, const HeldProgram& held, const TrainOptions& options,
@@ -33,7 +34,7 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
                const std::string& file, const Groups::World& world, const Reporter& report) {
   const auto& [job, plan] = planned;
   const step::StepProgram program = step::build_program(job, plan);
-  check_same_run(world, options, checkpoint::checksum(step::program_json(program).dump()));
+  check_same_run(world, options, checkpoint::checksum(step::program_json(program).dump()), "");
   const OperatorTimes times = load_operator_times(file, program);
   const plan::Grid grid(plan);
   const plan::Coordinates place = grid.coordinates(world.rank);
@@ -47,7 +48,7 @@ void hold_rank(const plan::PlannedJob& planned, const TrainOptions& options,
   HeldPerformer performer(held, groups);
   Executor executor(program, stage, performer, Lanes::Compute::kThread, *device);
   tell_failure(world.watch, [&] {
-    meet(groups);
+    begin_together(groups, world.watch);
     hold_steps(executor, held, options, world.watch, [&](std::int64_t step, double time_s) {
       report({.step = step, .time_s = time_s, .tokens_per_s = job.tokens() / time_s});
     });

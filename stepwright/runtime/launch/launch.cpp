@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/program_folder.h"
+#include "stepwright/core/utf8.h"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
 
@@ -35,16 +37,32 @@ constexpr Launcher kLaunchers[] = {
     {"slurm", "SLURM_PROCID", "SLURM_NTASKS"},
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 };
+/// The same of the ranks of one machine; nullptr: the launcher does not say how many.
+constexpr Launcher kOnMachine[] = {
+    {"torchrun", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"slurm", "SLURM_LOCALID", nullptr},
+    {"mpirun", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+};
 
+/// The whole number from 0 in a variable of the environment; nullopt where it is not set.
 std::optional<std::int64_t> number_in(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr) return std::nullopt;
-  char* end = nullptr;
-  const long long value = std::strtoll(text, &end, 10);
-  if (end == text || *end != '\0' || value < 0) {
-    fail_input(fmt::format("{}: '{}' in the environment is no number", variable, text));
+  const char* given = variable == nullptr ? nullptr : std::getenv(variable);
+  if (given == nullptr) return std::nullopt;
+  const std::string_view text = given;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    fail_input(fmt::format("{}: '{}' in the environment is no whole number from 0", variable,
+                           printable(text)));
   }
   return value;
+}
+
+/// Refuses a number that is not below the size that goes with it.
+void check_inside(const Launcher& names, std::int64_t rank, std::int64_t size) {
+  if (rank < size) return;
+  fail_input(fmt::format("{}: {} in the environment is not below {}, which is {}", names.rank, rank,
+                         names.size, size));
 }
 
 [[noreturn]] void fail_running(const std::filesystem::path& program, int error) {
@@ -142,14 +160,20 @@ std::optional<LaunchedRank> launched_rank() {
   for (const Launcher& launcher : kLaunchers) {
     const auto rank = number_in(launcher.rank);
     const auto size = number_in(launcher.size);
-    if (rank && size) return LaunchedRank{*rank, *size, launcher.name};
+    if (!rank || !size) continue;
+    check_inside(launcher, *rank, *size);
+    local_rank();
+    return LaunchedRank{*rank, *size, launcher.name};
   }
   return std::nullopt;
 }
 
 std::int64_t local_rank() {
-  for (const char* variable : {"LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
-    if (const auto number = number_in(variable)) return *number;
+  for (const Launcher& launcher : kOnMachine) {
+    const auto number = number_in(launcher.rank);
+    if (!number) continue;
+    if (const auto size = number_in(launcher.size)) check_inside(launcher, *number, *size);
+    return *number;
   }
   return 0;
 }

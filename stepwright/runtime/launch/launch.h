@@ -19,7 +19,8 @@ struct LaunchedRank {
 };
 
 /// Reads RANK and WORLD_SIZE (torchrun), SLURM_PROCID and SLURM_NTASKS, OMPI_COMM_WORLD_RANK and
-/// _SIZE; nothing when no launcher started this process.
+/// _SIZE; nothing when no launcher started this process. Fails with `kInput` for a rank that is
+/// outside of its world, and for the number of `local_rank` outside of its machine.
 std::optional<LaunchedRank> launched_rank();
 
 /// The number of this process among those of its machine, as its launcher says (LOCAL_RANK,

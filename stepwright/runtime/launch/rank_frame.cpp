@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "stepwright/checkpoint/durable_file.h"
 #include "stepwright/core/output_file.h"
 #include "stepwright/runtime/launch/train_flags.h"
+#include "stepwright/runtime/messages/rendezvous.h"
 #include "stepwright/schedule/placement.h"
 
 namespace stepwright::runtime {
@@ -15,14 +15,12 @@ namespace {
 
 /// Collects what all ranks sent at rank 0, which writes the file.
 void write_ledger(const Groups& groups, const Groups::World& world, const TrainOptions& options) {
-  const std::string own = communicators_json(groups.logs()).dump();
-  const auto key = [](std::int64_t r) { return fmt::format("ledger/{}", r); };
-  world.store->set(key(world.rank), std::vector<std::uint8_t>(own.begin(), own.end()));
+  const std::vector<std::string> texts =
+      collect(world, "ledger", communicators_json(groups.logs()).dump());
   if (world.rank != 0) return;
   nlohmann::ordered_json all = executed_ledger_json({}, world.size, options.steps);
   if (options.hold) all["scale"] = options.scale;
-  for (std::int64_t r = 0; r < world.size; ++r) {
-    const std::vector<std::uint8_t> text = world.store->get(key(r));
+  for (const std::string& text : texts) {
     for (auto& one : nlohmann::ordered_json::parse(text)) all["communicators"].push_back(one);
   }
   write_file(options.ledger, all.dump(1) + '\n');
@@ -51,7 +49,7 @@ bool reports(const plan::Plan& plan, const plan::Coordinates& place) {
 }
 
 void check_same_run(const Groups::World& world, const TrainOptions& options,
-                    const std::string& program) {
+                    const std::string& program, const std::string& data) {
   const auto compare = [&](const char* what, const std::string& own) {
     const std::vector<std::string> all = exchange(world, what, own);
     for (std::size_t r = 1; r < all.size(); ++r) {
@@ -62,6 +60,7 @@ void check_same_run(const Groups::World& world, const TrainOptions& options,
   };
   compare("program of its plan", program);
   compare("set of training options", checkpoint::checksum(common_options(options)));
+  compare("data file", data);
 }
 
 void finish_together(Groups& groups, const Groups::World& world, const TrainOptions& options) {

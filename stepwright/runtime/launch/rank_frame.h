@@ -34,10 +34,10 @@ using Reporter = std::function<void(const StepReport&)>;
 /// Whether a rank is the one that reports: the first of the position with the head.
 bool reports(const plan::Plan& plan, const plan::Coordinates& place);
 
-/// Fails with `kInput` unless all ranks were given the same program (as a checksum) and options:
-/// they would wait for messages that never come, or learn nonsense.
+/// Fails with `kInput` unless all ranks were given the same program and data (as checksums; empty:
+/// no data) and options: they would wait for messages that never come, or learn nonsense.
 void check_same_run(const Groups::World& world, const TrainOptions& options,
-                    const std::string& program);
+                    const std::string& program, const std::string& data);
 
 /// The end of a run on all ranks: writes the ledger when one was asked for, and waits for the
 /// others.

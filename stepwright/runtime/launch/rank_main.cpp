@@ -108,7 +108,8 @@ void run(const TrainOptions& options, const Handed& handed) {
     hold(planned, options, handed.times, joined.world(), report);
   } else {
     train(planned, options, handed.times, joined.world(),
-          {report, [&](const StepSummary& all) { tell_summary(all, options.summary); }});
+          {report, [&](const StepSummary& all) { tell_summary(all, options.summary); },
+           [](const std::string& note) { fmt::print(stderr, "{}\n", note); }});
   }
   progress.finish();
 }

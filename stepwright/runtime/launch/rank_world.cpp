@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
+#include <c10/util/Logging.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/prctl.h>
@@ -15,12 +16,19 @@
 #include <limits>
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "stepwright/core/error.h"
+#include "stepwright/process_group/bounded_store.h"
+#include "stepwright/runtime/launch/rank_frame.h"
+#include "stepwright/runtime/messages/rendezvous.h"
 
 namespace stepwright::runtime {
 namespace {
+
+/// How much longer than a rank another one may take to say that it does not come.
+constexpr std::chrono::seconds kOpening{3};
 
 std::int64_t number(const char* text, std::string_view variable) {
   char* end = nullptr;
@@ -32,7 +40,20 @@ std::int64_t number(const char* text, std::string_view variable) {
   return value;
 }
 
-c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double timeout_s) {
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+/// The store of the ranks, as their launcher places it.
+struct StorePlace {
+  std::string address;
+  std::uint16_t port = 0;
+  std::string server;   ///< Who serves it, as messages name it.
+  bool serves = false;  ///< This rank does.
+  std::string prefix;   ///< Of its keys: torchrun keeps a store when it starts ranks again.
+};
+
+StorePlace store_place(const LaunchedRank& place) {
   const char* address = std::getenv("MASTER_ADDR");
   const char* port = std::getenv("MASTER_PORT");
   if (address == nullptr || port == nullptr) {
@@ -40,13 +61,44 @@ c10::intrusive_ptr<c10d::Store> open_store(const LaunchedRank& place, double tim
   }
   const char* served = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   const bool agent = served != nullptr && std::string_view(served) == "True";
+  const char* attempt = std::getenv("TORCHELASTIC_RESTART_COUNT");
+  return {.address = address,
+          .port = static_cast<std::uint16_t>(number(port, "MASTER_PORT")),
+          .server = agent ? "torchrun" : "rank 0",
+          .serves = place.rank == 0 && !agent,
+          .prefix = attempt != nullptr ? fmt::format("attempt/{}", attempt) : "attempt/0"};
+}
+
+using StorePointer = c10::intrusive_ptr<process_group::BoundedStore>;
+
+/// What another process says on the store's port, if anything, is not to be trusted.
+StorePointer open_store(const StorePlace& place, std::int64_t ranks,
+                        std::chrono::milliseconds timeout) {
   c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(number(port, "MASTER_PORT"));
-  options.isServer = place.rank == 0 && !agent;
-  options.numWorkers = static_cast<std::size_t>(place.size);
+  options.port = place.port;
+  options.isServer = place.serves;
+  options.numWorkers = static_cast<std::size_t>(ranks);
   options.waitWorkers = false;
-  options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
-  return c10::make_intrusive<c10d::TCPStore>(address, options);
+  options.timeout = timeout;
+  const auto open = [place, options]() -> c10::intrusive_ptr<c10d::Store> {
+    return c10::make_intrusive<c10d::PrefixStore>(
+        place.prefix, c10::make_intrusive<c10d::TCPStore>(place.address, options));
+  };
+  const std::string where = fmt::format("{}:{}", place.address, place.port);
+  const std::string silent = fmt::format(
+      "{}, which serves the ranks' store at {}, does not answer: it died or hangs, or another "
+      "program listens there",
+      place.server, where);
+  try {
+    return c10::make_intrusive<process_group::BoundedStore>(
+        open, process_group::BoundedStore::Limits{timeout + kOpening, silent});
+  } catch (const c10::Error& error) {
+    const std::string_view text = error.what_without_backtrace();
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("{}: {} the ranks' store at {} (MASTER_ADDR, MASTER_PORT): {}",
+                            place.server, place.serves ? "cannot serve" : "does not serve", where,
+                            text.substr(0, text.find('\n'))));
+  }
 }
 
 /// Each rank of this machine takes its part of the cores, unless OMP_NUM_THREADS says otherwise.
@@ -92,24 +144,43 @@ int exit_code(ErrorKind kind) {
 
 }  // namespace
 
-JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s) {
+JoinedWorld::JoinedWorld(const LaunchedRank& place, double timeout_s)
+    : launcher_(milliseconds(timeout_s), end_process) {
   share_cores(place.size);
   world_.rank = place.rank;
   world_.size = place.size;
-  world_.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+  world_.timeout = milliseconds(timeout_s);
   if (place.size == 1) {
     world_.store = c10::make_intrusive<c10d::HashStore>();
     return;
   }
-  world_.store = open_store(place, timeout_s);
-  watch_ = std::make_unique<Watch>(world_.store, place.rank, place.size, end_process);
+  const StorePlace at = store_place(place);
+  const StorePointer store = open_store(at, place.size, world_.timeout);
+  world_.store = store;
+  take_number(world_);
+  watch_ = std::make_unique<Watch>(Watch::World{.store = store,
+                                                .rank = place.rank,
+                                                .size = place.size,
+                                                .timeout = world_.timeout,
+                                                .server = at.server},
+                                   end_process);
   world_.watch = watch_.get();
+  tell_failure(world_.watch, [&] { meet(world_); });
+}
+
+/// PyTorch logs what it also throws, with the frames of its stack: the one message of a rank would
+/// stand among them. TORCH_CPP_LOG_LEVEL asks for its log.
+void quiet_torch() {
+  ::setenv("TORCH_CPP_LOG_LEVEL", "FATAL", 0);
+  c10::initLogging();
+  c10::SetStackTraceFetcher([] { return std::string(); });
 }
 
 int as_rank(const std::function<void()>& act) {
   const std::string who = own_name();
   end_with_parent();
   keep_memory();
+  quiet_torch();
   try {
     act();
     return 0;

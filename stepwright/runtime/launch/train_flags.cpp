@@ -139,7 +139,7 @@ void check(const TrainOptions& o) {
        fmt::format("'{}' is none of auto, cpu, cuda", o.device));
   need(o.ranks >= 0, "--ranks", "at least 1");
   need(o.steps > 0 || o.logits.empty(), "--logits", "needs a step (--steps)");
-  need(o.timeout_s > 0, "--timeout", "more than 0 seconds");
+  need(o.timeout_s >= 1 && o.timeout_s <= 604800, "--timeout", "from 1 second to 604800, a week");
   need(o.checkpoint_every >= 0, "--checkpoint-every", "at least 0");
   need(o.checkpoint_every == 0 || !o.checkpoint.empty(), "--checkpoint-every",
        "goes with --checkpoint");

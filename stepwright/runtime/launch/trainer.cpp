@@ -10,6 +10,7 @@
 #include <string>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/checkpoints/checkpointer.h"
@@ -137,10 +138,15 @@ CountedMemory run_steps(RankState& rank, const Groups::World& world, const Loop&
   return memory;
 }
 
+/// A path as a checkpoint keeps it, which is text.
+std::string absolute_path(const std::string& path) {
+  return printable(std::filesystem::absolute(path).lexically_normal().string(), std::string::npos);
+}
+
 /// Where the weights come from that a checkpoint does not hold.
 std::string frozen_base(const TrainOptions& options, const plan::Job& job) {
   if (!job.model.freezes() || options.weights_from.empty()) return {};
-  return std::filesystem::absolute(options.weights_from).lexically_normal().string();
+  return absolute_path(options.weights_from);
 }
 
 void train_rank(const plan::PlannedJob& given, const TrainOptions& options, const std::string& file,
@@ -153,7 +159,7 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
   Samples samples(tokens, job.length, options.seed, options.data);
   const step::StepProgram program = step::build_program(job, plan);
   const std::string hash = checkpoint::checksum(step::program_json(program).dump());
-  check_same_run(world, options, hash);
+  check_same_run(world, options, hash, tokens.sum());
   const plan::Grid grid(plan);
   const plan::Coordinates place = grid.coordinates(world.rank);
   const step::Stage& stage = program.stages[static_cast<std::size_t>(place.pipeline)];
@@ -177,10 +183,13 @@ void train_rank(const plan::PlannedJob& given, const TrainOptions& options, cons
         checkpoint::CheckpointRun{.seed = options.seed,
                                   .length = job.length,
                                   .tokens = tokens.size(),
+                                  .data = absolute_path(options.data),
+                                  .data_sum = tokens.sum(),
                                   .plan = plan::plan_yaml(planned),
                                   .program = hash,
                                   .base = frozen_base(options, job)});
-    if (options.resume) checkpointer->resume();
+    const std::string note = options.resume ? checkpointer->resume() : "";
+    if (world.rank == 0 && !note.empty()) told.note(note);
   }
   Batches batches(tokens, std::move(samples), job, plan, place);
   TensorPerformer performer(rank, [&](std::int64_t micro) { return batches.of(rank.step, micro); });

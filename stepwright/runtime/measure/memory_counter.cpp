@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/output_file.h"
-#include "stepwright/runtime/messages/watch.h"
+#include "stepwright/runtime/messages/rendezvous.h"
 
 namespace stepwright::runtime {
 namespace {

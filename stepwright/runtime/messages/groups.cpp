@@ -38,10 +38,22 @@ c10::intrusive_ptr<c10d::Backend> backend_of(RankDevice& device, const Groups::W
                                              const std::string& name,
                                              const std::vector<std::int64_t>& members) {
   const auto place = std::ranges::find(members, world.rank) - members.begin();
-  return device.backend({.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
-                         .rank = static_cast<int>(place),
-                         .size = static_cast<int>(members.size()),
-                         .timeout = world.timeout});
+  const std::string what = fmt::format("the connection of ranks {}", fmt::join(members, " "));
+  const Watch::Waiting waiting(world.watch, what);
+  try {
+    return device.backend({.store = c10::make_intrusive<c10d::PrefixStore>(name, world.store),
+                           .rank = static_cast<int>(place),
+                           .size = static_cast<int>(members.size()),
+                           .timeout = world.timeout});
+  } catch (const std::exception& error) {
+    const auto* own = dynamic_cast<const Error*>(&error);
+    const bool refused = own != nullptr && own->kind() != ErrorKind::kRuntime;
+    const std::string_view text = error.what();
+    if (!refused && world.watch != nullptr) {
+      world.watch->give_up(fmt::format("{}: {}", what, text.substr(0, text.find('\n'))), true, 1);
+    }
+    throw;
+  }
 }
 
 }  // namespace
@@ -75,15 +87,7 @@ std::string Communicator::describe(const step::Operator& op) const {
 }
 
 void Communicator::wait(const std::string& what, const c10::intrusive_ptr<c10d::Work>& work) {
-  const Watch::Waiting waiting(watch_, what);
-  try {
-    work->wait();
-  } catch (const std::exception& error) {
-    const std::string_view text = error.what();
-    const std::string why = fmt::format("{}: {}", what, text.substr(0, text.find('\n')));
-    if (watch_ != nullptr) watch_->give_up(why, true, 1);
-    throw Error(ErrorKind::kRuntime, why);
-  }
+  wait_for_message(watch_, what, *work);
 }
 
 void Communicator::all_reduce(const step::Operator& op, at::Tensor& buffer) {

@@ -3,33 +3,34 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "stepwright/core/error.h"
+#include "stepwright/process_group/store_text.h"
 
 namespace stepwright::runtime {
+
+using process_group::put_text;
+using process_group::text_at;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLook{200};
 /// How long those that are alive have to say where they stand.
 constexpr std::chrono::seconds kHear{3};
+/// Beats of each rank in the time that it may be silent.
+constexpr std::int64_t kBeats = 10;
 constexpr const char* kFailed = "watch/failed";
+constexpr const char* kLeft = "done";  ///< The place of a rank that has nothing left to do.
 
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 std::string place_key(std::int64_t rank) { return fmt::format("watch/at/{}", rank); }
 std::string heard_key(std::int64_t rank) { return fmt::format("watch/heard/{}", rank); }
-
-void put(c10d::Store& store, const std::string& key, const std::string& text) {
-  store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
-}
-
-std::string take(c10d::Store& store, const std::string& key) {
-  const std::vector<std::uint8_t> text = store.get(key);
-  return {text.begin(), text.end()};
-}
+std::string beat_key(std::int64_t rank) { return fmt::format("watch/beat/{}", rank); }
 
 /// Waits for keys until they are all there or the time is over.
 void wait_for_keys(c10d::Store& store, const std::vector<std::string>& keys) {
@@ -39,7 +40,7 @@ void wait_for_keys(c10d::Store& store, const std::vector<std::string>& keys) {
   }
 }
 
-/// Who is to blame, from what the first to fail said and where the others stand ("" for no answer).
+/// Who is to blame, from what the first to fail said and where the others stand ("": no answer).
 std::string blame(const nlohmann::json& first, const std::vector<std::string>& places) {
   const std::int64_t rank = first["rank"];
   const std::string why = first["why"];
@@ -47,6 +48,7 @@ std::string blame(const nlohmann::json& first, const std::vector<std::string>& p
   std::vector<std::string> silent;
   std::vector<std::string> busy;
   for (std::size_t r = 0; r < places.size(); ++r) {
+    if (places[r] == kLeft) continue;
     if (places[r].empty()) silent.push_back(std::to_string(r));
     if (places[r].find("waiting") == std::string::npos && !places[r].empty()) {
       busy.push_back(fmt::format("rank {} ({})", r, places[r]));
@@ -61,9 +63,12 @@ std::string blame(const nlohmann::json& first, const std::vector<std::string>& p
 
 }  // namespace
 
-Watch::Watch(const c10::intrusive_ptr<c10d::Store>& store, std::int64_t rank, std::int64_t size,
-             End end)
-    : store_(store->clone()), rank_(rank), size_(size), end_(std::move(end)) {
+Watch::Watch(const World& world, End end)
+    : world_(world),
+      store_(world.store->clone(world.timeout)),
+      ending_(world.store->clone(kHear)),
+      pulses_(static_cast<std::size_t>(world.size)),
+      end_(std::move(end)) {
   thread_ = std::thread([this] { look(); });
 }
 
@@ -102,25 +107,48 @@ std::string Watch::position() {
 }
 
 void Watch::look() {
+  const std::int64_t between = std::max<std::int64_t>(1, world_.timeout / kBeats / kLook);
   std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, kLook, [this] { return stops_; })) {
+  for (std::int64_t i = 0; !stopped_.wait_for(lock, kLook, [this] { return stops_; }); ++i) {
     lock.unlock();
     try {
-      if (store_->check({kFailed})) conclude("", false, 1);
+      if (store_->check({kFailed})) return conclude("", false, 1);
+      const std::string silent = i % between == 0 ? beat() : "";
+      if (!silent.empty()) return conclude(silent + " gives no sign of life", true, 1);
     } catch (const std::exception&) {
-      conclude("", true, 1);
+      return conclude("", true, 1);
     }
     lock.lock();
   }
 }
 
+std::string Watch::beat() {
+  store_->add(beat_key(world_.rank), 1);
+  return world_.rank == 0 ? listen() : "";
+}
+
+/// Time is counted in looks: ranks that were all stopped and go on have missed none.
+std::string Watch::listen() {
+  for (std::int64_t r = 1; r < world_.size; ++r) {
+    Pulse& pulse = pulses_[static_cast<std::size_t>(r)];
+    const std::int64_t beats = store_->add(beat_key(r), 0);
+    pulse.missed = beats == pulse.beats ? pulse.missed + 1 : 0;
+    pulse.beats = beats;
+    if (beats == 0 || pulse.missed <= kBeats || store_->check({left_key(r)})) continue;
+    return fmt::format("rank {}", r);
+  }
+  return {};
+}
+
 std::vector<std::string> Watch::positions() {
   std::vector<std::string> keys;
-  for (std::int64_t r = 0; r < size_; ++r) keys.push_back(place_key(r));
-  wait_for_keys(*store_, keys);
+  for (std::int64_t r = 0; r < world_.size; ++r) keys.push_back(place_key(r));
+  wait_for_keys(*ending_, keys);
   std::vector<std::string> places;
-  for (const std::string& key : keys) {
-    places.push_back(store_->check({key}) ? take(*store_, key) : "");
+  for (std::int64_t r = 0; r < world_.size; ++r) {
+    places.push_back(ending_->check({place_key(r)})  ? text_at(*ending_, place_key(r))
+                     : ending_->check({left_key(r)}) ? kLeft
+                                                     : "");
   }
   return places;
 }
@@ -137,65 +165,43 @@ void Watch::conclude(const std::string& why, bool lost, int code) {
   }
   std::string message;
   try {
-    put(*store_, place_key(rank_), own);
+    const std::int64_t rank = world_.rank;
+    put_text(*ending_, place_key(rank), own);
     const std::string first =
-        nlohmann::json({{"rank", rank_}, {"why", why}, {"lost", lost}, {"code", code}})
+        nlohmann::json({{"rank", rank}, {"why", why}, {"lost", lost}, {"code", code}})
             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    if (!why.empty() && !store_->check({kFailed})) put(*store_, kFailed, first);
-    const auto told = nlohmann::json::parse(take(*store_, kFailed));
+    if (!why.empty() && !ending_->check({kFailed})) put_text(*ending_, kFailed, first);
+    const auto told = nlohmann::json::parse(text_at(*ending_, kFailed));
     const std::vector<std::string> places = positions();
-    const bool mine = told["rank"] == rank_ && !told["lost"].get<bool>();
+    const bool mine = told["rank"] == rank && !told["lost"].get<bool>();
     if (why.empty()) code = told["code"];
     message = mine ? why : fmt::format("{}; here: {}", blame(told, places), own);
-    put(*store_, heard_key(rank_), "");
+    put_text(*ending_, heard_key(rank), "");
     std::vector<std::string> heard;  // rank 0 serves the store: it stays until the others know
     for (std::size_t r = 0; r < places.size(); ++r) {
-      if (!places[r].empty()) heard.push_back(heard_key(static_cast<std::int64_t>(r)));
+      if (places[r].empty() || places[r] == kLeft) continue;
+      heard.push_back(heard_key(static_cast<std::int64_t>(r)));
     }
-    if (rank_ == 0) wait_for_keys(*store_, heard);
+    if (rank == 0) wait_for_keys(*ending_, heard);
   } catch (const std::exception&) {
-    message = fmt::format("{}rank 0, which serves the ranks' store, died or hangs; here: {}",
-                          lost || why.empty() ? "" : why + "; ", own);
+    message = fmt::format("{}{}, which serves the ranks' store, died or hangs; here: {}",
+                          lost || why.empty() ? "" : why + "; ", world_.server, own);
   }
   end_(message, code);
 }
 
-namespace {
+std::string left_key(std::int64_t rank) { return fmt::format("watch/left/{}", rank); }
 
-/// Waits until a rank has put the key; `kRuntime` after the world's timeout.
-void await(const Groups::World& world, const std::string& key, std::int64_t rank,
-           const std::string& what) {
-  const double timeout_s = std::chrono::duration<double>(world.timeout).count();
-  const double until = now_s() + timeout_s;
-  while (!world.store->check({key})) {
-    if (now_s() > until) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("rank {} did not come to '{}' within {} s", rank, what, timeout_s));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+void wait_for_message(Watch* watch, const std::string& what, c10d::Work& message) {
+  const Watch::Waiting waiting(watch, what);
+  try {
+    message.wait();
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    const std::string why = fmt::format("{}: {}", what, text.substr(0, text.find('\n')));
+    if (watch != nullptr) watch->give_up(why, true, 1);
+    throw Error(ErrorKind::kRuntime, why);
   }
-}
-
-}  // namespace
-
-std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
-                                  const std::string& own) {
-  const auto key_of = [&](std::int64_t r) { return fmt::format("exchange/{}/{}", key, r); };
-  put(*world.store, key_of(world.rank), own);
-  std::vector<std::string> texts;
-  for (std::int64_t r = 0; r < world.size; ++r) {
-    await(world, key_of(r), r, key);
-    texts.push_back(take(*world.store, key_of(r)));
-  }
-  return texts;
-}
-
-void leave(const Groups::World& world) {
-  if (world.watch != nullptr) world.watch->stop();
-  const auto key_of = [](std::int64_t r) { return fmt::format("watch/left/{}", r); };
-  put(*world.store, key_of(world.rank), "");
-  if (world.rank != 0) return;
-  for (std::int64_t r = 1; r < world.size; ++r) await(world, key_of(r), r, "the end of the run");
 }
 
 }  // namespace stepwright::runtime

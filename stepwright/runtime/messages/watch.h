@@ -8,24 +8,33 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
+#include "stepwright/process_group/bounded_store.h"
 #include "stepwright/runtime/messages/groups.h"
 
 namespace stepwright::runtime {
 
 /// The words that ranks leave each other when one of them cannot go on, through the store beside
 /// the communicators. A rank that fails posts why; the others, whatever they wait for, see it
-/// within a fraction of a second, say where they stand and end. Whoever says nothing is dead or
-/// hangs.
+/// within a fraction of a second, say where they stand and end. Each rank also counts up a number
+/// there, and rank 0 looks at all of them. Whoever says nothing is dead or hangs, and so is whoever
+/// serves the store when it does not answer.
 class Watch {
  public:
+  /// The ranks, and the store that they share.
+  struct World {
+    c10::intrusive_ptr<process_group::BoundedStore> store;
+    std::int64_t rank = 0;
+    std::int64_t size = 1;
+    std::chrono::milliseconds timeout{};  ///< How long the store or a rank may be silent.
+    std::string server;                   ///< Who serves the store, as messages name it.
+  };
   /// Ends the process: prints the message, exits with the code.
   using End = std::function<void(const std::string& message, int code)>;
   /// Watches from here on; `end` is called at most once, from any thread.
-  Watch(const c10::intrusive_ptr<c10d::Store>& store, std::int64_t rank, std::int64_t size,
-        End end);
+  Watch(const World& world, End end);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -53,14 +62,24 @@ class Watch {
   void give_up(const std::string& why, bool lost, int code);
 
  private:
+  /// The number that a rank counts up, as rank 0 saw it.
+  struct Pulse {
+    std::int64_t beats = 0;   ///< 0: the rank has not come yet.
+    std::int64_t missed = 0;  ///< Looks since the number changed.
+  };
+
   void look();
+  /// Counts up this rank's number. Returns the rank that no longer does, on rank 0; empty: none.
+  std::string beat();
+  std::string listen();
   void conclude(const std::string& why, bool lost, int code);
   [[nodiscard]] std::string position();
   [[nodiscard]] std::vector<std::string> positions();
 
-  c10::intrusive_ptr<c10d::Store> store_;
-  std::int64_t rank_;
-  std::int64_t size_;
+  World world_;
+  c10::intrusive_ptr<c10d::Store> store_;   ///< For looks, which wait for the timeout.
+  c10::intrusive_ptr<c10d::Store> ending_;  ///< For the last words, which wait for seconds.
+  std::vector<Pulse> pulses_;               ///< By rank; on rank 0.
   End end_;
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;
@@ -71,13 +90,11 @@ class Watch {
   std::thread thread_;
 };
 
-/// Each rank's text under a key, in the order of ranks; every rank calls it. Fails with `kRuntime`,
-/// naming the rank that is missing, after the world's timeout.
-std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
-                                  const std::string& own);
+/// Waits for a message; `what`: as errors name it. Another rank's end, or the time that it took,
+/// ends this rank by the watch; without one it fails with `kRuntime`.
+void wait_for_message(Watch* watch, const std::string& what, c10d::Work& message);
 
-/// Ends the watch of a rank that is done. Rank 0, which serves the store that all watches ask,
-/// stays until the others have ended theirs. Fails with `kRuntime`, naming a rank that never does.
-void leave(const Groups::World& world);
+/// The key that a rank puts in the store when it is done.
+std::string left_key(std::int64_t rank);
 
 }  // namespace stepwright::runtime

@@ -4,8 +4,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <memory>
 
+#include "stepwright/checkpoint/directory.h"
+#include "stepwright/checkpoint/index.h"
 #include "tests/folder.h"
+#include "tests/port.h"
+#include "tests/runtime/launch/running.h"
 #include "tests/runtime/training.h"
 
 namespace stepwright::testing {
@@ -250,6 +256,80 @@ TEST(Checkpoint, RefusesWhatIsNotItsOwn) {
   const std::string sgd =
       plan_text_of({.model = kSavedModel, .job = "  optimizer: sgd\n", .choices = kOne.text});
   EXPECT_THAT(refusal(sgd, {"--resume"}), HasSubstr("of another optimizer"));
+}
+
+/// As many tokens as the tests' text has, others.
+std::filesystem::path other_text(const Folder& folder) {
+  const auto path = folder.path() / "other";
+  std::filesystem::copy_file(training_text(), path);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(100);
+  file.put('#');
+  return path;
+}
+
+/// Changes the index of a run's last checkpoint, under a checksum that is right again.
+void change_index(const Folder& folder,
+                  const std::function<void(checkpoint::CheckpointIndex&)>& change) {
+  const auto path = checkpoint::find_checkpoint(folder.path() / "c");
+  checkpoint::CheckpointIndex index = checkpoint::load_index(path);
+  change(index);
+  std::ofstream(path / checkpoint::kIndexName) << checkpoint::index_text(index);
+}
+
+TEST(Checkpoint, RefusesOtherDataOfTheSameSize) {
+  const Folder folder;
+  const std::string plan = plan_of(kSavedModel, kGrouped);
+  ASSERT_EQ(train({.plan = plan, .steps = 1, .options = to(folder)}).exit_code, 0);
+  const std::string other = other_text(folder).string();
+  Running refused(folder, plan,
+                  {"--data", other, "--steps", "2", "--checkpoint", (folder.path() / "c").string(),
+                   "--resume", "--timeout", "60"});
+  EXPECT_EQ(refused.wait(), 2);
+  EXPECT_THAT(refused.errors(),
+              HasSubstr(fmt::format("step-00000001: --data was {} (4682 tokens, XXH3 ",
+                                    training_text().string())));
+  EXPECT_THAT(refused.errors(), HasSubstr(fmt::format("now it is {} (4682 tokens, XXH3 ", other)));
+}
+
+TEST(Checkpoint, GoesOnFromOneThatDoesNotSayItsData) {
+  const Folder folder;
+  const std::string plan = plan_of(kSavedModel, kOne);
+  ASSERT_EQ(train({.plan = plan, .steps = 1, .options = to(folder)}).exit_code, 0);
+  change_index(folder, [](checkpoint::CheckpointIndex& index) {
+    index.run.data.clear();
+    index.run.data_sum.clear();
+  });
+  const Trained rest = train({.plan = plan, .steps = 2, .options = to(folder, {"--resume"})});
+  EXPECT_EQ(rest.exit_code, 0) << rest.errors;
+  EXPECT_THAT(rest.errors, HasSubstr("step-00000001: does not say which data it was trained on"));
+}
+
+TEST(Checkpoint, RanksWithOtherDataAreRefused) {
+  const Folder folder;
+  const std::string plan = plan_of(kSavedModel, {"parallel: {data: 2}\nmicro_batch: 1\n", 2});
+  const Port port;
+  const auto rank = [&](int which, const std::string& data) {
+    return std::make_unique<Running>(
+        folder, plan, std::vector<std::string>{"--data", data, "--timeout", "60"},
+        std::vector<std::string>{fmt::format("RANK={}", which), "WORLD_SIZE=2",
+                                 "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port.text()});
+  };
+  const auto first = rank(0, training_text().string());
+  const auto second = rank(1, other_text(folder).string());
+  EXPECT_EQ(first->wait(), 2);
+  EXPECT_EQ(second->wait(), 2);
+  EXPECT_THAT(first->errors(), HasSubstr("rank 1 has another data file than rank 0"));
+}
+
+TEST(Checkpoint, WithAPlanThatCannotBeReadIsDamaged) {
+  const Folder folder;
+  ASSERT_EQ(
+      train({.plan = plan_of(kSavedModel, kOne), .steps = 1, .options = to(folder)}).exit_code, 0);
+  change_index(folder, [](checkpoint::CheckpointIndex& index) { index.run.plan = "job: {"; });
+  const auto [text, code] = stepwright("checkpoint verify " + (folder.path() / "c").string());
+  EXPECT_EQ(code, 1);
+  EXPECT_THAT(text, HasSubstr("checkpoint.json: plan:"));
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#include "stepwright/checkpoint/plain_name.h"
+
+#include "stepwright/core/utf8.h"
+
+namespace stepwright::checkpoint {
+
+bool is_plain_text(std::string_view name) {
+  return printable(name, std::string_view::npos) == name;
+}
+
+bool is_file_name(std::string_view name) {
+  return is_plain_text(name) && !name.empty() && name != "." && name != ".." &&
+         name.find('/') == std::string_view::npos;
+}
+
+}  // namespace stepwright::checkpoint

@@ -1,0 +1,122 @@
+#include "stepwright/runtime/messages/rendezvous.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "stepwright/core/error.h"
+#include "stepwright/process_group/store_text.h"
+#include "stepwright/runtime/messages/watch.h"
+
+namespace stepwright::runtime {
+
+using process_group::put_text;
+using process_group::text_at;
+
+namespace {
+
+using KeyOf = std::function<std::string(std::int64_t rank)>;
+
+/// The ranks that have not put their key within the world's timeout, each with its name.
+std::vector<std::string> missing(const Groups::World& world, const KeyOf& key_of) {
+  const auto until = std::chrono::steady_clock::now() + world.timeout;
+  std::vector<std::string> names;
+  for (std::int64_t r = 0; r < world.size; ++r) {
+    bool here = world.store->check({key_of(r)});
+    while (!here && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      here = world.store->check({key_of(r)});
+    }
+    if (!here) names.push_back(fmt::format("rank {}", r));
+  }
+  return names;
+}
+
+double seconds(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// Waits until all ranks have put their key.
+void await(const Groups::World& world, const KeyOf& key_of, const std::string& what) {
+  const Watch::Waiting waiting(world.watch, what);
+  const std::vector<std::string> late = missing(world, key_of);
+  if (late.empty()) return;
+  const std::string why = fmt::format("{} did not come to {} within {} s", fmt::join(late, ", "),
+                                      what, seconds(world.timeout));
+  if (world.watch != nullptr) world.watch->give_up(why, true, 1);
+  throw Error(ErrorKind::kRuntime, why);
+}
+
+std::vector<std::string> texts(const Groups::World& world, const KeyOf& key_of) {
+  std::vector<std::string> all;
+  for (std::int64_t r = 0; r < world.size; ++r) all.push_back(text_at(*world.store, key_of(r)));
+  return all;
+}
+
+/// Under it a rank says which process it is.
+std::string rank_key(std::int64_t rank) { return fmt::format("world/rank/{}", rank); }
+
+KeyOf shared_key(const std::string& key) {
+  return [key](std::int64_t r) { return fmt::format("exchange/{}/{}", key, r); };
+}
+
+/// This process, as another one names it.
+std::string process_name() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return fmt::format("process {} on {}", ::getpid(), host.data());
+}
+
+}  // namespace
+
+void take_number(const Groups::World& world) {
+  const std::string own = rank_key(world.rank);
+  if (world.store->add(fmt::format("world/number/{}", world.rank), 1) > 1) {
+    const std::string holder =
+        world.store->check({own}) ? text_at(*world.store, own) : "another process";
+    fail_input(
+        fmt::format("RANK: {} is the number of {}, too; each process has one of its own, "
+                    "and each run a MASTER_PORT of its own",
+                    world.rank, holder));
+  }
+  put_text(*world.store, own, process_name());
+}
+
+void meet(const Groups::World& world) {
+  const Watch::Waiting waiting(world.watch, "the start of the run");
+  const std::vector<std::string> late = missing(world, rank_key);
+  if (late.empty()) return;
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("{} of {} did not come within {} s (--timeout)", fmt::join(late, ", "),
+                          world.size, seconds(world.timeout)));
+}
+
+std::vector<std::string> exchange(const Groups::World& world, const std::string& key,
+                                  const std::string& own) {
+  const KeyOf key_of = shared_key(key);
+  put_text(*world.store, key_of(world.rank), own);
+  await(world, key_of, fmt::format("the exchange of '{}'", key));
+  return texts(world, key_of);
+}
+
+std::vector<std::string> collect(const Groups::World& world, const std::string& key,
+                                 const std::string& own) {
+  const KeyOf key_of = shared_key(key);
+  put_text(*world.store, key_of(world.rank), own);
+  if (world.rank != 0) return {};
+  await(world, key_of, fmt::format("the collection of '{}'", key));
+  return texts(world, key_of);
+}
+
+void leave(const Groups::World& world) {
+  if (world.watch != nullptr) world.watch->stop();
+  put_text(*world.store, left_key(world.rank), "");
+  if (world.rank == 0) await(world, left_key, "the end of the run");
+}
+
+}  // namespace stepwright::runtime

@@ -1,0 +1,73 @@
+#include "stepwright/transport/bounded_calls.h"
+
+#include <gmock/gmock.h>
+
+#include <future>
+#include <stdexcept>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright::transport {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds kLong{60'000};
+
+/// A call that returns when it is let go.
+struct Hanging {
+  std::shared_ptr<std::promise<void>> let_go = std::make_shared<std::promise<void>>();
+
+  std::function<void()> call() {
+    return [future = std::make_shared<std::future<void>>(let_go->get_future())] { future->wait(); };
+  }
+};
+
+std::string failure_of(BoundedCalls& calls, milliseconds patience, std::function<void()> call) {
+  try {
+    calls.run(patience, std::move(call));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BoundedCalls, RunOneAfterTheOtherAndThrowWhatTheyThrow) {
+  BoundedCalls calls("silent");
+  int number = 0;
+  calls.run(kLong, [&] { number = 1; });
+  EXPECT_THROW(calls.run(kLong, [] { throw std::runtime_error("own"); }), std::runtime_error);
+  calls.run(kLong, [&] { number += 1; });
+  EXPECT_EQ(number, 2);
+}
+
+TEST(BoundedCalls, EndWhenOneDoesNotReturn) {
+  BoundedCalls calls("rank 0 hangs");
+  Hanging hanging;
+  EXPECT_EQ(failure_of(calls, milliseconds(50), hanging.call()), "rank 0 hangs");
+  EXPECT_EQ(failure_of(calls, kLong, [] {}), "rank 0 hangs");
+  hanging.let_go->set_value();
+}
+
+TEST(BoundedCalls, EndForAllWhoWaitBehindIt) {
+  BoundedCalls calls("rank 0 hangs");
+  Hanging hanging;
+  auto first =
+      std::async(std::launch::async, [&] { return failure_of(calls, kLong, hanging.call()); });
+  while (failure_of(calls, milliseconds(200), [] {}).empty()) {
+  }  // until the other one is first
+  EXPECT_EQ(first.get(), "rank 0 hangs");
+  hanging.let_go->set_value();
+}
+
+TEST(BoundedCalls, GoWithoutWaitingForACallThatHangs) {
+  Hanging hanging;
+  {
+    BoundedCalls calls("silent");
+    EXPECT_EQ(failure_of(calls, milliseconds(10), hanging.call()), "silent");
+  }
+  hanging.let_go->set_value();
+}
+
+}  // namespace
+}  // namespace stepwright::transport
