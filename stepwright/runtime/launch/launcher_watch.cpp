@@ -6,11 +6,11 @@
 
 #include <condition_variable>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "stepwright/core/input_file.h"
 
 namespace stepwright::runtime {
 namespace {
@@ -25,8 +25,8 @@ bool has_launcher() {
 
 /// True if a process is stopped by a signal.
 bool is_stopped(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  constexpr std::size_t kMost = 4096;
+  const std::string text = read_if_plain(fmt::format("/proc/{}/stat", process), kMost).value_or("");
   const std::size_t name_end = text.rfind(") ");  // the name may hold anything
   return name_end != std::string::npos && text.compare(name_end, 3, ") T") == 0;
 }
