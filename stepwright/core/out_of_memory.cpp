@@ -16,7 +16,7 @@ void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
 namespace stepwright {
 namespace {
 
-const char* name = "";
+const char* program_name = "";
 
 void say(const char* text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
@@ -26,11 +26,11 @@ void say(const char* text) {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    say(name);
+    say(program_name);
     say(": error: out of memory\n");
     ::_exit(1);
   } catch (const std::exception& error) {
-    say(name);
+    say(program_name);
     say(": terminated: ");
     say(error.what());
     say("\n");
@@ -42,7 +42,7 @@ void say(const char* text) {
 }  // namespace
 
 void end_where_memory_is_over(const char* program) {
-  name = program;
+  program_name = program;
   std::set_terminate(end);
 }
 
