@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <set>
 
 #include "stepwright/cluster/catalog.h"
@@ -276,8 +277,19 @@ TEST(Times, TakeThePlaceOfPricedSeconds) {
   EXPECT_EQ(pair.backward[0].seconds, 2);
 }
 
+// Operators that cost nothing are printed with 0 s, which goes back in.
+TEST(Times, MayBeNoneButNotAll) {
+  StrandPair pair = strands(job(), plan());
+  const Document document = Document::parse(times("f4", "0"), "times.json");
+  read_times(document.root(), pair);
+  EXPECT_EQ(pair.forward[3].seconds, 0);
+  EXPECT_GT(interleave(pair, {}).interleaved_s, 0);
+  EXPECT_THAT(refused_times(std::regex_replace(times("", ""), std::regex(": [12]\\b"), ": 0")),
+              HasSubstr("no operator takes any time"));
+}
+
 TEST(Times, RefuseWhatIsNoTimeOfAnOperator) {
-  for (const char* bad : {"0", "-1", "\"fast\"", "null", "[1]"}) {
+  for (const char* bad : {"2e6", "-1", "\"fast\"", "null", "[1]"}) {
     EXPECT_THAT(refused_times(times("b7", bad)), HasSubstr("backward.b7")) << bad;
   }
   EXPECT_THAT(refused_times(times("f4", "1, \"f15\": 1")), HasSubstr("unknown key 'f15'"));
