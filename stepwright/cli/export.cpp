@@ -192,7 +192,10 @@ class Export : public Command {
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
         ->check(one_of(words_of(collective::kGeneratedNames)));
-    app().add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")->delimiter(',')->check(runtime::whole_number(1, cluster::kMaxDevices));
+    app()
+        .add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")
+        ->delimiter(',')
+        ->check(runtime::whole_number(1, cluster::kMaxDevices));
     app()
         .add_option("--chunks", chunks_, "Parts of a block, 1 by default")
         ->check(runtime::whole_number(1, collective::kMostChunks));
@@ -204,7 +207,8 @@ class Export : public Command {
             "--cluster", cluster_,
             "Profile (stepwright list profiles) or cluster file, for groups of\nwhole nodes")
         ->type_name("NAME");
-    app().add_option("--nodes", nodes_, "Of the cluster, 1 by default")
+    app()
+        .add_option("--nodes", nodes_, "Of the cluster, 1 by default")
         ->check(runtime::whole_number(1, cluster::kMaxDevices));
     app()
         .add_option("--channels", channels_,

@@ -1,8 +1,8 @@
 #include "stepwright/cli/memory_reserve.h"
 
-#include "stepwright/runtime/launch/number_option.h"
-
 #include <CLI/CLI.hpp>
+
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 

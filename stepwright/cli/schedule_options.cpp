@@ -31,7 +31,8 @@ void ScheduleOptions::add_to(CLI::App& app) {
         ->check(runtime::number_in({.low = 0, .high = study::kLongestStage, .above = above}));
   };
   count("--stages", pipeline_.stages, "Pipeline stages", 1, study::kMostStages);
-  count("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", 1, study::kMostTurns);
+  count("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", 1,
+        study::kMostTurns);
   count("--chunks", pipeline_.chunks, "Chunks of a stage where a schedule has several; 2", 2,
         study::kMostTurns);
   time("--forward", pipeline_.forward_s, "Forward", true);

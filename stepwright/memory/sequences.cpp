@@ -117,7 +117,7 @@ class Between {
   const step::StepProgram& program_;
   const std::vector<step::Item>& items_;
   MemoryPlace place_;
-  std::vector<KindBytes> changes_;  ///< Per position, and one at the end.
+  std::vector<KindBytes> changes_;                         ///< Per position, and one at the end.
   std::set<std::pair<std::int32_t, std::int32_t>> taken_;  ///< Items and their outputs.
   std::int32_t head_ = -1;
 };

@@ -32,12 +32,12 @@ std::vector<Loss> losses(const Prediction& prediction) {
   const double memory_s = once_s(ComputeKind::kMemoryBound);
   const double routing_s = once_s(ComputeKind::kRouting);
   const double again_s = breakdown.recomputed_s();
-  std::vector<Loss> list = {{"below_peak", "matrix products and attention below the dense peak",
-                             breakdown.compute_s - again_s - memory_s - routing_s -
-                                 useful_s(prediction)},
-                            {"recomputation", "recomputation", again_s},
-                            {"memory_bound", "memory-bound kernels", memory_s},
-                            {"routing", "routing of tokens to experts", routing_s}};
+  std::vector<Loss> list = {
+      {"below_peak", "matrix products and attention below the dense peak",
+       breakdown.compute_s - again_s - memory_s - routing_s - useful_s(prediction)},
+      {"recomputation", "recomputation", again_s},
+      {"memory_bound", "memory-bound kernels", memory_s},
+      {"routing", "routing of tokens to experts", routing_s}};
   const auto terms = breakdown_terms(breakdown);
   for (std::size_t i = 1; i < kTerms; ++i) {
     list.push_back({kTermKeys[i - 1], kTermNames[i], terms[i]});

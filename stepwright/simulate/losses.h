@@ -20,8 +20,8 @@ struct Loss {
 /// MFU counts.
 double useful_s(const Prediction& prediction);
 
-/// The losses that keep a step from its useful time: the largest first, those of zero left out. With
-/// `useful_s` they sum to the step.
+/// The losses that keep a step from its useful time: the largest first, those of zero left out.
+/// With `useful_s` they sum to the step.
 std::vector<Loss> losses(const Prediction& prediction);
 
 }  // namespace stepwright::simulate

@@ -46,10 +46,11 @@ void check_recorded(const step::StepProgram& program) {
     }
   }
   if (operators <= kMostRecorded) return;
-  fail_input(fmt::format("the timeline of this step has {} operators, and at most {} are recorded; "
-                         "fewer micro-batches or layers have fewer",
-                         format_count(static_cast<std::int64_t>(operators)),
-                         format_count(static_cast<std::int64_t>(kMostRecorded))));
+  fail_input(
+      fmt::format("the timeline of this step has {} operators, and at most {} are recorded; "
+                  "fewer micro-batches or layers have fewer",
+                  format_count(static_cast<std::int64_t>(operators)),
+                  format_count(static_cast<std::int64_t>(kMostRecorded))));
 }
 
 /// FLOPs of a step that repeat a forward, over all ranks.

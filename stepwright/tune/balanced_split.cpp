@@ -36,9 +36,9 @@ double filled_to(const std::vector<double>& begin, const std::vector<double>& un
 }
 
 /// Deals `count` pieces one by one, each to the place with the least seconds, of equal ones the
-/// last: of positions it holds activations of fewer micro-batches. `next(i, n, seconds)`: what place
-/// i has with its n-th piece, `seconds` without it. Returns the pieces of each place. Pieces that
-/// every order gives to a place, because it stays below all others, are given without looking.
+/// last: of positions it holds activations of fewer micro-batches. `next(i, n, seconds)`: what
+/// place i has with its n-th piece, `seconds` without it. Returns the pieces of each place. Pieces
+/// that every order gives to a place, because it stays below all others, are given without looking.
 template <class Next>
 std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::vector<double>& units,
                                       std::int64_t count, Next&& next) {
@@ -129,9 +129,7 @@ class Balance {
       begin.push_back(seconds(static_cast<std::size_t>(i), 0));
     }
     const std::vector<double> units(begin.size(), mean_s_[held]);
-    const auto next = [&](std::size_t i, std::int64_t more, double) {
-      return seconds(i, more);
-    };
+    const auto next = [&](std::size_t i, std::int64_t more, double) { return seconds(i, more); };
     const std::vector<std::int64_t> dealt = deal_evenly(std::move(begin), units, layers, next);
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
       split[static_cast<std::size_t>(placement_.model_chunk({position, i}))] +=

@@ -1,7 +1,7 @@
-"""Counts of files have limits: the largest that a file may say is answered or refused by name within
-two seconds (a search five) and half a gigabyte, one more is refused with the field and what is allowed. The limits are
-read from the messages themselves, so that a new key is held against its own. Runs in the root of the
-repository; STEPWRIGHT_COMMAND names the command."""
+"""Counts of files have limits: the largest that a file may say is answered or refused by name
+within two seconds (a search five) and half a gigabyte, one more is refused with the field and what
+is allowed. The limits are read from the messages themselves, so that a new key is held against its
+own. Runs in the root of the repository; STEPWRIGHT_COMMAND names the command."""
 
 import copy
 import json
@@ -49,16 +49,33 @@ MIXED = DENSE | {
             {"count": 4, "mixer": "mamba2", "feed_forward": "none"},
             {"count": 4, "window": 64},
         ],
-        "state_mixer": {"heads": 8, "head_dim": 32, "groups": 4, "state": 64, "kernel": 4, "chunk": 32},
+        "state_mixer": {
+            "heads": 8,
+            "head_dim": 32,
+            "groups": 4,
+            "state": 64,
+            "kernel": 4,
+            "chunk": 32,
+        },
     }
 }
 SEEING = DENSE | {
     "model": MODEL
     | {
         "encoder": {
-            "name": "tower", "parameters": 1000000, "projector": 1000, "patches": 64, "tokens": 16,
-            "flops": 1e9, "layers": 2, "hidden": 64, "heads": 4, "ffn": 128, "window": 16,
-            "full_layers": 1, "images": 1,
+            "name": "tower",
+            "parameters": 1000000,
+            "projector": 1000,
+            "patches": 64,
+            "tokens": 16,
+            "flops": 1e9,
+            "layers": 2,
+            "hidden": 64,
+            "heads": 4,
+            "ffn": 128,
+            "window": 16,
+            "full_layers": 1,
+            "images": 1,
         }
     }
 }
@@ -66,8 +83,14 @@ LATENT = DENSE | {
     "model": {"layers": 8, "hidden": 128, "heads": 8, "ffn": 352, "vocab": 256}
     | {
         "latent": {
-            "query_rank": 64, "kv_rank": 32, "nope_head_dim": 16, "rope_head_dim": 8,
-            "value_head_dim": 16, "index_heads": 4, "index_head_dim": 16, "index_top_k": 32,
+            "query_rank": 64,
+            "kv_rank": 32,
+            "nope_head_dim": 16,
+            "rope_head_dim": 8,
+            "value_head_dim": 16,
+            "index_heads": 4,
+            "index_head_dim": 16,
+            "index_top_k": 32,
         }
     }
 }
@@ -83,9 +106,18 @@ METHOD = DENSE | {
         "dispatch": {"padded": 128},
     }
 }
-RUN = DENSE | {"run": {"tokens": 1e9, "spare_nodes": 1, "evaluation_tokens": 1e6, "evaluation_every": 100}}
+RUN = DENSE | {
+    "run": {"tokens": 1e9, "spare_nodes": 1, "evaluation_tokens": 1e6, "evaluation_every": 100}
+}
 PLAN = {
-    "parallel": {"tensor": 1, "pipeline": 2, "context": 1, "expert": 1, "expert_tensor": 1, "data": 4},
+    "parallel": {
+        "tensor": 1,
+        "pipeline": 2,
+        "context": 1,
+        "expert": 1,
+        "expert_tensor": 1,
+        "data": 4,
+    },
     "micro_batch": 1,
     "schedule": {"kind": "interleaved", "chunks": 2, "group": 2},
     "sharding": {"states": "NNI", "group": 2},
@@ -102,7 +134,10 @@ ROW = {
     "levels": [{"name": "alone", "size": 1, "bandwidth": 450e9}],
 }
 LARGEST = 1 << 20  # devices; passes of a step are a quarter
-WIDE = DENSE | {"cluster": ROW | {"nodes": LARGEST}, "batch": {"sequences": 2 * LARGEST, "length": 128}}
+WIDE = DENSE | {
+    "cluster": ROW | {"nodes": LARGEST},
+    "batch": {"sequences": 2 * LARGEST, "length": 128},
+}
 DEEP = DENSE | {"cluster": ROW | {"nodes": 2}, "batch": {"sequences": LARGEST // 4, "length": 128}}
 SEARCH = DENSE | {"search": {"tensor": [1, 2], "pipeline": 2, "chunks": [2], "micro_batch": [1]}}
 
@@ -189,7 +224,13 @@ class Runner:
 def bound_of(message):
     """The largest value that a refusal says is allowed; None if it says none."""
     found = re.search(r"(?:from -?[0-9.e+]+ to|at most|[0-9] to) ([0-9][0-9.e+]*)", message)
-    return int(float(found[1])) if found and "e" in found[1] else int(found[1].rstrip(".")) if found else None
+    return (
+        int(float(found[1]))
+        if found and "e" in found[1]
+        else int(found[1].rstrip("."))
+        if found
+        else None
+    )
 
 
 class Limits(unittest.TestCase):

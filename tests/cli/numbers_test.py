@@ -1,6 +1,7 @@
-"""Every option of every command that takes a number refuses what is no finite number of its range, by
-name and with exit code 2. The options are read from the help of the commands, so that a new one is
-held against this, too. Runs in the root of the repository; STEPWRIGHT_COMMAND names the command."""
+"""Every option of every command that takes a number refuses what is no finite number of its range,
+by name and with exit code 2. The options are read from the help of the commands, so that a new one
+is held against this, too. Runs in the root of the repository; STEPWRIGHT_COMMAND names the
+command."""
 
 import os
 import re
@@ -15,17 +16,68 @@ PLAN = "examples/llama-3-70b.plan.yaml"
 JOB = "examples/inline-model.yaml"
 
 # What stands for the value of an option in help: of numbers, and of all else.
-NUMBERS = set("N S P X R B E D INT SECONDS BYTES SHARE NUMBER RATE TIME STEPS SIZE NORM".split())
-WORDS = set(
-    "FILE PLAN JOB DIR HTML CSV NAME TEXT F HOW KIND FORMAT DEVICE TYPE MESSAGE RELEASE LAB "
-    "PROFILE BATCH SAMPLES".split()
+NUMBERS = set(
+    [
+        "N",
+        "S",
+        "P",
+        "X",
+        "R",
+        "B",
+        "E",
+        "D",
+        "INT",
+        "SECONDS",
+        "BYTES",
+        "SHARE",
+        "NUMBER",
+        "RATE",
+        "TIME",
+        "STEPS",
+        "SIZE",
+        "NORM",
+    ]
 )
-VALUES = ["nan", "inf", "-inf", "1e400", "-1", "1e308", "0x10", "", " 1", "1e999999999999", "١"]
+WORDS = set(
+    [
+        "FILE",
+        "PLAN",
+        "JOB",
+        "DIR",
+        "HTML",
+        "CSV",
+        "NAME",
+        "TEXT",
+        "F",
+        "HOW",
+        "KIND",
+        "FORMAT",
+        "DEVICE",
+        "TYPE",
+        "MESSAGE",
+        "RELEASE",
+        "LAB",
+        "PROFILE",
+        "BATCH",
+        "SAMPLES",
+    ]
+)
+VALUES = ["nan", "inf", "-inf", "1e400", "-1", "1e308", "0x10", "", " 1", "1e999999999999", "\u0661"]
 # What a command needs beside the option, so that it comes to look at a number. Commands that start
 # programs name files that are not there: they end before they start any.
 BESIDE = {
-    "init": ["--model", "llama-3-8b", "--cluster", "dgx-h100", "-o", "new.yaml", "--force",
-             "--gpus=8", "--batch=64", "--length=128"],
+    "init": [
+        "--model",
+        "llama-3-8b",
+        "--cluster",
+        "dgx-h100",
+        "-o",
+        "new.yaml",
+        "--force",
+        "--gpus=8",
+        "--batch=64",
+        "--length=128",
+    ],
     "tune": [JOB],
     "predict": [PLAN],
     "run": [PLAN, "--tokens", "1T"],

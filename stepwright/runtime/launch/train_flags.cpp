@@ -67,7 +67,8 @@ constexpr TrainFlag kFlags[] = {
      "With --hold: divides the times of computations and the bytes of messages", kFactors},
     {"--pace", &TrainOptions::pace, "P",
      "On a CPU: a computation lasts so many times the processor time that it takes, for "
-     "more ranks than processors", kFactors},
+     "more ranks than processors",
+     kFactors},
     {"--checkpoint", &TrainOptions::checkpoint, "DIR", "Write checkpoints into this directory"},
     {"--checkpoint-every", &TrainOptions::checkpoint_every, "N",
      "Steps between checkpoints; 0: only after the last step", kCounts},
@@ -78,13 +79,18 @@ constexpr TrainFlag kFlags[] = {
     {"--skip-nan", &TrainOptions::skip_nan, "",
      "Leave out the update of a step whose gradients are no numbers, and go on"},
     {"--lr", &TrainOptions::learning_rate, "RATE", "Learning rate after the warm-up", kRates},
-    {"--min-lr", &TrainOptions::least_learning_rate, "RATE", "Learning rate at the last step", kRates},
+    {"--min-lr", &TrainOptions::least_learning_rate, "RATE", "Learning rate at the last step",
+     kRates},
     {"--warmup", &TrainOptions::warmup_steps, "N", "Steps of warm-up", kCounts},
     {"--decay", &TrainOptions::decay, "KIND", "constant, linear or cosine"},
     {"--beta1", &TrainOptions::beta1, "B", "Of Adam's first moment", kMoments},
     {"--beta2", &TrainOptions::beta2, "B", "Of Adam's second moment", kMoments},
     {"--epsilon", &TrainOptions::epsilon, "E", "Of Adam", kRates},
-    {"--weight-decay", &TrainOptions::weight_decay, "D", "Of all but adam, adam_bf16 and sgd", {-1e9, 1e9}},
+    {"--weight-decay",
+     &TrainOptions::weight_decay,
+     "D",
+     "Of all but adam, adam_bf16 and sgd",
+     {-1e9, 1e9}},
     {"--clip", &TrainOptions::clip, "NORM", "Largest norm of the gradients; 0: any", kRates}};
 
 void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
