@@ -30,6 +30,10 @@ function(stepwright_settings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
     -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<CONFIG:Release>:-O1>)
+  # fmt says `#pragma GCC optimize` where nothing is optimised, after which GCC believes that all is
+  # and Eigen's headers do not compile; so the build to debug has the level that GCC means for it.
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<CONFIG:Debug>,$<CXX_COMPILER_ID:GNU>>:-Og>)
   # Products and sums that a processor can join in one instruction round twice all the same, so that
   # answers are those of x86-64, which has no such instruction.
   if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")

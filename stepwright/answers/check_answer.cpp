@@ -7,6 +7,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/tree.h"
 #include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::answers {
@@ -44,9 +45,9 @@ check::JobCheck checked(framework_files::ImportedPlan imported, const std::strin
 std::optional<double> read_gain(const std::string& gain) {
   if (gain.empty()) return std::nullopt;
   const bool percent = gain.ends_with('%');
-  const Document document =
-      Document::parse("gain: " + (percent ? gain.substr(0, gain.size() - 1) : gain), "--gain");
-  const double value = document.root().get("gain").number(0, percent ? 100 : 1);
+  const std::string number = percent ? gain.substr(0, gain.size() - 1) : gain;
+  const Document document = Document::from(Tree::scalar(number, false), "--gain");
+  const double value = document.root().number(0, percent ? 100 : 1);
   return percent ? value / 100 : value;
 }
 

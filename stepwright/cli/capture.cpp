@@ -13,7 +13,9 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
+#include "stepwright/cluster/cluster.h"
 #include "stepwright/core/error.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -28,7 +30,7 @@ class Capture : public Command {
     app().add_option("-o,--output", output_, "Write the record to FILE")->type_name("FILE");
     app()
         .add_option("--nodes", nodes_, "Nodes of the job, whatever the script says")
-        ->check(CLI::PositiveNumber);
+        ->check(runtime::whole_number(1, cluster::kMaxDevices));
     options_.add_to(app());
     app()
         .add_option("COMMAND", command_, "The script and its arguments, behind --")

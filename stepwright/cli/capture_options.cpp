@@ -10,7 +10,9 @@
 #include "stepwright/capture/capture.h"
 #include "stepwright/capture/shell_quoted.h"
 #include "stepwright/cli/logger.h"
+#include "stepwright/cluster/description.h"
 #include "stepwright/core/error.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -39,11 +41,11 @@ void CaptureOptions::add_to(CLI::App& command) {
   command
       .add_option("--gpus-per-node", devices_per_node_,
                   "Of the job that a script is captured for, whatever the script says")
-      ->check(CLI::PositiveNumber);
+      ->check(runtime::whole_number(1, cluster::kMaxPerNode));
   command.add_flag("--only-launchers", only_launchers_,
                    "Commands of the captured script that write, fetch or delete do nothing");
   command.add_option("--timeout", timeout_s_, "Seconds after which the captured script is ended")
-      ->check(CLI::Range(1.0, kMostSeconds))
+      ->check(runtime::number_in({.low = 1, .high = kMostSeconds}))
       ->capture_default_str();
 }
 

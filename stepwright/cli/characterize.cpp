@@ -7,11 +7,15 @@
 #include "stepwright/cli/log_text.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/report_file.h"
+#include "stepwright/cluster/cluster.h"
 #include "stepwright/logs/characterize_json.h"
 #include "stepwright/logs/readers/read_logs.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
+
+constexpr double kMostKneeBytes = 1e15;
 
 class Characterize : public Command {
  public:
@@ -31,12 +35,12 @@ class Characterize : public Command {
             "Payload below which the start of a message takes longer than its bytes, where\n"
             "the logs have no times to say it")
         ->type_name("BYTES")
-        ->check(CLI::PositiveNumber);
+        ->check(runtime::number_in({.low = 0, .high = kMostKneeBytes, .above = true}));
     app()
         .add_option("--group-size", group_size_,
                     "Ranks of groups whose size the logs do not say (DeepSpeed, Chakra)")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(runtime::whole_number(1, cluster::kMaxDevices));
   }
 
   void run(const Console& console) override {

@@ -16,7 +16,9 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/output_path.h"
+#include "stepwright/core/quantity.h"
 #include "stepwright/core/table.h"
+#include "stepwright/core/tree.h"
 #include "stepwright/huggingface/exporter.h"
 #include "stepwright/plan/files.h"
 
@@ -72,7 +74,8 @@ void add_flaw_of_plan(const std::filesystem::path& path, std::vector<std::string
   flaws.emplace_back(error.what());
 }
 
-constexpr std::uint64_t kShardBytes = 5'000'000'000;
+constexpr std::int64_t kShardBytes = 5'000'000'000;
+constexpr double kMostShardBytes = 1e18;
 
 class Checkpoint : public Command {
  public:
@@ -116,10 +119,9 @@ class Checkpoint : public Command {
                     "checkpoint")
         ->check(one_of({"fp64", "fp32", "fp16", "bf16"}));
     app()
-        .add_option("--shard-size", shard_bytes_,
+        .add_option("--shard-size", shard_size_,
                     "Largest file of a huggingface directory, in bytes or as 5GB")
-        ->transform(CLI::AsSizeValue(true))
-        ->check(CLI::PositiveNumber);
+        ->type_name("SIZE");
   }
 
   void run(const Console& console) override {
@@ -143,9 +145,10 @@ class Checkpoint : public Command {
     const bool whole = format_ == "huggingface";
     if (!whole && !merge_.empty()) fail_input("--merge goes with --format huggingface");
     if (format_ != "peft" && !base_.empty()) fail_input("--base goes with --format peft");
-    if (!whole && shard_bytes_ != kShardBytes) {
+    if (!whole && !shard_size_.empty()) {
       fail_input("--shard-size goes with --format huggingface");
     }
+    static_cast<void>(shard_bytes());  // fails where it is no size
   }
 
   void convert(const std::filesystem::path& path) const {
@@ -158,7 +161,14 @@ class Checkpoint : public Command {
         {.form = form,
          .base = form == huggingface::ExportForm::kAdapters ? base_ : merge_,
          .type = huggingface::number_type(huggingface::kNumberTypeNames, dtype_),
-         .shard_bytes = static_cast<std::int64_t>(shard_bytes_)});
+         .shard_bytes = shard_bytes()});
+  }
+
+  [[nodiscard]] std::int64_t shard_bytes() const {
+    if (shard_size_.empty()) return kShardBytes;
+    const Document document = Document::from(Tree::scalar(shard_size_, false), "--shard-size");
+    return static_cast<std::int64_t>(
+        read_quantity(document.root(), Quantity::kBytes, 1, kMostShardBytes));
   }
 
   void show(const Console& console, const std::filesystem::path& path) const {
@@ -190,7 +200,7 @@ class Checkpoint : public Command {
   std::string dtype_;
   std::string merge_;
   std::string base_;
-  std::uint64_t shard_bytes_ = kShardBytes;
+  std::string shard_size_;
 };
 
 }  // namespace

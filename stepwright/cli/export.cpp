@@ -18,6 +18,8 @@
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/collective/closed_form.h"
 #include "stepwright/collective/generate.h"
 #include "stepwright/collective/proof.h"
 #include "stepwright/collective_files/msccl.h"
@@ -26,6 +28,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/runtime/launch/number_option.h"
 #include "stepwright/simulate/prediction.h"
 
 namespace stepwright::cli {
@@ -189,8 +192,13 @@ class Export : public Command {
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
         ->check(one_of(words_of(collective::kGeneratedNames)));
-    app().add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")->delimiter(',');
-    app().add_option("--chunks", chunks_, "Parts of a block, 1 by default");
+    app()
+        .add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")
+        ->delimiter(',')
+        ->check(runtime::whole_number(1, cluster::kMaxDevices));
+    app()
+        .add_option("--chunks", chunks_, "Parts of a block, 1 by default")
+        ->check(runtime::whole_number(1, collective::kMostChunks));
   }
 
   void add_tuner_options() {
@@ -199,11 +207,13 @@ class Export : public Command {
             "--cluster", cluster_,
             "Profile (stepwright list profiles) or cluster file, for groups of\nwhole nodes")
         ->type_name("NAME");
-    app().add_option("--nodes", nodes_, "Of the cluster, 1 by default");
+    app()
+        .add_option("--nodes", nodes_, "Of the cluster, 1 by default")
+        ->check(runtime::whole_number(1, cluster::kMaxDevices));
     app()
         .add_option("--channels", channels_,
                     "Of NCCL; without, NCCL's choice (docs/collectives.md)")
-        ->check(CLI::Range(1, kMostNcclChannels));
+        ->check(runtime::whole_number(1, kMostNcclChannels));
   }
 
   [[nodiscard]] collective::ScheduleSpec asked_for() const {

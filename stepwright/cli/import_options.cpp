@@ -5,8 +5,15 @@
 #include "stepwright/capture/launch_record.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
+namespace {
+
+constexpr std::int64_t kMostCommands = 1'000'000;
+
+}  // namespace
 
 ImportOptions::ImportOptions(CLI::App& command) {
   command
@@ -25,8 +32,10 @@ ImportOptions::ImportOptions(CLI::App& command) {
                   "What it runs on: a profile (stepwright list profiles), also as\n"
                   "PROFILE:NODES, or a file")
       ->type_name("NAME");
-  command.add_option("--nodes", request_.given.nodes, "Of the job, whatever the files say");
-  command.add_option("--gpus", request_.given.devices, "Of the whole job, whatever the files say");
+  command.add_option("--nodes", request_.given.nodes, "Of the job, whatever the files say")
+      ->check(runtime::whole_number(1, cluster::kMaxDevices));
+  command.add_option("--gpus", request_.given.devices, "Of the whole job, whatever the files say")
+      ->check(runtime::whole_number(1, cluster::kMaxDevices));
   command
       .add_option("--set", request_.given.settings,
                   "In the place of what the files say: a variable of a script, a dotted\n"
@@ -41,7 +50,7 @@ ImportOptions::ImportOptions(CLI::App& command) {
   command
       .add_option("--command", request_.given.command,
                   "Of a script that starts several: the number of the one to read")
-      ->check(CLI::PositiveNumber);
+      ->check(runtime::whole_number(1, kMostCommands));
   command
       .add_option("--batch", request_.given.batch,
                   "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192,\n"

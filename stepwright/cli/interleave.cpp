@@ -17,10 +17,14 @@
 #include "stepwright/interleave/layer_strands.h"
 #include "stepwright/interleave/pair_memory.h"
 #include "stepwright/interleave/timeline_text.h"
+#include "stepwright/model/architecture.h"
 #include "stepwright/plan/choices/words.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
+
+constexpr double kMostPairBytes = 1e18;
 
 /// How long a collective and computations take that run together.
 enum class PairCost : std::uint8_t { kMax, kContention };
@@ -110,8 +114,11 @@ class InterleaveCommand : public Command {
     app()
         .add_option("--memory-limit", memory_limit_bytes_,
                     "Most bytes that the pair may take beyond what is there before it")
+        ->check(runtime::number_in({.low = 0, .high = kMostPairBytes}))
         ->type_name("BYTES");
-    app().add_option("--layer", layer_, "Layer of a model whose layers differ, from 0");
+    app()
+        .add_option("--layer", layer_, "Layer of a model whose layers differ, from 0")
+        ->check(runtime::whole_number(0, model::kLargestLayers - 1));
     app().add_flag("--no-rotation", no_rotation_,
                    "Do not let the forward list start at another operator than its first");
   }
@@ -130,13 +137,7 @@ class InterleaveCommand : public Command {
         .extra_bytes = [&](const std::vector<interleave::Block>& blocks) {
           return interleave::pair_extra_bytes(strands, blocks, imbalance);
         }};
-    if (app().count("--memory-limit") > 0) {
-      if (!(memory_limit_bytes_ >= 0)) {
-        fail_input(fmt::format("--memory-limit: {} is not a number of bytes of 0 or more",
-                               memory_limit_bytes_));
-      }
-      options.memory_limit_bytes = memory_limit_bytes_;
-    }
+    if (app().count("--memory-limit") > 0) options.memory_limit_bytes = memory_limit_bytes_;
     if (!times_.empty()) {
       const Document times = Document::load(times_);
       interleave::read_times(times.root(), pair);

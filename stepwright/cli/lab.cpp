@@ -13,6 +13,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/interrupts.h"
 #include "stepwright/lab/capacity.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -69,10 +70,10 @@ class LabCommand : public Command {
         ->required();
     run_->add_option("--timeout", timeout_s_, "Stop ranks that still run after so many seconds")
         ->type_name("S")
-        ->check(CLI::Range(1e-3, 1e6));
+        ->check(runtime::number_in({.low = 1e-3, .high = runtime::kLongestWait}));
     run_->add_option("--grace", grace_s_, "Seconds from SIGTERM to SIGKILL for ranks to stop")
         ->type_name("S")
-        ->check(CLI::Range(0.0, 1e6))
+        ->check(runtime::number_in({.low = 0, .high = runtime::kLongestWait}))
         ->capture_default_str();
   }
 

@@ -13,6 +13,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/packing/dataset_lengths.h"
 #include "stepwright/packing/length_file.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -56,7 +57,7 @@ class Lengths : public Command {
     app()
         .add_option("--characters-per-token", field_.characters_per_token,
                     "Of text: how long its tokens are, by your tokenizer")
-        ->check(CLI::Range(0.01, 1000.0))
+        ->check(runtime::number_in({.low = 0.01, .high = 1000}))
         ->type_name("NUMBER");
     app()
         .add_option("-o,--output", output_, "File of lengths, for batch.lengths of a job")

@@ -10,6 +10,7 @@
 #include "stepwright/huggingface/tensors.h"
 #include "stepwright/huggingface/weights.h"
 #include "stepwright/model/catalog.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -58,7 +59,7 @@ class List : public Command {
         ->type_name("FILE");
     app()
         .add_option("--length", length_, "With --config: tokens of a sequence, for FLOPs per token")
-        ->check(CLI::Range(std::int64_t{1}, model::kLargestSize));
+        ->check(runtime::whole_number(1, model::kLargestSize));
     app().add_flag("--tensors", tensors_,
                    "With --config and --json: its weights as files name them");
   }

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "stepwright/runtime/launch/number_option.h"
+
 namespace stepwright::cli {
 
 MemoryReserve::MemoryReserve(CLI::App& command) {
@@ -9,13 +11,13 @@ MemoryReserve::MemoryReserve(CLI::App& command) {
       command
           .add_option("--memory-confidence", given_.confidence,
                       "Probability with which plans fit in memory: 0.9 where the job says nothing")
-          ->check(CLI::Range(plan::kLeastConfidence, plan::kMostConfidence))
+          ->check(runtime::number_in({plan::kLeastConfidence, plan::kMostConfidence}))
           ->type_name("P");
   command
       .add_option("--memory-reserve", given_.share,
                   "Instead: share of the device's memory that plans leave free, whatever the\n"
                   "account may miss")
-      ->check(CLI::Range(0.0, answers::kMostReserve))
+      ->check(runtime::number_in({0, answers::kMostReserve}))
       ->type_name("SHARE")
       ->excludes(confidence);
 }

@@ -15,6 +15,7 @@
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -35,7 +36,7 @@ class PhasesCommand : public Command {
         ->type_name("PLAN");
     app()
         .add_option("--threads", threads_, "Threads; the answer does not depend on it")
-        ->check(CLI::Range(1, answers::kMostThreads))
+        ->check(runtime::whole_number(1, answers::kMostThreads))
         ->type_name("N");
   }
 

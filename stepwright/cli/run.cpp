@@ -12,7 +12,7 @@
 #include "stepwright/cli/run_settings_options.h"
 #include "stepwright/cli/tune_text.h"
 #include "stepwright/cli/whole_run_text.h"
-#include "stepwright/runtime/launch/whole_number.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -32,7 +32,7 @@ class WholeRuns : public Command {
     app()
         .add_option("--simulate", simulated_,
                     "Also play so many runs event by event, beside the closed form")
-        ->check(CLI::Range(std::int64_t{1}, answers::kMostPlayedRuns))
+        ->check(runtime::whole_number(1, answers::kMostPlayedRuns))
         ->type_name("N");
     app()
         .add_option("--seed", seed_, "Of the random numbers of --simulate")
@@ -41,7 +41,7 @@ class WholeRuns : public Command {
         ->capture_default_str();
     app()
         .add_option("--threads", search_.threads, "Threads; the answer does not depend on it")
-        ->check(CLI::Range(1, answers::kMostThreads))
+        ->check(runtime::whole_number(1, answers::kMostThreads))
         ->type_name("N");
   }
 

@@ -7,9 +7,11 @@
 
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/cluster/cluster.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/cost/laws/collective_constants.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -89,7 +91,8 @@ void ScalingOptions::add_to(CLI::App& app) {
         ->type_name(type)
         ->group("Of collectives");
   };
-  add_list("--nodes", nodes_, "Numbers of nodes, with commas; 1,2,4,...,2048", "N");
+  add_list("--nodes", nodes_, "Numbers of nodes, with commas; 1,2,4,...,2048", "N")
+      ->check(runtime::whole_number(1, cluster::kMaxDevices));
   add_list("--bytes", payloads_, "Full buffers, as 1e9, 64MB, 64MiB; 1GiB", "SIZE");
   add_list("--operations", operations_, "Of all_reduce, all_gather, reduce_scatter; all", "NAME")
       ->check(one_of(names_in(kScaledCollectives)));
@@ -98,11 +101,11 @@ void ScalingOptions::add_to(CLI::App& app) {
       ->check(one_of(names_in(collective::kGeneratedNames)));
   app.add_option("--message-start", message_s_,
                  "Seconds before the bytes of a message flow; 1e-6, assumed")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(runtime::number_in({.low = 0, .high = 1}))
       ->type_name("SECONDS")
       ->group("Of collectives");
   app.add_option("--simulate", play_ranks_, "Simulate groups of up to N GPUs, message by message")
-      ->check(CLI::Range(std::int64_t{0}, study::kMostScaledRanks))
+      ->check(runtime::whole_number(0, study::kMostScaledRanks))
       ->type_name("N")
       ->group("Of collectives");
   app.add_flag("--every-rank", every_rank_,

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "stepwright/core/error.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -19,15 +20,25 @@ constexpr std::size_t kNeeded = 5;  ///< The first of them have no default.
 
 void ScheduleOptions::add_to(CLI::App& app) {
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
-    app.add_option(name, value, help)->type_name(type)->group(kGroup);
+    return app.add_option(name, value, help)->type_name(type)->group(kGroup);
   };
-  add("--stages", pipeline_.stages, "Pipeline stages", "N");
-  add("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", "N");
-  add("--chunks", pipeline_.chunks, "Chunks of a stage where a schedule has several; 2", "N");
-  add("--forward", pipeline_.forward_s, "Forward", "SECONDS");
-  add("--backward", pipeline_.backward_s, "Backward, both gradients", "SECONDS");
-  add("--weight", pipeline_.weight_s, "Of the backward, the weight gradients", "SECONDS");
-  add(kPaired, paired_s_, "A forward and a backward that run together; else their sum", "SECONDS");
+  const auto count = [&](const char* name, std::int64_t& value, const char* help,
+                         std::int64_t least, std::int64_t most) {
+    add(name, value, help, "N")->check(runtime::whole_number(least, most));
+  };
+  const auto time = [&](const char* name, double& seconds, const char* help, bool above) {
+    add(name, seconds, help, "SECONDS")
+        ->check(runtime::number_in({.low = 0, .high = study::kLongestStage, .above = above}));
+  };
+  count("--stages", pipeline_.stages, "Pipeline stages", 1, study::kMostStages);
+  count("--micro-batches", pipeline_.micro_batches, "Micro-batches of a step", 1,
+        study::kMostTurns);
+  count("--chunks", pipeline_.chunks, "Chunks of a stage where a schedule has several; 2", 2,
+        study::kMostTurns);
+  time("--forward", pipeline_.forward_s, "Forward", true);
+  time("--backward", pipeline_.backward_s, "Backward, both gradients", true);
+  time("--weight", pipeline_.weight_s, "Of the backward, the weight gradients", false);
+  time(kPaired, paired_s_, "A forward and a backward that run together; else their sum", false);
 }
 
 std::span<const char* const> ScheduleOptions::names() { return kPipelineOptions; }

@@ -12,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/interrupts.h"
+#include "stepwright/runtime/launch/number_option.h"
 #include "stepwright/serve/explorer_file.h"
 #include "stepwright/serve/page_server.h"
 
@@ -46,7 +47,7 @@ class Serve : public Command {
                 "  stepwright serve --open --port 0") {
     app()
         .add_option("--port", port_, "Port of this machine, which no other can reach; 0: any free")
-        ->check(CLI::Range(0, kMostPort))
+        ->check(runtime::whole_number(0, kMostPort))
         ->capture_default_str();
     app().add_flag("--open", open_, "Open it in the browser of this desktop");
     app()

@@ -12,6 +12,8 @@
 #include "stepwright/cli/prediction_text.h"
 #include "stepwright/cli/traffic_sweep_text.h"
 #include "stepwright/cli/traffic_text.h"
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -25,7 +27,10 @@ class Traffic : public Command {
                 "  stepwright traffic plan.yaml --links --matrix matrix.csv\n"
                 "  stepwright traffic plan.yaml --sweep batch.length=2048,4096,8192") {
     app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
-    app().add_option("--rank", rank_, "Only the messages of this rank (from 0)")->type_name("R");
+    app()
+        .add_option("--rank", rank_, "Only the messages of this rank (from 0)")
+        ->check(runtime::whole_number(0, cluster::kMaxDevices - 1))
+        ->type_name("R");
     app()
         .add_option("--matrix", matrix_, "Write who sends how much to whom: lines from,to,bytes")
         ->type_name("FILE");

@@ -21,6 +21,7 @@
 #include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -37,7 +38,7 @@ class Tune : public Command {
     app()
         .add_option("--top", top_,
                     "Show the plain list of the N best plans, not the best of each family")
-        ->check(CLI::Range(std::int64_t{1}, answers::kMostPlans))
+        ->check(runtime::whole_number(1, answers::kMostPlans))
         ->type_name("N")
         ->capture_default_str();
     app().add_flag("--exhaustive", options_.exhaustive,
@@ -67,7 +68,7 @@ class Tune : public Command {
         "framework, and why combinations of choices are not legal");
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
-        ->check(CLI::Range(1, answers::kMostThreads))
+        ->check(runtime::whole_number(1, answers::kMostThreads))
         ->type_name("N");
   }
 

@@ -7,6 +7,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/codes.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
@@ -85,7 +86,7 @@ void TuneRuns::add_to(CLI::App& command) {
   command
       .add_option("--next", request_.next,
                   "With --runs: name the N plans whose measurement is worth most")
-      ->check(CLI::Range(std::int64_t{0}, answers::kMostNext))
+      ->check(runtime::whole_number(0, answers::kMostNext))
       ->type_name("N")
       ->needs(runs)
       ->capture_default_str();

@@ -87,7 +87,7 @@ struct Cluster {
 };
 
 /// Most devices and most levels that a cluster may have.
-inline constexpr std::int64_t kMaxDevices = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxDevices = std::int64_t{1} << 20;
 inline constexpr int kMaxLevels = 6;
 
 }  // namespace stepwright::cluster

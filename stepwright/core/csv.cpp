@@ -90,6 +90,14 @@ class CsvReader {
   std::size_t line_ = 1;
 };
 
+/// No cell has a NUL byte: such a file is no text, or text of two bytes a character.
+void refuse_nul(std::string_view text, const std::string& name) {
+  const std::size_t nul = text.find('\0');
+  if (nul == std::string_view::npos) return;
+  const auto line = 1 + std::ranges::count(text.substr(0, nul), '\n');
+  fail_input(fmt::format("{}:{}: a NUL byte; a table is text in UTF-8", name, line));
+}
+
 void check_header(const CsvTable& table) {
   for (auto title = table.header.begin(); title != table.header.end(); ++title) {
     if (title->empty()) fail_input(fmt::format("{}:1: a column has no name", table.name));
@@ -109,6 +117,7 @@ std::optional<std::size_t> CsvTable::column(std::string_view title) const {
 
 CsvTable parse_csv(std::string_view text, std::string name) {
   CsvTable table{.name = std::move(name), .header = {}, .rows = {}};
+  refuse_nul(text, table.name);
   CsvReader reader(text, table.name);
   auto header = reader.next();
   if (!header)

@@ -337,16 +337,14 @@ plan::LayerRecompute recompute_of(const plan::Job& job, const plan::Plan& plan,
   return plan::layer_recompute(plan::recompute_at(plan.recompute, position), layer);
 }
 
+constexpr double kMostSeconds = 1e6;
+
 void set_seconds(Node node, Strand& strand) {
   std::vector<std::string_view> ids;
   for (const StrandOperator& op : strand) ids.push_back(op.id);
   node.allow_only(ids);
   for (StrandOperator& op : strand) {
-    const Node time = node.get(op.id);
-    op.seconds = time.number();
-    if (op.seconds < 0) {
-      time.fail(fmt::format("must be a number of seconds of 0 or more; it is {}", time.text()));
-    }
+    op.seconds = node.get(op.id).number(0, kMostSeconds);
   }
 }
 
@@ -373,6 +371,11 @@ void read_times(Node node, StrandPair& pair) {
   node.allow_only({"forward", "backward", "pair"});
   set_seconds(node.get("forward"), pair.forward);
   set_seconds(node.get("backward"), pair.backward);
+  const auto takes_time = [](const StrandOperator& op) { return op.seconds > 0; };
+  if (std::ranges::none_of(pair.forward, takes_time) &&
+      std::ranges::none_of(pair.backward, takes_time)) {
+    node.fail("says that no operator takes any time; one must be above 0");
+  }
 }
 
 }  // namespace stepwright::interleave

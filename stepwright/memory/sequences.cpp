@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace stepwright::memory {
 namespace {
@@ -68,7 +70,7 @@ class Between {
       if (source.item < 0) continue;
       const auto& outputs = piece(source.item).outputs;
       const step::TensorId id = outputs[static_cast<std::size_t>(source.output)];
-      taken_.push_back({source.item, source.output});
+      taken_.insert({source.item, source.output});
       lay_made(id, source.item, taker - 1, taker > head_);
       lay(id, source.item, taker + 1, held_until(taker));
     }
@@ -77,10 +79,7 @@ class Between {
   void lay_untaken(std::int32_t maker) {
     const auto& outputs = piece(maker).outputs;
     for (std::int32_t output = 0; output < std::ssize(outputs); ++output) {
-      const auto same = [&](const step::Source& s) {
-        return s.item == maker && s.output == output;
-      };
-      if (std::any_of(taken_.begin(), taken_.end(), same)) continue;
+      if (taken_.contains({maker, output})) continue;
       lay_made(outputs[static_cast<std::size_t>(output)], maker, count() - 1);
     }
   }
@@ -118,8 +117,8 @@ class Between {
   const step::StepProgram& program_;
   const std::vector<step::Item>& items_;
   MemoryPlace place_;
-  std::vector<KindBytes> changes_;  ///< Per position, and one at the end.
-  std::vector<step::Source> taken_;
+  std::vector<KindBytes> changes_;                         ///< Per position, and one at the end.
+  std::set<std::pair<std::int32_t, std::int32_t>> taken_;  ///< Items and their outputs.
   std::int32_t head_ = -1;
 };
 

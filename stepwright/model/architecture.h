@@ -351,7 +351,7 @@ struct Architecture {
 };
 
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;    ///< Of any size but layers.
-inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 16;  ///< Layers of one model.
+inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 12;  ///< Layers of one model.
 
 /// A model with the dropout, the multi-token layers, the adapters and the frozen parts of another:
 /// what a job says beside its model.

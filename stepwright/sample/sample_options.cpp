@@ -4,12 +4,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 
 #include "stepwright/core/error.h"
+#include "stepwright/runtime/launch/number_option.h"
 #include "stepwright/sample/asked_message.h"
 
 namespace stepwright::sample {
+namespace {
+
+constexpr std::int64_t kMostRanks = 4096;  // Processes of one machine.
+constexpr double kMostScale = 1e9;
+constexpr std::int64_t kLeastLargest = 65'536;
+constexpr std::int64_t kMostLargest = std::int64_t{1} << 50;
+
+}  // namespace
 
 void add_sample_flags(CLI::App& app, SampleOptions& o) {
   app.add_option("WHAT", o.kind, "operators, collectives or overlap")->required();
@@ -17,25 +25,31 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->required()
       ->type_name("SAMPLES");
   app.add_option("--ranks", o.ranks, "Processes that measure at the same time on this machine")
+      ->check(runtime::whole_number(1, kMostRanks))
       ->type_name("N");
   app.add_option("--scale", o.scale,
                  "The --scale of train --hold in the runs for which collectives are\nsampled")
+      ->check(runtime::number_in({.low = 1, .high = kMostScale}))
       ->type_name("S");
   app.add_option("--pace", o.pace,
                  "The --pace of train in the runs for which operators are sampled")
+      ->check(runtime::number_in({.low = 1, .high = kMostScale}))
       ->type_name("P");
   app.add_flag("--world", o.world_only, "Only collectives of all ranks, not of smaller groups");
   app.add_option(
          "--largest", o.most_bytes,
          "Only all-reduce, all-gather and reduce-scatter, from 64 KB to so many bytes; else "
          "all, while they are short")
+      ->check(runtime::whole_number(kLeastLargest, kMostLargest))
       ->type_name("BYTES");
   app.add_option("--message", o.messages,
                  "Only this collective, LIBRARY:OPERATION:NODESxRANKS:BYTES with ranks of a node "
                  "and bytes of the full buffer; may be given several times")
       ->type_name("MESSAGE");
   app.add_option("--dtype", o.dtype, "Of operators: fp32, bf16 or fp64")->type_name("TYPE");
-  app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")->type_name("S");
+  app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")
+      ->check(runtime::number_in({.low = 0, .high = runtime::kLongestWait, .above = true}))
+      ->type_name("S");
 }
 
 void check(const SampleOptions& o) {
@@ -46,22 +60,17 @@ void check(const SampleOptions& o) {
       std::ranges::any_of(kSampleKindNames, [&](const auto& kind) { return kind.name == o.kind; });
   need(known, "WHAT", fmt::format("'{}' is none of operators, collectives, overlap", o.kind));
   need(!o.output.empty(), "--output", "a file to write is required");
-  need(o.ranks >= 0, "--ranks", "at least 1");
-  need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
   need(o.scale == 1 || o.kind == "collectives", "--scale", "goes with collectives");
-  need(std::isfinite(o.pace) && o.pace >= 1, "--pace", "at least 1");
   need(o.pace == 1 || o.kind == "operators", "--pace", "goes with operators");
   const bool messages = o.kind == "collectives";
   need(!o.world_only || messages, "--world", "goes with collectives");
   need(o.most_bytes == 0 || messages, "--largest", "goes with collectives");
-  need(o.most_bytes == 0 || o.most_bytes >= 65536, "--largest", "at least 65536");
   need(o.messages.empty() || messages, "--message", "goes with collectives");
   need(o.messages.empty() || (!o.world_only && o.most_bytes == 0), "--message",
        "goes without --world and --largest");
   for (const std::string& message : o.messages) asked_message(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
-  need(o.timeout_s >= 1 && o.timeout_s <= 604800, "--timeout", "from 1 second to 604800, a week");
 }
 
 std::vector<std::string> sample_arguments(const SampleOptions& o) {
@@ -69,9 +78,9 @@ std::vector<std::string> sample_arguments(const SampleOptions& o) {
                                     "--output",  o.output,
                                     "--scale",   fmt::format("{}", o.scale),
                                     "--pace",    fmt::format("{}", o.pace),
-                                    "--largest", fmt::format("{}", o.most_bytes),
                                     "--dtype",   o.dtype,
                                     "--timeout", fmt::format("{}", o.timeout_s)};
+  if (o.most_bytes > 0) words.insert(words.end(), {"--largest", fmt::format("{}", o.most_bytes)});
   if (o.world_only) words.emplace_back("--world");
   for (const std::string& message : o.messages) words.insert(words.end(), {"--message", message});
   return words;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "stepwright/simulate/breakdown_terms.h"
+#include "stepwright/simulate/timeline/compute_kind.h"
 
 namespace stepwright::simulate {
 namespace {
@@ -14,6 +15,11 @@ constexpr std::array<const char*, kTerms - 1> kTermKeys = {
     "exposed_expert", "exposed_pipeline", "exposed_data",   "exposed_host"};
 
 }  // namespace
+
+double useful_s(const Prediction& prediction) {
+  const auto stage = static_cast<std::size_t>(prediction.simulation.critical_stage);
+  return useful_flops(prediction.program, prediction.program.stages[stage]) / prediction.peak_flops;
+}
 
 std::vector<Loss> losses(const Prediction& prediction) {
   const Simulation& simulation = prediction.simulation;
@@ -26,12 +32,12 @@ std::vector<Loss> losses(const Prediction& prediction) {
   const double memory_s = once_s(ComputeKind::kMemoryBound);
   const double routing_s = once_s(ComputeKind::kRouting);
   const double again_s = breakdown.recomputed_s();
-  const double ideal_s = prediction.mfu * simulation.step_time_s;
-  std::vector<Loss> list = {{"below_peak", "matrix products and attention below the dense peak",
-                             breakdown.compute_s - again_s - memory_s - routing_s - ideal_s},
-                            {"recomputation", "recomputation", again_s},
-                            {"memory_bound", "memory-bound kernels", memory_s},
-                            {"routing", "routing of tokens to experts", routing_s}};
+  std::vector<Loss> list = {
+      {"below_peak", "matrix products and attention below the dense peak",
+       breakdown.compute_s - again_s - memory_s - routing_s - useful_s(prediction)},
+      {"recomputation", "recomputation", again_s},
+      {"memory_bound", "memory-bound kernels", memory_s},
+      {"routing", "routing of tokens to experts", routing_s}};
   const auto terms = breakdown_terms(breakdown);
   for (std::size_t i = 1; i < kTerms; ++i) {
     list.push_back({kTermKeys[i - 1], kTermNames[i], terms[i]});

@@ -7,19 +7,21 @@
 
 namespace stepwright::simulate {
 
-/// A part of the step in which the critical stage does less than the model's FLOPs at the dense
-/// peak.
+/// A part of the step in which the critical stage does less than multiply at the dense peak; never
+/// below 0.
 struct Loss {
   std::string_view key;   ///< For machines, as `exposed_tensor`.
   std::string_view name;  ///< For people, as "exposed tensor-parallel messages".
   double seconds = 0;     ///< Of the step.
 };
 
-/// The losses that keep a step from its ideal, the time of the model's FLOPs at the dense peak: the
-/// largest first, those of zero left out. They sum to (1 - MFU) of the step. What products and
-/// attention lose is what the critical stage takes for them beyond the ideal, so that layers which
-/// it has more than other stages count there; it is negative where a kernel skips what the FLOPs
-/// count, as the masked half of attention.
+/// Seconds of the critical stage's matrix products and attention at the dense peak, as its kernels
+/// compute them: without repeats of a forward, and without what lies behind the causal mask, which
+/// MFU counts.
+double useful_s(const Prediction& prediction);
+
+/// The losses that keep a step from its useful time: the largest first, those of zero left out.
+/// With `useful_s` they sum to the step.
 std::vector<Loss> losses(const Prediction& prediction);
 
 }  // namespace stepwright::simulate

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/model/flops.h"
@@ -25,6 +26,32 @@ namespace stepwright::simulate {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Operators of a step that a timeline keeps at most: some 200 MB.
+constexpr std::size_t kMostRecorded = 4'000'000;
+
+void check_recorded(const step::StepProgram& program) {
+  std::size_t operators = 0;
+  for (const step::Stage& stage : program.stages) {
+    std::vector<std::size_t> of_sequence;
+    for (const step::Sequence& sequence : stage.sequences) {
+      std::size_t sum = 0;
+      for (const step::Item& item : sequence.items) {
+        sum += program.templates[static_cast<std::size_t>(item.which)].operators.size();
+      }
+      of_sequence.push_back(sum);
+    }
+    for (const step::Slot& slot : stage.schedule) {
+      operators += of_sequence[static_cast<std::size_t>(slot.sequence)];
+    }
+  }
+  if (operators <= kMostRecorded) return;
+  fail_input(
+      fmt::format("the timeline of this step has {} operators, and at most {} are recorded; "
+                  "fewer micro-batches or layers have fewer",
+                  format_count(static_cast<std::int64_t>(operators)),
+                  format_count(static_cast<std::int64_t>(kMostRecorded))));
+}
 
 /// FLOPs of a step that repeat a forward, over all ranks.
 double recomputed_flops(const step::StepProgram& program) {
@@ -170,6 +197,7 @@ Prediction predict(const plan::PlannedJob& given, bool record) {
   p.program = step::build_program(job, plan);
   p.memory = memory::memory_report(job, p.program);
   if (job.documents) p.program = step::build_program(job, plan, step::MicroBatchSize::kMean);
+  if (record) check_recorded(p.program);
   p.simulation = simulate(p.program, cost, layouts, plan, record);
   Pricer pricer(job, cost);
   p.price = pricer.price(plan);

@@ -41,7 +41,8 @@ struct Prediction {
 
 /// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the rule
 /// when the plan is not legal. An `auto` schedule without an order is settled first (`with_order`).
-/// `record` keeps the events of the timeline.
+/// `record` keeps the events of the timeline; fails with `kInput` where they are more than four
+/// million.
 Prediction predict(const plan::PlannedJob& planned, bool record = false);
 
 /// Seconds of each operator of each template, alone: of a message without what runs beside it.

@@ -163,7 +163,7 @@ void share_loss(Emit& e, TensorId values, std::string_view name, bool largest,
   const auto share = [&](Scheme scheme) {
     Operator op = shared(e, scheme, values, name, largest);
     op.payload_elements = divide_up(op.payload_elements, messages);
-    op.repeats = static_cast<std::int32_t>(messages);
+    op.repeats = messages;
     e.out.add(op, {values}, {values});
   };
   if (e.s.kernels.gathered_logits) return;

@@ -16,7 +16,7 @@ void MessageWriter::message(const GroupMessage& m) {
                     .group = m.group,
                     .dtype = m.dtype,
                     .payload_elements = sharded ? shard * m.size : divide_up(m.elements, pieces),
-                    .repeats = static_cast<std::int32_t>(pieces),
+                    .repeats = pieces,
                     .name = m.name,
                     .purpose = m.purpose};
   append(op);

@@ -296,7 +296,7 @@ struct Operator {
   std::int64_t payload_elements = 0;
   /// Of a loss in chunks: the rows that it works on of tensors that have more; none: all.
   Slice rows{};
-  std::int32_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
+  std::int64_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
   LayerPart part{};
   std::string_view name{};  ///< For people; of a part the part's own.
   Purpose purpose = Purpose::kPlain;

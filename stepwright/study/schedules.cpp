@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -16,13 +15,39 @@
 namespace stepwright::study {
 namespace {
 
-void check_seconds(const char* name, double seconds) {
-  if (std::isfinite(seconds) && seconds >= 0) return;
-  fail_input(fmt::format("{}: {} s is not a time of 0 or more", name, seconds));
+/// A time of a stage by its option.
+struct StageTime {
+  const char* option;
+  double seconds;
+  bool may_be_none = false;
+};
+
+void check_times(const schedule::UniformPipeline& pipeline) {
+  const StageTime times[] = {{"--forward", pipeline.forward_s},
+                             {"--backward", pipeline.backward_s},
+                             {"--weight", pipeline.weight_s, true},
+                             {"--paired", pipeline.paired_s.value_or(0), true}};
+  StageTime shortest = times[0];
+  StageTime longest = times[0];
+  for (const StageTime& time : times) {
+    const bool known = time.may_be_none ? time.seconds >= 0 : time.seconds > 0;
+    if (!known || !(time.seconds <= kLongestStage)) {
+      fail_input(fmt::format("{}: {} s is not a time {} 0, at most {:.0f} s", time.option,
+                             time.seconds, time.may_be_none ? "from" : "above", kLongestStage));
+    }
+    if (time.seconds == 0) continue;
+    if (time.seconds < shortest.seconds) shortest = time;
+    if (time.seconds > longest.seconds) longest = time;
+  }
+  if (longest.seconds <= kLargestRatio * shortest.seconds) return;
+  fail_input(fmt::format("{}: {} s is more than {:.0f} times the {} s of {}", longest.option,
+                         longest.seconds, kLargestRatio, shortest.seconds, shortest.option));
 }
 
 void check(const schedule::UniformPipeline& pipeline) {
-  if (pipeline.stages < 1) fail_input(fmt::format("--stages: {} is below 1", pipeline.stages));
+  if (pipeline.stages < 1 || pipeline.stages > kMostStages) {
+    fail_input(fmt::format("--stages: {} is not one of 1 to {}", pipeline.stages, kMostStages));
+  }
   if (pipeline.micro_batches < 1) {
     fail_input(fmt::format("--micro-batches: {} is below 1", pipeline.micro_batches));
   }
@@ -30,10 +55,7 @@ void check(const schedule::UniformPipeline& pipeline) {
     fail_input(fmt::format("--chunks: {} is below 2, the least of a schedule with several",
                            pipeline.chunks));
   }
-  check_seconds("--forward", pipeline.forward_s);
-  check_seconds("--backward", pipeline.backward_s);
-  check_seconds("--weight", pipeline.weight_s);
-  if (pipeline.paired_s) check_seconds("--paired", *pipeline.paired_s);
+  check_times(pipeline);
   if (pipeline.weight_s > pipeline.backward_s) {
     fail_input(
         fmt::format("--weight: {} s are more than the {} s of --backward, which includes them",

@@ -26,11 +26,17 @@ struct SchedulePlay {
   std::optional<double> closed_form_s;  ///< Of schedules that have one.
 };
 
-/// Every kind of schedule, played; `finds`: also an order that is looked for (`auto`), for a fifth
-/// of a second. Fails with `kInput` when there is no stage or micro-batch, a time is negative or
-/// not finite, the weight gradients take longer than the backward of which they are a part, or more
-/// than `kMostTurns` turns were to be played.
+/// Most turns that a study plays, most stages, the longest time of a stage, and how many times as
+/// long as the shortest: beyond it sums of times would not show the shortest.
 inline constexpr std::int64_t kMostTurns = 4'000'000;
+inline constexpr std::int64_t kMostStages = 4096;
+inline constexpr double kLongestStage = 1e9;
+inline constexpr double kLargestRatio = 1e6;
+
+/// Every kind of schedule, played; `finds`: also an order that is looked for (`auto`), for a fifth
+/// of a second. Fails with `kInput` where stages, micro-batches or times lie outside of the limits
+/// above, a forward or backward takes no time, or the weight gradients take longer than the
+/// backward of which they are a part.
 std::vector<SchedulePlay> study_schedules(const schedule::UniformPipeline& pipeline,
                                           bool finds = true);
 

@@ -1,6 +1,10 @@
 #include "stepwright/tune/balanced_split.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
 
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/kinds.h"
@@ -11,6 +15,58 @@ namespace {
 
 /// Shares of the slowest position that are not worth another split.
 constexpr double kWorthMoving = 1e-3;
+
+/// Seconds that `count` pieces fill places up to if they could be cut: place i has `begin[i]`
+/// without them, and a piece there takes `units[i]`.
+double filled_to(const std::vector<double>& begin, const std::vector<double>& units,
+                 std::int64_t count) {
+  std::vector<std::size_t> order(begin.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return begin[i]; });
+  double pieces = static_cast<double>(count);
+  double per_second = 0;
+  double level = 0;
+  for (const std::size_t i : order) {
+    if (per_second > 0 && level <= begin[i]) break;
+    pieces += begin[i] / units[i];
+    per_second += 1 / units[i];
+    level = pieces / per_second;
+  }
+  return level;
+}
+
+/// Deals `count` pieces one by one, each to the place with the least seconds, of equal ones the
+/// last: of positions it holds activations of fewer micro-batches. `next(i, n, seconds)`: what
+/// place i has with its n-th piece, `seconds` without it. Returns the pieces of each place. Pieces
+/// that every order gives to a place, because it stays below all others, are given without looking.
+template <class Next>
+std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::vector<double>& units,
+                                      std::int64_t count, Next&& next) {
+  std::vector<std::int64_t> dealt(seconds.size(), 0);
+  const auto give = [&](std::size_t place) {
+    seconds[place] = next(place, ++dealt[place], seconds[place]);
+  };
+  std::int64_t rest = count;
+  if (std::ranges::min(units) > 0) {
+    const double sure = filled_to(seconds, units, count) - std::ranges::max(units);
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      const auto most = static_cast<std::int64_t>((sure - seconds[i]) / units[i]) - 1;
+      for (std::int64_t n = 0; n < most; ++n, --rest) give(i);
+    }
+  }
+  using Entry = std::pair<double, std::ptrdiff_t>;  // seconds, and the place below 0
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    least.emplace(seconds[i], -static_cast<std::ptrdiff_t>(i));
+  }
+  for (; rest > 0; --rest) {
+    const auto place = static_cast<std::size_t>(-least.top().second);
+    least.pop();
+    give(place);
+    least.emplace(seconds[place], -static_cast<std::ptrdiff_t>(place));
+  }
+  return dealt;
+}
 
 class Balance {
  public:
@@ -41,48 +97,60 @@ class Balance {
     return static_cast<std::size_t>(placement_.holder(static_cast<std::int64_t>(chunk)).position);
   }
 
-  /// The position whose `seconds` are least, of equal ones the last, which holds activations of
-  /// fewer micro-batches.
-  static std::size_t lightest(const std::vector<double>& seconds) {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < seconds.size(); ++i) {
-      if (seconds[i] <= seconds[best]) best = i;
-    }
-    return best;
+  /// Seconds of a chunk of a position that has `layers`; with two strands, of which layers run side
+  /// by side, layers alone count.
+  [[nodiscard]] double chunk_s(std::int64_t chunk, std::int64_t layers,
+                               std::size_t position) const {
+    const bool head = chunk + 1 == placement_.model_chunks() && !pairs_;
+    return (head ? head_s_ : 0) + static_cast<double>(layers) * mean_s_[position];
   }
 
-  /// The chunk of a position that has least work; with two strands, of which layers run side by
-  /// side, the one with fewest layers.
-  [[nodiscard]] std::size_t lightest_chunk(std::size_t position,
-                                           const std::vector<std::int64_t>& split) const {
-    const auto work = [&](std::size_t chunk) {
-      const double head_s = chunk + 1 == split.size() && !pairs_ ? head_s_ : 0;
-      return head_s + static_cast<double>(split[chunk]) * mean_s_[position];
+  /// Seconds of the positions, all of whose chunks have `layers`.
+  [[nodiscard]] std::vector<double> positions_s(std::int64_t layers) const {
+    std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
+    for (std::int64_t chunk = 0; chunk < placement_.model_chunks(); ++chunk) {
+      const std::size_t position = position_of(static_cast<std::size_t>(chunk));
+      position_s[position] += static_cast<double>(layers) * mean_s_[position];
+    }
+    position_s[static_cast<std::size_t>(placement_.head_position())] += head_s_;
+    return position_s;
+  }
+
+  /// Deals the layers of a position to its chunks, each of which has `least` of them already.
+  void deal_chunks(std::int64_t position, std::int64_t layers, std::int64_t least,
+                   std::vector<std::int64_t>& split) const {
+    const auto held = static_cast<std::size_t>(position);
+    const auto seconds = [&](std::size_t i, std::int64_t more) {
+      const schedule::Place place{position, static_cast<std::int64_t>(i)};
+      return chunk_s(placement_.model_chunk(place), least + more, held);
     };
-    const auto held = static_cast<std::int64_t>(position);
-    auto best = static_cast<std::size_t>(placement_.model_chunk({held, 0}));
-    for (std::int64_t i = 1; i < placement_.chunks(); ++i) {
-      const auto chunk = static_cast<std::size_t>(placement_.model_chunk({held, i}));
-      if (work(chunk) <= work(best)) best = chunk;
+    std::vector<double> begin;
+    for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
+      begin.push_back(seconds(static_cast<std::size_t>(i), 0));
     }
-    return best;
+    const std::vector<double> units(begin.size(), mean_s_[held]);
+    const auto next = [&](std::size_t i, std::int64_t more, double) { return seconds(i, more); };
+    const std::vector<std::int64_t> dealt = deal_evenly(std::move(begin), units, layers, next);
+    for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
+      split[static_cast<std::size_t>(placement_.model_chunk({position, i}))] +=
+          dealt[static_cast<std::size_t>(i)];
+    }
   }
 
-  /// Gives layers, all of the mean length, one by one to the position that has least work.
+  /// Gives layers, all of the mean length, one by one to the position that has least work, there to
+  /// the chunk that has least.
   [[nodiscard]] std::vector<std::int64_t> dealt() const {
     const std::int64_t chunks = placement_.model_chunks();
     const std::int64_t share = layers_.layers() / chunks;
     const std::int64_t least = share - share / 2;
     std::vector<std::int64_t> split(static_cast<std::size_t>(chunks), least);
-    std::vector<double> position_s(static_cast<std::size_t>(placement_.positions()), 0);
-    for (std::size_t i = 0; i < split.size(); ++i) {
-      position_s[position_of(i)] += static_cast<double>(least) * mean_s_[position_of(i)];
-    }
-    position_s[position_of(split.size() - 1)] += head_s_;
-    for (std::int64_t rest = layers_.layers() - least * chunks; rest > 0; --rest) {
-      const std::size_t position = lightest(position_s);
-      ++split[lightest_chunk(position, split)];
-      position_s[position] += mean_s_[position];
+    const auto next = [&](std::size_t position, std::int64_t, double seconds) {
+      return seconds + mean_s_[position];
+    };
+    const std::vector<std::int64_t> of_position =
+        deal_evenly(positions_s(least), mean_s_, layers_.layers() - least * chunks, next);
+    for (std::size_t i = 0; i < of_position.size(); ++i) {
+      deal_chunks(static_cast<std::int64_t>(i), of_position[i], least, split);
     }
     return split;
   }

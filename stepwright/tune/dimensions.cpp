@@ -25,11 +25,18 @@ std::vector<Value> distinct(const std::vector<Value>& values) {
   return out;
 }
 
-/// Chunks per pipeline rank that leave a layer to each, from 2 on.
+/// Every number of chunks is tried up to this one; beyond it, those that share the layers evenly.
+constexpr std::int64_t kMostUnevenChunks = 64;
+
+/// Chunks per pipeline rank that leave a layer to each, from 2 on. Each choice is balanced layer by
+/// layer: the list is short, so that the time of a search does not grow with the square of layers.
 std::vector<std::int64_t> free_chunks(const plan::Job& job) {
-  std::vector<std::int64_t> chunks(
-      static_cast<std::size_t>(std::max<std::int64_t>(1, job.model.layers / 2 - 1)));
+  const std::int64_t most = std::max<std::int64_t>(2, job.model.layers / 2);
+  std::vector<std::int64_t> chunks(static_cast<std::size_t>(std::min(most, kMostUnevenChunks) - 1));
   std::iota(chunks.begin(), chunks.end(), 2);
+  for (const std::int64_t count : plan::divisors(job.model.layers)) {
+    if (count > kMostUnevenChunks && count <= most) chunks.push_back(count);
+  }
   return chunks;
 }
 

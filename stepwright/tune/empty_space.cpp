@@ -170,8 +170,7 @@ std::string farthest(const plan::Job& job, const Dimensions& space,
   const std::string reason =
       refused ? refused->message
               : fmt::format("{}: {}", plan::rule_name(rule), plan::rule_sentence(rule));
-  const bool of_batch =
-      rule >= plan::Rule::kBatchDivides && rule <= plan::Rule::kStrandsNeedMicroBatches;
+  const bool of_batch = rule >= plan::Rule::kBatchDivides && rule <= plan::Rule::kStepPasses;
   return fmt::format("{}; {}", reason,
                      advice(job, of_batch ? another_batch(job) : std::vector<Remedy>()));
 }

@@ -16,7 +16,7 @@ constexpr plan::Ability kOfStages[] = {plan::Ability::kSchedule, plan::Ability::
                                        plan::Ability::kRecompute};
 
 /// Rules up to this one are decided by the grid and a schedule.
-constexpr plan::Rule kLastStageRule = plan::Rule::kStrandsNeedMicroBatches;
+constexpr plan::Rule kLastStageRule = plan::Rule::kStepPasses;
 
 Recomputations recomputations(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
   Recomputations out;

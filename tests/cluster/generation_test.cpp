@@ -59,7 +59,9 @@ TEST(Generations, AreFiles) {
     });
     EXPECT_EQ(name, file.name);
     EXPECT_EQ(&generation_named(one.name), &one);
-    if (!one.architecture.empty()) EXPECT_EQ(&generation_named(one.architecture), &one);
+    if (!one.architecture.empty()) {
+      EXPECT_EQ(&generation_named(one.architecture), &one);
+    }
   }
 }
 

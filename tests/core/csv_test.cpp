@@ -37,7 +37,7 @@ TEST(Csv, KeepsAnEmptyLastCell) {
 }
 
 struct BadTable {
-  const char* text;
+  std::string_view text;
   const char* says;
 };
 
@@ -55,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadTable{"a,a\n", "runs.csv:1: the column 'a' stands there twice"},
                       BadTable{"a,b\n1\n", "runs.csv:2: 1 cells; the header names 2 columns"},
                       BadTable{"a\n\"x", "runs.csv:2: a quote is opened here"},
+                      BadTable{std::string_view("a\nb\n\0\n", 6), "runs.csv:3: a NUL byte"},
                       BadTable{"a\n\"x\"y\n", "runs.csv:2: text stands after the quote"}));
 
 TEST(Csv, RefusesAMissingFile) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <set>
 
 #include "stepwright/cluster/catalog.h"
@@ -274,14 +275,21 @@ TEST(Times, TakeThePlaceOfPricedSeconds) {
   read_times(document.root(), pair);
   EXPECT_EQ(pair.forward[3].seconds, 0.25);
   EXPECT_EQ(pair.backward[0].seconds, 2);
-  // Answers of `interleave --json` have such seconds: kernels that another one includes.
-  const Document nothing = Document::parse(times("f4", "0"), "times.json");
-  read_times(nothing.root(), pair);
+}
+
+// Operators that cost nothing are printed with 0 s, which goes back in.
+TEST(Times, MayBeNoneButNotAll) {
+  StrandPair pair = strands(job(), plan());
+  const Document document = Document::parse(times("f4", "0"), "times.json");
+  read_times(document.root(), pair);
   EXPECT_EQ(pair.forward[3].seconds, 0);
+  EXPECT_GT(interleave(pair, {}).interleaved_s, 0);
+  EXPECT_THAT(refused_times(std::regex_replace(times("", ""), std::regex(": [12]\\b"), ": 0")),
+              HasSubstr("no operator takes any time"));
 }
 
 TEST(Times, RefuseWhatIsNoTimeOfAnOperator) {
-  for (const char* bad : {"-1", "-1e-9", "\"fast\"", "null", "[1]"}) {
+  for (const char* bad : {"2e6", "-1", "-1e-9", "\"fast\"", "null", "[1]"}) {
     EXPECT_THAT(refused_times(times("b7", bad)), HasSubstr("backward.b7")) << bad;
   }
   EXPECT_THAT(refused_times(times("f4", "1, \"f15\": 1")), HasSubstr("unknown key 'f15'"));

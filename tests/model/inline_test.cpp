@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(Mappings, WrongInlineModels, testing::ValuesIn(kWrong))
 
 TEST(InlineModel, LayersAreLimited) {
   EXPECT_THAT(error_of("layers: 65537\nhidden: 64\nheads: 4\nvocab: 10\nffn: 8\n"),
-              HasSubstr("layers: must be an integer from 1 to 65536"));
+              HasSubstr("layers: must be an integer from 1 to 4096"));
   EXPECT_THAT(error_of("hidden: 64\nheads: 4\nvocab: 10\nffn: 8\n"),
               HasSubstr("'layers' is missing"));
 }

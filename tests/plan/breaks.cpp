@@ -240,7 +240,14 @@ std::vector<Break> batch_breaks() {
          plan.micro_batch = 16;
          plan.schedule = {.kind = schedule::ScheduleKind::kFolded, .chunks = 2, .strands = 2};
        },
-       "two strands are two micro-batches, and a step has 1; nearest legal: micro_batch 8"}};
+       "two strands are two micro-batches, and a step has 1; nearest legal: micro_batch 8"},
+      {Rule::kStepPasses, false,
+       [](Job& job, Plan& plan) {
+         job.sequences = std::int64_t{1} << 19;
+         plan.micro_batch = 1;
+       },
+       "micro-batches 262144 x pipeline 2 x chunks 1 are more than 262144 passes of a step, "
+       "which are played one by one; nearest legal: micro_batch 2"}};
 }
 
 std::vector<Break> sharding_breaks() {

@@ -383,7 +383,7 @@ TEST(JobFile, RefusesNumbersOutOfRange) {
         << value;
   }
   EXPECT_THAT(job_refused("search: {tensor: 0}\n"), HasSubstr("search.tensor"));
-  EXPECT_THAT(job_refused("search: {tensor: 2e9}\n"), HasSubstr("from 1 to 1073741824"));
+  EXPECT_THAT(job_refused("search: {tensor: 2e9}\n"), HasSubstr("from 1 to 1048576"));
   EXPECT_THAT(job_refused("imbalance: 0.5\n"), HasSubstr("imbalance: must be a number from 1"));
   EXPECT_THAT(job_refused("dropout: 1\n"), HasSubstr("dropout: must be below 1"));
 }

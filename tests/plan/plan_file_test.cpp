@@ -199,7 +199,7 @@ TEST(PlanNotes, SayHowManyTokensAllPartsOfTheVocabularyHave) {
 
 TEST(PlanFile, DegreesThatFillNoClusterAreReadAndLeftToLegality) {
   const Plan plan = plan_with(
-      "parallel: {tensor: 1e9, pipeline: 1e9, context: 1e9, data: 1e9, expert: 1e9}\n"
+      "parallel: {tensor: 1e6, pipeline: 1e6, context: 1e6, data: 1e6, expert: 1e6}\n"
       "sharding: IIG\n");
   EXPECT_EQ(plan.sharding.group, 1);
 }
@@ -212,7 +212,7 @@ TEST(PlanFile, RefusesWhatIsMalformed) {
   EXPECT_THAT(plan_refused("layers: [40, -1]\n"), HasSubstr("layers.1: must be an integer from 0"));
   EXPECT_THAT(plan_refused("sharding: {group: 2}\n"), HasSubstr("the key 'states' is missing"));
   EXPECT_THAT(plan_refused("sharding: {states: IIG, group: rack}\n"),
-              HasSubstr("sharding.group: must be an integer from 1 to 1073741824 or 'node'"));
+              HasSubstr("sharding.group: must be an integer from 1 to 1048576 or 'node'"));
   EXPECT_THAT(plan_refused("sharding: {states: IIG, group: 0}\n"), HasSubstr("sharding.group"));
   EXPECT_THAT(plan_refused("recompute: every\n"),
               HasSubstr("must be one of none, selective, full"));

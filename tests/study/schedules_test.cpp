@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -183,6 +185,32 @@ TEST(StudySchedules, RefuseWithAReason) {
   EXPECT_TRUE(plays.at(schedule::ScheduleKind::kFolded).refused.empty());
   pipeline.paired_s = -1;
   EXPECT_THROW(study_schedules(pipeline), Error);
+}
+
+TEST(StudySchedules, RefuseTimesThatNoSumShows) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double forward_s : {0.0, -1.0, 2e9, 1e308, kInfinity, std::nan(""), 1e-7, 1e8}) {
+    schedule::UniformPipeline pipeline = kFour;
+    pipeline.forward_s = forward_s;
+    EXPECT_THROW(study_schedules(pipeline), Error) << forward_s;
+  }
+  schedule::UniformPipeline pipeline = kFour;
+  pipeline.stages = kMostStages + 1;
+  EXPECT_THROW(study_schedules(pipeline), Error);
+}
+
+TEST(StudySchedules, PlayTheLargestRatio) {
+  for (const double forward_s : {2e-6, 1e6}) {
+    schedule::UniformPipeline pipeline = kFour;
+    pipeline.forward_s = forward_s;
+    pipeline.paired_s.reset();
+    for (const double weight_s : {0.0, 1.0, 2.0}) {
+      pipeline.weight_s = weight_s;
+      for (const SchedulePlay& play : study_schedules(pipeline)) {
+        if (play.refused.empty()) EXPECT_GE(play.makespan_s, 8 * (forward_s + 2) * (1 - 1e-9));
+      }
+    }
+  }
 }
 
 }  // namespace

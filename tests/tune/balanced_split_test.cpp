@@ -74,6 +74,54 @@ TEST(BalancedSplit, DealsOutAllLayers) {
   EXPECT_GT(splits, 20);
 }
 
+/// Layers of a second each, given one by one to the position that has least, there to the chunk
+/// that has least; of equal ones the last.
+Layers one_by_one(double head_s, std::int64_t layers, std::int64_t pipeline, std::int64_t chunks) {
+  const std::int64_t share = layers / (pipeline * chunks);
+  const std::int64_t least = share - share / 2;
+  Layers split(static_cast<std::size_t>(pipeline * chunks), least);
+  std::vector<double> position_s(static_cast<std::size_t>(pipeline),
+                                 static_cast<double>(least * chunks));
+  position_s.back() += head_s;
+  const auto last_least = [](std::size_t count, const auto& seconds) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < count; ++i) best = seconds(i) <= seconds(best) ? i : best;
+    return best;
+  };
+  for (std::int64_t rest = layers - least * pipeline * chunks; rest > 0; --rest) {
+    const std::size_t position =
+        last_least(position_s.size(), [&](std::size_t i) { return position_s[i]; });
+    const auto place = [&](std::size_t i) {
+      return i * static_cast<std::size_t>(pipeline) + position;
+    };
+    const std::size_t chunk = last_least(static_cast<std::size_t>(chunks), [&](std::size_t i) {
+      return static_cast<double>(split[place(i)]) + (place(i) + 1 == split.size() ? head_s : 0);
+    });
+    ++split[place(chunk)];
+    position_s[position] += 1;
+  }
+  return split;
+}
+
+TEST(BalancedSplit, DealsManyLayersAtOnceAsOneByOne) {
+  std::int64_t splits = 0;
+  for (const std::int64_t layers : {61, 126, 250, 1000, 2000}) {
+    for (const std::int64_t pipeline : {2, 4, 8, 16}) {
+      for (const std::int64_t chunks : {2, 3, 5, 10}) {
+        for (const double head_s : {1.3, 7.7, 300.5}) {
+          const Layers split =
+              split_of(head_s, layers, pipeline,
+                       {.kind = schedule::ScheduleKind::kInterleaved, .chunks = chunks});
+          if (split.empty()) continue;
+          ++splits;
+          EXPECT_EQ(split, one_by_one(head_s, layers, pipeline, chunks));
+        }
+      }
+    }
+  }
+  EXPECT_GT(splits, 50);
+}
+
 // What two strands run side by side is layers.
 TEST(BalancedSplit, LeavesChunksOfAPositionEqualForTwoStrands) {
   const Layers split =

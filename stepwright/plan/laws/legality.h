@@ -47,6 +47,7 @@ enum class Rule : std::uint8_t {
   kDualPipeMicroBatches,
   kVocabularyStep,
   kStrandsNeedMicroBatches,
+  kStepPasses,
   kShardingStrategy,
   kShardingGroup,
   kExpertShardingGroup,

@@ -298,6 +298,22 @@ void repair_groups(Repairs& repairs) {
   repairs.plans({least});
   repair_rounds(repairs);
 }
+
+/// Passes of a step, each a micro-batch through a chunk: they are played and listed one by one.
+constexpr std::int64_t kMostPasses = std::int64_t{1} << 18;
+
+bool too_many_passes(const Job& job, const Plan& plan) {
+  const std::int64_t chunks = plan.parallel.pipeline * plan.schedule.chunks;
+  return micro_batches(job, plan) > kMostPasses / chunks;
+}
+
+std::string passes_values(const Job& job, const Plan& plan) {
+  return fmt::format(
+      "micro-batches {} x pipeline {} x chunks {} are more than {} passes of a step, which are "
+      "played one by one",
+      micro_batches(job, plan), plan.parallel.pipeline, plan.schedule.chunks, kMostPasses);
+}
+
 /// Some fill both of their ways before their steady state begins.
 std::int64_t least_micro_batches(const Plan& plan) {
   return traits(plan).least_rounds * plan.parallel.pipeline;
@@ -353,7 +369,10 @@ constexpr Law kScheduleLaws[] = {
      /*not_covered=*/true},
     {Rule::kStrandsNeedMicroBatches, "strands-need-micro-batches",
      "two strands need at least 2 micro-batches", strands_of_one, strands_of_one_values,
-     repair_strands_of_one}};
+     repair_strands_of_one},
+    {Rule::kStepPasses, "step-passes",
+     "micro-batches x pipeline x chunks are at most 262,144 passes of a step", too_many_passes,
+     passes_values, repair_rounds}};
 
 }  // namespace
 

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "stepwright/core/error.h"
 #include "stepwright/huggingface/weights.h"
-#include "stepwright/runtime/launch/whole_number.h"
+#include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::runtime {
 namespace {
@@ -24,7 +23,15 @@ struct TrainFlag {
       value;
   const char* type;  ///< What stands for its value in the help; of a flag nothing does.
   const char* help;
+  NumberRange range = {};  ///< Of a number.
 };
+
+constexpr NumberRange kCounts{0, 1e15};
+constexpr NumberRange kProcesses{1, 4096};
+constexpr NumberRange kFactors{1, 1e9};
+constexpr NumberRange kRates{0, 1e9};
+constexpr NumberRange kMoments{0, 1 - 1e-12};
+constexpr NumberRange kWaits{.low = 0, .high = kLongestWait, .above = true};
 
 constexpr const char* kRanks = "--ranks";  // of the launcher alone
 
@@ -32,12 +39,12 @@ constexpr TrainFlag kFlags[] = {
     {"--data", &TrainOptions::data, "FILE",
      "Text (a token a byte), raw tokens, or Megatron's .bin"},
     {"--data-format", &TrainOptions::data_format, "FORMAT", "text, uint16, uint32 or megatron"},
-    {"--steps", &TrainOptions::steps, "N", "Steps to train"},
-    {kRanks, &TrainOptions::ranks, "N", "Processes to start on this machine"},
+    {"--steps", &TrainOptions::steps, "N", "Steps to train", kCounts},
+    {kRanks, &TrainOptions::ranks, "N", "Processes to start on this machine", kProcesses},
     {"--device", &TrainOptions::device, "DEVICE",
      "cpu, cuda, or auto: CUDA where build and machine have it"},
     {"--seed", &TrainOptions::seed, "S", "Of initial weights and of the order of samples"},
-    {"--timeout", &TrainOptions::timeout_s, "S", "Seconds to wait for another rank"},
+    {"--timeout", &TrainOptions::timeout_s, "S", "Seconds to wait for another rank", kWaits},
     {"--ledger", &TrainOptions::ledger, "FILE", "Write what was sent"},
     {"--metrics", &TrainOptions::metrics, "FILE", "Write a line of JSON for each step"},
     {"--weights", &TrainOptions::weights, "FILE",
@@ -57,28 +64,34 @@ constexpr TrainFlag kFlags[] = {
     {"--hold", &TrainOptions::hold, "",
      "Emulate: wait the priced time of each computation, send all messages"},
     {"--scale", &TrainOptions::scale, "S",
-     "With --hold: divides the times of computations and the bytes of messages"},
+     "With --hold: divides the times of computations and the bytes of messages", kFactors},
     {"--pace", &TrainOptions::pace, "P",
      "On a CPU: a computation lasts so many times the processor time that it takes, for "
-     "more ranks than processors"},
+     "more ranks than processors",
+     kFactors},
     {"--checkpoint", &TrainOptions::checkpoint, "DIR", "Write checkpoints into this directory"},
     {"--checkpoint-every", &TrainOptions::checkpoint_every, "N",
-     "Steps between checkpoints; 0: only after the last step"},
+     "Steps between checkpoints; 0: only after the last step", kCounts},
     {"--keep-checkpoints", &TrainOptions::keep_checkpoints, "N",
-     "Checkpoints that stay when a new one is committed; 0: all"},
+     "Checkpoints that stay when a new one is committed; 0: all", kCounts},
     {"--resume", &TrainOptions::resume, "",
      "Go on from the last checkpoint in --checkpoint, if there is one, under any plan"},
     {"--skip-nan", &TrainOptions::skip_nan, "",
      "Leave out the update of a step whose gradients are no numbers, and go on"},
-    {"--lr", &TrainOptions::learning_rate, "RATE", "Learning rate after the warm-up"},
-    {"--min-lr", &TrainOptions::least_learning_rate, "RATE", "Learning rate at the last step"},
-    {"--warmup", &TrainOptions::warmup_steps, "N", "Steps of warm-up"},
+    {"--lr", &TrainOptions::learning_rate, "RATE", "Learning rate after the warm-up", kRates},
+    {"--min-lr", &TrainOptions::least_learning_rate, "RATE", "Learning rate at the last step",
+     kRates},
+    {"--warmup", &TrainOptions::warmup_steps, "N", "Steps of warm-up", kCounts},
     {"--decay", &TrainOptions::decay, "KIND", "constant, linear or cosine"},
-    {"--beta1", &TrainOptions::beta1, "B", "Of Adam's first moment"},
-    {"--beta2", &TrainOptions::beta2, "B", "Of Adam's second moment"},
-    {"--epsilon", &TrainOptions::epsilon, "E", "Of Adam"},
-    {"--weight-decay", &TrainOptions::weight_decay, "D", "Of all but adam, adam_bf16 and sgd"},
-    {"--clip", &TrainOptions::clip, "NORM", "Largest norm of the gradients; 0: any"}};
+    {"--beta1", &TrainOptions::beta1, "B", "Of Adam's first moment", kMoments},
+    {"--beta2", &TrainOptions::beta2, "B", "Of Adam's second moment", kMoments},
+    {"--epsilon", &TrainOptions::epsilon, "E", "Of Adam", kRates},
+    {"--weight-decay",
+     &TrainOptions::weight_decay,
+     "D",
+     "Of all but adam, adam_bf16 and sgd",
+     {-1e9, 1e9}},
+    {"--clip", &TrainOptions::clip, "NORM", "Largest norm of the gradients; 0: any", kRates}};
 
 void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
   app.add_flag(flag.name, value, flag.help);
@@ -86,6 +99,11 @@ void add_flag(CLI::App& app, const TrainFlag& flag, bool& value) {
 template <class Value>
 void add_flag(CLI::App& app, const TrainFlag& flag, Value& value) {
   CLI::Option* option = app.add_option(flag.name, value, flag.help)->type_name(flag.type);
+  if constexpr (std::is_same_v<Value, double>) option->check(number_in(flag.range));
+  if constexpr (std::is_same_v<Value, std::int64_t>) {
+    option->check(whole_number(static_cast<std::int64_t>(flag.range.low),
+                               static_cast<std::int64_t>(flag.range.high)));
+  }
   if constexpr (std::is_unsigned_v<Value>) option->check(whole_number());
 }
 
@@ -130,31 +148,18 @@ void check(const TrainOptions& o) {
   };
   if (o.hold) check_held(o);
   need(o.hold || !o.data.empty(), "--data", "a file to train on is required (or --hold)");
-  need(std::isfinite(o.scale) && o.scale >= 1, "--scale", "at least 1");
   need(o.hold || o.scale == 1, "--scale", "goes with --hold");
-  need(std::isfinite(o.pace) && o.pace >= 1, "--pace", "at least 1");
   need(o.pace == 1 || o.device != "cuda", "--pace", "goes with the CPU");
-  need(o.steps >= 0, "--steps", "at least 0");
   need(o.device == "auto" || o.device == "cpu" || o.device == "cuda", "--device",
        fmt::format("'{}' is none of auto, cpu, cuda", o.device));
-  need(o.ranks >= 0, "--ranks", "at least 1");
   need(o.steps > 0 || o.logits.empty(), "--logits", "needs a step (--steps)");
-  need(o.timeout_s >= 1 && o.timeout_s <= 604800, "--timeout", "from 1 second to 604800, a week");
-  need(o.checkpoint_every >= 0, "--checkpoint-every", "at least 0");
   need(o.checkpoint_every == 0 || !o.checkpoint.empty(), "--checkpoint-every",
        "goes with --checkpoint");
-  need(o.keep_checkpoints >= 0, "--keep-checkpoints", "at least 0");
   need(o.keep_checkpoints == 0 || !o.checkpoint.empty(), "--keep-checkpoints",
        "goes with --checkpoint");
   need(!o.resume || !o.checkpoint.empty(), "--resume", "goes with --checkpoint");
   need(o.adapters_from.empty() || !o.weights_from.empty(), "--adapters-from",
        "goes with --weights-from");
-  need(o.learning_rate >= 0, "--lr", "at least 0");
-  need(o.warmup_steps >= 0, "--warmup", "at least 0");
-  need(o.clip >= 0, "--clip", "at least 0");
-  need(o.beta1 >= 0 && o.beta1 < 1, "--beta1", "from 0 to below 1");
-  need(o.beta2 >= 0 && o.beta2 < 1, "--beta2", "from 0 to below 1");
-  need(o.epsilon >= 0, "--epsilon", "at least 0");
   const bool known = o.decay == "constant" || o.decay == "linear" || o.decay == "cosine";
   need(known, "--decay", fmt::format("'{}' is none of constant, linear, cosine", o.decay));
 }

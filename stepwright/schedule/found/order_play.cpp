@@ -301,7 +301,9 @@ std::vector<OrderPlay::Node> OrderPlay::critical() const {
   std::vector<Node> chain{own};
   while (start_s(own) > 0) {
     const Node before = lane_[0][at(own)];
-    own = before != kNone && end_s(before) >= start_s(own) ? before : awaited_[0][at(own)];
+    const Node awaited = awaited_[0][at(own)];
+    own = before != kNone && (awaited == kNone || end_s(before) >= start_s(own)) ? before : awaited;
+    if (own == kNone) break;  // A start that is not finite follows from nothing.
     chain.push_back(own);
   }
   return chain;

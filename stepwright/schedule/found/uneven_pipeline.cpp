@@ -10,6 +10,28 @@ namespace {
 /// Sums of sizes differ by less.
 constexpr double kSizeRounding = 1e-9;
 constexpr double kNanosecond = 1e-9;
+/// A part takes at least this share of the longest: sums of times then tell any two apart.
+constexpr double kShortest = 1e-7;
+
+/// Lengthens parts that no sum of times would show. Chunks without weight gradients have none.
+TurnSeconds told_apart(TurnSeconds seconds) {
+  double longest_s = 0;
+  for (const std::vector<PartSeconds>& position : seconds.parts) {
+    for (const PartSeconds& part : position) {
+      longest_s = std::max({longest_s, part.forward, part.backward, part.data + part.weight});
+    }
+  }
+  const double least_s = longest_s > 0 ? longest_s * kShortest : kNanosecond;
+  for (std::vector<PartSeconds>& position : seconds.parts) {
+    for (PartSeconds& part : position) {
+      for (double* own_s : {&part.forward, &part.backward, &part.data}) {
+        *own_s = std::max(*own_s, least_s);
+      }
+      if (part.weight > 0) part.weight = std::max(part.weight, least_s);
+    }
+  }
+  return seconds;
+}
 
 }  // namespace
 
@@ -20,7 +42,7 @@ UnevenPipeline evenly_held(const Placement& placement, std::int64_t micro_batche
   const double held = activations * static_cast<double>(chunks);
   return {.placement = placement,
           .micro_batches = micro_batches,
-          .seconds = std::move(seconds),
+          .seconds = told_apart(std::move(seconds)),
           .kept = {positions, std::vector<KeptSize>(chunks)},
           .room = std::vector<double>(positions, std::floor(held + kSizeRounding))};
 }
@@ -48,6 +70,7 @@ UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placeme
     pipeline.kept[position][chunk] = {.forward = static_cast<double>(load.forward_bytes),
                                       .weight = static_cast<double>(load.weight_bytes)};
   }
+  pipeline.seconds = told_apart(std::move(pipeline.seconds));
   return pipeline;
 }
 

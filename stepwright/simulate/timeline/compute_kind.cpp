@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "stepwright/step/work.h"
+
 namespace stepwright::simulate {
 namespace {
 
@@ -24,6 +26,36 @@ ComputeKind kind_in_layer(step::OperatorKind kind) {
 bool is_of_vocabulary(const step::Item& item) {
   return item.units.size() == 1 &&
          (item.units.front() == step::kEmbeddingUnit || item.units.front() == step::kHeadUnit);
+}
+
+bool multiplies(step::OperatorKind kind) {
+  switch (kind) {
+    case step::OperatorKind::kLinear:
+    case step::OperatorKind::kGroupedLinear:
+    case step::OperatorKind::kAttention:
+    case step::OperatorKind::kScores:
+    case step::OperatorKind::kAttendValues: return true;
+    default: return false;
+  }
+}
+
+double useful_flops(const step::StepProgram& program, const step::Sequence& sequence) {
+  double sum = 0;
+  for (const step::Item& item : sequence.items) {
+    for (const step::Operator& op :
+         program.templates[static_cast<std::size_t>(item.which)].operators) {
+      if (op.stream != step::Stream::kCompute || op.phase == step::Phase::kRecompute) continue;
+      if (multiplies(op.kind)) sum += static_cast<double>(op.repeats) * step::flops(op);
+    }
+  }
+  return sum;
+}
+
+/// Slots of a step by the sequence that they run.
+std::vector<double> times_of_sequences(const step::Stage& stage) {
+  std::vector<double> times(stage.sequences.size(), 0);
+  for (const step::Slot& slot : stage.schedule) ++times[static_cast<std::size_t>(slot.sequence)];
+  return times;
 }
 
 ComputeSplit of_sequence(const step::StepProgram& program, const step::Sequence& sequence,
@@ -50,8 +82,7 @@ ComputeSplit of_sequence(const step::StepProgram& program, const step::Sequence&
 
 ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
                              const Prices& prices) {
-  std::vector<double> times(stage.sequences.size(), 0);
-  for (const step::Slot& slot : stage.schedule) ++times[static_cast<std::size_t>(slot.sequence)];
+  const std::vector<double> times = times_of_sequences(stage);
   ComputeSplit sum;
   for (std::size_t i = 0; i < stage.sequences.size(); ++i) {
     const step::Sequence& sequence = stage.sequences[i];
@@ -61,6 +92,16 @@ ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage
       sum.all[kind] += times[i] * once.all[kind];
       sum.recomputed[kind] += times[i] * once.recomputed[kind];
     }
+  }
+  return sum;
+}
+
+double useful_flops(const step::StepProgram& program, const step::Stage& stage) {
+  const std::vector<double> times = times_of_sequences(stage);
+  double sum = 0;
+  for (std::size_t i = 0; i < stage.sequences.size(); ++i) {
+    if (stage.sequences[i].direction == schedule::Direction::kUpdate) continue;
+    sum += times[i] * useful_flops(program, stage.sequences[i]);
   }
   return sum;
 }

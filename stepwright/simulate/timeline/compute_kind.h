@@ -39,4 +39,8 @@ struct ComputeSplit {
 ComputeSplit compute_seconds(const step::StepProgram& program, const step::Stage& stage,
                              const Prices& prices);
 
+/// FLOPs of the matrix products and the attention of a stage over a step as its kernels compute
+/// them: without what lies behind a causal mask, and without repeats of a forward.
+double useful_flops(const step::StepProgram& program, const step::Stage& stage);
+
 }  // namespace stepwright::simulate

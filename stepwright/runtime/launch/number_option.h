@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the name that CLI11 gave itself
+class Validator;
+}
+
+namespace stepwright::runtime {
+
+/// The longest time that an option lets a program wait, in seconds: 30 days.
+inline constexpr double kLongestWait = 30 * 86'400.0;
+
+/// The numbers that an option takes. Every option that holds a number has such a range: what reads
+/// options by itself takes NaN, infinity, hexadecimal digits and what does not fit.
+struct NumberRange {
+  double low = 0;
+  double high = 0;
+  bool above = false;  ///< True if `low` itself is refused.
+};
+
+/// Takes an option's value where it is a finite number of this range, written as in files: `0.5`,
+/// `40e6`. The message names the value and the range.
+CLI::Validator number_in(const NumberRange& range);
+
+/// Takes an option's value where it is a whole number from `low` to `high`, in decimal digits.
+CLI::Validator whole_number(std::int64_t low, std::int64_t high);
+/// The same of numbers that fill 64 bits without a sign.
+CLI::Validator whole_number();
+
+}  // namespace stepwright::runtime
