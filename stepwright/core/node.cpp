@@ -14,6 +14,8 @@
 namespace stepwright {
 namespace {
 
+constexpr std::size_t kLongestShownPath = 1000;
+
 /// Finds a value by its address and leaves its path. Only messages need it, so no node carries one.
 bool path_to(const Tree& from, const Tree* target, std::string& path) {
   if (&from == target) return true;
@@ -34,8 +36,9 @@ void forget_positions(Tree& tree) {
 }
 
 std::string place(const std::string& file, const Tree& at) {
-  if (at.line == 0) return file;
-  return fmt::format("{}:{}:{}", file, at.line, at.column);
+  const std::string shown = printable(file, kLongestShownPath);
+  if (at.line == 0) return shown;
+  return fmt::format("{}:{}:{}", shown, at.line, at.column);
 }
 
 InputPlace error_place(const std::string& file, const Tree& at, std::string field) {
@@ -47,7 +50,7 @@ InputPlace error_place(const std::string& file, const Tree& at, std::string fiel
 }
 
 std::string joined(const std::string& place, const std::string& path) {
-  return path.empty() ? place : place + ": " + printable(path, 1000);
+  return path.empty() ? place : place + ": " + printable(path, kLongestShownPath);
 }
 
 std::string integers_of(std::int64_t low, std::int64_t high) {
