@@ -4,7 +4,9 @@
 
 #include <vector>
 
+#include "stepwright/core/name.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::cluster {
 
@@ -19,7 +21,7 @@ void read_count(Node node, std::string_view key, std::int64_t high, std::int64_t
 void read_name(Node node, std::string_view key, std::string& value) {
   if (!value.empty() && !node.find(key)) return;
   const Node name = node.get(key);
-  value = name.text();
+  value = stepwright::read_name(name);
   if (value.empty()) name.fail("must not be empty");
 }
 
@@ -29,7 +31,7 @@ void check_keys(Node node, Place place, std::string_view version,
   if (place == Place::kFile) {
     const Node stated = node.get("stepwright");
     if (stated.text() != version) {
-      stated.fail(fmt::format("must be {} here; it is '{}'", version, stated.text()));
+      stated.fail(fmt::format("must be {} here; it is '{}'", version, printable(stated.text())));
     }
     known.insert(known.begin(), "stepwright");
   }
@@ -39,7 +41,7 @@ void check_keys(Node node, Place place, std::string_view version,
 void fail_unknown(Node node, std::string_view kind, std::span<const EmbeddedFile> files,
                   std::string_view also) {
   const std::vector<std::string_view> names = names_of(files);
-  node.fail(fmt::format("unknown {} '{}'{} (allowed: {}; {})", kind, node.text(),
+  node.fail(fmt::format("unknown {} '{}'{} (allowed: {}; {})", kind, printable(node.text()),
                         hint_of(node.text(), names), list_of(names), also));
 }
 

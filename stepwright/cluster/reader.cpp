@@ -7,6 +7,7 @@
 #include "stepwright/cluster/description.h"
 #include "stepwright/cluster/fields.h"
 #include "stepwright/cluster/profile_files.h"
+#include "stepwright/core/name.h"
 
 namespace stepwright::cluster {
 namespace {
@@ -128,7 +129,7 @@ void read_keys(Node node, ClusterDescription& cluster) {
   if (const auto all_reduce = node.find("all_reduce")) {
     cluster.all_reduce_bytes_per_s = read_quantity(*all_reduce, Quantity::kRate, 1, kMost);
   }
-  if (const auto fit = node.find("fit")) cluster.fit = fit->text();
+  if (const auto fit = node.find("fit")) cluster.fit = stepwright::read_name(*fit);
 }
 
 /// Other words that people use for a key, and the key.
@@ -171,7 +172,7 @@ class Reader {
     if (++depth_ > kMaxProfileDepth) {
       node.fail(fmt::format("profiles name each other more than {} deep", kMaxProfileDepth));
     }
-    const std::string name = node.text();
+    const std::string name = stepwright::read_name(node, kLongestPath);
     if (const EmbeddedFile* file = find_embedded(embedded_clusters(), name)) {
       const Document document = Document::parse(file->text, name + ".yaml");
       return read(document.root(), Place::kFile, {});

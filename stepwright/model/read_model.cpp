@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "stepwright/core/name.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
@@ -84,7 +85,7 @@ Architecture read_file(const fs::path& path, std::vector<std::string>* notes) {
 }
 
 Architecture read_named(Node node, const fs::path& directory, std::vector<std::string>* notes) {
-  const std::string text = node.text();
+  const std::string text = read_name(node, kLongestPath);
   if (auto model = built_in_model(text)) return *std::move(model);
   const fs::path path = directory / text;
   std::error_code ignored;
