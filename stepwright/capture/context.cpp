@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/capture/valid_utf8.h"
 
 namespace stepwright::capture {
 namespace {
