@@ -16,6 +16,7 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/parse_error_text.h"
+#include "stepwright/cli/text_stream.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
@@ -160,16 +161,18 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 
 int run_command_line(int argc, char** argv, const std::filesystem::path& stand_in) {
   const Logger log([](const char* level, const std::string& text) {
-    std::cerr << fmt::format("stepwright: {}: {}\n", level, text) << std::flush;
+    std::cerr << fmt::format("stepwright: {}: {}\n", level, plain_text(text)) << std::flush;
   });
   const bool seen = ::isatty(STDERR_FILENO) == 1;
   const bool answered = seen && ::isatty(STDIN_FILENO) == 1;
+  TextStream out(std::cout);
   try {
     run_command({argv + std::min(argc, 1), argv + argc},
-                {.out = std::cout,
+                {.out = out,
                  .log = log,
                  .terminal = seen ? &std::cerr : nullptr,
                  .keyboard = answered ? &std::cin : nullptr,
+                 .relayed = &std::cout,
                  .stand_in = stand_in});
     return 0;
   } catch (const Error& error) {
