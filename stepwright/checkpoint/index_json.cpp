@@ -10,6 +10,7 @@
 #include "stepwright/checkpoint/index.h"
 #include "stepwright/checkpoint/safetensors.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::checkpoint {
 namespace {
@@ -18,7 +19,8 @@ using IndexJson = nlohmann::ordered_json;
 constexpr std::string_view kIndexVersion = "checkpoint/1";
 
 [[noreturn]] void refuse_index(const std::filesystem::path& path, const std::string& what) {
-  fail_input(fmt::format("{}: {}", path.string(), what));
+  constexpr std::size_t kLongest = 1000;
+  fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
 }
 
 IndexJson pieces_json(const std::vector<Piece>& pieces) {

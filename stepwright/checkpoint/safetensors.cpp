@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::checkpoint {
 namespace {
@@ -28,7 +29,8 @@ constexpr NamedSize kElementTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF1
                                        {"U32", 4}, {"U64", 8}, {"BOOL", 1}};
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
-  fail_input(fmt::format("{}: {}", path.string(), what));
+  constexpr std::size_t kLongest = 1000;
+  fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
 }
 
 /// A number of the header: an integer that no signed 64-bit arithmetic overflows on.

@@ -16,6 +16,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/core/output_path.h"
 #include "stepwright/core/table.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/huggingface/exporter.h"
 
 namespace stepwright::cli {
@@ -58,10 +59,12 @@ std::string checkpoint_text(const std::filesystem::path& path,
   }
   return fmt::format("{}: step {}, {} sequences read, {} files, {} of {} ({})\n\n{}\n{}",
                      path.string(), index.run.step, index.run.samples, index.files.size(),
-                     format_bytes(bytes), index.dtype, fmt::join(index.states, ", "),
-                     to_text(table), index.run.plan);
+                     format_bytes(bytes), printable(index.dtype),
+                     printable(fmt::format("{}", fmt::join(index.states, ", "))), to_text(table),
+                     index.run.plan);
 }
 
+constexpr std::size_t kLongestFlaw = 1000;
 constexpr std::uint64_t kShardBytes = 5'000'000'000;
 
 class Checkpoint : public Command {
@@ -158,7 +161,8 @@ class Checkpoint : public Command {
   }
 
   void verify(const Console& console, const std::filesystem::path& path) const {
-    const std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(path);
+    std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(path);
+    for (std::string& flaw : flaws) flaw = printable(flaw, kLongestFlaw);
     if (!flaws.empty()) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));
     }

@@ -53,6 +53,11 @@ std::string joined(const std::string& place, const std::string& path) {
   return path.empty() ? place : place + ": " + printable(path, kLongestShownPath);
 }
 
+/// A message with what it quotes of a file on one line.
+std::string on_one_line(std::string_view message) {
+  return printable(message, std::string_view::npos);
+}
+
 std::string integers_of(std::int64_t low, std::int64_t high) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
@@ -217,11 +222,12 @@ Tree Node::tree() const {
 Tree Node::placed_tree() const { return *tree_; }
 
 void Node::fail(std::string_view message) const {
-  fail_input(fmt::format("{}: {}", where(), message), error_place(content_->name, *tree_, path()));
+  fail_input(fmt::format("{}: {}", where(), on_one_line(message)),
+             error_place(content_->name, *tree_, path()));
 }
 
 void Node::fail_unsupported(std::string_view message) const {
-  stepwright::fail_unsupported(fmt::format("{}: {}", where(), message),
+  stepwright::fail_unsupported(fmt::format("{}: {}", where(), on_one_line(message)),
                                error_place(content_->name, *tree_, path()));
 }
 

@@ -191,9 +191,12 @@ class Names(unittest.TestCase):
             f"gl{HOSTILE}oo,all_reduce,1,2,1,8,0,1",
             f"gloo,{HOSTILE},1,2,1,8,0,1",
             f"gloo,all_reduce,{HOSTILE},2,1,8,0,1",
+            '"a\nstepwright: error: forged",all_reduce,1,2,1,8,0,1',
         ):
             self.write("m.csv", f"{header}\n{row}\n")
-            self.assertIn("m.csv:2", self.refused("fit", "m.csv", "-o", "o.json"))
+            messages = self.refused("fit", "m.csv", "-o", "o.json")
+            self.assertIn("m.csv:2", messages)
+            self.assertEqual(messages.count("\n"), 1)
         self.write("m.csv", f"{HOSTILE},{HOSTILE}\n1,2\n")
         self.refused("fit", "m.csv", "-o", "o.json")
 
@@ -211,10 +214,12 @@ class Names(unittest.TestCase):
             f"--optimizer '{word}'",
             f'--seed "${{{word}}}"',
             f"--num-layers '{word}'",
+            "--tokenizer-type 'a\nforged' --other 'b\nforged' '--c\nforged' d",
         ):
             self.write("train.sh", script + more + "\n")
-            self.run_command("import", "train.sh", "--cluster", "dgx-h100")
-            self.run_command("check", "train.sh", "--cluster", "dgx-h100")
+            for command in ("import", "check"):
+                _, answer, messages = self.run_command(command, "train.sh", "--cluster", "dgx-h100")
+                self.assertNotIn("\nforged", answer + messages)
         for name, text in (
             ("t.toml", f'[model]\nname = "x" {HOSTILE}\n'),
             (
@@ -236,10 +241,12 @@ class Names(unittest.TestCase):
             ("c.yaml", f'"{HOSTILE}": [\n'),
             ("c.yaml", b'stepwright: job/1\n"\\e[2J": 1\n'),
             ("c.yaml", b'stepwright: "\\e[2J\\u202e"\n'),
+            ("c.yaml", b'stepwright: "job/1\\nstepwright: error: forged"\n'),
             ("index.json", '{"stepwright": "checkpoint/1", "xxh3": "\\u001b[2J", "content": {}}'),
         ):
             self.write(name, content)
-            self.assertNotEqual(self.run_command("tune", name)[0], 0)
+            code, _, messages = self.run_command("tune", name)
+            self.assertEqual((code, messages.count("\n")), (2, 1), messages)
             self.assertNotEqual(self.run_command("checkpoint", "show", ".")[0], 0)
 
     def test_advice_is_quoted_for_a_shell(self):
