@@ -16,9 +16,9 @@
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/parse_error_text.h"
-#include "stepwright/cli/text_stream.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/text_stream.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::cli {

@@ -1,11 +1,12 @@
-#include "stepwright/cli/text_stream.h"
+#include "stepwright/core/text_stream.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "stepwright/core/utf8.h"
 
-namespace stepwright::cli {
+namespace stepwright {
 namespace {
 
 /// Bytes at the end of a text that begin a character of more bytes; 0 if none do.
@@ -32,15 +33,13 @@ TextBuffer::int_type TextBuffer::overflow(int_type c) {
 }
 
 std::streamsize TextBuffer::xsputn(const char* text, std::streamsize size) {
-  std::string all = std::exchange(begun_, {}).append(text, static_cast<std::size_t>(size));
-  const std::size_t begun = begun_bytes(all);
-  begun_ = all.substr(all.size() - begun);
-  all.resize(all.size() - begun);
-  const bool plain = find_unprintable(all) == std::string_view::npos;
-  target_ << (plain ? all : plain_text(all));
+  const std::string all = std::exchange(begun_, {}).append(text, static_cast<std::size_t>(size));
+  const std::size_t whole = all.size() - begun_bytes(all);
+  begun_ = all.substr(whole);
+  target_ << plain_text(std::string_view(all).substr(0, whole));
   return target_ ? size : 0;
 }
 
 int TextBuffer::sync() { return target_.flush() ? 0 : -1; }
 
-}  // namespace stepwright::cli
+}  // namespace stepwright

@@ -4,7 +4,7 @@
 #include <streambuf>
 #include <string>
 
-namespace stepwright::cli {
+namespace stepwright {
 
 /// A buffer that passes text on to another stream as `plain_text` shows it. A character that comes
 /// in several pieces is passed on whole.
@@ -37,4 +37,4 @@ class TextStream : public std::ostream {
   TextBuffer buffer_;
 };
 
-}  // namespace stepwright::cli
+}  // namespace stepwright
