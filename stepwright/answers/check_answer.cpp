@@ -7,6 +7,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/plan/laws/legality.h"
 
@@ -18,9 +19,9 @@ framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
   const GivenFile& first = request.job.files.front();
   if (says_job(first)) {
     fail_input(
-        fmt::format("{0}: is a job, which says no plan to check: `stepwright tune {0}` finds "
+        fmt::format("{0}: is a job, which says no plan to check: `stepwright tune {1}` finds "
                     "one",
-                    first.name),
+                    first.name, quoted_for_shell(first.name)),
         {.file = first.name});
   }
   if (!says_plan(first)) {

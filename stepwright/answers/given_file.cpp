@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/launch_scripts/text.h"
@@ -89,8 +90,8 @@ plan::Job read_job(const GivenFile& file, const std::string& framework) {
   if (plan::is_file_of(document, "plan")) {
     fail_input(
         fmt::format("{0}: is a plan, and tune looks for one: give it a job, or ask what this plan "
-                    "costs with `stepwright predict {0}`",
-                    file.name),
+                    "costs with `stepwright predict {1}`",
+                    file.name, quoted_for_shell(file.name)),
         {.file = file.name});
   }
   if (!framework.empty()) document = with_framework(std::move(document), framework);
@@ -101,9 +102,9 @@ plan::PlannedJob read_plan(const GivenFile& file, const plan::Framework& unsaid)
   const Document document = document_of(file);
   if (plan::is_file_of(document, "job")) {
     fail_input(
-        fmt::format("{0}: is a job, and a plan is needed: run `stepwright tune {0} -o plan.yaml`, "
+        fmt::format("{0}: is a job, and a plan is needed: run `stepwright tune {1} -o plan.yaml`, "
                     "then give plan.yaml",
-                    file.name),
+                    file.name, quoted_for_shell(file.name)),
         {.file = file.name});
   }
   return plan::read_plan(document, folder_of(file), unsaid);

@@ -8,11 +8,14 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_path.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::answers {
 std::string json_text(const nlohmann::ordered_json& json) {
   constexpr int kIndent = 2;
-  return json.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  return plain_text(
+             json.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+         '\n';
 }
 
 void check_output(const std::string& output, const std::string& input) {

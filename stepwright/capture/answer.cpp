@@ -59,7 +59,7 @@ int ask_for_devices(const Context& context, const Words& words) {
       "The script asks {} how many devices a node has, and nothing says; add --gpus-per-node N.",
       name);
   append_text(context.folder, kNoteEvent, note);
-  std::fprintf(stderr, "%s\n", note.c_str());
+  tell(note);
   return kNotFound;
 }
 

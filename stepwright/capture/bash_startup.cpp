@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "stepwright/capture/context.h"
-#include "stepwright/capture/shell_quoted.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/quoting.h"
 
 namespace stepwright::capture {
 namespace {
@@ -134,8 +134,8 @@ std::string bash_startup(const std::filesystem::path& folder) {
   for (const Tool& tool : all_tools()) {
     if (is_launcher(tool.kind)) launchers += std::string(tool.name) + " ";
   }
-  return fmt::format("_sw_folder={} _sw_deepest={} _sw_launchers={}", shell_quoted(folder.string()),
-                     kDeepest, shell_quoted(launchers)) +
+  return fmt::format("_sw_folder={} _sw_deepest={} _sw_launchers={}",
+                     quoted_for_shell(folder.string()), kDeepest, quoted_for_shell(launchers)) +
          std::string(kBody);
 }
 

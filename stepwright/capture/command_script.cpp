@@ -8,8 +8,9 @@
 #include <string_view>
 
 #include "stepwright/capture/option_words.h"
-#include "stepwright/capture/shell_quoted.h"
 #include "stepwright/capture/tools.h"
+#include "stepwright/core/quoting.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -66,7 +67,7 @@ std::string header_of(const CapturedCommand& command) {
   for (const std::string& option : command.batch_options) {
     if (is_said_otherwise(option)) continue;
     const bool is_long = option.starts_with("--");
-    script += fmt::format("#SBATCH {}\n", is_long ? shell_quoted(option) : option);
+    script += fmt::format("#SBATCH {}\n", is_long ? quoted_for_shell(option) : printable(option));
   }
   return script;
 }
@@ -77,7 +78,7 @@ std::vector<std::string> assignments(const std::map<std::string, std::string>& e
   std::vector<std::string> words;
   for (const auto& [name, value] : environment) {
     if (!is_variable_name(name) || but.contains(name)) continue;
-    words.push_back(fmt::format("{}={}", name, shell_quoted(value)));
+    words.push_back(fmt::format("{}={}", name, quoted_for_shell(value)));
   }
   return words;
 }
@@ -92,7 +93,7 @@ std::string script_of(std::span<const CapturedCommand> commands) {
     for (const std::string& word : assignments(command.environment, shared)) script += word + " ";
     Words words = with_process_count(command);
     words.insert(words.end(), command.argv.begin(), command.argv.end());
-    script += shell_quoted(words) + "\n";
+    script += quoted_for_shell(words) + "\n";
   }
   return script;
 }

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/capture/valid_utf8.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/output_file.h"
 

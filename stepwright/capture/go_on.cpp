@@ -15,6 +15,7 @@
 #include "stepwright/capture/launch_event.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -70,6 +71,11 @@ bool count_level(const Context& context, std::string_view program) {
   return false;
 }
 
+void tell(std::string_view text) {
+  const std::string line = plain_text(text) + "\n";
+  std::fputs(line.c_str(), stderr);
+}
+
 int execute(const std::filesystem::path& program, const Words& words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -77,7 +83,7 @@ int execute(const std::filesystem::path& program, const Words& words) {
   argv.push_back(nullptr);
   ::execv(program.c_str(), argv.data());
   const int error = errno;
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), std::strerror(error));
+  tell(fmt::format("{}: {}", program.string(), std::strerror(error)));
   return error == ENOENT ? kNotFound : kNotRunnable;
 }
 
@@ -106,7 +112,7 @@ int run_really(const Context& context, const Words& words) {
     program = find_real(context, launch_scripts::last_part(words.front()));
   }
   if (program.empty()) {
-    std::fprintf(stderr, "%s: command not found\n", words.front().c_str());
+    tell(fmt::format("{}: command not found", words.front()));
     return kNotFound;
   }
   return execute(program, words);

@@ -25,6 +25,9 @@ int run_really(const Context& context, const Words& words);
 /// Returns the path of a program in PATH that is no stand-in; empty: there is none.
 std::filesystem::path find_real(const Context& context, std::string_view name);
 
+/// Writes a line to standard error, as `plain_text`.
+void tell(std::string_view text);
+
 /// Executes a program in place of this process. Returns 126 or 127 if that fails.
 int execute(const std::filesystem::path& program, const Words& words);
 

@@ -12,7 +12,8 @@
 #include "stepwright/capture/event.h"
 #include "stepwright/capture/named_files.h"
 #include "stepwright/capture/secrets.h"
-#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/capture/valid_utf8.h"
+#include "stepwright/core/quoting.h"
 
 namespace stepwright::capture {
 namespace {
@@ -136,7 +137,7 @@ void record_launch(const Context& context, const Words& argv) {
     append_text(
         context.folder, kNoteEvent,
         fmt::format("Words of {} have bytes that are no UTF-8; each was replaced by U+FFFD.",
-                    shell_quoted(command.argv.front())));
+                    quoted_for_shell(command.argv.front())));
   }
   append_launch(context.folder, command);
 }
@@ -148,7 +149,7 @@ void record_not_run(const Context& context, const Words& words) {
   Words kept = without_secrets(valid_words(words, replaced), secrets, left_out);
   // `wandb login KEY` has its key behind no option.
   if (kept.size() > 2 && kept[0] == "wandb" && kept[1] == "login") kept.resize(2);
-  append_text(context.folder, kNotRunEvent, shell_quoted(kept));
+  append_text(context.folder, kNotRunEvent, quoted_for_shell(kept));
 }
 
 }  // namespace stepwright::capture

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "stepwright/capture/command_script.h"
-#include "stepwright/capture/shell_quoted.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::capture {
@@ -41,7 +41,7 @@ std::string listed(std::span<const CapturedCommand> commands) {
   for (std::size_t i = 0; i < commands.size(); ++i) {
     Words words = commands[i].argv;
     if (words.size() > kShownWords) words.resize(kShownWords);
-    text += fmt::format("\n  {}: {}", i + 1, shell_quoted(words));
+    text += fmt::format("\n  {}: {}", i + 1, quoted_for_shell(words));
   }
   return text;
 }

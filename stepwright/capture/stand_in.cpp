@@ -1,9 +1,9 @@
 #include "stepwright/capture/stand_in.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -21,10 +21,10 @@
 #include "stepwright/capture/launch_tool.h"
 #include "stepwright/capture/processes.h"
 #include "stepwright/capture/python_command.h"
-#include "stepwright/capture/shell_quoted.h"
 #include "stepwright/capture/submit.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/capture/wrapper.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::capture {
@@ -168,7 +168,7 @@ int report(const Context& context, std::string_view name, Words words) {
   } else if (name == kNotRunName) {
     record_not_run(context, words);
   } else {
-    append_text(context.folder, kRanEvent, shell_quoted(words));
+    append_text(context.folder, kRanEvent, quoted_for_shell(words));
   }
   return 0;
 }
@@ -186,14 +186,14 @@ std::optional<int> stand_in(int argc, char** argv) {
     Words words(argv, argv + argc);
     const std::optional<Context> context = read_context();
     if (!context) {
-      std::fprintf(stderr, "%s: the capture that it ran in has ended\n", argv[0]);
+      tell(fmt::format("{}: the capture that it ran in has ended", argv[0]));
       return kStopped;
     }
     if (name == kKeeperName) return keep(*context, Words(words.begin() + 1, words.end()));
     if (reports) return report(*context, name, std::move(words));
     return act(*context, *kind, words);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: stepwright capture: %s\n", argv[0], error.what());
+    tell(fmt::format("{}: stepwright capture: {}", argv[0], error.what()));
     return kStopped;
   }
 }

@@ -194,8 +194,8 @@ int submit(Context context, const Words& words) {
     return go_on(context, submission.command);
   }
   if (names_missing_script(submission)) {
-    std::fprintf(stderr, "%s: error: Unable to open file %s\n", words.front().c_str(),
-                 submission.command.front().c_str());
+    tell(fmt::format("{}: error: Unable to open file {}", words.front(),
+                     submission.command.front()));
     return 1;
   }
   const std::string script = submission.job.script.string();

@@ -24,7 +24,8 @@ constexpr std::size_t kLargestIndex = 1U << 28U;
 constexpr std::int64_t kDeepestIndex = 16;
 
 [[noreturn]] void refuse_index(const std::filesystem::path& path, const std::string& what) {
-  fail_input(fmt::format("{}: {}", path.string(), what));
+  constexpr std::size_t kLongest = 1000;
+  fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
 }
 
 IndexJson pieces_json(const std::vector<Piece>& pieces) {

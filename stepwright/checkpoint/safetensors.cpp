@@ -30,7 +30,8 @@ constexpr NamedSize kElementTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF1
                                        {"U32", 4}, {"U64", 8}, {"BOOL", 1}};
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
-  fail_input(fmt::format("{}: {}", path.string(), what));
+  constexpr std::size_t kLongest = 1000;
+  fail_input(fmt::format("{}: {}", path.string(), printable(what, kLongest)));
 }
 
 [[noreturn]] void refuse_tensor(const std::filesystem::path& path, std::string_view name,

@@ -8,13 +8,13 @@
 #include <string>
 
 #include "stepwright/capture/launch_record.h"
-#include "stepwright/capture/shell_quoted.h"
 #include "stepwright/cli/capture_options.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
@@ -63,7 +63,7 @@ class Capture : public Command {
         return count ? std::to_string(*count) : std::string("?");
       };
       text += fmt::format("{}: {} nodes of {} devices: {}\n", i + 1, extent(command.nodes),
-                          extent(command.devices_per_node), capture::shell_quoted(command.argv));
+                          extent(command.devices_per_node), quoted_for_shell(command.argv));
     }
     for (const std::string& word : captured.not_run) text += fmt::format("not run: {}\n", word);
     for (const std::string& word : captured.ran) text += fmt::format("really ran: {}\n", word);

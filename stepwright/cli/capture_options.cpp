@@ -8,10 +8,11 @@
 #include <ostream>
 
 #include "stepwright/capture/capture.h"
-#include "stepwright/capture/shell_quoted.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cluster/description.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/quoting.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
@@ -29,7 +30,7 @@ void ask(const std::string& command, bool only_launchers, const Console& console
     console.log.info(what);
     return;
   }
-  *console.terminal << what << ". Go on? [y/N] " << std::flush;
+  *console.terminal << plain_text(what) << ". Go on? [y/N] " << std::flush;
   std::string answer;
   std::getline(*console.keyboard, answer);
   if (answer != "y" && answer != "Y" && answer != "yes") fail_input("nothing was run");
@@ -52,7 +53,7 @@ void CaptureOptions::add_to(CLI::App& command) {
 capture::Captured CaptureOptions::capture(const std::vector<std::string>& command,
                                           std::optional<std::int64_t> nodes,
                                           const Console& console) const {
-  ask(capture::shell_quoted(command), only_launchers_, console);
+  ask(quoted_for_shell(command), only_launchers_, console);
   capture::Captured captured =
       capture::capture({.command = command,
                         .nodes = nodes,

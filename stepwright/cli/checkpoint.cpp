@@ -19,6 +19,7 @@
 #include "stepwright/core/quantity.h"
 #include "stepwright/core/table.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/huggingface/exporter.h"
 #include "stepwright/plan/files.h"
 
@@ -62,8 +63,9 @@ std::string checkpoint_text(const std::filesystem::path& path,
   }
   return fmt::format("{}: step {}, {} sequences read, {} files, {} of {} ({})\n\n{}\n{}",
                      path.string(), index.run.step, index.run.samples, index.files.size(),
-                     format_bytes(bytes), index.dtype, fmt::join(index.states, ", "),
-                     to_text(table), index.run.plan);
+                     format_bytes(bytes), printable(index.dtype),
+                     printable(fmt::format("{}", fmt::join(index.states, ", "))), to_text(table),
+                     index.run.plan);
 }
 
 /// A checkpoint whose plan cannot be read goes on nowhere and converts to no format of others.
@@ -74,6 +76,7 @@ void add_flaw_of_plan(const std::filesystem::path& path, std::vector<std::string
   flaws.emplace_back(error.what());
 }
 
+constexpr std::size_t kLongestFlaw = 1000;
 constexpr std::int64_t kShardBytes = 5'000'000'000;
 constexpr double kMostShardBytes = 1e18;
 
@@ -180,6 +183,7 @@ class Checkpoint : public Command {
   void verify(const Console& console, const std::filesystem::path& path) const {
     std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(path);
     if (flaws.empty()) add_flaw_of_plan(path, flaws);
+    for (std::string& flaw : flaws) flaw = printable(flaw, kLongestFlaw);
     if (!flaws.empty()) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));
     }

@@ -18,7 +18,7 @@ class Logger;
 
 /// The streams that a command reads and writes.
 struct Console {
-  std::ostream& out;  ///< The answer.
+  std::ostream& out;  ///< The answer; on a terminal a `TextStream`.
   const Logger& log;  ///< Everything else.
   /// The stream on which progress is shown and questions are asked; null when standard error is no
   /// terminal.
@@ -26,6 +26,8 @@ struct Console {
   /// The stream on which a person answers; null when standard input or standard error is no
   /// terminal.
   std::istream* keyboard = nullptr;
+  /// Where the output of programs that a command runs is passed on as it is; null: `out`.
+  std::ostream* relayed = nullptr;
   /// Texts that are read in place of the files of their names.
   std::span<const answers::GivenFile> texts = {};
   /// A program whose main() calls `capture::stand_in` first; empty: the program that runs.

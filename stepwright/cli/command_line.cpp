@@ -22,6 +22,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/out_of_memory.h"
+#include "stepwright/core/text_stream.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::cli {
@@ -183,17 +184,20 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 int run_command_line(int argc, char** argv, const std::filesystem::path& stand_in) {
   end_where_memory_is_over("stepwright");
   const Logger log([](const char* level, const std::string& text) {
-    std::cerr << fmt::format("stepwright: {}: {}\n", level, text) << std::flush;
+    std::cerr << fmt::format("stepwright: {}: {}\n", level, plain_text(text)) << std::flush;
   });
   const bool seen = ::isatty(STDERR_FILENO) == 1;
   const bool answered = seen && ::isatty(STDIN_FILENO) == 1;
   StandardOutput out;
+  TextStream text(out.stream());
   const int code = code_of_run({argv + std::min(argc, 1), argv + argc},
-                               {.out = out.stream(),
+                               {.out = text,
                                 .log = log,
                                 .terminal = seen ? &std::cerr : nullptr,
                                 .keyboard = answered ? &std::cin : nullptr,
+                                .relayed = &out.stream(),
                                 .stand_in = stand_in});
+  text.flush();
   const int unwritten = out.finish();
   if (unwritten == 0) return code;
   // A reader that has seen enough, as `head` has, needs no word.

@@ -8,9 +8,12 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::cli {
 namespace {
+
+constexpr std::size_t kLongestAssumption = 1000;
 
 std::string place_of(const std::string& file, std::uint32_t line) {
   return line > 0 ? fmt::format("{}:{}", file, line) : file;
@@ -37,11 +40,12 @@ std::string assumed_text(const framework_files::ImportReport& report) {
     if (is_nothing(one.value) && one.why.starts_with("default of ")) continue;
     auto reason = std::ranges::find(reasons, one.why, [](const auto& each) { return each.first; });
     if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
-    reason->second.push_back(fmt::format("{} {}", one.field, one.value));
+    reason->second.push_back(fmt::format("{} {}", one.field, printable(one.value)));
   }
   std::string text;
   for (const auto& [why, fields] : reasons) {
-    text += fmt::format("assumed ({}): {}\n", why, fmt::join(fields, ", "));
+    text += fmt::format("assumed ({}): {}\n", printable(why, kLongestAssumption),
+                        fmt::join(fields, ", "));
   }
   return text;
 }
@@ -54,7 +58,7 @@ std::string unread_text(const framework_files::ImportReport& report, bool names_
   std::vector<std::string> harmless;
   for (const framework_files::UnreadSetting& one : report.not_read) {
     if (one.matters == framework_files::Matters::kNo) {
-      harmless.push_back(one.name);
+      harmless.push_back(printable(one.name));
       continue;
     }
     table.rows.push_back(

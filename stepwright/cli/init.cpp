@@ -21,6 +21,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/json_writer.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
@@ -181,7 +182,7 @@ class Init : public Command {
         return question.check();
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kRuntime) throw;
-        *console.terminal << error.what() << '\n';
+        *console.terminal << plain_text(error.what()) << '\n';
       }
     }
   }

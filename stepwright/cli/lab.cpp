@@ -84,7 +84,8 @@ class LabCommand : public Command {
     if (!warning.empty()) console.log.warn(warning);
     const lab::Lab lab(spec);
     const std::vector<lab::CommandLine> commands(spec.ranks(), command_);
-    const lab::RunResult result = lab.run(commands, {.out = json() ? std::cerr : console.out,
+    std::ostream& relayed = console.relayed != nullptr ? *console.relayed : console.out;
+    const lab::RunResult result = lab.run(commands, {.out = json() ? std::cerr : relayed,
                                                      .err = std::cerr,
                                                      .timeout_s = timeout_s_,
                                                      .grace_s = grace_s_,

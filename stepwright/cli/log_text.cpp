@@ -7,9 +7,13 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::cli {
 namespace {
+
+/// Bytes of a text from a log that are shown.
+constexpr std::size_t kLongestReason = 400;
 
 std::string volume_text(const std::vector<logs::OperationVolume>& rows) {
   Table table{.columns = {{"operation"},
@@ -151,14 +155,16 @@ std::string sources_text(const std::vector<logs::LogSource>& sources) {
   for (const logs::LogSource& source : sources) {
     ++number;
     for (const logs::Unexplained& one : source.first) {
-      text += fmt::format("log {}, line {}: not explained: {}\n", number, one.line, one.reason);
+      text += fmt::format("log {}, line {}: not explained: {}\n", number, one.line,
+                          printable(one.reason, kLongestReason));
     }
     const auto shown = std::ssize(source.first);
     if (source.unexplained > shown) {
       text +=
           fmt::format("log {}: {} more lines not explained\n", number, source.unexplained - shown);
     }
-    for (const std::string& note : source.notes) text += fmt::format("log {}: {}\n", number, note);
+    for (const std::string& note : source.notes)
+      text += fmt::format("log {}: {}\n", number, printable(note, kLongestReason));
   }
   return text;
 }

@@ -6,11 +6,16 @@
 #include <ostream>
 #include <string>
 
+#include "stepwright/core/utf8.h"
+
 namespace stepwright::cli {
 namespace {
 
 /// Back to the first column, and everything after it gone.
 constexpr std::string_view kClear = "\r\x1b[K";
+
+/// Bytes of a text that are shown: more than a line of a terminal has.
+constexpr std::size_t kLongestShown = 1000;
 
 /// "48 s", "3 min", "2.5 h".
 std::string about(double seconds) {
@@ -29,7 +34,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show(std::string_view text) {
   if (terminal_ == nullptr) return;
-  *terminal_ << kClear << text << std::flush;
+  *terminal_ << kClear << printable(text, kLongestShown) << std::flush;
   shown_ = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "stepwright/core/name.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 
@@ -20,7 +21,7 @@ void read_count(Node node, std::string_view key, std::int64_t high, std::int64_t
 void read_name(Node node, std::string_view key, std::string& value) {
   if (!value.empty() && !node.find(key)) return;
   const Node name = node.get(key);
-  value = name.text();
+  value = stepwright::read_name(name);
   if (value.empty()) name.fail("must not be empty");
 }
 
@@ -30,7 +31,7 @@ void check_keys(Node node, Place place, std::string_view version,
   if (place == Place::kFile) {
     const Node stated = node.get("stepwright");
     if (stated.text() != version) {
-      stated.fail(fmt::format("must be {} here; it is '{}'", version, stated.text()));
+      stated.fail(fmt::format("must be {} here; it is '{}'", version, printable(stated.text())));
     }
     known.insert(known.begin(), "stepwright");
   }

@@ -9,6 +9,7 @@
 #include "stepwright/cluster/fields.h"
 #include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 
@@ -132,7 +133,7 @@ void read_keys(Node node, ClusterDescription& cluster) {
   if (const auto all_reduce = node.find("all_reduce")) {
     cluster.all_reduce_bytes_per_s = read_quantity(*all_reduce, Quantity::kRate, 1, kMost);
   }
-  if (const auto fit = node.find("fit")) cluster.fit = fit->text();
+  if (const auto fit = node.find("fit")) cluster.fit = stepwright::read_name(*fit);
 }
 
 /// Other words that people use for a key, and the key.
@@ -166,7 +167,7 @@ class Reader {
     refuse_other_words(node);
     check_keys(node, place, "cluster/1", kKeys);
     if (const auto profile = node.find("profile")) {
-      read_profile(*profile, profile->text(), directory);
+      read_profile(*profile, stepwright::read_name(*profile, kLongestPath), directory);
     }
     read_keys(node, cluster_);
   }
@@ -176,7 +177,7 @@ class Reader {
  private:
   /// PROFILE or PROFILE:NODES, one node where none are said.
   void read_word(Node node, const std::filesystem::path& directory) {
-    const std::string text = node.text();
+    const std::string text = stepwright::read_name(node, kLongestPath);
     const std::size_t colon = std::min(text.rfind(':'), text.size());
     read_profile(node, text.substr(0, colon), directory);
     const IntegerReading nodes =

@@ -8,6 +8,7 @@
 
 #include "stepwright/collective_files/msccl_family.h"
 #include "stepwright/collective_files/thread_blocks.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::collective_files {
 namespace {
@@ -167,7 +168,8 @@ class BlockFile {
 
 void write_head(Xml& algo, const collective::CollectiveSchedule& schedule,
                 const MscclSetting& setting, std::size_t channels) {
-  algo.append_attribute("name") = setting.name.c_str();
+  // XML has no way to say control characters.
+  algo.append_attribute("name") = printable(setting.name, std::string_view::npos).c_str();
   algo.append_attribute("proto") = "Simple";
   algo.append_attribute("nchannels") = channels;
   algo.append_attribute("nchunksperloop") = schedule.pieces;

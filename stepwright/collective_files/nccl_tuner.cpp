@@ -10,6 +10,8 @@
 
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/named.h"
+#include "stepwright/core/quoting.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/plan/grid.h"
 
@@ -89,11 +91,10 @@ const Choice& cheapest(const std::vector<Choice>& list, std::uint64_t size) {
 }
 
 /// A name that a person chose must not end a comment.
-std::string one_line(std::string text) {
-  constexpr std::size_t kLongest = 160;
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
-  if (text.size() > kLongest) text = text.substr(0, kLongest - 3) + "...";
-  return text;
+/// The plugin cuts lines at 255 characters; of a comment the rest would count.
+std::string short_comment(std::string_view text) {
+  constexpr std::size_t kLongest = 157;
+  return as_comment(printable(printable(text, std::string_view::npos), kLongest));
 }
 
 TunerGroup group_of(const cluster::Cluster& cluster, const cluster::GroupLayout& layout,
@@ -166,9 +167,8 @@ std::vector<TunerRange> tuner_ranges(const cost::CollectiveCost& cost,
 
 std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<TunerGroup>& groups,
                            const TunerSetting& setting) {
-  // The plugin cuts lines at 255 characters; of a comment the rest would count.
-  std::string text = fmt::format("# {}\n# cost model: {}\n", one_line(setting.about),
-                                 one_line(cost.fit().value_or("unfitted")));
+  std::string text = fmt::format("{}\n{}\n", short_comment(setting.about),
+                                 short_comment("cost model: " + cost.fit().value_or("unfitted")));
   text +=
       "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
       "# broadcast and reduce have no price in the model: no lines\n";
@@ -176,9 +176,11 @@ std::string nccl_tuner_csv(const cost::CollectiveCost& cost, const std::vector<T
     text += "# channels -1 is NCCL's choice; NVIDIA's example plugin up to NCCL 2.30 makes it 1\n";
   }
   for (const TunerGroup& group : groups) {
-    text += fmt::format("\n# nodes: {}, ranks: {}: {}\n", group.nodes, group.ranks, group.name);
+    const std::string head =
+        fmt::format("nodes: {}, ranks: {}: {}", group.nodes, group.ranks, group.name);
+    text += fmt::format("\n{}\n", short_comment(head));
     if (!group.others.empty()) {
-      text += fmt::format("# not for others of these numbers: {}\n", group.others);
+      text += short_comment("not for others of these numbers: " + group.others) + "\n";
     }
     for (const auto& [collective, word] : kTunedCollectives) {
       for (const TunerRange& range : tuner_ranges(cost, collective, group.layout)) {

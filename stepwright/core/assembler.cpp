@@ -62,8 +62,11 @@ TextPosition position_of(std::string_view text, std::size_t offset) {
 }
 
 void fail_at(const std::string& file, TextPosition at, std::string_view message) {
-  if (at.line == 0) fail_input(fmt::format("{}: {}", file, message), {.file = file});
-  fail_input(fmt::format("{}:{}:{}: {}", file, at.line, at.column, message),
+  constexpr std::size_t kLongest = 4000;
+  const std::string shown = printable(message, kLongest);
+  const std::string name = printable(file, kLongest);
+  if (at.line == 0) fail_input(fmt::format("{}: {}", name, shown), {.file = file});
+  fail_input(fmt::format("{}:{}:{}: {}", name, at.line, at.column, shown),
              {.file = file,
               .line = static_cast<std::int64_t>(at.line),
               .column = static_cast<std::int64_t>(at.column)});

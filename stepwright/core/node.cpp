@@ -14,6 +14,8 @@
 namespace stepwright {
 namespace {
 
+constexpr std::size_t kLongestShownPath = 1000;
+
 /// Finds a value by its address and leaves its path. Only messages need it, so no node carries one.
 bool path_to(const Tree& from, const Tree* target, std::string& path) {
   if (&from == target) return true;
@@ -34,8 +36,9 @@ void forget_positions(Tree& tree) {
 }
 
 std::string place(const std::string& file, const Tree& at) {
-  if (at.line == 0) return file;
-  return fmt::format("{}:{}:{}", file, at.line, at.column);
+  const std::string shown = printable(file, kLongestShownPath);
+  if (at.line == 0) return shown;
+  return fmt::format("{}:{}:{}", shown, at.line, at.column);
 }
 
 InputPlace error_place(const std::string& file, const Tree& at, std::string field) {
@@ -47,7 +50,12 @@ InputPlace error_place(const std::string& file, const Tree& at, std::string fiel
 }
 
 std::string joined(const std::string& place, const std::string& path) {
-  return path.empty() ? place : place + ": " + printable(path, 1000);
+  return path.empty() ? place : place + ": " + printable(path, kLongestShownPath);
+}
+
+/// A message with what it quotes of a file on one line.
+std::string on_one_line(std::string_view message) {
+  return printable(message, std::string_view::npos);
 }
 
 std::string integers_of(std::int64_t low, std::int64_t high) {
@@ -214,11 +222,12 @@ Tree Node::tree() const {
 Tree Node::placed_tree() const { return *tree_; }
 
 void Node::fail(std::string_view message) const {
-  fail_input(fmt::format("{}: {}", where(), message), error_place(content_->name, *tree_, path()));
+  fail_input(fmt::format("{}: {}", where(), on_one_line(message)),
+             error_place(content_->name, *tree_, path()));
 }
 
 void Node::fail_unsupported(std::string_view message) const {
-  stepwright::fail_unsupported(fmt::format("{}: {}", where(), message),
+  stepwright::fail_unsupported(fmt::format("{}: {}", where(), on_one_line(message)),
                                error_place(content_->name, *tree_, path()));
 }
 

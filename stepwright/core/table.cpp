@@ -43,10 +43,20 @@ std::string line_of(const Table& table, const std::vector<std::size_t>& widths, 
   return line + '\n';
 }
 
+/// A table whose cells are one line each, however long names are that it was given.
+Table shown(Table table) {
+  constexpr std::size_t kLongestCell = 400;
+  for (Row& row : table.rows) {
+    for (std::string& cell : row) cell = printable(cell, kLongestCell);
+  }
+  return table;
+}
+
 }  // namespace
 
-std::string to_text(const Table& table) {
-  check_rows(table);
+std::string to_text(const Table& given) {
+  check_rows(given);
+  const Table table = shown(given);
   const std::vector<std::size_t> widths = widths_of(table);
   Row headers;
   Row rules;

@@ -21,8 +21,9 @@ struct Table {
 };
 
 /// The table as lines of text: headers, a rule, rows; two spaces between columns, none at the end
-/// of a line. Widths count characters of UTF-8, not bytes. Fails with `kRuntime` when a row has too
-/// few or too many cells.
-std::string to_text(const Table& table);
+/// of a line. A cell is shown on one line, as `printable` does, and cut where it is long. Widths
+/// count characters of UTF-8, not bytes. Fails with `kRuntime` when a row has too few or too many
+/// cells.
+std::string to_text(const Table& given);
 
 }  // namespace stepwright

@@ -40,6 +40,26 @@ bool reorders(char32_t point) {
          (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
 }
 
+bool is_unprintable(char32_t point) {
+  const bool control = point < 0x20 || (point >= 0x7F && point < 0xA0);
+  const bool ends_line = point == 0x2028 || point == 0x2029;
+  return control || ends_line || reorders(point) || point == 0xFFFE || point == 0xFFFF;
+}
+
+/// One character of a text, or one byte that is none.
+struct Character {
+  std::string_view bytes;
+  char32_t point = 0;  ///< The byte itself where it is malformed.
+  bool malformed = false;
+};
+
+Character character_at(std::string_view text, std::size_t at) {
+  const std::size_t size = character_size(text.substr(at, 4));
+  if (size == 0) return {text.substr(at, 1), static_cast<unsigned char>(text[at]), true};
+  const std::string_view bytes = text.substr(at, size);
+  return {bytes, code_point(bytes), false};
+}
+
 }  // namespace
 
 std::size_t find_bad_utf8(std::string_view text) {
@@ -57,6 +77,15 @@ std::size_t count_characters(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return !continues(c); }));
 }
 
+std::size_t find_unprintable(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character one = character_at(text, at);
+    if (one.malformed || is_unprintable(one.point)) return at;
+    at += one.bytes.size();
+  }
+  return std::string_view::npos;
+}
+
 std::string printable(std::string_view text, std::size_t longest) {
   const bool cut = text.size() > longest;
   if (cut) {
@@ -65,20 +94,36 @@ std::string printable(std::string_view text, std::size_t longest) {
   }
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t size = character_size(text.substr(at, 4));
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const char32_t point = size == 0 ? byte : code_point(text.substr(at, size));
-    const std::size_t bytes = std::max<std::size_t>(size, 1);
-    if (size == 0 || point < 0x20 || point == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else if (reorders(point) || (point >= 0x80 && point < 0xA0)) {
-      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(point));
+    const Character one = character_at(text, at);
+    const auto point = static_cast<std::uint32_t>(one.point);
+    at += one.bytes.size();
+    if (one.malformed || point < 0x20 || point == 0x7F) {
+      out += fmt::format("\\x{:02x}", point);
+    } else if (is_unprintable(one.point)) {
+      out += fmt::format("\\u{:04x}", point);
     } else {
-      out += text.substr(at, bytes);
+      out += one.bytes;
     }
-    at += bytes;
   }
   return cut ? out + "..." : out;
+}
+
+std::string plain_text(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const Character one = character_at(text, at);
+    const auto point = static_cast<std::uint32_t>(one.point);
+    at += one.bytes.size();
+    if (one.malformed) {
+      out += fmt::format("\\x{:02x}", point);
+    } else if (is_unprintable(one.point) && point != '\n' && point != '\t') {
+      out += fmt::format("\\u{:04x}", point);
+    } else {
+      out += one.bytes;
+    }
+  }
+  return out;
 }
 
 }  // namespace stepwright

@@ -1,9 +1,8 @@
 #include "stepwright/core/yaml_writer.h"
 
-#include <fmt/format.h>
-
 #include <cstddef>
 
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/scalar.h"
 
 namespace stepwright {
@@ -11,38 +10,11 @@ namespace {
 
 constexpr int kDeepestBlock = 10;
 
-void append_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += {'\\', c};
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
-void append_text(std::string& out, std::string_view text) {
-  if (is_plain_word(text)) {
-    out += text;
-  } else {
-    append_quoted(out, text);
-  }
-}
-
 void append_scalar(std::string& out, const Tree& scalar) {
   if (!scalar.quoted && reads_as_other_than_text(scalar.text)) {
     out += scalar.text;
   } else {
-    append_text(out, scalar.text);
+    out += quoted_for_yaml(scalar.text);
   }
 }
 
@@ -57,7 +29,7 @@ void append_flow(std::string& out, const Tree& tree) {
   for (std::size_t i = 0; i < tree.items.size(); ++i) {
     if (i > 0) out += mapping && i % 2 == 1 ? ": " : ", ";
     if (mapping && i % 2 == 0) {
-      append_text(out, tree.items[i].text);
+      out += quoted_for_yaml(tree.items[i].text);
     } else {
       append_flow(out, tree.items[i]);
     }
@@ -75,7 +47,7 @@ void indent(std::string& out, int depth) { out.append(static_cast<std::size_t>(d
 void append_block(std::string& out, const Tree& tree, int depth);
 
 void append_member(std::string& out, const Tree& key, const Tree& value, int depth) {
-  append_text(out, key.text);
+  out += quoted_for_yaml(key.text);
   out += ':';
   if (is_block(value, depth + 1)) {
     out += '\n';

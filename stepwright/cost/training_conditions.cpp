@@ -4,6 +4,7 @@
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/embedded.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/yaml_writer.h"
 #include "stepwright/plan/choices/read_choices.h"
@@ -22,7 +23,7 @@ Conditions read_entry(Node node, std::string_view name_key, std::string Conditio
   for (const auto& field : fields) keys.push_back(field.key);
   node.allow_only(keys);
   Conditions entry;
-  entry.*name = node.get(name_key).text();
+  entry.*name = read_name(node.get(name_key));
   for (const auto& field : fields) {
     if (const auto given = node.find(field.key)) {
       entry.*field.value = given->number(field.low, field.high);

@@ -5,8 +5,10 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/description.h"
 #include "stepwright/core/document.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/named.h"
 #include "stepwright/core/quantity.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/lab/spec.h"
 
 namespace stepwright::lab {
@@ -62,7 +64,7 @@ cluster::Device read_lab_device(Node node) {
 LabSpec read_lab(Node node) {
   const Node version = node.get("stepwright");
   if (version.text() != "lab/1") {
-    version.fail(fmt::format("must be lab/1 here; it is '{}'", version.text()));
+    version.fail(fmt::format("must be lab/1 here; it is '{}'", printable(version.text())));
   }
   node.allow_only({"stepwright", "name", "nodes", "ranks_per_node", "nic", "inside", "device"});
   LabSpec lab;
@@ -71,7 +73,7 @@ LabSpec read_lab(Node node) {
   read_nic(node.get("nic"), lab);
   lab.inside = read_inside(node.get("inside"));
   const auto name = node.find("name");
-  lab.name = name ? name->text() : fmt::format("lab-{}x{}", lab.nodes, lab.ranks_per_node);
+  lab.name = name ? read_name(*name) : fmt::format("lab-{}x{}", lab.nodes, lab.ranks_per_node);
   if (lab.name.empty()) name->fail("must not be empty");
   lab.device = read_lab_device(node);
   return lab;

@@ -11,6 +11,7 @@
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/launch_scripts/text.h"
 
@@ -36,12 +37,6 @@ std::int64_t count_below(const std::optional<Node>& node, std::string_view key) 
   return number.status == IntegerReading::Status::kGood ? number.value : 0;
 }
 
-std::string in_quotes(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 bool is_variable_name(std::string_view name) {
   static constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
@@ -61,7 +56,8 @@ class ScriptLines {
     if (!options.empty()) options_ = "#SBATCH" + options;
   }
   void variable(const std::string& name, std::string_view value) {
-    if (is_variable_name(name)) variables_ += fmt::format("export {}={}; ", name, in_quotes(value));
+    if (is_variable_name(name))
+      variables_ += fmt::format("export {}={}; ", name, in_shell_quotes(value));
   }
   /// A text of a shell; a block of YAML begins on the line below its key.
   void text(Node node, std::string_view text) {
@@ -74,7 +70,7 @@ class ScriptLines {
     bool first = true;
     for (const Node& node : nodes) {
       go_to(node.line(), !first);
-      add((first ? "" : " ") + in_quotes(node.text()));
+      add((first ? "" : " ") + in_shell_quotes(node.text()));
       first = false;
     }
     add("\n");

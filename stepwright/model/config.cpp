@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "stepwright/core/name.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
@@ -14,18 +15,26 @@
 namespace stepwright::model {
 namespace {
 
-/// The last part of `_name_or_path`, else the file's own name, or its folder's for a config.json.
+/// The file's own name, or its folder's for a config.json.
+std::string name_of_file(const std::filesystem::path& path) {
+  const std::string folder = path.parent_path().filename().string();
+  return path.stem() != "config" || folder.empty() ? path.stem().string() : folder;
+}
+
+/// The last part of `_name_or_path`, else the name that the file gives it.
 std::string name_of(const Document& document) {
   if (const auto given = document.root().find("_name_or_path"); given && given->is_scalar()) {
-    std::string text = given->text();
+    std::string text = read_name(*given, kLongestPath);
     while (text.ends_with('/')) text.pop_back();
     text = text.substr(text.rfind('/') + 1);
+    if (const std::string fault = fault_of_name(text); !fault.empty()) given->fail(fault);
     if (!text.empty()) return text;
   }
-  const std::filesystem::path path(document.name());
-  if (path.stem() != "config") return path.stem().string();
-  const std::string folder = path.parent_path().filename().string();
-  return folder.empty() ? path.stem().string() : folder;
+  std::string name = name_of_file(document.name());
+  if (const std::string fault = fault_of_name(name); !fault.empty()) {
+    document.root().fail("the file gives the model its name, which " + fault);
+  }
+  return name;
 }
 
 /// Why a type is not read, where that is known; and that code of a file's own is never run.

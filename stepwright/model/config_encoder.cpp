@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "stepwright/core/name.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/config_fields.h"
 #include "stepwright/model/tower_flops.h"
@@ -382,7 +383,7 @@ const Kind* known(std::span<const Kind> kinds, const std::string& word) {
 
 std::string word_of(const ConfigFields& fields, std::string_view fallback) {
   const auto type = fields.value("model_type");
-  return type ? type->text() : std::string(fallback);
+  return type ? read_name(*type) : std::string(fallback);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "stepwright/core/name.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/inline_fields.h"
@@ -65,7 +66,8 @@ std::optional<Document> read_base(Node node) {
 }
 
 std::string name_of(const InlineFields& fields) {
-  if (const auto name = fields.own().find("name"); name && !name->is_null()) return name->text();
+  if (const auto name = fields.own().find("name"); name && !name->is_null())
+    return read_name(*name);
   const auto base = fields.own().find("base");
   return base && !base->is_null() ? base->text() + "-custom" : "custom";
 }
@@ -228,7 +230,7 @@ void read_encoder(const InlineFields& fields, Architecture& model) {
   if (!nested) return;
   check_keys(nested->own(), {"name"}, kEncoderKeys);
   Encoder encoder;
-  if (const auto name = nested->value("name")) encoder.name = name->text();
+  if (const auto name = nested->value("name")) encoder.name = read_name(*name);
   read_keys(*nested, kEncoderKeys, encoder);
   model.encoder = encoder;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
@@ -85,7 +86,7 @@ Architecture read_file(const fs::path& path, std::vector<std::string>* notes) {
 }
 
 Architecture read_named(Node node, const fs::path& directory, std::vector<std::string>* notes) {
-  const std::string text = node.text();
+  const std::string text = read_name(node, kLongestPath);
   if (auto model = built_in_model(text)) return *std::move(model);
   const fs::path path = directory / text;
   if (!text.empty() && is_folder(path)) return read_file(path / "config.json", notes);

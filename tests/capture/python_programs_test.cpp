@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "stepwright/core/quoting.h"
 #include "tests/capture/workplace.h"
 
 namespace stepwright::capture {
@@ -206,7 +207,7 @@ TEST_F(PythonPrograms, SlimeStartsItsTraining) {
   write("run.py", "MODEL = None\n" + std::string(kSlimeRun));
   const auto captured = capture(request);
   ASSERT_EQ(captured.commands.size(), 1U);
-  EXPECT_EQ(shell_quoted(captured.commands.front().argv),
+  EXPECT_EQ(quoted_for_shell(captured.commands.front().argv),
             "python3 train.py --tensor-model-parallel-size 2 --sequence-parallel --bf16 "
             "--actor-num-nodes 1 --global-batch-size 256");
   EXPECT_TRUE(
@@ -216,7 +217,7 @@ TEST_F(PythonPrograms, SlimeStartsItsTraining) {
   write("run.py", "MODEL = 'small'\n" + std::string(kSlimeRun));
   const auto typed = capture(request);
   ASSERT_EQ(typed.commands.size(), 1U);
-  EXPECT_EQ(shell_quoted(typed.commands.front().argv),
+  EXPECT_EQ(quoted_for_shell(typed.commands.front().argv),
             "python3 train.py --num-layers 32 --hidden-size 4096 --tensor-model-parallel-size 2 "
             "--sequence-parallel --bf16 --actor-num-nodes 1 --global-batch-size 256");
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "stepwright/capture/capture.h"
-#include "stepwright/capture/shell_quoted.h"
+#include "stepwright/core/quoting.h"
 #include "tests/folder.h"
 
 namespace stepwright::capture {
@@ -49,7 +49,7 @@ class Workplace : public ::testing::Test {
 inline std::string line_of(const CapturedCommand& command) {
   Words words = command.launcher;
   words.insert(words.end(), command.argv.begin(), command.argv.end());
-  return shell_quoted(words);
+  return quoted_for_shell(words);
 }
 
 /// The lines of all commands, one below the other.

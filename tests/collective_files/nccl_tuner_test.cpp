@@ -221,7 +221,7 @@ TEST(NcclTuner, NamesOfPeopleStayInTheirComment) {
   const std::string text =
       nccl_tuner_csv(cost::CollectiveCost(cluster), node_groups(cluster),
                      {.about = "mine\nallreduce,0,1" + std::string(1000, 'x'), .channels = 16});
-  EXPECT_THAT(text, testing::StartsWith("# mine allreduce,0,1xxx"));
+  EXPECT_THAT(text, testing::StartsWith("# mine\\x0aallreduce,0,1xxx"));
   for (const PluginLine& line : read_tuner_file(text)) EXPECT_EQ(line.channels, 16);
 }
 

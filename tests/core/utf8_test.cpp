@@ -30,6 +30,19 @@ TEST(Utf8, EscapesAndCutsTextForMessages) {
   EXPECT_EQ(printable("a\xff"), "a\\xff");
   EXPECT_EQ(printable("abcdef", 4), "abcd...");
   EXPECT_EQ(printable("abcµ", 4), "abc...");
+  EXPECT_EQ(printable("a\u2028\ufffe"), "a\\u2028\\ufffe");
+}
+
+TEST(Utf8, FindsWhatATerminalObeys) {
+  EXPECT_EQ(find_unprintable("Größe € 😀 \u00a0 \ufeff"), kNone);
+  for (const char* text : {"a\n", "a\x7f", "a\u0080", "a\u009f", "a\u2029", "a\u2067", "a\xff"}) {
+    EXPECT_EQ(find_unprintable(text), 1U) << printable(text);
+  }
+}
+
+TEST(Utf8, KeepsLinesOfTextForTerminals) {
+  EXPECT_EQ(plain_text("a\n\tb € \x1b[2J\r\x7f\u009b\u202e\xff"),
+            "a\n\tb € \\u001b[2J\\u000d\\u007f\\u009b\\u202e\\xff");
 }
 
 }  // namespace

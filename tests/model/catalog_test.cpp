@@ -153,7 +153,8 @@ TEST_F(ReadModel, OtherKindsOfValuesAreRefused) {
   EXPECT_THAT(error_of("[gpt2]"), HasSubstr("name of a built-in model"));
   EXPECT_THAT(error_of("null"), HasSubstr("name of a built-in model"));
   EXPECT_THAT(error_of("\"\""), HasSubstr("is called ''"));
-  EXPECT_THAT(error_of(std::string(5000, 'x')), HasSubstr("is called 'xxx"));
+  EXPECT_THAT(error_of(std::string(5000, 'x')),
+              HasSubstr("must be one line of at most 4096 characters"));
 }
 
 }  // namespace

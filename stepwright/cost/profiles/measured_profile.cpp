@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stepwright/core/name.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/cost/profiles/law_fields.h"
 
 namespace stepwright::cost {
@@ -75,12 +77,12 @@ MeasuredProfile read_measured(const Document& document) {
   const Node root = document.root();
   const Node version = root.get("stepwright");
   if (version.text() != "measured/1") {
-    version.fail(fmt::format("must be measured/1 here; it is '{}'", version.text()));
+    version.fail(fmt::format("must be measured/1 here; it is '{}'", printable(version.text())));
   }
   root.allow_only(
       {"stepwright", "name", "messages", "handling", "computations", "overlap", "sources"});
   MeasuredProfile profile;
-  profile.name = root.get("name").text();
+  profile.name = read_name(root.get("name"));
   if (const auto list = root.find("messages")) {
     for (std::size_t i = 0; i < list->size(); ++i) read_messages(list->at(i), profile.messages);
   }

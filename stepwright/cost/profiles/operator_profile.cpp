@@ -10,6 +10,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/generation.h"
 #include "stepwright/cluster/profile_files.h"
+#include "stepwright/core/name.h"
 
 namespace stepwright::cost {
 namespace {
@@ -102,9 +103,9 @@ OperatorProfile read_operator_profile(const Document& document) {
   const Node version = root.get("stepwright");
   if (version.text() != "profile/1") version.fail("is not a profile; allowed: profile/1");
   OperatorProfile profile;
-  profile.name = root.get("name").text();
+  profile.name = read_name(root.get("name"));
   const Node device = root.get("device");
-  profile.device = device.get("name").text();
+  profile.device = read_name(device.get("name"));
   profile.peaks.flops = device.get("peak_flops").number(1, kHighest);
   profile.peaks.bandwidth_bytes_per_s =
       device.get("memory_bandwidth_bytes_per_s").number(1, kHighest);

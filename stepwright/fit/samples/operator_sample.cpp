@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/step/work.h"
 
 namespace stepwright::fit {
@@ -44,7 +45,7 @@ class OperatorCells {
     double value = 0;
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value)) {
-      fail_input(fmt::format("{} is `{}`, not a finite number", title, cell));
+      fail_input(fmt::format("{} is `{}`, not a finite number", title, printable(cell)));
     }
     return value;
   }
@@ -79,7 +80,7 @@ OperatorSample shape_sample(const OperatorCells& cells) {
                            .layers = cells.size("layers", 0)};
   const std::optional<SampledOperator> sampled = sampled_operator(sizes);
   if (!sampled) {
-    fail_input(fmt::format("op is `{}`, which no class of operators covers", sizes.op));
+    fail_input(fmt::format("op is `{}`, which no class of operators covers", printable(sizes.op)));
   }
   OperatorSample sample{.name = sizes.op,
                         .what = sampled->what,

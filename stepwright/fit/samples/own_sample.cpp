@@ -5,6 +5,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::fit {
 namespace {
@@ -64,8 +65,8 @@ class Row {
     return row_.cells[table_.column(title).value()];
   }
   [[noreturn]] void fail(std::string_view title, std::string_view wanted) const {
-    fail_input(fmt::format("{}:{}: {}: '{}' is not {}", table_.name, row_.line, title, cell(title),
-                           wanted));
+    fail_input(fmt::format("{}:{}: {}: '{}' is not {}", table_.name, row_.line, title,
+                           printable(cell(title)), wanted));
   }
 
   const CsvTable& table_;

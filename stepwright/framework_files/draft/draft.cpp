@@ -9,6 +9,7 @@
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/huggingface/differences.h"
@@ -323,6 +324,9 @@ plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& fi
   job.model = settled_model(draft, given, file);
   name_model(job.model, draft.notes);
   job.model_name = job.model.name.empty() ? "model" : job.model.name;
+  if (const std::string fault = fault_of_name(job.model_name); !fault.empty()) {
+    fail_input(fmt::format("{}: the model's name {}", file, fault));
+  }
   settle_batch(draft, given, file);
   job.cluster = draft.cluster;
   job.sequences = *draft.sequences;

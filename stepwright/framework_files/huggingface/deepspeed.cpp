@@ -268,7 +268,7 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
   if (degrees.expert > 1) {
     json["expert_parallel"] = {{"enabled", true}, {"autoep_size", degrees.expert}};
   }
-  return json.dump(2) + "\n";
+  return plain_text(json.dump(2)) + "\n";
 }
 
 namespace {

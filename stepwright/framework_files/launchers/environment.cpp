@@ -8,6 +8,7 @@
 #include "stepwright/collective/definition.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/plan/frameworks/ability.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
@@ -46,8 +47,9 @@ std::vector<EnvironmentSetting> needed_settings(const plan::PlannedJob& planned)
 std::string shell_lines(const std::vector<EnvironmentSetting>& settings) {
   std::string text;
   for (const auto& [name, value, reason] : settings) {
-    text += value.empty() ? fmt::format("unset {}  # {}\n", name, reason)
-                          : fmt::format("export {}='{}'  # {}\n", name, value, reason);
+    const std::string why = as_comment(reason);
+    text += value.empty() ? fmt::format("unset {}  {}\n", name, why)
+                          : fmt::format("export {}={}  {}\n", name, in_shell_quotes(value), why);
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
@@ -135,7 +136,7 @@ void read_mpi(const StartedCommand& command, Draft& draft) {
 
 std::string comment_lines(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += line.empty() ? "#\n" : fmt::format("# {}\n", line);
+  for (const std::string& line : lines) text += as_comment(line) + "\n";
   return text;
 }
 

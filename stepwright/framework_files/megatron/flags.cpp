@@ -8,6 +8,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/pattern.h"
@@ -27,17 +28,12 @@ std::string list_text(const Tree& list, std::string_view between) {
   return fmt::format("{}", fmt::join(words, between));
 }
 
-std::string quoted(const std::string& text) {
-  static constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:+/=";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  return "'" + text + "'";
-}
-
 std::string value_text(const MegatronArgument& flag, const Tree& value) {
-  if (value.kind != Tree::Kind::kSequence) return quoted(value.text);
-  const bool of_layers = flag.arity == Arity::kOne;
-  return of_layers ? "'" + pattern_text(value) + "'" : list_text(value, " ");
+  if (value.kind != Tree::Kind::kSequence) return quoted_for_shell(value.text);
+  if (flag.arity == Arity::kOne) return in_shell_quotes(pattern_text(value));
+  std::vector<std::string> words;
+  for (const Tree& item : value.items) words.push_back(quoted_for_shell(item.text));
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string_view undashed(std::string_view flag) {

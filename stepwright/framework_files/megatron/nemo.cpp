@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -138,7 +139,7 @@ std::string bridge_value(const Tree& value) {
   if (value.text == "true") return "True";
   if (value.text == "false") return "False";
   const Document part = Document::from(Tree::mapping().set("value", value), "value");
-  return part.root().get("value").is_number() ? value.text : fmt::format("\"{}\"", value.text);
+  return part.root().get("value").is_number() ? value.text : quoted_for_python(value.text);
 }
 
 /// Values that are no plain literals there.

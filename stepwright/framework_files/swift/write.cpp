@@ -5,6 +5,7 @@
 #include <array>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
@@ -85,11 +86,11 @@ constexpr std::pair<std::string_view, std::string_view> kSwiftOff[] = {
 
 std::string swift_value(const Tree& value) {
   if (value.kind != Tree::Kind::kSequence) {
-    const bool plain = value.text.find_first_of("|*() ") == std::string::npos;
-    return plain ? value.text : fmt::format("'{}'", value.text);
+    return quoted_for_shell(value.text);
   }
   std::string words;
-  for (const Tree& item : value.items) words += (words.empty() ? "" : " ") + item.text;
+  for (const Tree& item : value.items)
+    words += (words.empty() ? "" : " ") + quoted_for_shell(item.text);
   return words;
 }
 
@@ -169,8 +170,9 @@ std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::
       "stepwright-output}\n\n"
       "export NPROC_PER_NODE=\"$DEVICES_PER_NODE\" NNODES=\"$NODES\" NODE_RANK MASTER_ADDR "
       "MASTER_PORT\nmegatron sft \\\n";
-  text += fmt::format("  --model {} \\\n  --torch_dtype {} \\\n", model_folder(planned.job),
-                      swift_type(planned.job.precision));
+  text +=
+      fmt::format("  --model {} \\\n  --torch_dtype {} \\\n",
+                  quoted_for_shell(model_folder(planned.job)), swift_type(planned.job.precision));
   text += swift_adapters(planned.job.model) + swift_packing(planned.job);
   return text + swift_lines(fields, planned.job.model) + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/document.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/framework_files/torchtitan/words.h"
 #include "stepwright/huggingface/differences.h"
 
@@ -102,8 +103,8 @@ std::string call_of_model(const plan::PlannedJob& planned, Imports& imports,
   imports.add(fmt::format("models.{}", flavor ? flavor->name : "llama3"), "model_registry");
   const bool experts = planned.job.model.experts.has_value();
   const bool once = planned.job.dispatcher == plan::Dispatcher::kOncePerNode;
-  return fmt::format("model_registry(\"{}\", attn_backend=\"{}\"{})",
-                     flavor ? flavor->flavor : std::string_view(planned.job.model_name),
+  return fmt::format("model_registry({}, attn_backend=\"{}\"{})",
+                     quoted_for_python(flavor ? flavor->flavor : planned.job.model_name),
                      attention_of(planned.job),
                      !experts ? ""
                      : once   ? ", moe_comm_backend=\"deepep\""
@@ -141,7 +142,8 @@ std::string titan_value(const Tree& value, bool python) {
   const bool truth = value.text == "true" || value.text == "false";
   if (truth) return !python ? value.text : value.text == "true" ? "True" : "False";
   const Document part = Document::from(Tree::mapping().set("value", value), "value");
-  return part.root().get("value").is_number() ? value.text : fmt::format("\"{}\"", value.text);
+  if (part.root().get("value").is_number()) return value.text;
+  return python ? quoted_for_python(value.text) : quoted_for_toml(value.text);
 }
 
 std::string titan_module(const plan::PlannedJob& planned, const TitanSection& training,

@@ -254,6 +254,16 @@ void ShellWords::single_quoted(ShellTerm& term) {
   add_text(term, true, inner);
 }
 
+/// The byte of an octal number of at most three digits, whose first was passed.
+char ShellWords::octal(char first) {
+  constexpr std::size_t kMostDigits = 3;
+  int value = first - '0';
+  for (std::size_t i = 1; i < kMostDigits && !at_end() && here() >= '0' && here() <= '7'; ++i) {
+    value = value * 8 + (next() - '0');
+  }
+  return static_cast<char>(value);
+}
+
 /// `$'...'`, of which `$` was passed.
 void ShellWords::escaped_quoted(ShellTerm& term) {
   const std::uint32_t line = line_;
@@ -265,6 +275,7 @@ void ShellWords::escaped_quoted(ShellTerm& term) {
       c = next();
       if (c == 'n') c = '\n';
       if (c == 't') c = '\t';
+      if (c >= '0' && c <= '7') c = octal(c);
     }
     inner += c;
   }

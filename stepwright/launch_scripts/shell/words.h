@@ -64,6 +64,7 @@ class ShellWords {
   void single_quoted(ShellTerm& term);
   void double_quoted(ShellTerm& term);
   void escaped_quoted(ShellTerm& term);
+  char octal(char first);
   void dollar(ShellTerm& term, bool quoted);
   void open_place(ShellTerm& term);
   void skip_quoted(std::string& inner, char quote);

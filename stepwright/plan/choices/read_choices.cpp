@@ -7,6 +7,7 @@
 
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 
@@ -46,7 +47,7 @@ double above_zero(Node node, double value) {
 }
 
 void fail_unknown_word(Node node, std::span<const std::string_view> known) {
-  node.fail(fmt::format("must be one of {}; it is '{}'{}", list_of(known), node.text(),
+  node.fail(fmt::format("must be one of {}; it is '{}'{}", list_of(known), printable(node.text()),
                         hint_of(node.text(), known)));
 }
 
@@ -253,7 +254,7 @@ void check_offload(Node node, std::span<const std::string_view> parts) {
 void check_version(Node root, std::string_view version) {
   const Node given = root.get("stepwright");
   if (given.text() == version) return;
-  given.fail(fmt::format("must be {}; it is '{}'", version, given.text()));
+  given.fail(fmt::format("must be {}; it is '{}'", version, printable(given.text())));
 }
 
 void require_keys(Node node, std::initializer_list<std::string_view> keys) {
@@ -273,7 +274,7 @@ FileVersion read_version(Node root, std::string_view kind) {
   for (const FileVersion version : {FileVersion::kOne, FileVersion::kTwo}) {
     if (given.text() == fmt::format("{}/{}", kind, static_cast<int>(version))) return version;
   }
-  given.fail(fmt::format("must be {0}/2 or {0}/1; it is '{1}'", kind, given.text()));
+  given.fail(fmt::format("must be {0}/2 or {0}/1; it is '{1}'", kind, printable(given.text())));
 }
 
 }  // namespace stepwright::plan

@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/packing/length_file.h"
 
@@ -76,7 +77,8 @@ Json lengths_json(const DocumentBatch& documents) {
 }  // namespace
 
 std::string read_path(Node node, const std::filesystem::path& directory) {
-  const auto path = std::filesystem::absolute(directory / node.text()).lexically_normal();
+  const auto path =
+      std::filesystem::absolute(directory / read_name(node, kLongestPath)).lexically_normal();
   if (!is_plain_file(path)) {
     node.fail(fmt::format("there is no file {}", printable(path.string())));
   }

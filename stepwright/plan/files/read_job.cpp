@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/quantity.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/choices/read_choices.h"
@@ -83,7 +84,7 @@ Framework read_framework(Node node) {
   const bool mapping = node.is_mapping();
   if (mapping) node.allow_only({"name", "version", "variant"});
   const Node name = mapping ? node.get("name") : node;
-  Framework framework{.name = name.text()};
+  Framework framework{.name = read_name(name)};
   const auto& known = kFrameworkNames;
   if (!mapping) {
     if (const auto variant = framework_of_variant(framework.name)) return *variant;
@@ -92,7 +93,7 @@ Framework read_framework(Node node) {
     fail_unknown_word(name, known);
   }
   const auto version = mapping ? node.find("version") : std::nullopt;
-  if (version) framework.version = version->text();
+  if (version) framework.version = read_name(*version);
   const auto variant = mapping ? node.find("variant") : std::nullopt;
   if (!variant || variant->text().empty()) return framework;
   const std::vector<std::string_view> variants = variant_names(framework.name);

@@ -11,6 +11,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_file.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/held_run.h"
@@ -85,7 +86,7 @@ struct Handed {
 };
 
 void tell_summary(const StepSummary& summary, const std::string& path) {
-  fmt::print(stderr, "{}", summary_text(summary));
+  fmt::print(stderr, "{}", plain_text(summary_text(summary)));
   if (path.empty()) return;
   write_file(path, summary_json(summary).dump(1) + '\n');
 }

@@ -20,6 +20,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/process_group/bounded_store.h"
 #include "stepwright/runtime/launch/rank_frame.h"
 #include "stepwright/runtime/messages/rendezvous.h"
@@ -122,7 +123,7 @@ void keep_memory() {
 
 std::string own_name() {
   const char* rank = std::getenv("RANK");
-  return fmt::format("stepwright-rank {}", rank != nullptr ? rank : "0");
+  return fmt::format("stepwright-rank {}", rank != nullptr ? printable(rank) : "0");
 }
 
 /// Ends with whoever started this process on this machine: a rank alone only holds files and cores.
@@ -132,8 +133,12 @@ void end_with_parent() {
   if (std::strtoll(parent, nullptr, 10) != ::getppid()) ::_exit(1);  // it ended before
 }
 
+void tell_error(std::string_view message) {
+  fmt::print(stderr, "{}: error: {}\n", own_name(), plain_text(message));
+}
+
 [[noreturn]] void end_process(const std::string& message, int code) {
-  fmt::print(stderr, "{}: error: {}\n", own_name(), message);
+  tell_error(message);
   std::fflush(nullptr);
   ::_exit(code);
 }
@@ -177,7 +182,6 @@ void quiet_torch() {
 }
 
 int as_rank(const std::function<void()>& act) {
-  const std::string who = own_name();
   end_with_parent();
   keep_memory();
   quiet_torch();
@@ -185,12 +189,12 @@ int as_rank(const std::function<void()>& act) {
     act();
     return 0;
   } catch (const Error& error) {
-    fmt::print(stderr, "{}: error: {}\n", who, error.what());
+    tell_error(error.what());
     return exit_code(error.kind());
   } catch (const c10::Error& error) {
-    fmt::print(stderr, "{}: error: {}\n", who, error.what_without_backtrace());
+    tell_error(error.what_without_backtrace());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: error: {}\n", who, error.what());
+    tell_error(error.what());
   }
   return 1;
 }

@@ -8,7 +8,9 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/name.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/cost/profiles/profile_catalog.h"
 
 namespace stepwright::validate {
@@ -36,7 +38,7 @@ MachineFile load_machine_file(const std::string& path) {
   const Node kind = file.document.root().get("stepwright");
   file.is_cluster = kind.text() == "cluster/1";
   if (!file.is_cluster && kind.text() != "profile/1") {
-    kind.fail(fmt::format("is {}; allowed: profile/1, cluster/1", kind.text()));
+    kind.fail(fmt::format("is {}; allowed: profile/1, cluster/1", printable(kind.text())));
   }
   return file;
 }
@@ -44,7 +46,7 @@ MachineFile load_machine_file(const std::string& path) {
 /// A profile of operators describes its device, one of collectives names it.
 std::string device_name(const Document& profile) {
   const Node device = profile.root().get("device");
-  return device.is_mapping() ? device.get("name").text() : device.text();
+  return read_name(device.is_mapping() ? device.get("name") : device);
 }
 
 std::shared_ptr<const cost::OperatorProfile> read_profile(const Document& document) {
@@ -127,7 +129,7 @@ fit::SampledMachine CollectiveMachines::of_file(const std::string& path) {
   const auto cluster = root.find("cluster");
   fit::SampledMachine machine =
       described(cluster ? cluster->text() : device_name(profiles_.back()));
-  machine.name = kept(root.get("name").text());
+  machine.name = kept(read_name(root.get("name")));
   return machine;
 }
 
