@@ -1,6 +1,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/model/layer_order.h"
@@ -209,6 +210,15 @@ BlockCosts::Part BlockPricer::part(const step::BlockPair& pair, const step::Unit
   return part;
 }
 
+void BlockPricer::price_head(BlockCosts& blocks, const step::Setting& setting, const Where& where) {
+  const step::BlockPair head = step::build_head(setting, false);
+  blocks.head = price(head, where);
+  if (head.deferred.operators.empty()) return;
+  blocks.head_gradient = price(head.deferred, where);
+  // Nothing restores it before the backwards have ended, as weight gradients of a cut one do.
+  blocks.head_gradient.retained_bytes = std::exchange(blocks.head.backward.retained_bytes, 0.0);
+}
+
 BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
   const step::Setting setting = block_setting(job_, plan);
   const Where where = where_of(plan, layouts);
@@ -232,7 +242,7 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
   blocks.whole_embedding = job_.model.sees_images()
                                ? price(step::build_embedding(setting, true), where)
                                : blocks.embedding;
-  blocks.head = price(step::build_head(setting, false), where);
+  price_head(blocks, setting, where);
   blocks.sent_bytes = static_cast<double>(
       step::build_send(setting, schedule::Direction::kForward).operators.front().payload_bytes());
   for (const step::Operator& op :
