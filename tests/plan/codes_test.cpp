@@ -98,6 +98,11 @@ TEST(PlanCode, IsExplainedInSentences) {
             "Computed again in the backward: norm + mlp every 2, full on stages 0-1.");
 }
 
+TEST(PlanCode, WordsEndWhereAFlagStands) {
+  EXPECT_EQ(joined("dp1 mb1 ddp recompute:norm + mlp offload:100% parameters:host head:drain"),
+            "dp1 mb1 ddp recompute:norm + mlp offload:100% parameters:host head:drain");
+}
+
 TEST(PlanCode, IsExplainedInPartsWithOrWithoutTheirPlus) {
   EXPECT_EQ(meaning("sp:keep"), meaning("+sp:keep"));
   EXPECT_EQ(meaning("x20"), "Each position has 20 chunks of layers.");

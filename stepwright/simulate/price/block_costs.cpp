@@ -210,15 +210,6 @@ BlockCosts::Part BlockPricer::part(const step::BlockPair& pair, const step::Unit
   return part;
 }
 
-void BlockPricer::price_head(BlockCosts& blocks, const step::Setting& setting, const Where& where) {
-  const step::BlockPair head = step::build_head(setting, false);
-  blocks.head = price(head, where);
-  if (head.deferred.operators.empty()) return;
-  blocks.head_gradient = price(head.deferred, where);
-  // Nothing restores it before the backwards have ended, as weight gradients of a cut one do.
-  blocks.head_gradient.retained_bytes = std::exchange(blocks.head.backward.retained_bytes, 0.0);
-}
-
 BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
   const step::Setting setting = block_setting(job_, plan);
   const Where where = where_of(plan, layouts);
@@ -242,7 +233,13 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
   blocks.whole_embedding = job_.model.sees_images()
                                ? price(step::build_embedding(setting, true), where)
                                : blocks.embedding;
-  price_head(blocks, setting, where);
+  const step::BlockPair head = step::build_head(setting, false);
+  blocks.head = price(head, where);
+  if (!head.deferred.operators.empty()) {
+    blocks.head_gradient = price(head.deferred, where);
+    // What a cut backward keeps is given back between its turns, this is not.
+    blocks.head_gradient.retained_bytes = std::exchange(blocks.head.backward.retained_bytes, 0.0);
+  }
   blocks.sent_bytes = static_cast<double>(
       step::build_send(setting, schedule::Direction::kForward).operators.front().payload_bytes());
   for (const step::Operator& op :

@@ -47,7 +47,6 @@ class BlockPricer {
   [[nodiscard]] BlockCost price(const step::Template& piece, const Where& where);
   [[nodiscard]] BlockCosts::Part part(const step::BlockPair& pair, const step::UnitSize& size,
                                       const Where& where);
-  void price_head(BlockCosts& blocks, const step::Setting& setting, const Where& where);
   [[nodiscard]] PassCost price_pass(const step::VocabularyPass& pass, const Where& where);
   void take_times(const step::Template& piece, const Where& where);
   /// By how much a template of larger micro-batches is longer, over their share more.

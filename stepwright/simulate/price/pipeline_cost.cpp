@@ -31,6 +31,29 @@ SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t positi
   return sent;
 }
 
+/// Sets what the head of a position leaves to the drain. Such a head has a table of its own.
+void set_head_gradient(StageCost& stage, const BlockCosts& blocks,
+                       const model::Architecture& model) {
+  stage.head_gradient = blocks.head_gradient;
+  stage.head_size = step::shares_table(model) ? blocks.split_head_size : blocks.head_size;
+  stage.cut_size += stage.head_size;
+}
+
+/// The moments at which most gradients of a head wait: in the first of them and, unless some
+/// backwards are cut and some are not, in the last backward of its chunk, the last of the position,
+/// whose micro-batch still waits in all others.
+PeakBytes waiting_head(const StageCost& stage, const std::vector<ChunkCost>& chunks,
+                       schedule::BackwardForm form, std::int64_t micro_batches) {
+  const double kept = static_cast<double>(micro_batches - 1) * stage.head_gradient.retained_bytes;
+  PeakBytes most;
+  most.keep(stage.head_gradient.peak, kept);
+  if (form == schedule::BackwardForm::kBoth) return most;
+  double others = 0;
+  for (std::size_t i = 0; i + 1 < chunks.size(); ++i) others += chunks[i].forward.retained_bytes;
+  most.keep(chunks.back().backward_peak, kept + others);
+  return most;
+}
+
 }  // namespace
 
 PipelinePricer::PipelinePricer(const plan::Job& job, const cost::CostModel& cost,
@@ -51,29 +74,6 @@ PeakBytes PipelinePricer::activations(const plan::Plan& plan, StageCost& stage) 
   const std::vector<schedule::Moment>& fullest = known->fullest[static_cast<std::size_t>(position)];
   stage.on_host_bytes = played_on_host(chunks_, fullest);
   return played_bytes(chunks_, pair_peaks_, fullest, cuts(), stage);
-}
-
-/// Sets what the head of the position at hand leaves to the drain. Such a head has a table of its
-/// own.
-void PipelinePricer::set_head_gradient(StageCost& stage, const BlockCosts& blocks) const {
-  stage.head_gradient = blocks.head_gradient;
-  stage.head_size = step::shares_table(job_.model) ? blocks.split_head_size : blocks.head_size;
-  stage.cut_size += stage.head_size;
-}
-
-/// The moments at which most of these gradients wait: in the first of them, and in the last
-/// backward of the head's chunk, whose micro-batch still waits in all others.
-PeakBytes PipelinePricer::waiting_head(const StageCost& stage, std::int64_t micro_batches) const {
-  const double kept = static_cast<double>(micro_batches - 1) * stage.head_gradient.retained_bytes;
-  PeakBytes most;
-  most.keep(stage.head_gradient.peak, kept);
-  if (form_ == schedule::BackwardForm::kBoth) return most;
-  double others = 0;
-  for (std::size_t i = 0; i + 1 < chunks_.size(); ++i) {
-    others += chunks_[i].forward.retained_bytes;
-  }
-  most.keep(chunks_.back().backward_peak, kept + others);
-  return most;
 }
 
 /// The chunks of a position and their work, without what waits.
@@ -103,7 +103,7 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan
   }
   if (schedule::traits_of(plan.schedule.kind).spreads_vocabulary) add_joint(stage, blocks, plan);
   const bool defers = placement.holds_head(position) && blocks.head_gradient.seconds > 0;
-  if (defers) set_head_gradient(stage, blocks);
+  if (defers) set_head_gradient(stage, blocks, job_.model);
   for (const step::UnitSize& size : sizes) {
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
@@ -315,7 +315,7 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
     StageCost& own = cost.stages.back();
     own.activations = activations(plan, own);
     if (own.head_gradient.seconds > 0) {
-      own.head_gradient.peak = waiting_head(own, cost.micro_batches);
+      own.head_gradient.peak = waiting_head(own, chunks_, form_, cost.micro_batches);
     }
     set_load(own, plan, send);
   }

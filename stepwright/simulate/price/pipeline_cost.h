@@ -50,8 +50,6 @@ class PipelinePricer {
   void add_joint(StageCost& stage, const BlockCosts& blocks, const plan::Plan& plan);
   void add_passes(StageCost& stage, const std::vector<PassCost>& passes, std::int64_t barriers);
   [[nodiscard]] PeakBytes activations(const plan::Plan& plan, StageCost& stage);
-  void set_head_gradient(StageCost& stage, const BlockCosts& blocks) const;
-  [[nodiscard]] PeakBytes waiting_head(const StageCost& stage, std::int64_t micro_batches) const;
   void set_seconds(const plan::Plan& plan, const StageCost& stage, std::int64_t position,
                    const Send& send);
   void set_part_seconds(const schedule::Placement& placement, std::int64_t position, double share,
