@@ -9,6 +9,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/plan/state_types.h"
 
 namespace stepwright::plan {
@@ -75,6 +76,18 @@ std::string encoder_note(const model::Encoder& encoder) {
       encoder.any_size ? " (images have any size: `batch.images` says another)" : "");
 }
 
+/// NVIDIA/Megatron-LM issue 1012, megatron/core/pipeline_parallel/schedules.py of 0.16.1.
+void add_early_reduction(const Job& job, const Plan& plan, std::vector<std::string>& notes) {
+  const bool megatron = job.framework.name == "megatron-core" || job.framework.name == "nemo";
+  const bool early = settled_overlap(job, plan).defer_embedding_gradient &&
+                     plan.overlap.gradients && replicates(job, plan.parallel);
+  if (!megatron || !early) return;
+  notes.emplace_back(
+      "Megatron-Core starts to reduce the head's gradients before it has added the deferred ones "
+      "(NVIDIA/Megatron-LM issue 1012, read in 0.16.1). Train with overlap.gradients false, or "
+      "compare the head's gradients with those of a run that defers none.");
+}
+
 }  // namespace
 
 std::string method_note(const Job& job) {
@@ -116,6 +129,7 @@ std::vector<std::string> plan_notes(const PlannedJob& planned) {
   if (!job.model.beyond.empty()) {
     notes.push_back(fmt::format("Counted as if it were not so: {}.", printable(job.model.beyond)));
   }
+  add_early_reduction(job, plan, notes);
   if (job.model.experts && job.routing == Routing::kLearned) {
     notes.emplace_back(
         "Routing is learned: bytes sent to experts are means, and vary from step to step.");

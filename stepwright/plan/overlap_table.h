@@ -124,7 +124,25 @@ inline constexpr OverlapRow kOverlapTable[] = {
      .words = "pipeline",
      .matters = [](const Job&, const Plan& plan) { return plan.parallel.pipeline > 1; },
      .exposed =
-         [](const Plan& plan) { return plan.parallel.pipeline > 1 && !plan.overlap.pipeline; }}};
+         [](const Plan& plan) { return plan.parallel.pipeline > 1 && !plan.overlap.pipeline; }},
+    {.flag = &Overlap::defer_embedding_gradient,
+     .name = "defer_embedding_gradient",
+     .code = "head",
+     .text = "the head's weight gradients",
+     .words = "head",
+     .matters =
+         [](const Job& job, const Plan& plan) {
+           const bool frozen = job.model.adapters || (job.model.tied && job.model.frozen.embedding);
+           return plan.parallel.pipeline > 1 && !frozen;
+         },
+     .exposed = nullptr,
+     .of_blocks = true,
+     .in_floors = &Overlap::defer_embedding_gradient,
+     .chosen = true,
+     .said = {.mark = "head:drain",
+              .words = "the head's weight gradients in the drain",
+              .means = "The head's weight gradients are computed after the last backward of its "
+                       "position, while the pipeline drains."}}};
 
 static_assert(sizeof(Overlap) == std::size(kOverlapTable), "each flag of Overlap has a row");
 

@@ -28,10 +28,14 @@ std::string_view states_of(std::string_view word) {
 /// The letters of what may run beside computation: "gp-c-l" lacks tensor and expert.
 std::string overlap_letters(const Overlap& overlap) {
   const auto letter = [](bool on, char yes) { return on ? yes : '-'; };
-  return {letter(overlap.gradients, 'g'),      letter(overlap.parameters, 'p'),
-          letter(overlap.tensor, 't'),         letter(overlap.tensor_gradients, 'b'),
-          letter(overlap.context, 'c'),        letter(overlap.expert, 'e'),
-          letter(overlap.shared_experts, 's'), letter(overlap.pipeline, 'l')};
+  std::string letters = {letter(overlap.gradients, 'g'),      letter(overlap.parameters, 'p'),
+                         letter(overlap.tensor, 't'),         letter(overlap.tensor_gradients, 'b'),
+                         letter(overlap.context, 'c'),        letter(overlap.expert, 'e'),
+                         letter(overlap.shared_experts, 's'), letter(overlap.pipeline, 'l')};
+  for (const OverlapRow& row : kOverlapTable) {
+    if (row.chosen && overlap.*row.flag) letters += fmt::format("+{}", row.name);
+  }
+  return letters;
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ inline constexpr ShardingAlias kShardingAliases[] = {
      "global parameter shard and gathers over all ranks in the forward pass."},
 };
 
-/// Which communication may run beside computation; `kOverlapTable` (plan/overlap_table.h) says of
+/// Which communication may run beside computation, and which computation beside that of other
+/// positions; `kOverlapTable` (plan/overlap_table.h) says of
 /// each flag what it is called and what depends on it.
 struct Overlap {
   bool gradients = true;
@@ -102,6 +103,10 @@ struct Overlap {
   /// `moe_shared_expert_overlap`); nothing of it is left to do with `expert`.
   bool shared_experts = false;
   bool pipeline = true;
+  /// Whether the head's weight gradients run after the last backward of its position, while the
+  /// pipeline drains (Megatron-Core's `defer_embedding_wgrad_compute`). Until then each micro-batch
+  /// keeps the head's input and the gradient of its logits.
+  bool defer_embedding_gradient = false;
   auto operator<=>(const Overlap&) const = default;
 };
 

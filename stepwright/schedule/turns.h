@@ -16,6 +16,7 @@ enum class Direction : std::uint8_t {
   kUpdate,
   kDataGradient,    ///< The part of a backward that other chunks wait for.
   kWeightGradient,  ///< The rest of it, at any later time.
+  kHeadGradient,    ///< The head's weight gradients, behind all turns of its position.
   // By all positions at once, each for its part of the vocabulary (`is_joint`):
   kEmbed,          ///< Tokens to rows, for the first chunk.
   kPredict,        ///< The head behind the last chunk: logits, the loss and their gradients.
@@ -38,6 +39,7 @@ inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kUpdate, "update"},
     {Direction::kDataGradient, "data_gradient"},
     {Direction::kWeightGradient, "weight_gradient"},
+    {Direction::kHeadGradient, "head_gradient"},
     {Direction::kEmbed, "embed"},
     {Direction::kPredict, "predict"},
     {Direction::kEmbedGradient, "embed_gradient"},

@@ -43,6 +43,7 @@ Block TemplateStore::add(BlockPair pair, schedule::BackwardForm form) {
   block.size = unit_size(s_, pair.forward.parameters);
   block.forward = add(std::move(pair.forward));
   if (pair.backward.operators.empty()) return block;
+  if (!pair.deferred.operators.empty()) block.deferred = add(std::move(pair.deferred));
   if (form != schedule::BackwardForm::kWhole) {
     SplitBackward parts = split_backward(pair.backward);
     block.backward = add(std::move(parts.data));
@@ -71,7 +72,17 @@ Block TemplateStore::embedding(const plan::LayerRecompute& recompute, bool at_en
 }
 
 Block TemplateStore::head(bool own_table, bool at_end) {
-  Block block = add(build_head(s_, own_table, at_end), schedule::BackwardForm::kWhole);
+  return head(build_head(s_, own_table, at_end));
+}
+
+Block TemplateStore::head_beside_embedding() {
+  Setting setting = s_;
+  setting.overlap.defer_embedding_gradient = false;
+  return head(build_head(setting, false));
+}
+
+Block TemplateStore::head(BlockPair pair) {
+  Block block = add(std::move(pair), schedule::BackwardForm::kWhole);
   block.unit = kHeadUnit;
   block.gradients = head_gradients(*s_.model);
   return block;
@@ -263,7 +274,8 @@ Sequence SequenceWriter::backward(bool last, bool whole) {
     const std::int32_t gather = append_gather(sequence, *block, false, progress);
     const TemplateId which = whole ? block->whole : block->backward;
     append_block(sequence, {which, block->layer, {}, {}, {block->unit}}, gather, progress);
-    if (whole || block->weight < 0) collect(sequence, bucket, *block, progress, last);
+    const bool ready = (whole || block->weight < 0) && block->deferred < 0;
+    if (ready) collect(sequence, bucket, *block, progress, last);
   }
   append_reduction(sequence, bucket, ends_step(last));
   if (gradient_goes_on()) append_target(sequence, progress.source, chunk_.before);
@@ -271,13 +283,22 @@ Sequence SequenceWriter::backward(bool last, bool whole) {
 }
 
 Sequence SequenceWriter::weight_gradients(bool last) {
-  Sequence sequence{
-      .direction = schedule::Direction::kWeightGradient, .chunk = chunk_.index, .items = {}};
+  return late_gradients(schedule::Direction::kWeightGradient, &Block::weight, last);
+}
+
+Sequence SequenceWriter::head_gradient(bool last) {
+  return late_gradients(schedule::Direction::kHeadGradient, &Block::deferred, last);
+}
+
+Sequence SequenceWriter::late_gradients(schedule::Direction direction, TemplateId Block::* part,
+                                        bool last) {
+  Sequence sequence{.direction = direction, .chunk = chunk_.index, .items = {}};
   Progress progress;
   Bucket bucket;
   for (auto block = chunk_.blocks.rbegin(); block != chunk_.blocks.rend(); ++block) {
-    if (block->weight < 0) continue;
-    append_block(sequence, {block->weight, block->layer, {}, {}, {block->unit}}, -1, progress);
+    const TemplateId which = (*block).*part;
+    if (which < 0) continue;
+    append_block(sequence, {which, block->layer, {}, {}, {block->unit}}, -1, progress);
     collect(sequence, bucket, *block, progress, last);
   }
   append_reduction(sequence, bucket, ends_step(last));

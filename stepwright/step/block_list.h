@@ -16,6 +16,7 @@ struct Block {
   TemplateId backward = -1;  ///< Of a split backward the data gradients' part; -1: it has none.
   TemplateId weight = -1;    ///< Of a split backward the weight gradients' part; -1: not split.
   TemplateId whole = -1;     ///< Both gradients.
+  TemplateId deferred = -1;  ///< Weight gradients behind all turns of the position; -1: none.
   std::vector<TemplateId> passes;  ///< Of a block that is done in passes instead, in their order,
   std::vector<schedule::Direction> directions;  ///< and what they are.
   std::int32_t layer = -1;
@@ -35,6 +36,9 @@ class TemplateStore {
   /// `at_end` as in `build_embedding`.
   Block embedding(const plan::LayerRecompute& recompute, bool at_end = true);
   Block head(bool own_table, bool at_end = true);
+  /// The same where the position holds the table of the embedding too, whose reduction waits for
+  /// the gradients of both: it defers none.
+  Block head_beside_embedding();
   Block multi_token(std::int64_t depth, bool own_table, const plan::LayerRecompute& recompute);
   Block layer(std::int64_t index, const plan::LayerRecompute& recompute);
   TemplateId send(schedule::Direction direction);
@@ -55,6 +59,7 @@ class TemplateStore {
 
  private:
   Block add(BlockPair pair, schedule::BackwardForm form);
+  Block head(BlockPair pair);
   Block add_passes(const BlockPair& pair);
   const Setting& s_;
   schedule::BackwardForm form_;
@@ -93,6 +98,8 @@ class SequenceWriter {
   [[nodiscard]] Sequence backward(bool last);
   [[nodiscard]] Sequence data_gradients(bool last);
   [[nodiscard]] Sequence weight_gradients(bool last);
+  /// What the blocks of the chunk defer, with its reduction.
+  [[nodiscard]] Sequence head_gradient(bool last);
 
   /// What all positions do together, of a chunk that is one block: the embedding or the head.
   [[nodiscard]] Sequence embed(bool first);
@@ -110,6 +117,8 @@ class SequenceWriter {
     std::int32_t after = -1;
   };
   Sequence backward(bool last, bool whole);
+  /// The part of all blocks that waits, in the order of a backward.
+  Sequence late_gradients(schedule::Direction direction, TemplateId Block::* part, bool last);
   /// How far a sequence has got: where the residual stream is, and the blocks done.
   struct Progress {
     std::int32_t source = -1;

@@ -59,6 +59,9 @@ class ProgramBuilder {
            placement_.embedding_position() != placement_.head_position();
   }
 
+  /// Whether the ends of the model use one table on one position.
+  [[nodiscard]] bool joins_table() const { return shares_table(job_.model) && !split_table(); }
+
   /// Whether each position has a part of the tables, used by all at once.
   [[nodiscard]] bool spreads() const { return setting_.spread > 1; }
 
@@ -79,7 +82,7 @@ class ProgramBuilder {
     }
     if (!spreads() && placement_.holds_head(place)) {
       // The head first, whose table multi-token layers use.
-      blocks.push_back(store_.head(split_table()));
+      blocks.push_back(joins_table() ? store_.head_beside_embedding() : store_.head(split_table()));
       for (std::int64_t depth = 0; depth < job_.model.predicted_ahead(); ++depth) {
         blocks.push_back(store_.multi_token(depth, split_table(), plan::recomputed(recompute)));
       }
@@ -104,6 +107,7 @@ class ProgramBuilder {
     std::int32_t forward_first, forward;
     std::int32_t backward, backward_last;  ///< Both gradients.
     std::int32_t data, data_last, weight, weight_last;
+    std::int32_t head = -1, head_last = -1;  ///< What its head defers; -1: nothing.
     std::int32_t embed_first, embed, predict_first, predict, predict_last;  ///< Of all together.
     std::int32_t embed_gradient, embed_gradient_last;
     /// Of each pass over the vocabulary: of the first micro-batch, of the last, of others.
@@ -202,6 +206,10 @@ class ProgramBuilder {
       made.backward_last = append(stage, writer.backward(true));
       made.backward = ends ? append(stage, writer.backward(false)) : made.backward_last;
     }
+    if (std::ranges::any_of(blocks, [](const Block& block) { return block.deferred >= 0; })) {
+      made.head_last = append(stage, writer.head_gradient(true));
+      made.head = ends ? append(stage, writer.head_gradient(false)) : made.head_last;
+    }
     if (form_ == schedule::BackwardForm::kWhole) return made;
     made.data_last = append(stage, writer.data_gradients(true));
     made.data = ends ? append(stage, writer.data_gradients(false)) : made.data_last;
@@ -250,6 +258,7 @@ class ProgramBuilder {
     }
     if (spreads()) add_joint(stage, made.front(), size);
     schedule(stage, made);
+    for (const ChunkSequences& chunk : made) schedule_deferred(stage, chunk);
     const std::int32_t update = append(stage, update_sequence(stage, size));
     stage.schedule.push_back({update, -1});
     stage.states = sharding_.states(size);
@@ -287,6 +296,14 @@ class ProgramBuilder {
       const auto [pair, fresh] = pairs.try_emplace({second, first}, -1);
       if (fresh) pair->second = append_pair(stage, second, first);
       stage.schedule.push_back({pair->second, forward, backward});
+    }
+  }
+
+  /// Appends a slot for each micro-batch whose head has deferred its weight gradients.
+  void schedule_deferred(Stage& stage, const ChunkSequences& chunk) const {
+    const auto micro_batches = static_cast<std::int32_t>(plan::micro_batches(job_, plan_));
+    for (std::int32_t i = 0; chunk.head >= 0 && i < micro_batches; ++i) {
+      stage.schedule.push_back({i + 1 == micro_batches ? chunk.head_last : chunk.head, i});
     }
   }
 

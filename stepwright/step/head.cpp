@@ -3,6 +3,7 @@
 #include "stepwright/step/layer.h"
 #include "stepwright/step/loss.h"
 #include "stepwright/step/prune.h"
+#include "stepwright/step/split_backward.h"
 #include "stepwright/step/unit.h"
 
 namespace stepwright::step {
@@ -51,6 +52,18 @@ TensorId predict_backward(Emit& e, const NormRole& role, std::span<const Kept> c
   return norm_backward(e, d_rows, {e.s.rows, e.s.model->hidden}, role, beside);
 }
 
+namespace {
+
+/// Takes the weight gradients of the head's product out of its backward.
+void defer_weights(BlockPair& pair) {
+  SplitBackward parts = split_backward(pair.backward, LayerPart::kHead);
+  if (parts.weight.operators.empty()) return;
+  pair.backward = std::move(parts.data);
+  pair.deferred = std::move(parts.weight);
+}
+
+}  // namespace
+
 BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   const std::vector<LocalParameter> parameters = local_head_parameters(s, own_table, at_end);
   Unit forward(s, "head.forward", parameters);
@@ -79,6 +92,7 @@ BlockPair build_head(const Setting& s, bool own_table, bool at_end) {
   if (s.model->freezes()) {
     prune(pair, head_gradients(*s.model) == model::GradientPath::kThrough, false);
   }
+  if (s.defers_head()) defer_weights(pair);
   return pair;
 }
 

@@ -14,6 +14,9 @@ struct BlockPair {
   // Of a block that positions do in passes: where those begin.
   std::vector<PassBegin> forward_passes = {};
   std::vector<PassBegin> backward_passes = {};
+  /// Weight gradients that wait until all backwards of the position have ended; without operators:
+  /// none do. `deferred.restored` matches `backward.saved`.
+  Template deferred = {};
 };
 
 /// One transformer layer. `recompute` is kNone, kSelective (the attention core runs again in the
@@ -27,7 +30,8 @@ BlockPair build_layer(const Setting& setting, model::LayerClass layer,
 /// to the one at the end, which gives them the gradient.
 BlockPair build_embedding(const Setting& setting, bool whole, bool at_end = true);
 
-/// Final norm, language-model head and cross entropy. `own_table` as in `local_head_parameters`.
+/// Final norm, language-model head and cross entropy; its weight gradients wait where
+/// `Setting::defers_head` says so. `own_table` as in `local_head_parameters`.
 /// Where positions share the vocabulary, the one at the end (`at_end`) gives the normed rows to the
 /// others and gets their gradient, to which each adds what its part gives.
 BlockPair build_head(const Setting& setting, bool own_table, bool at_end = true);

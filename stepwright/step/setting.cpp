@@ -8,6 +8,7 @@
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/optimizer_traits.h"
+#include "stepwright/plan/overlap_table.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/step/data_messages.h"
 #include "stepwright/step/document_sizes.h"
@@ -131,7 +132,7 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
   s.optimizer = job.optimizer;
   s.muon = job.muon;
   s.dispatcher = job.dispatcher;
-  s.overlap = plan.overlap;
+  s.overlap = plan::settled_overlap(job, plan);
   s.offloaded = plan.offload.activations;
   s.policy_loss = plan::generates(job.method.kind);
   s.trains = job.method.updates > 0;

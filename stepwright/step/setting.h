@@ -63,6 +63,8 @@ struct Setting {
   [[nodiscard]] std::int64_t heads() const { return model->heads / tensor; }
   [[nodiscard]] std::int64_t kv_heads() const { return model->kv_heads / tensor; }
   [[nodiscard]] bool tensor_parallel() const { return tensor > 1; }
+  /// True if the head's weight gradients wait until its position has done all backwards.
+  [[nodiscard]] bool defers_head() const { return overlap.defer_embedding_gradient && spread == 1; }
 };
 
 /// Which part of the vocabulary a rank has.

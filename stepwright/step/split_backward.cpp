@@ -17,7 +17,8 @@ bool contains(std::span<const TensorId> ids, TensorId id) {
 
 class Splitter {
  public:
-  explicit Splitter(const Template& piece) : piece_(piece), waits_(piece.operators.size()) {}
+  Splitter(const Template& piece, LayerPart part)
+      : piece_(piece), part_(part), waits_(piece.operators.size()) {}
 
   SplitBackward run() {
     choose();
@@ -36,7 +37,9 @@ class Splitter {
   /// Which operators wait for a turn of their own.
   void choose() {
     for (std::size_t i = 0; i < count(); ++i) {
-      waits_[i] = piece_.operators[i].phase == Phase::kWeightGradient;
+      const Operator& op = piece_.operators[i];
+      waits_[i] =
+          op.phase == Phase::kWeightGradient && (part_ == LayerPart::kNone || op.part == part_);
     }
     for (bool changed = true; changed;) {
       changed = false;
@@ -166,12 +169,15 @@ class Splitter {
   }
 
   const Template& piece_;
+  LayerPart part_;
   std::vector<bool> waits_;
   std::vector<TensorId> crossing_;  ///< Tensors that the data part leaves to the weight part.
 };
 
 }  // namespace
 
-SplitBackward split_backward(const Template& backward) { return Splitter(backward).run(); }
+SplitBackward split_backward(const Template& backward, LayerPart part) {
+  return Splitter(backward, part).run();
+}
 
 }  // namespace stepwright::step

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stepwright/step/layer_part.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright::step {
@@ -14,7 +15,8 @@ struct SplitBackward {
 /// Splits a backward template. The weight part gets the operators that make weight gradients and
 /// the messages whose results only they read (inputs gathered again), except where the data part
 /// reads what they write or later writes over what they read. Gradients that leave do so with the
-/// weight part.
-SplitBackward split_backward(const Template& backward);
+/// weight part. `part`: of the operators that make weight gradients those of this part of a layer
+/// alone may wait; kNone: all.
+SplitBackward split_backward(const Template& backward, LayerPart part = LayerPart::kNone);
 
 }  // namespace stepwright::step

@@ -20,7 +20,7 @@ constexpr collective::Algorithm plan::Collectives::* kOfBlockMessages[] = {
     &plan::Collectives::tensor, &plan::Collectives::context, &plan::Collectives::expert};
 
 /// Rules up to this one are decided by the grid and a block choice.
-constexpr plan::Rule kLastBlockRule = plan::Rule::kMultiTokenStep;
+constexpr plan::Rule kLastBlockRule = plan::Rule::kDeferredHead;
 
 /// What `BlockChoice::spares` says.
 std::vector<std::uint64_t> spared(const plan::Job& job, const Dimensions& space,
@@ -142,6 +142,7 @@ BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan
         plan.context_kind = kind;
         for (const plan::Collectives& collectives : algorithms) {
           plan.collectives = collectives;
+          plan.overlap = grid.overlap;
           const auto rule = plan::broken_rule(job, plan);
           if (rule && *rule <= kLastBlockRule) {
             count(table.refused, *rule, overlaps * sets);
@@ -150,7 +151,12 @@ BlockTable block_table(const plan::Job& job, const Dimensions& space, const plan
           table.points += (overlaps - std::ssize(different)) * sets;
           for (const plan::Overlap& overlap : different) {
             plan.overlap = overlap;
-            add_offloaded(table, job, space, plan);
+            const auto own = plan::broken_rule(job, plan);
+            if (own && *own <= kLastBlockRule) {
+              count(table.refused, *own, sets);
+            } else {
+              add_offloaded(table, job, space, plan);
+            }
           }
         }
       }

@@ -146,7 +146,9 @@ void WorkFloor::add_class(Work& work, const step::Setting& setting, model::Layer
 }
 
 Work WorkFloor::build(const plan::Plan& plan, bool any_expert) {
-  const step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
+  step::Setting setting = step::make_setting(job_, plan, step::MicroBatchSize::kLeast);
+  // Flags that do nothing in this plan may do something in others that share the answer.
+  setting.overlap = plan.overlap;
   const simulate::Layouts layouts = cost::group_layouts(job_.cluster, plan::Grid(plan));
   Work work;
   work.layers = {{plan::kNoRecompute, {}, {}}, {plan::kWholeRecompute, {}, {}}};

@@ -85,6 +85,19 @@ class MegatronCore(unittest.TestCase):
                 self.assertEqual(config.num_layers, 12)
                 self.assertEqual(config.sequence_parallel, "sequence_parallel: true" in plan)
 
+    def test_defers_a_head_where_we_do(self):
+        plan = DENSE + "parallel: {pipeline: 2, data: 16}\n"
+        plan += "overlap: {defer_embedding_gradient: true}\n"
+        flags = flags_of(self.place.export("megatron", plan, "train.sh"))
+        # Megatron-LM's argument parser has it on.
+        fused = flags | {"gradient_accumulation_fusion": True}
+        config = self.config(fused)
+        self.assertTrue(config.defer_embedding_wgrad_compute)
+        self.assertEqual(config.wgrad_deferral_limit, 0)
+        for refused in (flags, fused | {"pipeline_model_parallel_size": "1"}):
+            with self.assertRaises(ValueError):
+                self.config(refused)
+
     def model_of(self, flags):
         """The whole model of the flags, on no device."""
         from megatron.core import parallel_state

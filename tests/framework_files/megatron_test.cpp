@@ -252,6 +252,66 @@ TEST(Megatron, ReadsAndWritesMultiTokenLayers) {
   EXPECT_EQ(read(layout_script("Et*22|t*21|t*21|t*16L")).job.model.predicted_ahead(), 0);
 }
 
+/// The script with what it says of the head's weight gradients.
+std::string deferring_script(const std::string& more) {
+  return with(kScript, "--some-own-flag", "--defer-embedding-wgrad-compute" + more);
+}
+
+TEST(Megatron, ReadsAndWritesADeferredHead) {
+  for (const char* limit : {"", " --wgrad-deferral-limit 0", " --wgrad-deferral-limit 512"}) {
+    const plan::PlannedJob planned = read(deferring_script(limit));
+    EXPECT_TRUE(planned.plan.overlap.defer_embedding_gradient);
+    const std::string written = export_plan("megatron", planned, "").text;
+    EXPECT_THAT(written, testing::HasSubstr("--defer-embedding-wgrad-compute"));
+    EXPECT_THAT(written, testing::HasSubstr("--wgrad-deferral-limit 0"));
+    EXPECT_EQ(read(written).plan, planned.plan);
+  }
+  EXPECT_FALSE(read(kScript).plan.overlap.defer_embedding_gradient);
+}
+
+TEST(Megatron, AHeadThatDefersSomeMicroBatchesIsTakenForOneThatDefersNone) {
+  Draft draft;
+  draft.framework.name = "megatron-core";
+  const launch_scripts::SourceFile file{"train.sh", deferring_script(" --wgrad-deferral-limit 50")};
+  read_megatron({&file, 1}, Given{.cluster = "dgx-h100"}, draft);
+  EXPECT_FALSE(draft.plan.overlap.defer_embedding_gradient);
+  EXPECT_THAT(draft.report.not_read,
+              testing::Contains(testing::Field(
+                  &UnreadSetting::why, testing::HasSubstr("the first 50 micro-batches wait"))));
+}
+
+TEST(Megatron, DefersAHeadWhereMegatronDoes) {
+  EXPECT_THAT(refusal(with(deferring_script(""), "pipeline-model-parallel-size 4",
+                           "pipeline-model-parallel-size 1")),
+              testing::HasSubstr("needs pipeline_model_parallel_size above 1"));
+  EXPECT_THAT(refusal(deferring_script(" --no-gradient-accumulation-fusion")),
+              testing::HasSubstr("needs gradient_accumulation_fusion"));
+  EXPECT_THAT(refusal(deferring_script(" --wgrad-deferral-limit -1")),
+              testing::HasSubstr("wgrad_deferral_limit: "));
+}
+
+TEST(Megatron, AContainerThatDefersAHeadSaysItsLimit) {
+  const plan::PlannedJob planned = read(deferring_script(""));
+  const std::string written = export_plan("nemo", planned, "").text;
+  EXPECT_THAT(written, testing::HasSubstr("comm_overlap=CommOverlapConfig(\n"
+                                          "            defer_embedding_wgrad_compute=True,\n"
+                                          "            wgrad_deferral_limit=0,\n"
+                                          "            tp_comm_overlap=False,\n"));
+  const auto again = [&](const std::string& text) {
+    Given given;
+    given.cluster = "dgx-h100:4";
+    const launch_scripts::SourceFile file{"plan.py", text};
+    return import_sources("nemo", {&file, 1}, given).planned.plan;
+  };
+  EXPECT_TRUE(again(written).overlap.defer_embedding_gradient);
+  try {
+    again(with(written, "            wgrad_deferral_limit=0,\n", ""));
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("needs wgrad_deferral_limit"));
+  }
+}
+
 TEST(Megatron, StagesOfALayoutMayBeEmpty) {
   const plan::PlannedJob planned = read(layout_script("E|(t*20|)*4||L"));
   EXPECT_THAT(planned.plan.layers, testing::ElementsAre(0, 20, 20, 20, 20, 0, 0, 0));

@@ -106,7 +106,14 @@ std::vector<Break> coverage_breaks() {
        },
        "model.count_multi_token with position none and a norm of the embedding: nothing covers "
        "multi-token layers that add more to embedded tokens yet; nearest legal: "
-       "model.count_multi_token false"}};
+       "model.count_multi_token false"},
+      {Rule::kDeferredHead, false,
+       [](Job& job, Plan& plan) {
+         job.kernels.loss_chunks = 8;
+         plan.overlap.defer_embedding_gradient = true;
+       },
+       "overlap.defer_embedding_gradient is true with kernels.loss_chunks 8, kernels.loss_keeps "
+       "logits and 0 multi-token layers; nearest legal: overlap.defer_embedding_gradient false"}};
 }
 
 std::vector<Break> expert_breaks() {

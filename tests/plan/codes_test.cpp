@@ -61,6 +61,10 @@ TEST(PlanCode, IsShort) {
   EXPECT_EQ(plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep");
   routed.overlap.shared_experts = true;
   EXPECT_EQ(plan_code(routed), "ep8 dp8 mb1 ddp exposed:ep-rest");
+  Plan deferring;
+  deferring.parallel.pipeline = 2;
+  deferring.overlap.defer_embedding_gradient = true;
+  EXPECT_EQ(plan_code(deferring), "pp2 dp1 mb1 ddp head:drain");
 }
 
 TEST(PlanCode, OfEveryLegalPlanIsExplainedWordForWord) {
@@ -87,8 +91,16 @@ TEST(PlanCode, IsExplainedInSentences) {
             "These messages do not run beside computation: those of tensor parallelism, "
             "the pipeline.");
   EXPECT_THAT(meaning("pp4:zb-h1"), HasSubstr("The positions work by zb-h1: "));
+  EXPECT_EQ(meaning("head:drain"),
+            "The head's weight gradients are computed after the last backward of its position, "
+            "while the pipeline drains.");
   EXPECT_EQ(meaning("recompute:norm + mlp every 2, full on stages 0-1"),
             "Computed again in the backward: norm + mlp every 2, full on stages 0-1.");
+}
+
+TEST(PlanCode, WordsEndWhereAFlagStands) {
+  EXPECT_EQ(joined("dp1 mb1 ddp recompute:norm + mlp offload:100% parameters:host head:drain"),
+            "dp1 mb1 ddp recompute:norm + mlp offload:100% parameters:host head:drain");
 }
 
 TEST(PlanCode, IsExplainedInPartsWithOrWithoutTheirPlus) {

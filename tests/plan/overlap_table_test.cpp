@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stepwright/plan/canonical.h"
+#include "stepwright/plan/choices/write_choices.h"
 #include "tests/plan/random_plans.h"
 
 namespace stepwright::plan {
@@ -49,18 +50,42 @@ TEST(OverlapTable, BlocksKeepTheirFlagsAlone) {
                                                .context = false,
                                                .expert = true,
                                                .shared_experts = true,
-                                               .pipeline = false});
+                                               .pipeline = false,
+                                               .defer_embedding_gradient = true});
   EXPECT_EQ(of_blocks, (Overlap{.tensor = true,
                                 .tensor_gradients = false,
                                 .context = false,
                                 .expert = true,
-                                .shared_experts = true}));
+                                .shared_experts = true,
+                                .defer_embedding_gradient = true}));
 }
 
 TEST(OverlapTable, FloorsTakeWhatAnyListedOverlapHides) {
   const Overlap listed[] = {overlap_all(false), {.gradients = false, .shared_experts = true}};
   EXPECT_EQ(overlap_in_floors(listed), (Overlap{.expert = true}));
   EXPECT_EQ(overlap_in_floors({}), Overlap{});
+}
+
+TEST(OverlapTable, AHeadIsDeferredOnPipelinesThatTrainIt) {
+  Job job;
+  Plan plan;
+  plan.overlap.defer_embedding_gradient = true;
+  const auto defers = [&] { return settled_overlap(job, plan).defer_embedding_gradient; };
+  EXPECT_FALSE(defers());
+  plan.parallel.pipeline = 2;
+  EXPECT_TRUE(defers());
+  job.model.frozen.embedding = true;
+  EXPECT_TRUE(defers());
+  job.model.tied = true;
+  EXPECT_FALSE(defers());
+  job.model.frozen.embedding = false;
+  job.model.adapters = model::Adapters{};
+  EXPECT_FALSE(defers());
+}
+
+TEST(OverlapTable, FilesSayWhatCostsMemoryOnlyWhereItIsOn) {
+  EXPECT_FALSE(overlap_json(Overlap()).contains("defer_embedding_gradient"));
+  EXPECT_TRUE(overlap_json({.defer_embedding_gradient = true}).at("defer_embedding_gradient"));
 }
 
 }  // namespace

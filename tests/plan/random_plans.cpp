@@ -150,6 +150,8 @@ void pick_flags(Dice& dice, Plan& plan) {
   plan.overlap.tensor = dice.chance(2);
   plan.overlap.context = dice.chance(2);
   if (needs) plan.overlap.shared_experts = dice.chance(2);
+  // In one of four, of dice that are thrown anyway.
+  plan.overlap.defer_embedding_gradient = plan.overlap.tensor && !plan.overlap.context;
   using enum collective::Algorithm;
   plan.collectives.data = dice.pick<collective::Algorithm>(
       {kLibrary, kLibrary, kLibrary, kTwoLevel, kHoRing, kTree, kHalvingDoubling});

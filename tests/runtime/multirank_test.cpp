@@ -80,6 +80,25 @@ const RankCase kDocuments[] = {
 
 const RankCase kPipeline[] = {
     {"OneForwardOneBackward", 2, kLlama, "parallel: {pipeline: 2}\nmicro_batch: 1\n"},
+    {"DefersTheHead", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\noverlap: {defer_embedding_gradient: true}\n"},
+    {"DefersTheHeadOfATiedTable", 4, kTied,
+     "parallel: {pipeline: 2, data: 2}\nmicro_batch: 1\nsharding: NNG\n"
+     "buckets: {gradients: 3001, parameters: 2003}\n"
+     "overlap: {defer_embedding_gradient: true}\n"},
+    {"DefersTheHeadOfInterleavedChunks", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n"
+     "overlap: {defer_embedding_gradient: true}\n"},
+    {"DefersTheHeadWithBlockingMessages", 8, kTied,
+     "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "sharding: NNG\noverlap: {gradients: false, parameters: false, defer_embedding_gradient: "
+     "true}\n"},
+    {"DefersTheHeadOfShardedGradients", 8, kLlama,
+     "parallel: {pipeline: 2, tensor: 2, data: 2}\nsequence_parallel: true\nmicro_batch: 1\n"
+     "sharding: GGG\noverlap: {defer_embedding_gradient: true}\n"},
+    {"DefersTheHeadOfCutBackwards", 2, kLlama,
+     "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: zb-h1\n"
+     "overlap: {defer_embedding_gradient: true}\n"},
     {"Gpipe", 4, kTied, "parallel: {pipeline: 4}\nmicro_batch: 2\nschedule: gpipe\n"},
     {"Interleaved", 2, kLlama,
      "parallel: {pipeline: 2}\nmicro_batch: 1\nschedule: {kind: interleaved, chunks: 2}\n"},

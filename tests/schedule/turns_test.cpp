@@ -12,11 +12,11 @@
 namespace stepwright::schedule {
 namespace {
 
-constexpr const char* kLetters = "FBUDWEPGerhsTctgk";
+constexpr const char* kLetters = "FBUDWHEPGerhsTctgk";
 
-/// "F0 F1 B0 ..."; D and W for the two parts of a backward; E, P and G for what all positions do
-/// together, and in the order of enumerators those of passes over the vocabulary; chunks above 0 as
-/// "F1'2" (micro-batch 1 of chunk 2), two side by side with a plus.
+/// "F0 F1 B0 ..."; D and W for the two parts of a backward, H for what a head defers; E, P and G
+/// for what all positions do together, and in the order of enumerators those of passes over the
+/// vocabulary; chunks above 0 as "F1'2" (micro-batch 1 of chunk 2), two side by side with a plus.
 std::string text(const std::vector<Turn>& turns) {
   std::string out;
   const auto add = [&out](const Part& part) {

@@ -155,10 +155,16 @@ Visit visit_all(const plan::Job& job, const Dimensions& space) {
 
 TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
   int visited = 0;
+  int deferring = 0;
   for (std::uint64_t seed = 0; seed < 200 && visited < 12; ++seed) {
     plan::Job job = small_random_job(seed);
     job.model.layers = std::min<std::int64_t>(job.model.layers, 4);
     job.space.gradient_bucket = {40'000'000};
+    // A deferred head, which is nothing without a pipeline, and which half of the losses forbid.
+    if (seed % 2 == 1) {
+      job.space.overlap = {plan::Overlap{}, {.defer_embedding_gradient = true}};
+      job.kernels.loss_chunks = ++deferring % 2 == 0 ? 1 : 4;
+    }
     const Dimensions space = dimensions(job);
     if (space.total() > 400'000) continue;
     SCOPED_TRACE(seed);
@@ -174,6 +180,7 @@ TEST(Enumeration, CountsWhatVisitingEveryPointFinds) {
     }
   }
   EXPECT_GE(visited, 8);
+  EXPECT_GE(deferring, 2);
 }
 
 TEST(Enumeration, GivesAnExampleOfEveryRefusal) {

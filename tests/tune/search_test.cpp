@@ -66,6 +66,44 @@ TEST(Search, VisitsAsManyPlansAsTheCensusCounts) {
   }
 }
 
+/// A job that lists a deferred head, which some losses forbid.
+plan::Job with_deferred_heads(std::uint64_t seed) {
+  plan::Job job = small_random_job(seed);
+  job.space.overlap = {plan::Overlap{}, {.defer_embedding_gradient = true}};
+  if (seed % 3 == 0)
+    job.space.overlap.push_back({.gradients = false, .defer_embedding_gradient = true});
+  if (seed % 8 == 7) job.kernels.loss_chunks = 4;
+  if (seed % 2 == 0) job.model.vocabulary *= 16;
+  return job;
+}
+
+TEST(Search, FindsWhatVisitingEveryPlanFindsOfDeferredHeads) {
+  int deferring = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const Prepared prepared(with_deferred_heads(seed));
+    const Findings all = prepared.search(true, 20);
+    expect_same(prepared.search(false, 20).kept.list(), all.kept.list());
+    EXPECT_EQ(all.priced, prepared.enumeration.legal());
+    for (const Candidate& candidate : all.kept.list()) {
+      deferring += candidate.plan.overlap.defer_embedding_gradient ? 1 : 0;
+    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
+  }
+  EXPECT_GT(deferring, 25);
+}
+
+TEST(Search, NeverDefersAHeadThatNothingLists) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    plan::Job job = small_random_job(seed);
+    job.space.overlap.clear();
+    const Prepared prepared(std::move(job));
+    for (const Candidate& candidate : prepared.search(false, 20).kept.list()) {
+      EXPECT_FALSE(candidate.plan.overlap.defer_embedding_gradient) << candidate.text;
+    }
+  }
+}
+
 TEST(Search, DoesNotDependOnThreads) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Prepared prepared(small_random_job(seed));

@@ -37,6 +37,7 @@ export const timelineTerms = {
   backward: "Backward",
   data_gradient: "Gradient of the input",
   weight_gradient: "Gradient of the weights",
+  head_gradient: "Gradient of the head's weights",
   recompute: "Recomputation",
   vocabulary: "Embedding and head, shared by stages",
   update: "Optimizer update",

@@ -32,6 +32,7 @@ const named = {
   backward: 2,
   data_gradient: 2,
   weight_gradient: 5,
+  head_gradient: 5,
   recompute: 4,
   update: 6,
   tensor: 1,

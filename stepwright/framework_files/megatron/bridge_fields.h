@@ -40,6 +40,8 @@ inline constexpr BridgeField kBridgeFields[] = {
     {"ckpt_format", "checkpoint", "ckpt_format"},
     {"use_tp_pp_dp_mapping", "dist", "use_tp_pp_dp_mapping"},
     {"tp_comm_overlap", "comm_overlap", "tp_comm_overlap"},
+    {"defer_embedding_wgrad_compute", "comm_overlap", "defer_embedding_wgrad_compute"},
+    {"wgrad_deferral_limit", "comm_overlap", "wgrad_deferral_limit"},
     {"norm_epsilon", "model", "layernorm_epsilon"},
     {"hybrid_layer_pattern", "model", "hybrid_layer_pattern"},
     {"hybrid_layer_pattern", "model", "hybrid_override_pattern"},

@@ -63,6 +63,9 @@ constexpr BridgeStart kBridgeStart[] = {{"train", "train_iters=100"},
                                         {"logger", "log_interval=1"},
                                         {"tokenizer", "tokenizer_type=\"NullTokenizer\""},
                                         {"checkpoint", "save=None"}};
+/// An argument without a default, which a section with others needs
+/// (src/megatron/bridge/training/comm_overlap.py, CommOverlapConfig).
+constexpr BridgeStart kBridgeNeeds[] = {{"comm_overlap", "tp_comm_overlap"}};
 constexpr std::array<std::string_view, 4> kOnlyOfFlags = {"group_query_attention", "precision",
                                                           "activation", "bias_gelu_fusion"};
 
@@ -178,6 +181,10 @@ std::string section_lines(const Tree& fields, std::string_view section) {
     if (other || place.section != section) continue;
     text += fmt::format("            {}={},\n", place.name,
                         bridge_value_of(field, fields.items[i + 1]));
+  }
+  for (const BridgeStart& need : kBridgeNeeds) {
+    const bool lacks = need.section == section && !text.empty() && !fields.find(need.line);
+    if (lacks) text += fmt::format("            {}=False,\n", need.line);
   }
   return section == "model" ? text + activation_lines(fields) : text;
 }

@@ -90,7 +90,49 @@ std::int64_t read_split(const Fields& fields, Reading& reading) {
   return chunks;
 }
 
-void read_pipeline(const Fields& fields, const Known& /*known*/, Reading& reading) {
+bool has_stages(const plan::PlannedJob& planned) { return planned.plan.parallel.pipeline > 1; }
+
+constexpr Row kPipelineRows[] = {{"defer_embedding_wgrad_compute",
+                                  "overlap.defer_embedding_gradient", false, Write::kUnlessUsual,
+                                  has_stages}};
+
+/// Micro-batches of a step, as far as rules know them; nullopt: the batch is stated elsewhere.
+std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const plan::Plan& plan) {
+  const auto sequences = fields.size("global_batch_size");
+  if (!sequences) return std::nullopt;
+  return *sequences / (plan.micro_batch * plan.parallel.data);
+}
+
+/// What Megatron-Core demands of deferred weight gradients of the head, and how many it defers:
+/// those of the first `wgrad_deferral_limit` micro-batches, 0: of all
+/// (megatron/core/model_parallel_config.py, __post_init__;
+/// megatron/core/tensor_parallel/layers.py). Megatron-Bridge passes -1 where nothing says a number,
+/// and training then takes from an empty list (src/megatron/bridge/training/comm_overlap.py,
+/// _get_model_comm_overlap_cfgs).
+void read_deferred_head(const Fields& fields, const Known& known, Reading& reading) {
+  plan::Plan& plan = reading.plan;
+  if (!plan.overlap.defer_embedding_gradient) return;
+  const Node deferral = *fields.find("defer_embedding_wgrad_compute");
+  if (plan.parallel.pipeline == 1) deferral.fail("needs pipeline_model_parallel_size above 1");
+  if (!fields.flag("gradient_accumulation_fusion", true)) {
+    deferral.fail("needs gradient_accumulation_fusion");
+  }
+  const auto limit = fields.find("wgrad_deferral_limit");
+  if (!limit && known.framework.name == "nemo") {
+    deferral.fail("needs wgrad_deferral_limit, 0 for all micro-batches: without it nothing waits");
+  }
+  const std::int64_t first = fields.integer("wgrad_deferral_limit", 0, 0);
+  if (first == 0) return;
+  const auto all = stated_micro_batches(fields, plan);
+  if (all && first >= *all) return;
+  plan.overlap.defer_embedding_gradient = false;
+  reading.left_out.emplace_back(
+      *limit, fmt::format("that the head's weight gradients of the first {} micro-batches wait for "
+                          "the drain",
+                          first));
+}
+
+void read_pipeline(const Fields& fields, const Known& known, Reading& reading) {
   plan::Plan& plan = reading.plan;
   const std::int64_t pipeline = plan.parallel.pipeline;
   const std::int64_t chunks = read_split(fields, reading);
@@ -107,6 +149,7 @@ void read_pipeline(const Fields& fields, const Known& /*known*/, Reading& readin
                      .group = fields.integer("microbatch_group_size_per_vp_stage", pipeline)};
   }
   plan.overlap.pipeline = chunks > 1 && fields.flag("overlap_p2p_comm", true);
+  read_deferred_head(fields, known, reading);
 }
 
 /// Layers of chunks, and how many a stage has: the last in all the ways in which files say it.
@@ -129,6 +172,7 @@ void write_split(const plan::PlannedJob& planned, std::string_view release, Tree
 
 void write_pipeline(const plan::PlannedJob& planned, std::string_view release, Tree& fields) {
   const plan::Plan& plan = planned.plan;
+  if (plan.overlap.defer_embedding_gradient) fields.set("wgrad_deferral_limit", std::int64_t{0});
   write_split(planned, release, fields);
   if (plan.schedule.chunks == 1) return;
   if (!plan.overlap.pipeline) fields.set("overlap_p2p_comm", false);
@@ -139,6 +183,7 @@ void write_pipeline(const plan::PlannedJob& planned, std::string_view release, T
 
 }  // namespace
 
-constinit const Rule kPipeline{.read = read_pipeline, .write = write_pipeline};
+constinit const Rule kPipeline{
+    .rows = kPipelineRows, .read = read_pipeline, .write = write_pipeline};
 
 }  // namespace stepwright::framework_files

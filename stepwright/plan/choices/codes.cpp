@@ -419,11 +419,12 @@ class CodeReader {
       case Follows::kWord: return std::min(rest.find_first_of(" :+/"), rest.size());
       case Follows::kWords: break;
     }
+    // Words end where a mark stands that no word of them begins with.
     std::size_t end = rest.size();
     for (const Row& row : rows()) {
-      if (row.follows == Follows::kWords) {
-        end = std::min(end, rest.find(fmt::format(" {}", row.mark)));
-      }
+      const bool ends = row.follows == Follows::kWords ||
+                        (row.follows == Follows::kNothing && row.begins && !row.mark.empty());
+      if (ends) end = std::min(end, rest.find(fmt::format(" {}", row.mark)));
     }
     return end;
   }

@@ -37,7 +37,9 @@ Json recompute_json(const Recompute& recompute) {
 
 Json overlap_json(const Overlap& overlap) {
   Json json = Json::object();
-  for (const auto& [flag, name] : kOverlapNames) json[std::string(name)] = overlap.*flag;
+  for (const OverlapRow& row : kOverlapTable) {
+    if (!row.chosen || overlap.*row.flag) json[std::string(row.name)] = overlap.*row.flag;
+  }
   return json;
 }
 

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
+#include "stepwright/plan/overlap_table.h"
 
 // What the words of a plan can say and no builder writes yet. Each law goes when a builder comes.
 
@@ -56,6 +59,28 @@ void leave_multi_token_out(Repairs& repairs) {
   repairs.job_change("nearest legal: model.count_multi_token false");
 }
 
+/// A loss that is taken in chunks makes the head's weight gradient chunk by chunk, and multi-token
+/// layers add to it behind the head.
+bool defers_part_of_head(const Job& job, const Plan& plan) {
+  if (!settled_overlap(job, plan).defer_embedding_gradient) return false;
+  return job.kernels.loss_chunks != 1 || job.kernels.loss_keeps != LossKeeps::kLogits ||
+         job.model.predicted_ahead() > 0;
+}
+
+std::string deferred_head_values(const Job& job, const Plan& /*plan*/) {
+  return fmt::format(
+      "overlap.defer_embedding_gradient is true with kernels.loss_chunks {}, kernels.loss_keeps {} "
+      "and {} multi-token layers",
+      job.kernels.loss_chunks, name_of(kLossKeepsNames, job.kernels.loss_keeps),
+      job.model.predicted_ahead());
+}
+
+void repair_deferred_head(Repairs& repairs) {
+  Plan at_once = repairs.plan();
+  at_once.overlap.defer_embedding_gradient = false;
+  repairs.plans({at_once});
+}
+
 constexpr Law kCoverageLaws[] = {
     {Rule::kUnfusedContext, "unfused-attention-context",
      "unfused attention has context above 1 only as ulysses (the others are not covered yet)",
@@ -69,6 +94,12 @@ constexpr Law kCoverageLaws[] = {
      "multi-token layers embed tokens without positions or a norm, and all weights are trained "
      "(others are not covered yet)",
      uncovered_multi_token, multi_token_values, leave_multi_token_out, /*of_job=*/true,
+     /*not_covered=*/true},
+    {Rule::kDeferredHead, "deferred-head",
+     "the head's weight gradients wait for the drain where the loss is taken of whole logits and "
+     "no "
+     "multi-token layers stand behind the head (others are not covered yet)",
+     defers_part_of_head, deferred_head_values, repair_deferred_head, /*of_job=*/false,
      /*not_covered=*/true}};
 
 }  // namespace

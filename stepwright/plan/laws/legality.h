@@ -35,6 +35,7 @@ enum class Rule : std::uint8_t {
   kUnfusedContext,
   kFrozenStep,
   kMultiTokenStep,
+  kDeferredHead,
   kStagesWithinLayers,
   kLayerSplit,
   kChunksNeedInterleaving,

@@ -1,6 +1,7 @@
 #include "stepwright/simulate/price/block_costs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/model/layer_order.h"
@@ -232,7 +233,13 @@ BlockCosts BlockPricer::start(const plan::Plan& plan, const Layouts& layouts) {
   blocks.whole_embedding = job_.model.sees_images()
                                ? price(step::build_embedding(setting, true), where)
                                : blocks.embedding;
-  blocks.head = price(step::build_head(setting, false), where);
+  const step::BlockPair head = step::build_head(setting, false);
+  blocks.head = price(head, where);
+  if (!head.deferred.operators.empty()) {
+    blocks.head_gradient = price(head.deferred, where);
+    // What a cut backward keeps is given back between its turns, this is not.
+    blocks.head_gradient.retained_bytes = std::exchange(blocks.head.backward.retained_bytes, 0.0);
+  }
   blocks.sent_bytes = static_cast<double>(
       step::build_send(setting, schedule::Direction::kForward).operators.front().payload_bytes());
   for (const step::Operator& op :

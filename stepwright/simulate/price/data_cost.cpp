@@ -234,12 +234,12 @@ DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const Stage
   return out;
 }
 
-double deferred_gradient_bytes(const plan::Plan& plan, const StageCost& stage) {
-  if (stage.deferred_size == step::UnitSize{}) return 0;
+double deferred_gradient_bytes(const plan::Plan& plan, const step::UnitSize& deferred) {
+  if (deferred == step::UnitSize{}) return 0;
   double elements = 0;
   for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     if (spread.divisor(plan.sharding.gradients) <= 1) continue;
-    elements += static_cast<double>(spread.held(stage.deferred_size));
+    elements += static_cast<double>(spread.held(deferred));
   }
   return elements * bytes_of(plan.accumulate, 1);
 }

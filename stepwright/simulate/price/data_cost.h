@@ -69,7 +69,7 @@ struct DataMemory {
 DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const StageCost& stage);
 /// Gradients that leave blocks whose weight gradients wait: each such block has begun to write
 /// them.
-double deferred_gradient_bytes(const plan::Plan& plan, const StageCost& stage);
+double deferred_gradient_bytes(const plan::Plan& plan, const step::UnitSize& deferred);
 /// The least that any sharding can need of states: everything spread over all ranks.
 double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage);
 

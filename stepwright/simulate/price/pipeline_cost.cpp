@@ -31,6 +31,29 @@ SentChunks sent_chunks(const schedule::Placement& placement, std::int64_t positi
   return sent;
 }
 
+/// Sets what the head of a position leaves to the drain. Such a head has a table of its own.
+void set_head_gradient(StageCost& stage, const BlockCosts& blocks,
+                       const model::Architecture& model) {
+  stage.head_gradient = blocks.head_gradient;
+  stage.head_size = step::shares_table(model) ? blocks.split_head_size : blocks.head_size;
+  stage.cut_size += stage.head_size;
+}
+
+/// The moments at which most gradients of a head wait: in the first of them and, unless some
+/// backwards are cut and some are not, in the last backward of its chunk, the last of the position,
+/// whose micro-batch still waits in all others.
+PeakBytes waiting_head(const StageCost& stage, const std::vector<ChunkCost>& chunks,
+                       schedule::BackwardForm form, std::int64_t micro_batches) {
+  const double kept = static_cast<double>(micro_batches - 1) * stage.head_gradient.retained_bytes;
+  PeakBytes most;
+  most.keep(stage.head_gradient.peak, kept);
+  if (form == schedule::BackwardForm::kBoth) return most;
+  double others = 0;
+  for (std::size_t i = 0; i + 1 < chunks.size(); ++i) others += chunks[i].forward.retained_bytes;
+  most.keep(chunks.back().backward_peak, kept + others);
+  return most;
+}
+
 }  // namespace
 
 PipelinePricer::PipelinePricer(const plan::Job& job, const cost::CostModel& cost,
@@ -79,6 +102,8 @@ StageCost PipelinePricer::stage(const BlockCosts& blocks, const plan::Plan& plan
     slowest_chunk_[i] = std::max(slowest_chunk_[i], chunk.forward.seconds + chunk.backward.seconds);
   }
   if (schedule::traits_of(plan.schedule.kind).spreads_vocabulary) add_joint(stage, blocks, plan);
+  const bool defers = placement.holds_head(position) && blocks.head_gradient.seconds > 0;
+  if (defers) set_head_gradient(stage, blocks, job_.model);
   for (const step::UnitSize& size : sizes) {
     stage.chunk_shares.push_back(
         std::min(share(size.dense, stage.size.dense), share(size.expert, stage.size.expert)));
@@ -287,8 +312,12 @@ PipelineCost PipelinePricer::compose(const BlockCosts& blocks, const plan::Plan&
     cost.stages.push_back(stage(blocks, plan, position));
     set_seconds(plan, cost.stages.back(), position, send);
     if (plan.schedule.strands > 1) set_pairs(blocks, plan, position);
-    cost.stages.back().activations = activations(plan, cost.stages.back());
-    set_load(cost.stages.back(), plan, send);
+    StageCost& own = cost.stages.back();
+    own.activations = activations(plan, own);
+    if (own.head_gradient.seconds > 0) {
+      own.head_gradient.peak = waiting_head(own, chunks_, form_, cost.micro_batches);
+    }
+    set_load(own, plan, send);
   }
   set_floors(cost, plan, send);
   turn_floors_.hop_s = send.seconds;
@@ -320,9 +349,7 @@ std::vector<StageCost> PipelinePricer::parts(const BlockCosts& blocks, const pla
     std::vector<ChunkBytes>& bytes = parts.bytes.emplace_back();
     for (const ChunkCost& chunk : chunks_) {
       bytes.push_back(chunk.bytes());
-      StageCost deferred;
-      deferred.deferred_size = chunk.begun_size;
-      bytes.back().weight += deferred_gradient_bytes(plan, deferred);
+      bytes.back().weight += deferred_gradient_bytes(plan, chunk.begun_size);
     }
   }
   parts.seconds = turn_seconds_;

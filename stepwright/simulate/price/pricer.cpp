@@ -76,6 +76,18 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
   return work;
 }
 
+/// What a position holds beside its states at its fullest moment. Gradients of a deferred head that
+/// leave wait with it, those of `others` beside the one at work.
+double dynamic_bytes(const plan::Plan& plan, const StageCost& stage, double transient_bytes,
+                     double others) {
+  const auto at = [&](const PeakBytes& peak) {
+    return std::max(peak.any, peak.using_parameters + transient_bytes);
+  };
+  return std::max(
+      at(stage.activations) + deferred_gradient_bytes(plan, stage.deferred_size),
+      at(stage.head_gradient.peak) + others * deferred_gradient_bytes(plan, stage.head_size));
+}
+
 /// A message to the neighbouring position; none where there is no other.
 PipelinePricer::Send send_of(const BlockCosts& blocks, const plan::Plan& plan,
                              const Layouts& layouts, const cost::CostModel& cost) {
@@ -135,14 +147,27 @@ const BlockCosts& Pricer::blocks(const plan::Plan& plan) {
   return store_->blocks->get(plan, layouts(plan), store_->pricer);
 }
 
+/// The blocks of a plan whose schedule is known: a position that holds one table for both ends of
+/// the model defers no gradient of it.
+const BlockCosts& Pricer::scheduled_blocks(const plan::Plan& plan) {
+  const schedule::Placement placement = plan::placement_of(plan);
+  const bool joins_table =
+      step::shares_table(job_.model) && placement.embedding_position() == placement.head_position();
+  if (!joins_table) return blocks(plan);
+  plan::Plan whole = plan;
+  whole.overlap.defer_embedding_gradient = false;
+  return blocks(whole);
+}
+
 PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, Played played) {
   // Who shares blocks among schedules has asked for them without this one's parts of the tables.
-  const bool spreads = schedule::traits_of(plan.schedule.kind).spreads_vocabulary;
-  const BlockCosts& blocks = spreads ? this->blocks(plan) : given;
+  const bool own = schedule::traits_of(plan.schedule.kind).spreads_vocabulary ||
+                   plan.overlap.defer_embedding_gradient;
+  const BlockCosts& blocks = own ? scheduled_blocks(plan) : given;
   PipelineCost cost =
       store_->pipelines.compose(blocks, plan, send_of(blocks, plan, layouts(plan), cost_), played);
   for (const StageCost& stage : cost.stages) {
-    const double dynamic = stage.activations.any;
+    const double dynamic = std::max(stage.activations.any, stage.head_gradient.peak.any);
     cost.memory_floor_bytes =
         std::max(cost.memory_floor_bytes,
                  least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
@@ -157,11 +182,12 @@ Price Pricer::played_price(const plan::Plan& plan, Played played) {
 
 PipelineParts Pricer::parts(const plan::Plan& given) {
   const plan::Plan plan = plan::with_canonical_sharding(job_, given);
-  const BlockCosts& costs = blocks(plan);
+  const BlockCosts& costs = scheduled_blocks(plan);
   PipelineParts parts;
   const std::vector<StageCost> stages =
       store_->pipelines.parts(costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
   const double usable = memory::usable_bytes(job_);
+  const auto micro_batches = static_cast<double>(plan::micro_batches(job_, plan));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const DataMemory memory = data_memory(job_, plan, stages[i]);
     PeakBytes beside;
@@ -170,7 +196,8 @@ PipelineParts Pricer::parts(const plan::Plan& given) {
         store_->reserve.bytes(0, memory.parameter_bytes, memory.optimizer_bytes);
     const double dynamic = (usable - memory.states_bytes - set_aside) / (1 + store_->reserve.share);
     parts.room_bytes.push_back(
-        dynamic - std::max(beside.any, beside.using_parameters + memory.transient_bytes));
+        dynamic - micro_batches * stages[i].head_gradient.retained_bytes -
+        std::max(beside.any, beside.using_parameters + memory.transient_bytes));
   }
   return parts;
 }
@@ -227,9 +254,10 @@ Pricer::Passes Pricer::passes(const StageCost& stage, const PipelineCost& pipeli
   out.backward_s = std::max(pass_seconds(backward, shape, regather, reduce, contention),
                             cycle_seconds(forward, backward, both, reduce) - out.forward_s);
   const double worst = most_slow_down(contention);
-  out.serial_s = (stage.forward.serial_s + stage.backward.serial_s) * worst +
-                 (data.gather.seconds + data.regather.seconds) + data.reduce.seconds +
-                 4 * pipeline.send_s / pipeline.fill_share;
+  out.serial_s =
+      (stage.forward.serial_s + stage.backward.serial_s + stage.head_gradient.serial_s) * worst +
+      (data.gather.seconds + data.regather.seconds) + data.reduce.seconds +
+      4 * pipeline.send_s / pipeline.fill_share;
   out.update_s = data.update_s + (ahead ? 0 : data.refresh.seconds);
   out.update_floor_s = data.update_s + (ahead ? 0 : data.refresh.floor_s);
   add_ends(out, stage, pipeline, data, plan);
@@ -246,8 +274,10 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
         pass_seconds(stage.forward, pass_shape(stage, pipeline), both, {}, contention);
     out.start_s = std::clamp(first - out.forward_s, 0.0, data.refresh.seconds);
   }
+  const double deferred_s =
+      static_cast<double>(pipeline.micro_batches) * stage.head_gradient.seconds;
   if (!plan.overlap.gradients) {
-    out.end_s = data.last_reduce.seconds;
+    out.end_s = deferred_s + data.last_reduce.seconds;
     return;
   }
   const double all = data.last_reduce.seconds + data.reduce.seconds;
@@ -255,6 +285,11 @@ void Pricer::add_ends(Passes& out, const StageCost& stage, const PipelineCost& p
       slow_down(stage.backward, {data.last_reduce.seconds, data.last_reduce.link}, contention);
   const double share = 1.0 / data.pieces;
   out.end_s = slowed + std::max(all * share, all - out.backward_s * (1 - share));
+  if (deferred_s <= 0) return;
+  // The head's own reduction comes when the last of its gradients is complete.
+  const double head_share = static_cast<double>(stage.head_size.dense) /
+                            static_cast<double>(stage.size.dense + stage.size.expert);
+  out.end_s = std::max(out.end_s, deferred_s + head_share * all);
 }
 
 Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
@@ -284,7 +319,9 @@ Price Pricer::seconds(const PipelineCost& pipeline, const plan::Plan& plan,
     end = std::max(end, pass.end_s - stage.first_drain_s);
     update = std::max(update, pass.update_s);
     update_floor = std::min(update_floor, pass.update_floor_s);
-    floor = std::max(floor, least_position_s(stage, data, plan.overlap, m, cost_.contention()));
+    floor = std::max({floor, least_position_s(stage, data, plan.overlap, m, cost_.contention()),
+                      stage.fill_s + m * (stage.forward.floor_s + stage.backward.floor_s +
+                                          stage.head_gradient.floor_s)});
     if (!floors.parts.empty()) {
       floors.messages.insert(floors.messages.end(), static_cast<std::size_t>(stage.count),
                              chunk_messages(stage, data, plan.overlap));
@@ -317,14 +354,13 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   std::vector<double>& hosts = store_->hosts;
   hosts.clear();
   double memory_bytes = 0;
+  const auto others = static_cast<double>(pipeline.micro_batches - 1);
   for (const StageCost& stage : pipeline.stages) {
     const DataCostCache::Entry& known =
         store_->data.get({cost_, job_, plan, groups, stage}, store_->computations);
     messages.push_back(known.cost);
     const DataMemory& memory = known.memory;
-    const double dynamic = std::max(stage.activations.any,
-                                    stage.activations.using_parameters + memory.transient_bytes) +
-                           deferred_gradient_bytes(plan, stage);
+    const double dynamic = dynamic_bytes(plan, stage, memory.transient_bytes, others);
     memory_bytes = std::max(memory_bytes, memory.states_bytes + dynamic +
                                               store_->reserve.bytes(dynamic, memory.parameter_bytes,
                                                                     memory.optimizer_bytes));

@@ -114,7 +114,10 @@ struct BlockCosts {
   [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
     return plan::recomputed(recompute).whole ? whole_embedding : embedding;
   }
-  BlockPairCost head;     ///< The work is the same with a table of its own and a borrowed one.
+  BlockPairCost head;  ///< The work is the same with a table of its own and a borrowed one.
+  /// What of it waits until all backwards of its position have ended; `retained_bytes` are kept
+  /// from each backward until then. 0: nothing waits.
+  BlockCost head_gradient;
   double sent_bytes = 0;  ///< Of one message to the neighbouring position.
   double arrival_s = 0;   ///< What the receiver does before it can use it.
   /// Where positions share the vocabulary: of those between the ends of the model and at them.
@@ -183,6 +186,9 @@ struct StageCost {
   /// from the first part on.
   step::UnitSize deferred_size;
   step::UnitSize cut_size;
+  /// As in `BlockCosts`, for one micro-batch; but its peak is that of the position while all wait.
+  BlockCost head_gradient;
+  step::UnitSize head_size;        ///< Parameters of a head that defers gradients.
   std::int64_t units = 0;          ///< Blocks with parameters.
   std::int64_t trained_units = 0;  ///< Those that train some.
   BlockSizes blocks;               ///< Of its blocks.
@@ -294,6 +300,7 @@ class Pricer {
   struct Store;
   struct Passes;
   const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts(const plan::Plan& plan);
+  const BlockCosts& scheduled_blocks(const plan::Plan& plan);
   [[nodiscard]] Passes passes(const StageCost& stage, const PipelineCost& pipeline,
                               const DataCost& data, const plan::Plan& plan) const;
   void add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
