@@ -10,10 +10,8 @@ from pathlib import Path
 COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
 LEVELS = 100_000
 PARTS = 20_000  # Of one word of a command line, which Linux ends at 128 KiB.
-MOST_PROCESSOR_TIME = (
-    2,
-    2,
-)  # Seconds, of the 0.1 that a reader takes; whoever takes more is killed.
+# Seconds, of the 0.1 that a reader takes; whoever takes more is killed.
+MOST_PROCESSOR_TIME = (2, 2)
 TO_CLUSTER = ["--cluster", "dgx-h100"]
 SCRIPT = "\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4\n"
 
