@@ -24,6 +24,7 @@ struct FileUnit {
 constexpr double kKibi = 1024;
 constexpr FileUnit kByteUnits[] = {{"B", 1},
                                    {"kB", 1e3},
+                                   {"KB", 1e3},
                                    {"MB", 1e6},
                                    {"GB", 1e9},
                                    {"TB", 1e12},

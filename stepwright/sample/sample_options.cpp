@@ -48,7 +48,7 @@ void add_sample_flags(CLI::App& app, SampleOptions& o) {
       ->type_name("MESSAGE");
   app.add_option("--dtype", o.dtype, "Of operators: fp32, bf16 or fp64")->type_name("TYPE");
   app.add_option("--timeout", o.timeout_s, "Seconds to wait for another rank")
-      ->check(runtime::number_in({.low = 0, .high = runtime::kLongestWait, .above = true}))
+      ->check(runtime::number_in({.low = 1, .high = runtime::kLongestWait}))
       ->type_name("S");
 }
 

@@ -1,6 +1,6 @@
 // A library to preload: writes down what a program asks the system to do to the world outside of
-// it. One line for each call in the file that STEPWRIGHT_WATCH names: "socket", "start PROGRAM",
-// "write PATH", "remove PATH". Readers of files are not listed.
+// it. One line for each call in the file that STEPWRIGHT_WATCH names: "socket", "starts PROGRAM",
+// "writes PATH", "removes PATH". Readers of files are not listed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -32,11 +32,11 @@ Function* next(const char* name) {
 }
 
 void note_open(const char* path, int flags) {
-  if ((flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) != 0) note("write", path);
+  if ((flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) != 0) note("writes", path);
 }
 
 void note_open(const char* path, const char* mode) {
-  if (std::strpbrk(mode, "wa+") != nullptr) note("write", path);
+  if (std::strpbrk(mode, "wa+") != nullptr) note("writes", path);
 }
 
 mode_t mode_of(int flags, std::va_list arguments) {
@@ -53,24 +53,24 @@ int socket(int domain, int type, int protocol) noexcept {
 }
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
-  note("start", path);
+  note("starts", path);
   return next<int(const char*, char* const*, char* const*)>("execve")(path, arguments, environment);
 }
 
 int execv(const char* path, char* const* arguments) noexcept {
-  note("start", path);
+  note("starts", path);
   return next<int(const char*, char* const*)>("execv")(path, arguments);
 }
 
 int execvp(const char* path, char* const* arguments) noexcept {
-  note("start", path);
+  note("starts", path);
   return next<int(const char*, char* const*)>("execvp")(path, arguments);
 }
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const* arguments,
                 char* const* environment) {
-  note("start", path);
+  note("starts", path);
   return next<decltype(posix_spawn)>("posix_spawn")(process, path, actions, attributes, arguments,
                                                     environment);
 }
@@ -78,18 +78,18 @@ int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions
 int posix_spawnp(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const* arguments,
                  char* const* environment) {
-  note("start", path);
+  note("starts", path);
   return next<decltype(posix_spawnp)>("posix_spawnp")(process, path, actions, attributes, arguments,
                                                       environment);
 }
 
 int system(const char* command) {
-  note("start", command);
+  note("starts", command);
   return next<int(const char*)>("system")(command);
 }
 
 FILE* popen(const char* command, const char* mode) {
-  note("start", command);
+  note("starts", command);
   return next<FILE*(const char*, const char*)>("popen")(command, mode);
 }
 
@@ -121,12 +121,12 @@ int openat(int folder, const char* path, int flags, ...) {
 }
 
 int mkstemp(char* pattern) {
-  note("write", pattern);
+  note("writes", pattern);
   return next<int(char*)>("mkstemp")(pattern);
 }
 
 int mkostemp(char* pattern, int flags) {
-  note("write", pattern);
+  note("writes", pattern);
   return next<int(char*, int)>("mkostemp")(pattern, flags);
 }
 
@@ -141,18 +141,18 @@ FILE* fopen64(const char* path, const char* mode) {
 }
 
 int rename(const char* from, const char* to) noexcept {
-  note("remove", from);
-  note("write", to);
+  note("removes", from);
+  note("writes", to);
   return next<int(const char*, const char*)>("rename")(from, to);
 }
 
 int unlink(const char* path) noexcept {
-  note("remove", path);
+  note("removes", path);
   return next<int(const char*)>("unlink")(path);
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {
-  note("write", path);
+  note("writes", path);
   return next<int(const char*, mode_t)>("mkdir")(path, mode);
 }
 

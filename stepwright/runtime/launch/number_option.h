@@ -9,8 +9,8 @@ class Validator;
 
 namespace stepwright::runtime {
 
-/// The longest time that an option lets a program wait, in seconds: 30 days.
-inline constexpr double kLongestWait = 30 * 86'400.0;
+/// The longest time that an option lets a program wait, in seconds: a week.
+inline constexpr double kLongestWait = 7 * 86'400.0;
 
 /// The numbers that an option takes. Every option that holds a number has such a range: what reads
 /// options by itself takes NaN, infinity, hexadecimal digits and what does not fit.

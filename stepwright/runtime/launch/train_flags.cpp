@@ -31,7 +31,7 @@ constexpr NumberRange kProcesses{1, 4096};
 constexpr NumberRange kFactors{1, 1e9};
 constexpr NumberRange kRates{0, 1e100};
 constexpr NumberRange kMoments{0, 1 - 1e-12};
-constexpr NumberRange kWaits{.low = 0, .high = kLongestWait, .above = true};
+constexpr NumberRange kWaits{.low = 1, .high = kLongestWait};
 
 constexpr const char* kRanks = "--ranks";  // of the launcher alone
 

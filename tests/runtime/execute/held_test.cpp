@@ -143,7 +143,7 @@ TEST_F(Held, WhatDoesNotGoWithItIsRefused) {
     EXPECT_EQ(run("train plan.yaml " + options), 2) << options;
     EXPECT_THAT(read("out"), HasSubstr(why)) << options;
   };
-  refused("--hold --scale 0.5", "--scale: at least 1");
+  refused("--hold --scale 0.5", "--scale: must be a number from 1 to");
   refused("--hold --scale nan", "--scale");
   refused("--scale 2 --data x", "--scale: goes with --hold");
   refused("--hold --checkpoint c", "--checkpoint: does not go with --hold");
@@ -179,10 +179,10 @@ TEST_F(Paced, WhatIsNoPaceIsRefused) {
     EXPECT_EQ(run(words), 2) << words;
     EXPECT_THAT(read("out"), HasSubstr(why)) << words;
   };
-  refused("train plan.yaml --data text --pace 0.5", "--pace: at least 1");
-  refused("train plan.yaml --data text --pace nan", "--pace: at least 1");
+  refused("train plan.yaml --data text --pace 0.5", "--pace: must be a number from 1 to");
+  refused("train plan.yaml --data text --pace nan", "--pace: must be a number from 1 to");
   refused("train plan.yaml --data text --pace 2 --device cuda", "--pace: goes with the CPU");
-  refused("sample operators -o s.csv --pace 0", "--pace: at least 1");
+  refused("sample operators -o s.csv --pace 0", "--pace: must be a number from 1 to");
   refused("sample collectives -o s.csv --pace 2", "--pace: goes with operators");
 }
 
