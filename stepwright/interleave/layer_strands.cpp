@@ -341,13 +341,16 @@ void set_seconds(Node node, Strand& strand) {
   std::vector<std::string_view> ids;
   for (const StrandOperator& op : strand) ids.push_back(op.id);
   node.allow_only(ids);
+  double total_s = 0;
   for (StrandOperator& op : strand) {
     const Node time = node.get(op.id);
     op.seconds = time.number();
+    total_s += op.seconds;
     if (op.seconds < 0) {
       time.fail(fmt::format("must be a number of seconds of 0 or more; it is {}", time.text()));
     }
   }
+  if (total_s <= 0) node.fail("has no operator that takes time");
 }
 
 }  // namespace

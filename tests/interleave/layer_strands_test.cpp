@@ -280,6 +280,12 @@ TEST(Times, TakeThePlaceOfPricedSeconds) {
   EXPECT_EQ(pair.forward[3].seconds, 0);
 }
 
+TEST(Times, RefuseAStrandWithoutTime) {
+  std::string text = times("f4", "0");
+  for (std::size_t at = 0; (at = text.find(": 1", at)) != std::string::npos;) text[at + 2] = '0';
+  EXPECT_THAT(refused_times(text), HasSubstr("forward: has no operator that takes time"));
+}
+
 TEST(Times, RefuseWhatIsNoTimeOfAnOperator) {
   for (const char* bad : {"-1", "-1e-9", "\"fast\"", "null", "[1]"}) {
     EXPECT_THAT(refused_times(times("b7", bad)), HasSubstr("backward.b7")) << bad;
