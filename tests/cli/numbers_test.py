@@ -40,6 +40,7 @@ NUMBERS = set(
 )
 WORDS = set(
     [
+        "RUNS",
         "FILE",
         "PLAN",
         "JOB",

@@ -139,7 +139,7 @@ TEST(RejectCluster, RefusesDevicesThatDoNotFillNodes) {
   EXPECT_THAT(refusal("profile: dgx-h100\ndevices: 20"), HasSubstr("16 or 24 would"));
   EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 2\ndevices: 16"), HasSubstr("say one of them"));
   EXPECT_THAT(refusal("profile: dgx-h100"), HasSubstr("'nodes' is missing"));
-  EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 1e9"), HasSubstr("at most 1073741824"));
+  EXPECT_THAT(refusal("profile: dgx-h100\nnodes: 1e9"), HasSubstr("from 1 to 1048576"));
 }
 
 TEST(RejectCluster, NamesWhatIsMissing) {

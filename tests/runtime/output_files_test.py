@@ -73,7 +73,7 @@ class Outputs(unittest.TestCase):
     def test_a_full_disk_leaves_old_files_whole(self):
         (self.folder / "full").mkdir()
         if subprocess.run([*UNSHARED, "true"], capture_output=True, check=False).returncode != 0:
-            self.skipTest("no disk can be mounted here")
+            self.skipTest("no disk can be mounted here (sudo make test)")
         for option in ("ledger", "weights", "gradients", "summary", "memory", "logits"):
             script = f"""
                 mount -t tmpfs -o size=8k tmpfs full; echo -n old > full/{option}

@@ -79,7 +79,7 @@ TEST_F(Files, MegatronDataHasAnIndex) {
 }
 
 TEST_F(Files, RefusesWhatContradictsItself) {
-  EXPECT_THAT(message_of(folder_ / "none", TokenFormat::kText), HasSubstr("cannot be read"));
+  EXPECT_THAT(message_of(folder_ / "none", TokenFormat::kText), HasSubstr("no such file"));
   EXPECT_THAT(message_of(write("e", ""), TokenFormat::kText), HasSubstr("is empty"));
   EXPECT_THAT(message_of(write("b.u16", "abc"), TokenFormat::kUint16), HasSubstr("truncated"));
   EXPECT_THAT(message_of(write("c.u16", bytes_of<std::uint16_t>({1000})), TokenFormat::kUint16),
