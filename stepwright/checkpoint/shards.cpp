@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/input_file.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::checkpoint {
@@ -29,14 +29,9 @@ std::string shard_tensor_name(std::string_view state, std::string_view tensor) {
 
 void check_file(const std::filesystem::path& directory, const IndexedFile& file) {
   const std::filesystem::path path = directory / file.name;
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (error) fail_input(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
-  if (!std::filesystem::is_regular_file(status)) {
-    fail_input(fmt::format("{}: is no plain file", path.string()));
-  }
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
-  if (!error && size == file.sum.bytes) return;
+  const InputFile opened(path, InputFile::Kind::kPlain);
+  const auto size = static_cast<std::int64_t>(opened.size_bytes());
+  if (size == file.sum.bytes) return;
   fail_input(fmt::format("{}: damaged: {} bytes, the checkpoint's index says {}", path.string(),
                          size, file.sum.bytes));
 }

@@ -27,6 +27,7 @@ NUMBERS = set(
         "E",
         "D",
         "INT",
+        "FLOAT",
         "SECONDS",
         "BYTES",
         "SHARE",
@@ -41,6 +42,7 @@ NUMBERS = set(
 WORDS = set(
     [
         "RUNS",
+        "PATH",
         "FILE",
         "PLAN",
         "JOB",
