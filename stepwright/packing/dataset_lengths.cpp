@@ -161,7 +161,7 @@ class LengthReader {
     }
     if (!length) lines_.fail(fmt::format("has no field '{}'", printable(field_.name)));
     std::ranges::sort(said);
-    if (const auto twice = std::ranges::adjacent_find(said); twice != said.end()) {
+    if (const auto twice = std::adjacent_find(said.begin(), said.end()); twice != said.end()) {
       lines_.fail(fmt::format("has the key '{}' twice", printable(*twice)));
     }
     return *length;

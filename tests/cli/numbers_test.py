@@ -65,7 +65,19 @@ WORDS = set(
         "SAMPLES",
     ]
 )
-VALUES = ["nan", "inf", "-inf", "1e400", "-1", "1e308", "0x10", "", " 1", "1e999999999999", "\u0661"]
+VALUES = [
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "-1",
+    "1e308",
+    "0x10",
+    "",
+    " 1",
+    "1e999999999999",
+    "\u0661",
+]
 # What a command needs beside the option, so that it comes to look at a number. Commands that start
 # programs name files that are not there: they end before they start any.
 BESIDE = {
