@@ -21,7 +21,6 @@
 #include "stepwright/cli/standard_output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
-#include "stepwright/core/out_of_memory.h"
 #include "stepwright/core/text_stream.h"
 #include "stepwright/core/utf8.h"
 
@@ -182,7 +181,6 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
 }
 
 int run_command_line(int argc, char** argv, const std::filesystem::path& stand_in) {
-  end_where_memory_is_over("stepwright");
   const Logger log([](const char* level, const std::string& text) {
     std::cerr << fmt::format("stepwright: {}: {}\n", level, plain_text(text)) << std::flush;
   });

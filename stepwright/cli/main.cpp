@@ -1,8 +1,10 @@
 #include "stepwright/capture/stand_in.h"
 #include "stepwright/cli/command_line.h"
 #include "stepwright/core/descriptor.h"
+#include "stepwright/core/out_of_memory.h"
 
 int main(int argc, char** argv) {
+  stepwright::end_where_memory_is_over("stepwright");
   stepwright::fill_standard_streams();
   if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
   return stepwright::cli::run_command_line(argc, argv);

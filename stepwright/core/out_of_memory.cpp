@@ -22,13 +22,20 @@ void say(const char* text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
+[[noreturn]] void end_for_want_of_memory() {
+  say(program_name);
+  say(": error: out of memory\n");
+  ::_exit(1);
+}
+
 [[noreturn]] void end() {
+  const std::exception_ptr thrown = std::current_exception();
+  // GCC's code for `noexcept` does not say what was thrown. Nothing but memory fails there.
+  if (!thrown && std::uncaught_exceptions() > 0) end_for_want_of_memory();
   try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+    if (thrown) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    say(program_name);
-    say(": error: out of memory\n");
-    ::_exit(1);
+    end_for_want_of_memory();
   } catch (const std::exception& error) {
     say(program_name);
     say(": terminated: ");

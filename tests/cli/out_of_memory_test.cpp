@@ -1,3 +1,5 @@
+#include "stepwright/core/out_of_memory.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +30,8 @@ struct Ending {
   std::string errors;  ///< What the command wrote to standard error.
 };
 
-/// Runs `in_child` in a child process, with its standard output thrown away.
+/// Runs `run` in a child process, with its standard output thrown away. An exception that leaves it
+/// ends the child as one that leaves `main` ends a program.
 template <class Run>
 Ending in_child(const Run& run) {
   std::array<int, 2> pipe{};
@@ -37,7 +40,9 @@ Ending in_child(const Run& run) {
   if (child == 0) {
     ::dup2(pipe[1], STDERR_FILENO);
     std::freopen("/dev/null", "w", stdout);
-    ::_exit(run());
+    end_where_memory_is_over("stepwright");
+    const auto whole = [&]() noexcept { return run(); };
+    ::_exit(whole());
   }
   ::close(pipe[1]);
   Ending ending;
