@@ -131,6 +131,17 @@ void check_options(const CLI::App& program, const std::vector<std::string>& argu
   }
 }
 
+/// No option means something by nothing: a variable of a script was empty.
+void refuse_empty_values(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string> values = option->results();
+    if (std::ranges::find(values, "") == values.end()) continue;
+    fail_input(
+        fmt::format("{}: is empty (stepwright {} --help)", option->get_name(), command.get_name()));
+  }
+  for (const CLI::App* inner : command.get_subcommands()) refuse_empty_values(*inner);
+}
+
 void run_chosen(const Commands& commands, const Console& console) {
   for (const auto& command : commands) {
     if (command->chosen()) command->run(console);
@@ -177,6 +188,7 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
     program.exit(error, console.out, console.out);  // --help, --version
     return;
   }
+  refuse_empty_values(program);
   run_chosen(commands, console);
 }
 

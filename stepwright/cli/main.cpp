@@ -1,3 +1,5 @@
+#include <csignal>
+
 #include "stepwright/capture/stand_in.h"
 #include "stepwright/cli/command_line.h"
 #include "stepwright/core/descriptor.h"
@@ -6,6 +8,7 @@
 int main(int argc, char** argv) {
   stepwright::end_where_memory_is_over("stepwright");
   stepwright::fill_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // A limit on the size of files fails the write, with its reason.
   if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
   return stepwright::cli::run_command_line(argc, argv);
 }

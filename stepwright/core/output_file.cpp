@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kNewFile = 0666;  // The system takes off what the umask says.
+constexpr std::size_t kLongestFileName = 255;  // Bytes, as of most file systems.
+constexpr mode_t kNewFile = 0666;              // The system takes off what the umask says.
 constexpr int kTriesForAName = 100;
 constexpr int kTriesForAReader = 200;
 constexpr int kBetweenTriesMs = 50;
@@ -50,8 +51,10 @@ Descriptor open_directly(const OutputTarget& target, const fs::path& shown, int 
 Descriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mode, fs::path& part) {
   std::random_device random;
   for (int tries = 0; tries < kTriesForAName; ++tries) {
+    const std::string ending = fmt::format(".part-{:08x}", random());
+    const std::string name = target.filename().string();
     part = target;
-    part += fmt::format(".part-{:08x}", random());
+    part.replace_filename(name.substr(0, kLongestFileName - ending.size()) + ending);
     Descriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (file.is_open()) return file;
     if (errno != EEXIST) break;
@@ -113,8 +116,8 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
   file_ = open_beside(target_, path_, replaces ? S_IRUSR | S_IWUSR : kNewFile, part_);
   if (!replaces) return;
   [[maybe_unused]] const int owner = ::fchown(file_.get(), old.st_uid, old.st_gid);
-  // File systems without modes have nothing to keep.
-  [[maybe_unused]] const int mode = ::fchmod(file_.get(), old.st_mode & 07777);
+  // File systems without modes have nothing to keep. New content runs as nobody else.
+  [[maybe_unused]] const int mode = ::fchmod(file_.get(), old.st_mode & 01777);
 }
 
 OutputFile::~OutputFile() {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/name.h"
 
 namespace stepwright {
 namespace {
@@ -46,6 +47,9 @@ void fail_to_write(const fs::path& path) {
 OutputTarget output_target(const fs::path& path) {
   if (path == "-") {
     fail_input("-: is not taken as an output; /dev/stdout is standard output, ./- a file");
+  }
+  if (const std::string fault = fault_of_name(path.string(), kLongestPath); !fault.empty()) {
+    fail_input("an output " + fault);
   }
   OutputTarget target{.path = path, .descriptor = {}};
   std::error_code error;

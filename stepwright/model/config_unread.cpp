@@ -147,11 +147,11 @@ void refuse_part(std::string_view key, Node node, std::string_view model_type,
   }
 }
 
-void refuse_misspelt(std::string_view key, Node node, const ConfigFields& fields) {
+void refuse_misspelt(std::string_view key, Node node, std::span<const std::string> missing) {
   constexpr std::size_t kFewest = 8;  // letters: shorter words are near to each other by chance
   constexpr std::size_t kMostEdits = 2;
   if (key.size() < kFewest) return;
-  for (const std::string& absent : fields.absent()) {
+  for (const std::string& absent : missing) {
     if (absent.size() < kFewest || edit_distance(key, absent) > kMostEdits) continue;
     node.fail(fmt::format("no such key; did you mean '{}'?", absent));
   }
@@ -168,13 +168,17 @@ std::optional<std::string> own_code(Node config) {
 
 void note_unread(const ConfigFields& fields, std::string_view model_type, Node config,
                  const Architecture& model, std::vector<std::string>& notes) {
+  constexpr std::size_t kMostNamed = 20;
+  const std::vector<std::string> missing = fields.absent();
   std::string unread;
+  std::size_t count = 0;
   for (const auto& [key, node] : fields.unread()) {
     if (shapes_no_decoder(key) || says_nothing(node)) continue;
     refuse_part(key, node, model_type, model);
-    refuse_misspelt(key, node, fields);
-    unread += (unread.empty() ? "" : ", ") + printable(key);
+    refuse_misspelt(key, node, missing);
+    if (++count <= kMostNamed) unread += (unread.empty() ? "" : ", ") + printable(key);
   }
+  if (count > kMostNamed) unread += fmt::format(" and {} more", count - kMostNamed);
   if (!unread.empty()) {
     notes.push_back(fmt::format("{}: keys that the reader of '{}' does not use: {}.",
                                 printable(config.file(), 1000), model_type, unread));

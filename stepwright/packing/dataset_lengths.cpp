@@ -14,6 +14,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright::packing {
@@ -67,23 +68,23 @@ class Lines {
   void check_start(std::string_view text) const {
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
       fail_input(
-          fmt::format("{0}: is UTF-16: iconv -f UTF-16 -t UTF-8 {0} | stepwright lengths "
+          fmt::format("{}: is UTF-16: iconv -f UTF-16 -t UTF-8 {} | stepwright lengths "
                       "/dev/stdin",
-                      name_));
+                      name_, quoted_for_shell(name_)));
     }
     if (text.starts_with("PAR1")) {
       fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
     }
     if (text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd")) {
-      fail_input(fmt::format("{0}: is compressed: {1} {0} | stepwright lengths /dev/stdin", name_,
-                             text.front() == '\x28' ? "zstdcat" : "zcat"));
+      fail_input(fmt::format("{}: is compressed: {} {} | stepwright lengths /dev/stdin", name_,
+                             text.front() == '\x28' ? "zstdcat" : "zcat", quoted_for_shell(name_)));
     }
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && text[first] == '[') {
       fail_input(
-          fmt::format("{0}: is one list, where each line must be a document: jq -c '.[]' {0} "
+          fmt::format("{}: is one list, where each line must be a document: jq -c '.[]' {} "
                       "| stepwright lengths /dev/stdin",
-                      name_));
+                      name_, quoted_for_shell(name_)));
     }
   }
 

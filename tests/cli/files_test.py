@@ -3,6 +3,7 @@ an exit code. Runs in the root of the repository; STEPWRIGHT_COMMAND names the c
 
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -25,7 +26,6 @@ def limit_memory():
 
 def fill_disk():
     """From inside a full disk looks like files that may not grow."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
@@ -153,6 +153,41 @@ class Writing(Case):
         text = (self.folder / "all").read_text()
         self.assertTrue(text.startswith("stepwright: plan/"), text[:100])
         self.assertIn("\n1 ", text)  # the table of plans, which the plan did not replace
+
+    def test_a_name_may_be_as_long_as_the_disk_allows(self):
+        self.assertEqual(self.tune("n" * 255).returncode, 0)
+        self.assertEqual(os.listdir(self.folder), ["n" * 255])
+
+    def test_a_name_is_one_line(self):
+        for name in ("a\nb", "a\x1bb"):
+            done = self.tune(name)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("an output must be one line", done.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_an_empty_name_is_none(self):
+        for words in (["--report", ""], ["--trace="], ["--json", "--report="]):
+            done = self.run_command("predict", PLAN, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertRegex(done.stderr, "is empty|needs a value")
+        self.assertEqual(self.tune("").returncode, 2)
+
+    def test_new_content_runs_as_nobody_else(self):
+        path = self.folder / "m.yaml"
+        path.write_text("old")
+        path.chmod(0o4751)
+        self.assertEqual(self.tune("m.yaml").returncode, 0)
+        self.assertEqual(path.stat().st_mode & 0o7777, 0o751)
+
+
+class Advice(Case):
+    def test_a_command_that_a_message_names_can_be_typed(self):
+        name = "a;touch pwn;$(id).json"
+        (self.folder / name).write_bytes("{}".encode("utf-16"))
+        for words in (["characterize", "--log", name], ["lengths", name, "--field", "a"]):
+            done = self.run_command(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"UTF-8 {shlex.quote(name)}", done.stderr)
 
 
 class StandardOutput(Case):

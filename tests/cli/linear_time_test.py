@@ -110,6 +110,16 @@ def node(i):
     }
 
 
+LLAMA = json.dumps(
+    {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "vocab_size": 128256,
+    }
+)
 SHELL = ["import", "a.sh", *TO_CLUSTER]
 TITAN = ["import", "--from", "torchtitan", "a.toml", *TO_CLUSTER]
 DEEPSPEED = ["import", "--from", "deepspeed", "a.json", "--model", "llama-3-8b", *TO_CLUSTER]
@@ -167,6 +177,12 @@ ROWS = [
     ("a long word", 400_000, script("echo ", each("a")), SHELL),
     ("unknown flags", 10_000, lambda n: TRAINING + each("--x{0} 1 ")(n), SHELL),
     ("tables of TOML", 15_000, each("[a{0}]\nx=1\n"), TITAN),
+    (
+        "keys of a config.json",
+        20_000,
+        lambda n: LLAMA[:-1] + "," + each('"some_key_{0}":1', ",")(n) + "}",
+        ["list", "models", "--config", "a.json"],
+    ),
     ("keys of TOML", 20_000, lambda n: "[model]\n" + each("a{0}=1\n")(n), TITAN),
     ("keys of JSON", 20_000, lambda n: "{" + each('"a{0}":1', ",")(n) + "}", DEEPSPEED),
     (

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/quoting.h"
 #include "stepwright/logs/files/json_scanner.h"
 
 namespace stepwright::logs {
@@ -73,8 +74,8 @@ bool is_chakra(std::string_view text) {
 LogFormat recognise_log(ByteSource& bytes) {
   std::string_view text = bytes.beginning();
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    fail_input(
-        fmt::format("{0}: is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {0}", bytes.name()));
+    fail_input(fmt::format("{}: is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {}", bytes.name(),
+                           quoted_for_shell(bytes.name())));
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.starts_with('\x80')) return LogFormat::kFlightRecorder;
