@@ -8,6 +8,9 @@
 #include "stepwright/core/output_path.h"
 
 #define XXH_INLINE_ALL
+#ifndef NDEBUG  // Builds for a debugger do not inline what must be.
+#define XXH_NO_INLINE_HINTS 1
+#endif
 #include <xxhash.h>
 
 namespace stepwright::checkpoint {
