@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What kind of file a text is where it is no document of ours, and what to do with it; empty: it
-/// may be one.
-std::string other_kind(const std::string& text, const std::string& name) {
+/// Names the kind of a file that holds no document, by its first bytes, and says what to do with
+/// it. Empty: the file may hold a document.
+std::string other_kind(const std::string& start, const std::string& name) {
   static constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
       {"%PDF", "a PDF"},
       {"\x89PNG", "a picture"},
@@ -33,31 +33,33 @@ std::string other_kind(const std::string& text, const std::string& name) {
        "ELF",
        "a program"}};
   for (const auto& [begin, kind] : kKinds) {
-    if (text.starts_with(begin)) return fmt::format("is {}; jobs and plans are YAML or JSON", kind);
+    if (start.starts_with(begin))
+      return fmt::format("is {}; jobs and plans are YAML or JSON", kind);
   }
-  if (!launch_scripts::is_shell_script({name, text})) return "";
+  if (!launch_scripts::is_shell_script({name, start})) return "";
   return fmt::format(
       "is a launch script: `stepwright import {0}` makes a plan of it, `stepwright check {0}` says "
       "whether it starts",
-      name);
+      quoted_for_shell(name));
 }
 
-/// Reads the document; a file of another kind is called what it is.
+/// Fails where a file is of a kind that holds no document.
+void refuse_other_kind(const std::string& name) {
+  constexpr std::size_t kStart = 4096;
+  const std::string kind = other_kind(start_if_plain(name, kStart).value_or(""), name);
+  if (!kind.empty()) fail_input(fmt::format("{}: {}", name, kind), {.file = name});
+}
+
+Document loaded(const std::string& name) try { return Document::load(name); } catch (const Error&) {
+  refuse_other_kind(name);
+  throw;
+}
+
 Document document_of(const GivenFile& file) {
   if (file.text) return Document::parse(*file.text, file.name);
-  const auto refuse_other_kind = [&] {
-    constexpr std::size_t kStart = 4096;
-    const std::string kind = other_kind(start_if_plain(file.name, kStart).value_or(""), file.name);
-    if (!kind.empty()) fail_input(fmt::format("{}: {}", file.name, kind), {.file = file.name});
-  };
-  try {
-    Document document = Document::load(file.name);
-    if (!document.root().is_mapping()) refuse_other_kind();
-    return document;
-  } catch (const Error&) {
-    refuse_other_kind();
-    throw;
-  }
+  Document document = loaded(file.name);
+  if (!document.root().is_mapping()) refuse_other_kind(file.name);
+  return document;
 }
 
 fs::path folder_of(const GivenFile& file) {

@@ -207,31 +207,10 @@ WHY = (
 )
 
 # The name of a setting, given as NAME=VALUE.
+SET_TITAN = ["import", "--from", "torchtitan", "a.toml", *TO_CLUSTER, "--set"]
 SETTINGS = [
-    (
-        "import",
-        lambda n: [
-            "import",
-            "--from",
-            "torchtitan",
-            "a.toml",
-            "--set",
-            "a" + ".a" * n + "=1",
-            *TO_CLUSTER,
-        ],
-    ),
-    (
-        "import of a list",
-        lambda n: [
-            "import",
-            "--from",
-            "torchtitan",
-            "a.toml",
-            "--set",
-            "a=" + "[" * n,
-            *TO_CLUSTER,
-        ],
-    ),
+    ("import", lambda n: [*SET_TITAN, "a" + ".a" * n + "=1"]),
+    ("import of a list", lambda n: [*SET_TITAN, "a=" + "[" * n]),
     ("predict", lambda n: ["predict", "a.yaml", "--set", "a" + ".a" * n + "=1"]),
 ]
 
