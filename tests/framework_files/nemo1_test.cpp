@@ -105,6 +105,11 @@ TEST(Nemo1, ReadsRecomputationAndFp8) {
   EXPECT_EQ(job.precision, DType::kFp8);
 }
 
+TEST(Nemo1, DefersTheHeadsGradientsOfAllMicroBatchesWithoutALimit) {
+  const plan::Plan plan = nemo1(nemo1_text("  defer_embedding_wgrad_compute: true\n")).planned.plan;
+  EXPECT_TRUE(plan.overlap.defer_embedding_gradient);
+}
+
 TEST(Nemo1, OverridesOfACommandStandOverTheFile) {
   const std::string script =
       "#!/bin/bash\npython examples/nlp/language_modeling/megatron_gpt_pretraining.py "

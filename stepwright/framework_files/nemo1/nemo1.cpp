@@ -198,6 +198,7 @@ void read_nemo1(std::span<const launch_scripts::SourceFile> files, const Given& 
   read_nemo1_trainer(trainer, draft);
   MegatronText text{.said = megatron_tree(root.node(), megatron_places("nemo1/settings")),
                     .program = "NeMo 1"};
+  if (model.flag("defer_embedding_wgrad_compute", false)) text.usual.set("wgrad_deferral_limit", 0);
   if (model.has("num_moe_experts")) text.usual.set("moe_grouped_gemm", false);
   if (model.integer("virtual_pipeline_model_parallel_size", 1) > 1) {
     text.usual.set("overlap_p2p_comm", false);
