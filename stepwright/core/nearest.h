@@ -24,9 +24,9 @@ std::optional<std::string_view> nearest(std::string_view word,
 /// with them only if the word begins with it; else up to three that hold it. Empty: none is near.
 std::string hint_of(std::string_view word, std::span<const std::string_view> known);
 
-/// What a message says behind a word that is none of the known ones: a hint and all of them, or of
-/// more than a dozen the three nearest and `all`, which says where they are listed ("stepwright
-/// list models").
+/// Returns the end of a message about an unknown word: a hint and all known words. Where the known
+/// words are more than twelve, it names the three nearest, their number and `all`, the command that
+/// lists them ("stepwright list models").
 std::string known_words(std::string_view word, std::span<const std::string_view> known,
                         std::string_view all);
 

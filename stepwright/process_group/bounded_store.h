@@ -27,7 +27,7 @@ class BoundedStore : public c10d::Store {
 
   /// Another connection to the same store, with calls of its own.
   Pointer clone() override;
-  /// The same with another patience.
+  /// Another connection to the same store, with its own `Limits::patience`.
   Pointer clone(std::chrono::milliseconds patience);
 
   using Store::set;
@@ -57,7 +57,7 @@ class BoundedStore : public c10d::Store {
   }
 
  private:
-  /// What `act` returns of the store; `waits`: how long it may wait for a key.
+  /// Returns what `act` returns for the store. `waits`: how long `act` may wait for a key.
   template <class Act>
   auto answer(std::chrono::milliseconds waits, Act act);
 

@@ -103,8 +103,8 @@ std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const pla
   return *sequences / (plan.micro_batch * plan.parallel.data);
 }
 
-/// What Megatron-Core demands of deferred weight gradients of the head, and how many it defers:
-/// those of the first `wgrad_deferral_limit` micro-batches, 0: of all
+/// Reads whether the head's weight gradients are deferred, and refuses what Megatron-Core refuses
+/// beside it. The first `wgrad_deferral_limit` micro-batches defer them; 0: all micro-batches do
 /// (megatron/core/model_parallel_config.py, __post_init__;
 /// megatron/core/tensor_parallel/layers.py). Megatron-Bridge passes -1 where nothing says a number,
 /// and training then takes from an empty list (src/megatron/bridge/training/comm_overlap.py,

@@ -67,7 +67,7 @@ struct PythonObject::Body {
   void add(const PythonObject& item);  ///< Alike; nothing beyond 10,000 items.
 
  private:
-  /// Of members, once they are many; none is ever taken out.
+  /// Index in `members` of each name, filled once there are many. Members are never removed.
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 

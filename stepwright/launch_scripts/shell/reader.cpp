@@ -17,7 +17,7 @@ constexpr std::size_t kLongestScript = std::size_t{1} << 20;
 constexpr int kDeepestSteps = 150;
 /// Turns of a loop that says no end, of which each starts the same.
 constexpr int kMostTurns = 50;
-/// What a look at a command that is not run takes, as characters that are worked with.
+/// Work that a look at a command that is not run counts as, in characters.
 constexpr std::size_t kWorkOfLook = 150;
 
 std::vector<std::string> names_of(std::span<const ShellSource> sources) {
@@ -142,7 +142,8 @@ ShellStatus ShellReader::chain(const ShellNode& node) {
   return left;
 }
 
-/// What comes of the commands of a chain before a joint, and of the one behind it.
+/// Runs the command behind a joint (`&&` or `||`) of a chain, if the joint lets it run. `left` is
+/// the status of the commands before the joint; returns the status of both sides.
 ShellStatus ShellReader::joined_commands(const ShellNode& node, std::size_t joint,
                                          ShellStatus left) {
   const auto [needs_both, source_end] = node.joints[joint];

@@ -28,7 +28,7 @@ class ShellReader {
  private:
   using Words = std::vector<ShellWord>;
   enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kReturn, kExit };
-  /// What a branch hangs on, as it is written.
+  /// The source text of the condition of a branch, with its line.
   struct Condition {
     std::string_view source;
     std::uint32_t line = 0;

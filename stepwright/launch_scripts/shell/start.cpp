@@ -15,7 +15,7 @@ namespace {
 using NodeKind = ShellNode::Kind;
 constexpr int kFilesDeep = 8;
 constexpr std::size_t kMostKept = std::size_t{1} << 20;
-/// What a look through an option of a batch system takes, as characters that are worked with.
+/// Work that a look at one option of a batch system counts as, in characters.
 constexpr std::size_t kWorkOfOption = 200;
 
 bool is_shell(std::string_view word) {

@@ -105,7 +105,7 @@ class ShellVariables {
   std::string zero;  ///< `$0`
 
  private:
-  /// What a subshell found before it changed it.
+  /// The old values of all that a subshell has changed.
   struct Before {
     std::map<std::string, std::optional<ShellValue>> values{};
     std::map<std::string, bool> exported{};

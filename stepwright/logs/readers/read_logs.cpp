@@ -23,7 +23,7 @@ namespace {
 /// Clocks of two events may differ by so much in the wrong direction.
 constexpr double kClockStep_s = 1e-6;
 
-/// What of a call cannot be; empty: nothing.
+/// Names the part of a call that no job makes: its count, a rank or a time. Empty: no part.
 std::string_view impossible_in(const LogRecord& record) {
   constexpr double kLongest_s = 1e8;  // three years
   constexpr double kLatest_s = 1e13;
