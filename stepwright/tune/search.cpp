@@ -94,21 +94,24 @@ class Workers {
   Workers(const plan::Job& job, const cost::CostModel& cost, const simulate::PriceStore& prices)
       : job_(job), cost_(cost), prices_(prices) {}
 
-  /// Lends a search for a goal to `work`.
+  /// Lends a search for a goal to `work`. Where `work` throws, what the search remembers may be
+  /// half made: it is not lent again.
   template <class Work>
   void lend(const Goal& goal, Work&& work) {
-    std::unique_ptr<UnitSearch> worker = take();
-    worker->aim(goal);
-    work(*worker);
+    UnitSearch& worker = take();
+    worker.aim(goal);
+    work(worker);
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(worker));
+    idle_.push_back(&worker);
   }
 
  private:
-  std::unique_ptr<UnitSearch> take() {
+  UnitSearch& take() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<UnitSearch>(job_, cost_, prices_);
-    std::unique_ptr<UnitSearch> worker = std::move(idle_.back());
+    if (idle_.empty()) {
+      return *all_.emplace_back(std::make_unique<UnitSearch>(job_, cost_, prices_));
+    }
+    UnitSearch& worker = *idle_.back();
     idle_.pop_back();
     return worker;
   }
@@ -117,7 +120,10 @@ class Workers {
   const cost::CostModel& cost_;
   simulate::PriceStore prices_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<UnitSearch>> idle_;
+  /// Units of one search read the floors of another, while threads still work after one has thrown:
+  /// none ends before all do.
+  std::vector<std::unique_ptr<UnitSearch>> all_;
+  std::vector<UnitSearch*> idle_;
 };
 
 namespace {
