@@ -1,12 +1,10 @@
 #include "stepwright/plan/plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "stepwright/plan/overlap_table.h"
-#include "stepwright/schedule/kinds.h"
 
 namespace stepwright::plan {
 namespace {
@@ -23,19 +21,6 @@ std::string_view states_of(std::string_view word) {
     if (alias.name == word) return alias.states;
   }
   return word;
-}
-
-/// The letters of what may run beside computation: "gp-c-l" lacks tensor and expert.
-std::string overlap_letters(const Overlap& overlap) {
-  const auto letter = [](bool on, char yes) { return on ? yes : '-'; };
-  std::string letters = {letter(overlap.gradients, 'g'),      letter(overlap.parameters, 'p'),
-                         letter(overlap.tensor, 't'),         letter(overlap.tensor_gradients, 'b'),
-                         letter(overlap.context, 'c'),        letter(overlap.expert, 'e'),
-                         letter(overlap.shared_experts, 's'), letter(overlap.pipeline, 'l')};
-  for (const OverlapRow& row : kOverlapTable) {
-    if (row.chosen && overlap.*row.flag) letters += fmt::format("+{}", row.name);
-  }
-  return letters;
 }
 
 }  // namespace
@@ -114,59 +99,6 @@ std::string layers_word(const std::vector<std::int64_t>& layers) {
     i += count;
   }
   return word;
-}
-
-namespace {
-
-std::string basis_text(const schedule::OrderBasis& basis) {
-  if (basis.chunks.empty()) return "";
-  std::string text =
-      fmt::format("[{}, room {} B, hop {} ns", name_of(schedule::kFoundPlacements, basis.placement),
-                  fmt::join(basis.room_bytes, "+"), basis.hop_ns);
-  for (const schedule::ChunkLoad& chunk : basis.chunks) {
-    text +=
-        fmt::format(", {}+{}+{}/{} ns {}/{} B", chunk.forward_ns, chunk.data_ns, chunk.weight_ns,
-                    chunk.backward_ns, chunk.forward_bytes, chunk.weight_bytes);
-  }
-  return text + "]";
-}
-
-std::string offload_text(const Offload& offload) {
-  if (offload == Offload{}) return "";
-  return fmt::format(" host:{}{}{}[{}]", offload.optimizer, offload.masters ? "m" : "-",
-                     offload.parameters ? "p" : "-",
-                     fmt::join(offload_words(offload.activations), ","));
-}
-
-}  // namespace
-
-std::string plan_text(const Plan& plan) {
-  const Parallel& degrees = plan.parallel;
-  std::string text = fmt::format("tp{} cp{} ep{} etp{} dp{} pp{} mb{}", degrees.tensor,
-                                 degrees.context, degrees.expert, degrees.expert_tensor,
-                                 degrees.data, degrees.pipeline, plan.micro_batch);
-  text += fmt::format(" {}/{}", name_of(schedule::kScheduleNames, plan.schedule.kind),
-                      plan.schedule.chunks);
-  if (plan.schedule.strands > 1) text += fmt::format("x{}", plan.schedule.strands);
-  if (plan.schedule.group > 0) text += fmt::format(" groups:{}", plan.schedule.group);
-  if (const auto placement = plan.schedule.placement) {
-    text += fmt::format("[{}]", name_of(schedule::kFoundPlacements, *placement));
-  }
-  text += basis_text(plan.schedule.basis);
-  text += fmt::format(" {}/{}/{}", sharding_word(plan.sharding), plan.sharding.group,
-                      plan.sharding.expert_group);
-  text += fmt::format(" recompute:{}", recompute_word(plan.recompute));
-  text += fmt::format(" sp:{} {} {} {}", plan.sequence_parallel ? "yes" : "no",
-                      name_of(kTensorInputNames, plan.tensor_input),
-                      name_of(kContextKindNames, plan.context_kind),
-                      name_of(kDTypeNames, plan.accumulate));
-  text += fmt::format(" buckets:{}/{} overlap:{}", plan.gradient_bucket, plan.parameter_bucket,
-                      overlap_letters(plan.overlap));
-  text += fmt::format(" collectives:{} {}", collectives_word(plan.collectives),
-                      rank_order_word(plan.rank_order));
-  text +=
-      plan.layers.empty() ? " layers:even" : fmt::format(" layers:{}", fmt::join(plan.layers, ","));
-  return text + offload_text(plan.offload);
 }
 
 }  // namespace stepwright::plan

@@ -203,7 +203,4 @@ std::string collectives_word(const Collectives& collectives);
 /// "8 x 3, 6": layers of chunks, in order.
 std::string layers_word(const std::vector<std::int64_t>& layers);
 
-/// One line that names every choice; equal plans have equal text, ties are broken by it.
-std::string plan_text(const Plan& plan);
-
 }  // namespace stepwright::plan

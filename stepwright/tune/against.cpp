@@ -228,15 +228,15 @@ class PathToBest {
 
   /// Goes to the fastest of the proposals that fits and is worth it; nothing when none is.
   std::optional<Change> fastest(std::vector<plan::Plan> proposals, bool may_move) {
-    std::map<std::string, std::pair<plan::Plan, simulate::Price>> fresh;
+    std::map<plan::Plan, std::pair<plan::Plan, simulate::Price>> fresh;
     for (plan::Plan& plan : proposals) {
       simulate::Price price;
       if (settle_proposal(plan, price, may_move)) {
-        fresh.try_emplace(plan::plan_text(plan::canonical(plan, job_)), plan, price);
+        fresh.try_emplace(plan::canonical(plan, job_), plan, price);
       }
     }
     std::vector<std::pair<plan::Plan, simulate::Price>> open;
-    for (auto& [text, one] : fresh) open.push_back(std::move(one));
+    for (auto& [usual, one] : fresh) open.push_back(std::move(one));
     std::vector<TunedPlan> reached(open.size());
     parallel_for(threads_, open.size(), [&](std::size_t i) {
       const plan::Plan& plan = open[i].first;

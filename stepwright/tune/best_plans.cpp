@@ -22,7 +22,7 @@ double BestPlans::threshold() const {
 void BestPlans::offer(double key, const plan::Plan& plan, const simulate::Price& price) {
   best_ = std::min(best_, key);
   if (key > threshold()) return leave(plan, price);
-  insert({key, plan::plan_text(plan), plan, price});
+  insert({key, plan, price});
 }
 
 void BestPlans::insert(Candidate&& candidate) {
@@ -39,7 +39,7 @@ void BestPlans::leave(const plan::Plan& plan, const simulate::Price& price) {
     return;
   }
   if (open_.size() == kMostOpen) close(kMostOpen / 2);
-  open_.push_back({.key = price.seconds, .text = {}, .plan = plan, .price = price});
+  open_.push_back({.key = price.seconds, .plan = plan, .price = price});
 }
 
 /// Leaves of the open ones those that still are, and at most `most` of them, by their bound.

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -13,14 +12,13 @@ namespace stepwright::tune {
 /// A priced plan that may be among the best.
 struct Candidate {
   double key = 0;  ///< What is minimised: the price, or the memory when nothing fits.
-  std::string text;
   plan::Plan plan;
   simulate::Price price;
 };
 
-/// The order of candidates: by what is minimised, ties by text.
+/// The order of candidates: by what is minimised, ties by the plan.
 inline bool before(const Candidate& a, const Candidate& b) {
-  return std::tie(a.key, a.text) < std::tie(b.key, b.text);
+  return std::tie(a.key, a.plan) < std::tie(b.key, b.plan);
 }
 
 /// The order in which candidates are played: turns are kept for some schedules only, so that plans
@@ -36,7 +34,7 @@ inline bool plays_before(const Candidate& a, const Candidate& b) {
 /// without being looked at again.
 inline constexpr double kWantedGap = 0.02;
 
-/// The best candidates by (key, text), at most `most`; of all others what may be faster all the
+/// The best candidates by (key, plan), at most `most`; of all others what may be faster all the
 /// same.
 class BestPlans {
  public:
@@ -59,7 +57,7 @@ class BestPlans {
 
   [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
   /// The candidates that were offered and not kept, and may be faster than the best by more than
-  /// the wanted gap; without texts.
+  /// the wanted gap.
   [[nodiscard]] const std::vector<Candidate>& open() const { return open_; }
   /// Least lower bound of all others that were offered and not kept.
   [[nodiscard]] double dropped_bound() const { return dropped_bound_; }

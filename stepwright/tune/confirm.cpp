@@ -133,7 +133,6 @@ double narrow(Evaluation& evaluation, std::vector<Candidate> open, std::int64_t 
   const double others_s = least_bound_s(open, above);
   std::erase_if(open, [&](Candidate& candidate) {
     if (above(candidate)) return true;
-    candidate.text = plan::plan_text(candidate.plan);
     return evaluation.knows(candidate);
   });
   const double left_s = leave_least_bounds(open, kMostBounded);
@@ -147,7 +146,7 @@ double settle_proven(Evaluation& evaluation, const std::vector<Candidate>& candi
   std::vector<const Candidate*> order;
   for (const Candidate& candidate : candidates) order.push_back(&candidate);
   std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
-    return std::tie(a->price.lower_bound_s, a->text) < std::tie(b->price.lower_bound_s, b->text);
+    return std::tie(a->price.lower_bound_s, a->plan) < std::tie(b->price.lower_bound_s, b->plan);
   });
   Rounds rounds(evaluation);
   for (const Candidate* candidate : order) {

@@ -68,16 +68,16 @@ TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const
 void Evaluation::run(std::span<const Candidate* const> candidates) {
   std::vector<const Candidate*> fresh;
   for (const Candidate* candidate : candidates) {
-    if (known_.try_emplace(candidate->text).second) fresh.push_back(candidate);
+    if (known_.try_emplace(candidate->plan).second) fresh.push_back(candidate);
   }
   std::vector<TunedPlan> tuned(fresh.size());
   parallel_for(running_.threads, fresh.size(), [&](std::size_t i) {
-    const auto known = waiting_.find(fresh[i]->text);
+    const auto known = waiting_.find(fresh[i]->plan);
     Accounted one = known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
     if (one.tuned.fits) play(job_, cost_, one.program, one.tuned);
     tuned[i] = std::move(one.tuned);
   });
-  for (const Candidate* candidate : fresh) waiting_.erase(candidate->text);
+  for (const Candidate* candidate : fresh) waiting_.erase(candidate->plan);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     if (!tuned[i].fits) {
       too_large_.push_back(std::move(tuned[i]));
@@ -86,27 +86,27 @@ void Evaluation::run(std::span<const Candidate* const> candidates) {
     ++simulated_;
     operators_ += tuned[i].operators;
     times_.insert(std::ranges::upper_bound(times_, tuned[i].step_time_s), tuned[i].step_time_s);
-    known_[fresh[i]->text] = std::move(tuned[i]);
+    known_[fresh[i]->plan] = std::move(tuned[i]);
   }
 }
 
 void Evaluation::take(const TunedPlan& simulated) {
-  if (!known_.try_emplace(plan::plan_text(simulated.plan), simulated).second) return;
+  if (!known_.try_emplace(simulated.plan, simulated).second) return;
   times_.insert(std::ranges::upper_bound(times_, simulated.step_time_s), simulated.step_time_s);
 }
 
 bool Evaluation::fits(const Candidate& candidate) {
-  if (const auto known = known_.find(candidate.text); known != known_.end()) {
+  if (const auto known = known_.find(candidate.plan); known != known_.end()) {
     return known->second.has_value();
   }
-  if (waiting_.contains(candidate.text)) return true;
+  if (waiting_.contains(candidate.plan)) return true;
   return keep(candidate, account(candidate));
 }
 
 std::vector<const Candidate*> Evaluation::which_fit(std::span<const Candidate* const> candidates) {
   std::vector<const Candidate*> fresh;
   for (const Candidate* candidate : candidates) {
-    if (!knows(*candidate) && !waiting_.contains(candidate->text)) fresh.push_back(candidate);
+    if (!knows(*candidate) && !waiting_.contains(candidate->plan)) fresh.push_back(candidate);
   }
   std::vector<Accounted> accounted(fresh.size());
   parallel_for(running_.threads, fresh.size(),
@@ -122,11 +122,11 @@ std::vector<const Candidate*> Evaluation::which_fit(std::span<const Candidate* c
 /// fits.
 bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
   if (!accounted.tuned.fits) {
-    known_.try_emplace(candidate.text);
+    known_.try_emplace(candidate.plan);
     too_large_.push_back(std::move(accounted.tuned));
     return false;
   }
-  waiting_.emplace(candidate.text, std::move(accounted));
+  waiting_.emplace(candidate.plan, std::move(accounted));
   return true;
 }
 
@@ -145,7 +145,7 @@ double Evaluation::best_s(std::size_t n) const {
 
 std::vector<TunedPlan> Evaluation::ranked() const {
   std::vector<TunedPlan> plans;
-  for (const auto& [text, plan] : known_) {
+  for (const auto& [key, plan] : known_) {
     if (plan) plans.push_back(*plan);
   }
   std::ranges::stable_sort(plans, {}, &TunedPlan::step_time_s);

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "stepwright/cost/cost_model.h"
@@ -45,11 +44,11 @@ class Evaluation {
   [[nodiscard]] const simulate::PriceStore& prices() const { return prices_; }
   [[nodiscard]] int threads() const { return running_.threads; }
   [[nodiscard]] bool knows(const Candidate& candidate) const {
-    return known_.contains(candidate.text);
+    return known_.contains(candidate.plan);
   }
   /// Step time of the n-th best plan that fits, from 1; infinite when fewer do.
   [[nodiscard]] double best_s(std::size_t n = 1) const;
-  /// Plans that fit, best first; ties by their text.
+  /// Plans that fit, best first; ties by the plan.
   [[nodiscard]] std::vector<TunedPlan> ranked() const;
   [[nodiscard]] std::size_t fitting() const { return times_.size(); }
   /// Plans that do not fit: accounted, not simulated.
@@ -71,10 +70,10 @@ class Evaluation {
   const cost::CostModel& cost_;
   const Running& running_;
   simulate::PriceStore prices_;
-  /// By text; nullopt: the plan does not fit.
-  std::map<std::string, std::optional<TunedPlan>> known_;
-  std::map<std::string, Accounted> waiting_;  ///< They fit.
-  std::vector<double> times_;                 ///< Of plans that fit, ascending.
+  /// nullopt: the plan does not fit.
+  std::map<plan::Plan, std::optional<TunedPlan>> known_;
+  std::map<plan::Plan, Accounted> waiting_;  ///< They fit.
+  std::vector<double> times_;                ///< Of plans that fit, ascending.
   std::vector<TunedPlan> too_large_;
   std::int64_t simulated_ = 0;
   std::int64_t operators_ = 0;

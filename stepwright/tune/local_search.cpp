@@ -18,7 +18,7 @@ std::vector<Candidate> priced(PlayedPrices& prices, const std::vector<plan::Plan
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!room.holds(found[i])) continue;
-    candidates.push_back({found[i].seconds, plan::plan_text(plans[i]), plans[i], found[i]});
+    candidates.push_back({found[i].seconds, plans[i], found[i]});
   }
   return candidates;
 }
@@ -71,16 +71,16 @@ std::vector<simulate::Price> PlayedPrices::price(std::span<const plan::Plan> pla
 void PlayedPrices::play(std::span<Candidate* const> candidates, int threads) {
   std::vector<Candidate*> fresh;
   for (Candidate* candidate : candidates) {
-    if (known_.try_emplace(candidate->text).second) fresh.push_back(candidate);
+    if (known_.try_emplace(candidate->plan).second) fresh.push_back(candidate);
   }
   std::ranges::stable_sort(
       fresh, [](const Candidate* a, const Candidate* b) { return plays_before(*a, *b); });
   each(threads, fresh.size(), [&](simulate::Pricer& pricer, std::size_t i) {
     fresh[i]->price = pricer.played_price(fresh[i]->plan);
   });
-  for (const Candidate* candidate : fresh) known_[candidate->text] = candidate->price;
+  for (const Candidate* candidate : fresh) known_[candidate->plan] = candidate->price;
   for (Candidate* candidate : candidates) {
-    candidate->price = known_.at(candidate->text);
+    candidate->price = known_.at(candidate->plan);
     candidate->key = candidate->price.seconds;
   }
 }

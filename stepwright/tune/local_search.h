@@ -70,7 +70,7 @@ class PlayedPrices {
   std::deque<std::optional<simulate::Pricer>> pricers_;  ///< Of threads; the first is always there.
   WorkFloor work_;
   std::int64_t most_operators_;
-  std::map<std::string, simulate::Price> known_;
+  std::map<plan::Plan, simulate::Price> known_;
 };
 
 /// Goes from the best plan of a trial to a neighbour that is faster in simulation, and on until

@@ -51,7 +51,7 @@ plan::Job with_memory(const plan::Job& job, const Amount& amount) {
 /// By what share of it the price of a plan is above its simulated time. Neighbours' prices are
 /// taken to be as far off: those above its price are not simulated.
 double price_error(PlayedPrices& prices, const TunedPlan& simulated) {
-  Candidate one{.text = plan::plan_text(simulated.plan), .plan = simulated.plan};
+  Candidate one{.plan = simulated.plan};
   Candidate* const candidates[] = {&one};
   prices.play(candidates, 1);
   return 1 - simulated.step_time_s / one.price.seconds;

@@ -204,7 +204,7 @@ class Tuning {
 
   /// Simulates one plan beside the others.
   void try_plan(const plan::Plan& plan, const simulate::Price& price) {
-    const Candidate candidate{price.seconds, plan::plan_text(plan), plan, price};
+    const Candidate candidate{price.seconds, plan, price};
     const Candidate* const one[] = {&candidate};
     evaluation_.run(one);
   }

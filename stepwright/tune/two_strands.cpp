@@ -61,7 +61,7 @@ std::vector<Candidate> possible(const plan::Job& job, const Dimensions& space,
     if (plan::broken_rule(job, plan) || !runs_there(job, space, plan)) continue;
     const simulate::Price price = prices.price(plan);
     if (!room.holds(price)) continue;
-    candidates.push_back({price.seconds, plan::plan_text(plan), plan, price});
+    candidates.push_back({price.seconds, plan, price});
   }
   return candidates;
 }

@@ -21,6 +21,7 @@
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune.h"
+#include "tests/plan/shown.h"
 #include "tests/tune/random_job.h"
 
 // What a search lists for a framework, the framework's files start. STEPWRIGHT_RANDOM_JOBS tries
@@ -54,7 +55,7 @@ std::optional<tune::TuneResult> answer(const plan::Job& job) {
 void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   SCOPED_TRACE(fmt::format("{} {} on {} x {}: {}", target.word, planned.job.model_name,
                            planned.job.cluster.nodes, planned.job.cluster.name,
-                           plan::plan_text(planned.plan)));
+                           plan::shown(planned.plan)));
   LaunchFile file;
   ASSERT_NO_THROW(file = export_plan(target.word, planned, "")) << [&] {
     try {
@@ -71,7 +72,7 @@ void expect_alike(const LaunchTarget& target, plan::PlannedJob planned) {
   const launch_scripts::SourceFile source{std::string(target.word), file.text};
   plan::PlannedJob back;
   ASSERT_NO_THROW(back = import_sources(target.word, {&source, 1}, given).planned) << file.text;
-  EXPECT_EQ(plan::plan_text(back.plan), plan::plan_text(planned.plan));
+  EXPECT_EQ(back.plan, planned.plan);
   EXPECT_EQ(back.plan, planned.plan);
   const auto price = [](const plan::PlannedJob& of) {
     const cost::CostModel cost(of.job);
@@ -156,10 +157,10 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
       expect_alike(target, there);
       ++listed;
       const LaunchFile file = export_plan(target.word, best, "", true);
-      EXPECT_EQ(plan::plan_text(file.started.plan), plan::plan_text(*nearest));
+      EXPECT_EQ(file.started.plan, *nearest);
       if (!target.variant.empty()) continue;
       const auto run = std::ranges::find(runs, target.framework, &tune::FrameworkRun::framework);
-      EXPECT_EQ(plan::plan_text(*run->plan), plan::plan_text(*nearest));
+      EXPECT_EQ(*run->plan, *nearest);
       EXPECT_EQ(file.started.job.kernels.attention, run->attention);
       const cost::CostModel cost(file.started.job);
       EXPECT_NEAR(simulate::Pricer(file.started.job, cost).price(file.started.plan).seconds,

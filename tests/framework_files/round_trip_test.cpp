@@ -7,6 +7,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -24,7 +25,7 @@ plan::PlannedJob read_again(std::string_view target, const plan::PlannedJob& pla
 
 /// Whether both are the same plan of the same job, as far as files of frameworks speak of it.
 void expect_same(const plan::PlannedJob& a, const plan::PlannedJob& b) {
-  EXPECT_EQ(plan::plan_text(a.plan), plan::plan_text(b.plan));
+  EXPECT_EQ(a.plan, b.plan);
   EXPECT_EQ(a.plan, b.plan);
   EXPECT_EQ(a.job.sequences, b.job.sequences);
   EXPECT_EQ(a.job.length, b.job.length);
@@ -43,7 +44,7 @@ TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
     plan::PlannedJob planned;
     planned.job = plan::random_good_job(dice);
     planned.plan = plan::random_legal_plan(dice, planned.job);
-    SCOPED_TRACE(plan::plan_text(planned.plan));
+    SCOPED_TRACE(plan::shown(planned.plan));
     LaunchFile file;
     try {
       file = export_plan(GetParam(), planned, "", true);

@@ -20,6 +20,7 @@
 #include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/frameworks/law.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -148,16 +149,16 @@ class Survival : public testing::TestWithParam<std::string_view> {
     for (const std::string& note : file.notes) {
       const auto otherwise = after(note, "What runs there has ");
       if (!otherwise) continue;
-      EXPECT_NE(plan::plan_text(back), plan::plan_text(whole));
+      EXPECT_NE(back, whole);
       back.overlap = whole.overlap;
       back.gradient_bucket = whole.gradient_bucket;
       back.parameter_bucket = whole.parameter_bucket;
       back.collectives = whole.collectives;
-      EXPECT_EQ(plan::plan_text(plan::canonical(back, planned.job)), plan::plan_text(whole));
+      EXPECT_EQ(plan::canonical(back, planned.job), whole);
       say(names_in(*otherwise));
       return meet(Fate::kRunsOtherwise);
     }
-    EXPECT_EQ(plan::plan_text(back), plan::plan_text(whole));
+    EXPECT_EQ(back, whole);
     meet(Fate::kSurvives);
   }
 
@@ -217,7 +218,7 @@ TEST_P(Survival, EachPlanHasItsFateAndEachFateItsReasons) {
     plan::PlannedJob planned;
     planned.job = plan::random_good_job(dice);
     planned.plan = plan::random_legal_plan(dice, planned.job);
-    SCOPED_TRACE(plan::plan_text(planned.plan));
+    SCOPED_TRACE(plan::shown(planned.plan));
     follow(planned);
   }
   const auto expected = std::ranges::find(expected_fates(), target(), &Fates::target);

@@ -4,6 +4,7 @@
 #include "stepwright/memory/memory.h"
 #include "tests/memory/jobs.h"
 #include "tests/memory/unrolled.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::memory {
 namespace {
@@ -83,7 +84,7 @@ TEST_P(Walked, HasItsMemoryFromTheUnrolledWalk) {
   std::mt19937 random(3);
   for (int i = 0; i < 100; ++i) {
     const auto [job, plan] = testing::any_planned_job(random, GetParam());
-    SCOPED_TRACE(plan::plan_text(plan));
+    SCOPED_TRACE(plan::shown(plan));
     const step::StepProgram program = step::build_program(job, plan);
     const MemoryReport report = memory_report(job, program);
     for (std::size_t s = 0; s < program.stages.size(); ++s) {

@@ -10,6 +10,7 @@
 #include "stepwright/plan/laws/legality.h"
 #include "tests/memory/jobs.h"
 #include "tests/memory/unrolled.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::memory {
 namespace {
@@ -102,7 +103,7 @@ TEST(DeferredHead, HasItsMemoryFromTheUnrolledWalk) {
     plan.overlap.defer_embedding_gradient = true;
     if (plan.parallel.pipeline == 1 || plan::broken_rule(job, plan)) continue;
     ++drawn;
-    SCOPED_TRACE(plan::plan_text(plan));
+    SCOPED_TRACE(plan::shown(plan));
     const step::StepProgram program = step::build_program(job, plan);
     const MemoryReport report = memory_report(job, program);
     for (std::size_t s = 0; s < program.stages.size(); ++s) {

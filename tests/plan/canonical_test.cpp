@@ -6,6 +6,7 @@
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/legality.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::plan {
 namespace {
@@ -164,14 +165,14 @@ TEST(Canonical, IsLegalSettledAndLaysTheSameGroups) {
     const Job job = random_good_job(dice);
     const Plan plan = random_legal_plan(dice, job);
     const Plan settled = canonical(plan, job);
-    EXPECT_FALSE(broken_rule(job, settled)) << plan_text(plan) << " -> " << plan_text(settled);
-    EXPECT_EQ(canonical(settled, job), settled) << plan_text(plan);
+    EXPECT_FALSE(broken_rule(job, settled)) << shown(plan) << " -> " << shown(settled);
+    EXPECT_EQ(canonical(settled, job), settled) << shown(plan);
     const Grid before(plan);
     const Grid after(settled);
     for (const GroupKind kind :
          {GroupKind::kTensor, GroupKind::kContext, GroupKind::kDataContext, GroupKind::kExpertModel,
           GroupKind::kExpert, GroupKind::kExpertData, GroupKind::kPipeline}) {
-      EXPECT_EQ(before.shape(kind).extents, after.shape(kind).extents) << plan_text(plan);
+      EXPECT_EQ(before.shape(kind).extents, after.shape(kind).extents) << shown(plan);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "tests/plan/breaks.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/refusal.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::plan {
 namespace {
@@ -142,7 +143,7 @@ TEST(Frameworks, OurExecutorRunsWhateverItsJobAsksFor) {
       by_operator = by_operator || setting.modules.has(Module::kPerOperator);
     });
     if (by_operator || job.dispatcher == Dispatcher::kOncePerNode) continue;
-    EXPECT_THAT(runs_on(job, plan), Contains("stepwright")) << plan_text(plan);
+    EXPECT_THAT(runs_on(job, plan), Contains("stepwright")) << shown(plan);
   }
 }
 
@@ -336,8 +337,8 @@ TEST(Frameworks, TheNearestPlanIsLegalAndRuns) {
       }
       if (!nearest) continue;
       ++found;
-      EXPECT_FALSE(broken_rule(job, *nearest)) << name << " " << plan_text(*nearest);
-      EXPECT_THAT(runs_on(job, *nearest), Contains(name)) << plan_text(*nearest);
+      EXPECT_FALSE(broken_rule(job, *nearest)) << name << " " << shown(*nearest);
+      EXPECT_THAT(runs_on(job, *nearest), Contains(name)) << shown(*nearest);
     }
   }
   EXPECT_GE(found, 2000);

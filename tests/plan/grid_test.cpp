@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::plan {
 namespace {
@@ -210,7 +211,7 @@ TEST(Grid, GroupsOfEveryKindPartitionTheRanks) {
         groups.insert(group);
       }
       for (const auto& group : groups) members += group.size();
-      EXPECT_EQ(static_cast<std::int64_t>(members), grid.ranks()) << name << plan_text(plan);
+      EXPECT_EQ(static_cast<std::int64_t>(members), grid.ranks()) << name << shown(plan);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include "stepwright/plan/laws/legality.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 #include "tests/plan/validator.h"
 
 namespace stepwright::plan {
@@ -16,7 +17,7 @@ TEST(LegalityProperty, AgreesWithDoingWhatThePlanAsks) {
     const Plan plan = random_plan(dice, job);
     const std::optional<Rejected> rejected = illegal(job, plan);
     EXPECT_EQ(!rejected, can_be_done(job, plan))
-        << plan_text(plan) << (rejected ? rejected->message : "");
+        << shown(plan) << (rejected ? rejected->message : "");
     legal += rejected ? 0 : 1;
   }
   EXPECT_GT(legal, kPlans / 50);

@@ -5,9 +5,12 @@
 #include <numeric>
 #include <set>
 
+#include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/choices/words.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/layer_split.h"
+#include "stepwright/plan/overlap_table.h"
 #include "tests/plan/random_plans.h"
 
 namespace stepwright::plan {
@@ -116,15 +119,9 @@ TEST(EvenSplit, SharesDifferByOneAtMostAndSumUp) {
   }
 }
 
-TEST(PlanText, NamesEveryChoice) {
-  EXPECT_EQ(
-      plan_text(Plan{}),
-      "tp1 cp1 ep1 etp1 dp1 pp1 mb1 1f1b/1 NNN/1/1 recompute:none sp:no regather ring fp32 "
-      "buckets:40000000/40000000 overlap:gp-bc--l collectives:library tp-cp-ep-dp-pp layers:even");
-}
-
-TEST(PlanText, DiffersWhereverPlansDiffer) {
-  std::vector<Plan> plans(31);
+/// Plans that differ from one that chooses nothing in one choice each.
+std::vector<Plan> plans_of_one_choice() {
+  std::vector<Plan> plans(40);
   plans[1].parallel.tensor = 2;
   plans[2].parallel.context = 2;
   plans[3].parallel.expert = 2;
@@ -138,14 +135,14 @@ TEST(PlanText, DiffersWhereverPlansDiffer) {
   plans[11].sharding.group = 2;
   plans[12].sharding.expert_group = 2;
   plans[13].recompute.kind = RecomputeKind::kFull;
-  plans[14].recompute.every = 2;
+  plans[14].recompute = {.kind = RecomputeKind::kEvery, .every = 2};
   plans[15].sequence_parallel = true;
   plans[16].tensor_input = TensorInput::kKeep;
   plans[17].context_kind = ContextKind::kUlysses;
   plans[18].accumulate = DType::kBf16;
   plans[19].gradient_bucket = 1;
   plans[20].parameter_bucket = 1;
-  plans[21].overlap.pipeline = false;
+  plans[21].offload.optimizer = 0.25;
   plans[22].collectives.data = collective::Algorithm::kTwoLevel;
   std::swap(plans[23].rank_order.axes[0], plans[23].rank_order.axes[1]);
   plans[24].layers = {1};
@@ -155,9 +152,32 @@ TEST(PlanText, DiffersWhereverPlansDiffer) {
   plans[28].offload.masters = false;
   plans[29].offload.activations = {OffloadModule::kQkv};
   plans[30].offload.parameters = true;
-  std::set<std::string> texts;
-  for (const Plan& plan : plans) texts.insert(plan_text(plan));
-  EXPECT_EQ(texts.size(), plans.size());
+  plans[31].schedule.strands = 2;
+  plans[32].schedule.group = 2;
+  plans[33].schedule.kind = schedule::ScheduleKind::kAuto;
+  plans[33].schedule.placement = schedule::PlacementKind::kCyclic;
+  plans[34].recompute = {.kind = RecomputeKind::kModules, .modules = {Module::kMlp}};
+  plans[35].schedule = {.kind = schedule::ScheduleKind::kAuto,
+                        .basis = {.chunks = {{.forward_ns = 1}}}};
+  plans[36].sharding.parameters = Spread::kInner;
+  plans[37].sharding.gradients = Spread::kInner;
+  plans[38].recompute.stages = {{.position = 0, .kind = RecomputeKind::kFull}};
+  plans[39].collectives.data = collective::Algorithm::kDirect;
+  for (const OverlapRow& row : kOverlapTable) {
+    Plan& plan = plans.emplace_back();
+    plan.overlap.*row.flag = !(plan.overlap.*row.flag);
+  }
+  return plans;
+}
+
+TEST(Plan, IsAnotherKeyAndAnotherFileWhereOneChoiceDiffers) {
+  const Job job = small_expert_job();
+  std::set<Plan> keys;
+  std::set<std::string> files;
+  for (const Plan& plan : plans_of_one_choice()) {
+    EXPECT_TRUE(keys.insert(plan).second) << changes(Plan{}, plan);
+    EXPECT_TRUE(files.insert(plan_yaml({job, plan})).second) << changes(Plan{}, plan);
+  }
 }
 
 TEST(Job, KnowsTypesOfStorageAndAccumulation) {

@@ -10,6 +10,7 @@
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 #include "tests/runtime/training.h"
 
 namespace stepwright::testing {
@@ -187,9 +188,8 @@ TEST(RandomPlans, SendWhatIsPredictedAndLearnWhatOneProcessLearns) {
   plan::Dice dice(20240607);
   for (int i = 0; i < plans_to_try(); ++i) {
     const plan::PlannedJob planned = random_training_plan(dice);
-    SCOPED_TRACE(::testing::Message()
-                 << "plan " << i << ": " << plan::plan_text(planned.plan) << "\n"
-                 << plan::plan_yaml(planned));
+    SCOPED_TRACE(::testing::Message() << "plan " << i << ": " << plan::shown(planned.plan) << "\n"
+                                      << plan::plan_yaml(planned));
     const Trained one = train({.plan = plan::plan_yaml(alone(planned)), .steps = 2});
     const Trained many = train({.plan = plan::plan_yaml(planned), .steps = 2});
     ASSERT_EQ(one.exit_code, 0) << one.errors;

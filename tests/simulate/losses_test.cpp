@@ -9,6 +9,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/plan.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::simulate {
 namespace {
@@ -84,7 +85,7 @@ TEST(Losses, AreNeverBelowZero) {
     const std::vector<Loss> list = losses(p);
     const double rounding = 1e-9 * p.step_time_s();
     for (const Loss& loss : list) {
-      EXPECT_GE(loss.seconds, -rounding) << loss.key << " of " << plan::plan_text(plan);
+      EXPECT_GE(loss.seconds, -rounding) << loss.key << " of " << plan::shown(plan);
     }
     EXPECT_NEAR(sum_of(list) + useful_s(p), p.step_time_s(), rounding);
   }

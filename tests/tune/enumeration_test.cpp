@@ -15,7 +15,7 @@ struct Visit {
   RuleCounts refused{};
   std::int64_t total = 0;
   std::int64_t points = 0;
-  std::set<std::string> plans;
+  std::set<plan::Plan> plans;
 };
 
 /// A kind with all listed chunks and strands, whether it has a choice of them or not.
@@ -45,7 +45,7 @@ void take(const plan::Job& job, plan::Plan plan, Visit& visit) {
     return;
   }
   ++visit.points;
-  visit.plans.insert(plan::plan_text(plan::canonical(plan, job)));
+  visit.plans.insert(plan::canonical(plan, job));
 }
 
 /// Calls `next` with the plan once for each value put into it.

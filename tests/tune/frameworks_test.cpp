@@ -13,6 +13,7 @@
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/tune_json.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::tune {
 namespace {
@@ -78,8 +79,7 @@ TEST(FrameworkSearch, FindsOnlyWhatTheFrameworkRuns) {
     EXPECT_EQ(result.space.total, result.space.legal + result.space.duplicates + refused);
     EXPECT_EQ(framework, name != "stepwright");
     for (const TunedPlan& tuned : result.plans) {
-      EXPECT_THAT(plan::runs_on(result.job, tuned.plan), Contains(name))
-          << plan::plan_text(tuned.plan);
+      EXPECT_THAT(plan::runs_on(result.job, tuned.plan), Contains(name)) << plan::shown(tuned.plan);
     }
   }
 }
@@ -98,14 +98,14 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
 }
 
 /// The different plans of a space.
-std::set<std::string> plans_of(const plan::Job& job,
-                               const std::function<bool(plan::Plan&)>& wanted) {
+std::set<plan::Plan> plans_of(const plan::Job& job,
+                              const std::function<bool(plan::Plan&)>& wanted) {
   const Dimensions space = dimensions(job);
   const Enumeration enumeration(job, space);
-  std::set<std::string> plans;
+  std::set<plan::Plan> plans;
   const auto take = [&](const plan::Plan& plan) {
     plan::Plan usual = plan::canonical(plan, job);
-    if (wanted(usual)) plans.insert(plan::plan_text(usual));
+    if (wanted(usual)) plans.insert(usual);
   };
   for (const GridChoice& grid : enumeration.grids()) {
     for (const auto& [micro_batch, stages] : grid.stages->by_micro_batch) {
@@ -151,7 +151,7 @@ TEST(FrameworkSearch, FindsAllThatTheFrameworkRuns) {
       plan = law.with_buckets(job, plan);
       return plan::not_run(job.framework, job, plan).empty();
     };
-    const std::set<std::string> found = plans_of(job, [](const plan::Plan&) { return true; });
+    const std::set<plan::Plan> found = plans_of(job, [](const plan::Plan&) { return true; });
     EXPECT_EQ(found, plans_of(free, runs));
     EXPECT_FALSE(found.empty());
     EXPECT_EQ(Enumeration(job, space).legal(), std::ssize(found));
@@ -171,7 +171,7 @@ TEST(FrameworkSearch, AFreeOverlapIsAllThatRunsBesideTheRest) {
       all.overlap = plan::overlap_all(true);
       all.overlap =
           plan::overlap_within(all.overlap, law.allowed(plan::Ability::kOverlap, job, plan));
-      EXPECT_EQ(plan::canonical(all, job).overlap, plan.overlap) << plan::plan_text(plan);
+      EXPECT_EQ(plan::canonical(all, job).overlap, plan.overlap) << plan::shown(plan);
       return true;
     };
     const auto found = plans_of(job, most);

@@ -11,6 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/tune/evaluation.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::tune {
 namespace {
@@ -38,7 +39,7 @@ struct Prepared {
 void expect_same(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
-    EXPECT_EQ(a[i].text, b[i].text) << "place " << i;
+    EXPECT_EQ(a[i].plan, b[i].plan) << "place " << i;
     EXPECT_EQ(a[i].price.seconds, b[i].price.seconds) << "place " << i;
   }
 }
@@ -98,8 +99,9 @@ TEST(Search, NeverDefersAHeadThatNothingLists) {
     plan::Job job = small_random_job(seed);
     job.space.overlap.clear();
     const Prepared prepared(std::move(job));
-    for (const Candidate& candidate : prepared.search(false, 20).kept.list()) {
-      EXPECT_FALSE(candidate.plan.overlap.defer_embedding_gradient) << candidate.text;
+    const Findings found = prepared.search(false, 20);
+    for (const Candidate& candidate : found.kept.list()) {
+      EXPECT_FALSE(candidate.plan.overlap.defer_embedding_gradient) << plan::shown(candidate.plan);
     }
   }
 }
@@ -121,11 +123,11 @@ TEST(Search, KeepsLegalCanonicalPlansThatFit) {
     const Prepared prepared(small_random_job(seed));
     const Findings found = prepared.search(false, 50);
     for (const Candidate& candidate : found.kept.list()) {
-      EXPECT_FALSE(plan::illegal(prepared.job, candidate.plan)) << candidate.text;
-      EXPECT_EQ(candidate.plan, plan::canonical(candidate.plan, prepared.job)) << candidate.text;
+      EXPECT_FALSE(plan::illegal(prepared.job, candidate.plan)) << plan::shown(candidate.plan);
+      EXPECT_EQ(candidate.plan, plan::canonical(candidate.plan, prepared.job))
+          << plan::shown(candidate.plan);
       EXPECT_LE(candidate.price.memory_bytes, prepared.job.cluster.device.memory_bytes);
       EXPECT_EQ(candidate.key, candidate.price.seconds);
-      EXPECT_EQ(candidate.text, plan::plan_text(candidate.plan));
     }
   }
 }
@@ -144,7 +146,7 @@ TEST(Search, PassesOverNothingFasterThanItsBound) {
     const std::vector<Candidate> all = prepared.search(true, 40).kept.list();
     for (std::size_t i = kKept; i < all.size(); i += 5, ++checked) {
       const TunedPlan plan = simulate_plan(prepared.job, prepared.cost, all[i].plan, all[i].price);
-      EXPECT_LE(bound, plan.step_time_s * (1 + 1e-9)) << all[i].text;
+      EXPECT_LE(bound, plan.step_time_s * (1 + 1e-9)) << plan::shown(all[i].plan);
     }
   }
   EXPECT_GT(checked, 100);
@@ -174,18 +176,18 @@ TEST(Search, FindsTheBestThatTheHostsHaveRoomFor) {
     const Prepared prepared(with_small_hosts(seed));
     const std::vector<Candidate> all = prepared.search(true, 10).kept.list();
     expect_same(prepared.search(false, 10).kept.list(), all);
-    std::set<std::string> texts;
+    std::set<plan::Plan> plans;
     for (const Candidate& candidate : all) {
       EXPECT_LE(candidate.price.host_bytes, prepared.job.cluster.host.memory_bytes);
       const plan::Offload& there = candidate.plan.offload;
       EXPECT_EQ(plan::canonical(candidate.plan, prepared.job).offload.activations,
                 there.activations);
-      EXPECT_TRUE(texts.insert(candidate.text).second) << candidate.text;
+      EXPECT_TRUE(plans.insert(candidate.plan).second) << plan::shown(candidate.plan);
     }
     plan::Job roomy = prepared.job;
     roomy.cluster.host.memory_bytes = 1e15;
     const std::vector<Candidate> free = Prepared(roomy).search(false, 1).kept.list();
-    if (!free.empty() && (all.empty() || free.front().text != all.front().text)) ++bound;
+    if (!free.empty() && (all.empty() || free.front().plan != all.front().plan)) ++bound;
   }
   EXPECT_GE(bound, 3U) << "hosts with more room have another best plan";
 }
@@ -252,7 +254,8 @@ TEST(Search, PricesAsThePricerDoes) {
   ASSERT_FALSE(found.kept.list().empty());
   for (const Candidate& candidate : found.kept.list()) {
     simulate::Pricer pricer(prepared.job, prepared.cost);
-    EXPECT_EQ(pricer.price(candidate.plan).seconds, candidate.price.seconds) << candidate.text;
+    EXPECT_EQ(pricer.price(candidate.plan).seconds, candidate.price.seconds)
+        << plan::shown(candidate.plan);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "stepwright/tune/local_search.h"
 #include "stepwright/tune/neighbours.h"
 #include "stepwright/tune/tune.h"
+#include "tests/plan/shown.h"
 
 // What a tuner must hold whatever it is asked. STEPWRIGHT_RANDOM_JOBS tries more jobs than the
 // suite does (`make test-long`).
@@ -117,7 +118,7 @@ std::uint64_t expect_no_change_is_faster(const TuneResult& result, const Dimensi
     if (!prediction.memory.fits()) continue;
     ++tried;
     EXPECT_GE(prediction.simulation.step_time_s, best.step_time_s * (1 - kSame))
-        << plan::plan_text(plan) << " beats " << plan::plan_text(best.plan);
+        << plan::shown(plan) << " beats " << plan::shown(best.plan);
   }
   return tried;
 }
@@ -126,16 +127,15 @@ void expect_all_fit(const TuneResult& result) {
   for (const TunedPlan& tuned : result.plans) {
     const memory::MemoryReport memory =
         memory::memory_report(result.job, step::build_program(result.job, tuned.plan));
-    EXPECT_TRUE(memory.fits_devices()) << plan::plan_text(tuned.plan);
-    EXPECT_TRUE(memory.fits_hosts()) << plan::plan_text(tuned.plan);
+    EXPECT_TRUE(memory.fits_devices()) << plan::shown(tuned.plan);
+    EXPECT_TRUE(memory.fits_hosts()) << plan::shown(tuned.plan);
   }
 }
 
 void expect_prefix(const TuneResult& few, const TuneResult& many) {
   ASSERT_LE(few.plans.size(), many.plans.size());
   for (std::size_t i = 0; i < few.plans.size(); ++i) {
-    EXPECT_EQ(plan::plan_text(few.plans[i].plan), plan::plan_text(many.plans[i].plan))
-        << "place " << i;
+    EXPECT_EQ(few.plans[i].plan, many.plans[i].plan) << "place " << i;
     EXPECT_EQ(few.plans[i].step_time_s, many.plans[i].step_time_s);
   }
 }

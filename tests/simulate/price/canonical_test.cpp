@@ -13,6 +13,7 @@
 #include "stepwright/simulate/timeline/simulation.h"
 #include "stepwright/step/program.h"
 #include "tests/plan/random_plans.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::simulate {
 namespace {
@@ -70,7 +71,7 @@ Pair random_pair(plan::Dice& dice, bool of_all) {
 
 void expect_same(const Pair& pair) {
   const auto& [job, given, settled] = pair;
-  SCOPED_TRACE(plan::plan_text(given) + " -> " + plan::plan_text(settled));
+  SCOPED_TRACE(plan::shown(given) + " -> " + plan::shown(settled));
   const step::StepProgram before = step::build_program(job, given);
   const step::StepProgram after = step::build_program(job, settled);
   EXPECT_EQ(messages_of(before), messages_of(after));

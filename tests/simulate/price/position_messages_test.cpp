@@ -13,6 +13,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/price/block_costs.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::simulate {
 namespace {
@@ -117,8 +118,8 @@ void expect_same(const plan::Job& job, const plan::Plan& plan, const step::Stage
   ASSERT_EQ(built.size(), priced.size());
   const plan::Grid grid(plan);
   for (const auto& [key, sum] : built) {
-    SCOPED_TRACE(testing::Message() << plan::plan_text(plan) << " stage " << stage.position
-                                    << " group " << name_of(plan::kGroupNames, key.second));
+    SCOPED_TRACE(testing::Message() << plan::shown(plan) << " stage " << stage.position << " group "
+                                    << name_of(plan::kGroupNames, key.second));
     const auto found = priced.find(key);
     ASSERT_NE(found, priced.end());
     // Each message is cut into equal pieces of equal shards: less than one element for each rank.
@@ -152,7 +153,7 @@ plan::Job job_of(const std::string& model, std::int64_t layers) {
 
 /// Compares every position of a plan.
 void compare(const plan::Job& job, const plan::Plan& plan) {
-  ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::plan_text(plan);
+  ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::shown(plan);
   const cost::CostModel cost(job);
   Pricer pricer(job, cost);
   const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
@@ -262,7 +263,7 @@ TEST(StepEnd, IsWhatTheUpdateSends) {
     plan.parallel = parallel;
     plan.sequence_parallel = parallel.tensor > 1;
     plan.sharding = *plan::sharding_of("NGG");
-    ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::plan_text(plan);
+    ASSERT_FALSE(plan::broken_rule(job, plan)) << plan::shown(plan);
     const cost::CostModel cost(job);
     Pricer pricer(job, cost);
     const step::StepProgram program = step::build_program(job, plan);

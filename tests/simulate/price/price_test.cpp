@@ -18,6 +18,7 @@
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/price/pricer.h"
 #include "stepwright/simulate/timeline/simulation.h"
+#include "tests/plan/shown.h"
 #include "tests/step/adapters.h"
 
 namespace stepwright::simulate {
@@ -156,9 +157,9 @@ TEST(Simulation, KindsOfComputationSumToIt) {
     for (const StageTimes& stage : simulation.stages) {
       const ComputeSeconds& kinds = stage.breakdown.computation;
       const double sum_s = std::accumulate(kinds.begin(), kinds.end(), 0.0);
-      EXPECT_NEAR(sum_s, stage.breakdown.compute_s, 1e-9 * sum_s) << plan::plan_text(plan);
+      EXPECT_NEAR(sum_s, stage.breakdown.compute_s, 1e-9 * sum_s) << plan::shown(plan);
       const bool experts = kinds[static_cast<std::size_t>(ComputeKind::kExperts)] > 0;
-      EXPECT_EQ(experts, job.model.experts.has_value()) << plan::plan_text(plan);
+      EXPECT_EQ(experts, job.model.experts.has_value()) << plan::shown(plan);
       routed += experts ? 1 : 0;
     }
   }
@@ -188,14 +189,14 @@ Distances distances(std::uint64_t seed, std::size_t plans, bool frozen) {
     Pricer pricer(job, cost);
     const Price price = pricer.price(plan);
     const double time = simulation.step_time_s;
-    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::plan_text(plan);
+    EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::shown(plan);
     const double played_s = pricer.played_price(plan, Played::kFloors).lower_bound_s;
-    EXPECT_LE(played_s, time * (1 + 1e-9)) << plan::plan_text(plan);
-    EXPECT_GE(played_s, price.lower_bound_s) << plan::plan_text(plan);
+    EXPECT_LE(played_s, time * (1 + 1e-9)) << plan::shown(plan);
+    EXPECT_GE(played_s, price.lower_bound_s) << plan::shown(plan);
     slack.push_back(1 - played_s / time);
-    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::plan_text(plan);
+    EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::shown(plan);
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
-    EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan::plan_text(plan);
+    EXPECT_LE(pipeline.floor_s, time * (1 + 1e-9)) << plan::shown(plan);
     gaps.push_back(std::abs(price.seconds / time - 1));
   }
   return {gaps, slack};
@@ -226,7 +227,7 @@ TEST(Price, OfStepsThatTrainAPartNeverNeedsMoreMemoryThanTheProgram) {
     const cost::CostModel cost(job);
     const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
-    EXPECT_LE(priced, memory + 1) << plan::plan_text(plan);
+    EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
   }
   EXPECT_GE(median(shares), 0.97);
@@ -249,10 +250,10 @@ double bounded_ratio(const plan::Job& job, const plan::Plan& plan) {
       simulate(program, cost, cost::group_layouts(job.cluster, plan::Grid(plan)), plan).step_time_s;
   Pricer pricer(job, cost);
   const Price price = pricer.price(plan);
-  EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::plan_text(plan);
-  EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::plan_text(plan);
+  EXPECT_LE(price.lower_bound_s, time * (1 + 1e-9)) << plan::shown(plan);
+  EXPECT_GE(price.upper_bound_s, time * (1 - 1e-9)) << plan::shown(plan);
   EXPECT_LE(price.memory_bytes, memory::memory_report(job, program).peak_bytes + 1)
-      << plan::plan_text(plan);
+      << plan::shown(plan);
   return price.seconds / time;
 }
 
@@ -361,7 +362,7 @@ TEST(Price, BoundsPlansThatSpreadTheVocabulary) {
     if (plan::broken_rule(job, plan)) continue;
     ++drawn;
     // Hidden are messages of data parallelism, and of passes.
-    EXPECT_NEAR(bounded_ratio(job, plan), 1, 0.25) << plan::plan_text(plan);
+    EXPECT_NEAR(bounded_ratio(job, plan), 1, 0.25) << plan::shown(plan);
   }
 }
 
@@ -385,7 +386,7 @@ TEST(Price, NeverNeedsMoreOfAHostThanTheProgram) {
     const double host = memory::memory_report(job, step::build_program(job, plan)).host_bytes;
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).host_bytes;
-    EXPECT_LE(priced, host + 1) << plan::plan_text(plan);
+    EXPECT_LE(priced, host + 1) << plan::shown(plan);
     if (host > 0) shares.push_back(priced / host);
   }
   RecordProperty("least", std::to_string(std::ranges::min(shares)));
@@ -408,8 +409,8 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgram) {
     const PipelineCost pipeline = pricer.pipeline(pricer.blocks(plan), plan);
     const Price price = pricer.finish(pipeline, plan);
     const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
-    EXPECT_LE(price.memory_bytes, memory + 1) << plan::plan_text(plan);
-    EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan::plan_text(plan);
+    EXPECT_LE(price.memory_bytes, memory + 1) << plan::shown(plan);
+    EXPECT_LE(pipeline.memory_floor_bytes, price.memory_bytes + 1) << plan::shown(plan);
     const bool cut = schedule::splits_backward(plan.schedule);
     (cut ? of_cut_backwards : shares).push_back(price.memory_bytes / memory);
   }
@@ -448,7 +449,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfTwoStrands) {
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
     const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
-    EXPECT_LE(priced, memory + 1) << plan::plan_text(plan);
+    EXPECT_LE(priced, memory + 1) << plan::shown(plan);
     shares.push_back(priced / memory);
   }
   std::ranges::sort(shares);
@@ -485,7 +486,7 @@ TEST(Price, NeverNeedsMoreMemoryThanTheProgramOfUnlikeLayers) {
     const cost::CostModel cost(job);
     const double priced = Pricer(job, cost).price(plan).memory_bytes;
     const double memory = memory::memory_report(job, step::build_program(job, plan)).peak_bytes;
-    EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan::plan_text(plan);
+    EXPECT_LE(priced, memory + 1) << job.model_name << " " << plan::shown(plan);
     shares.push_back(priced / memory);
   }
   EXPECT_GE(median(shares), 0.98);
@@ -539,7 +540,7 @@ TEST(Price, EqualsTheSimulationForEqualStagesWithoutContention) {
           simulate(step::build_program(job, plan), cost,
                    cost::group_layouts(job.cluster, plan::Grid(plan)), plan);
       EXPECT_NEAR(pricer.price(plan).seconds / simulation.step_time_s, 1, 0.01)
-          << plan::plan_text(plan);
+          << plan::shown(plan);
     }
   }
 }
@@ -558,7 +559,7 @@ TEST(Price, IsTheSameWhateverWasPricedBefore) {
     const plan::Plan plan = dice.plan(job);
     if (plan::broken_rule(job, plan)) continue;
     Pricer fresh(job, cost);
-    EXPECT_EQ(warm.price(plan).seconds, fresh.price(plan).seconds) << plan::plan_text(plan);
+    EXPECT_EQ(warm.price(plan).seconds, fresh.price(plan).seconds) << plan::shown(plan);
     ++compared;
   }
 }

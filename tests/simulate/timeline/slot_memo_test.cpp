@@ -7,6 +7,7 @@
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/laws/legality.h"
 #include "stepwright/simulate/timeline/simulation.h"
+#include "tests/plan/shown.h"
 
 namespace stepwright::simulate {
 namespace {
@@ -23,7 +24,7 @@ plan::Job many_micro_batches() {
 
 /// What is recorded is played task by task.
 void expect_same_as_recorded(const plan::Job& job, const plan::Plan& plan) {
-  SCOPED_TRACE(plan::plan_text(plan));
+  SCOPED_TRACE(plan::shown(plan));
   ASSERT_FALSE(plan::broken_rule(job, plan));
   const cost::CostModel cost(job);
   const step::StepProgram program = step::build_program(job, plan);
