@@ -5,11 +5,14 @@
 #include <optional>
 
 #include "stepwright/core/csv.h"
+#include "stepwright/tune/free_kernels.h"
 
 namespace stepwright::answers {
 
-learn::ClosedLoop answer_own_runs(const plan::Job& job, const OwnRunsRequest& request,
+learn::ClosedLoop answer_own_runs(const plan::Job& given, const OwnRunsRequest& request,
                                   const tune::TuneOptions& options) {
+  // A row that names no kernel ran what the search's plans are timed with.
+  const plan::Job job = tune::with_free_kernels(given);
   const learn::OwnRuns runs = learn::read_own_runs(load_csv(request.runs), &job);
   std::optional<learn::OwnRuns> candidates;
   if (!request.candidates.empty()) {

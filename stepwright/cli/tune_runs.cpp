@@ -48,6 +48,41 @@ std::string next_text(const learn::ClosedLoop& loop) {
       loop.stop ? "No measurement is expected to make the step 1 % faster: stop measuring.\n" : "");
 }
 
+/// "+4.2 %": how far a prediction is above what was measured.
+std::string error_text(double predicted_s, double measured_s) {
+  return fmt::format("{:+.1f} %", 100 * (predicted_s / measured_s - 1));
+}
+
+std::string runs_text(const learn::ClosedLoop& loop) {
+  if (loop.runs.empty()) return "";
+  Table table{.columns = {{"row"},
+                          {"measured", Align::kRight},
+                          {"predicted before", Align::kRight},
+                          {"error", Align::kRight},
+                          {"predicted now", Align::kRight},
+                          {"error", Align::kRight}},
+              .rows = {}};
+  for (const learn::LoopRun& run : loop.runs) {
+    table.rows.push_back({run.id.empty() ? fmt::format("line {}", run.line) : run.id,
+                          format_time(run.measured_s), format_time(run.before_s),
+                          error_text(run.before_s, run.measured_s), format_time(run.now_s),
+                          error_text(run.now_s, run.measured_s)});
+  }
+  return fmt::format("\nThe measured runs, without and with what all of them teach\n\n{}",
+                     to_text(table));
+}
+
+std::string contrary_text(const learn::ClosedLoop& loop) {
+  std::string text;
+  for (const learn::LearnedConstant& one : loop.contrary) {
+    text += fmt::format(
+        "Warning: {} of {} moved from {:.4g} to {:.4g}, against what most runs say of their steps: "
+        "look whether their rows state what ran (kernels, precision, recomputation).\n",
+        one.before.key, one.before.of, one.before.value, one.now.value);
+  }
+  return text;
+}
+
 std::string learned_text(const learn::ClosedLoop& loop) {
   if (loop.learned.empty()) return "";
   Table table{.columns = {{"constant"}, {"of"}, {"before", Align::kRight}, {"now", Align::kRight}},
@@ -105,8 +140,9 @@ std::string runs_answer_text(const learn::ClosedLoop& loop) {
   std::vector<plan::Plan> plans;
   if (loop.best) plans.push_back(loop.best->planned.plan);
   for (const learn::LoopPlan& one : loop.next) plans.push_back(one.planned.plan);
-  return fmt::format("{}{}\n{}{}\n{}{}", best_text(loop), next_text(loop), plan::code_legend(plans),
-                     learned_text(loop), skipped_text("runs", loop.skipped),
+  return fmt::format("{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop),
+                     plan::code_legend(plans), runs_text(loop), learned_text(loop),
+                     contrary_text(loop), skipped_text("runs", loop.skipped),
                      skipped_text("candidates", loop.skipped_candidates));
 }
 

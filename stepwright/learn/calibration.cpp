@@ -203,15 +203,6 @@ class Calibrator {
   Calibration out_;
 };
 
-void check_any(const OwnRuns& runs) {
-  if (!runs.plans.empty()) return;
-  std::string text = fmt::format("{}: no run can be predicted", runs.table);
-  for (const SkippedRun& skipped : runs.skipped) {
-    text += fmt::format("\n{}:{}: {}", runs.table, skipped.line, skipped.reason);
-  }
-  fail_input(text);
-}
-
 }  // namespace
 
 Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& start, int threads) {
@@ -222,7 +213,7 @@ Calibration calibrate(const CsvTable& table, const cost::TrainingConditions& sta
                     table.name));
   }
   OwnRuns runs = only_measured(read_own_runs(table, nullptr));
-  check_any(runs);
+  check_any_run(runs, "no run can be predicted");
   return Calibrator(std::move(runs), start, threads).calibrate();
 }
 

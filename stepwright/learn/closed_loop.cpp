@@ -23,6 +23,8 @@ constexpr std::size_t kMostFound = 64;
 /// A measurement that is expected to gain less than this share of a step is not worth its start,
 /// and that is what a failed start costs.
 constexpr double kWorthOfStart = 0.01;
+/// A constant that moves steps by less than this share, against what the runs say, is not told.
+constexpr double kWorthTelling = 0.005;
 /// Deviations to either bound of 80 %.
 constexpr double kEighty = 1.2816;
 
@@ -31,6 +33,12 @@ double share_of(const plan::PlannedJob& planned) {
   const memory::MemoryReport report =
       memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
   return report.needed_bytes() / report.capacity_bytes;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
 }
 
 /// A plan and all that runs said of it.
@@ -73,13 +81,14 @@ class Loop {
     plan_posterior_ = posterior_of_plans();
     set_best(out);
     set_next(out);
+    set_runs(out);
     set_learned(out);
     return out;
   }
 
  private:
   Known& plan_of(const std::string& id, const plan::PlannedJob& planned) {
-    const auto [place, fresh] = index_.try_emplace(plan::plan_text(planned.plan), plans_.size());
+    const auto [place, fresh] = index_.try_emplace(planned.plan, plans_.size());
     if (fresh) plans_.push_back({.id = id, .planned = planned});
     return plans_[place->second];
   }
@@ -89,7 +98,7 @@ class Loop {
     if (run.seconds > 0) {
       plan.log_seconds.push_back(std::log(run.seconds));
       weights_.push_back(run.trust);
-      step_plan_.push_back(index_.at(plan::plan_text(planned.plan)));
+      step_plan_.push_back(index_.at(planned.plan));
     }
     plan.failed = plan.failed || run.outcome == RunOutcome::kOutOfMemory ||
                   run.outcome == RunOutcome::kFailed;
@@ -138,9 +147,11 @@ class Loop {
       steps.trust[row] = weights_[i];
     }
     for (int round = 0; round < kLearningRounds; ++round) {
-      posterior_ = learned(learnable_->prior(),
-                           linear_times(ran, *learnable_, posterior_.mean, threads_), steps);
+      const LinearTimes around = linear_times(ran, *learnable_, posterior_.mean, threads_);
+      if (round == 0) before_ = around;
+      posterior_ = learned(learnable_->prior(), around, steps);
     }
+    now_s_ = linear_times(ran, *learnable_, posterior_.mean, threads_).seconds;
   }
 
   static MeasuredSteps empty_steps(std::size_t count) {
@@ -282,10 +293,34 @@ class Loop {
     return chosen;
   }
 
+  void set_runs(ClosedLoop& out) const {
+    for (const OwnRun& run : runs_.runs) {
+      if (!(run.seconds > 0)) continue;
+      const auto row = static_cast<Eigen::Index>(out.runs.size());
+      out.runs.push_back({.line = run.line,
+                          .id = run.id,
+                          .measured_s = run.seconds,
+                          .before_s = std::exp(before_.seconds[row]),
+                          .now_s = std::exp(now_s_[row])});
+    }
+  }
+
+  /// By what share of the runs' steps a constant has moved them.
+  [[nodiscard]] double moved(Eigen::Index k) const {
+    return before_.slopes.col(k).mean() * (posterior_.mean[k] - learnable_->prior().mean[k]);
+  }
+
   void set_learned(ClosedLoop& out) const {
+    if (out.runs.empty()) return;
+    std::vector<double> errors;
+    for (const LoopRun& run : out.runs) errors.push_back(std::log(run.measured_s / run.before_s));
+    const double wanted = median(errors);
     for (Eigen::Index k = 0; k < learnable_->size(); ++k) {
       if (posterior_.mean[k] == learnable_->prior().mean[k]) continue;
       out.learned.push_back({learnable_->before(k), learnable_->constant(k, posterior_.mean[k])});
+      if (std::abs(moved(k)) > kWorthTelling && moved(k) * wanted < 0) {
+        out.contrary.push_back(out.learned.back());
+      }
     }
   }
 
@@ -295,11 +330,13 @@ class Loop {
   int threads_ = 1;
   MemoryPosterior memory_;
   std::vector<Known> plans_;
-  std::map<std::string, std::size_t> index_;  ///< Plans by their text.
-  std::vector<std::size_t> step_plan_;        ///< The plan of each measured step ...
-  std::vector<double> weights_;               ///< ... and how far it is trusted.
+  std::map<plan::Plan, std::size_t> index_;  ///< Places in `plans_`.
+  std::vector<std::size_t> step_plan_;       ///< The plan of each measured step ...
+  std::vector<double> weights_;              ///< ... and how far it is trusted.
   std::optional<Learnable> learnable_;
   Distribution posterior_;
+  LinearTimes before_;     ///< Of the measured steps, before any run; none: nothing ran.
+  Eigen::VectorXd now_s_;  ///< Logarithms of the same with what the runs teach.
   LinearTimes times_;
   PlanPosterior plan_posterior_;
 };
@@ -308,6 +345,7 @@ class Loop {
 
 ClosedLoop close_loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
                       const LoopOptions& options) {
+  if (!runs.skipped.empty()) check_any_run(runs, "no row is a run of this job");
   ClosedLoop out = Loop(job, runs, candidates, options).run(candidates == nullptr);
   for (const OwnRun& run : runs.runs) {
     out.measured += run.seconds > 0 ? 1 : 0;

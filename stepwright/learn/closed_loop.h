@@ -30,13 +30,25 @@ struct LearnedConstant {
   LearnableConstant before, now;
 };
 
+/// A measured run, and what was predicted of its step.
+struct LoopRun {
+  std::size_t line = 0;
+  std::string id;
+  double measured_s = 0;
+  double before_s = 0;  ///< Predicted before any run ...
+  double now_s = 0;     ///< ... and with what all runs teach.
+};
+
 /// The verdict of a person's own runs of a job on its plans.
 struct ClosedLoop {
   std::optional<LoopPlan> best;  ///< Nothing where no plan fits.
   std::vector<LoopPlan> next;    ///< Whose measurement is worth most, first the most.
   bool stop = false;             ///< No measurement is expected to gain a hundredth.
   std::size_t measured = 0, out_of_memory = 0, failed = 0;  ///< Runs.
+  std::vector<LoopRun> runs;                                ///< That were measured, in file order.
   std::vector<LearnedConstant> learned;
+  /// The constants, of those learned, that moved steps against what most runs say.
+  std::vector<LearnedConstant> contrary;
   std::vector<SkippedRun> skipped;             ///< Rows of the runs ...
   std::vector<SkippedRun> skipped_candidates;  ///< ... and of the candidates.
 };
@@ -57,7 +69,8 @@ struct LoopOptions {
 /// other, each as if those before had come out as expected.
 ///
 /// Candidates are the rows of a table, or, without one, the plans that a search finds with the
-/// conditions and the memory that the runs teach. Fails with `kInput` when no candidate has a plan.
+/// conditions and the memory that the runs teach. Fails with `kInput` when no candidate has a plan,
+/// and where rows were given of which none is a run of the job.
 ClosedLoop close_loop(const plan::Job& job, const OwnRuns& runs, const OwnRuns* candidates,
                       const LoopOptions& options);
 

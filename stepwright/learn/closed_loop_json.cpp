@@ -30,6 +30,29 @@ LoopJson skipped_list(const std::vector<SkippedRun>& skipped) {
   return list;
 }
 
+LoopJson learned_list(const std::vector<LearnedConstant>& learned) {
+  LoopJson list = LoopJson::array();
+  for (const LearnedConstant& one : learned) {
+    list.push_back({{"key", one.before.key},
+                    {"of", one.before.of},
+                    {"before", one.before.value},
+                    {"now", one.now.value}});
+  }
+  return list;
+}
+
+LoopJson runs_list(const std::vector<LoopRun>& runs) {
+  LoopJson list = LoopJson::array();
+  for (const LoopRun& run : runs) {
+    list.push_back({{"line", run.line},
+                    {"id", run.id},
+                    {"measured_s", run.measured_s},
+                    {"before_s", run.before_s},
+                    {"now_s", run.now_s}});
+  }
+  return list;
+}
+
 }  // namespace
 
 nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop) {
@@ -43,13 +66,6 @@ nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop) {
     next.push_back(plan_entry(one));
     next.back()["gain"] = one.gain;
   }
-  LoopJson learned = LoopJson::array();
-  for (const LearnedConstant& one : loop.learned) {
-    learned.push_back({{"key", one.before.key},
-                       {"of", one.before.of},
-                       {"before", one.before.value},
-                       {"now", one.now.value}});
-  }
   return {{"best", best},
           {"next", next},
           {"stop", loop.stop},
@@ -57,7 +73,9 @@ nlohmann::ordered_json closed_loop_json(const ClosedLoop& loop) {
            {{"measured", loop.measured},
             {"out_of_memory", loop.out_of_memory},
             {"failed", loop.failed}}},
-          {"learned", learned},
+          {"predictions", runs_list(loop.runs)},
+          {"learned", learned_list(loop.learned)},
+          {"contrary", learned_list(loop.contrary)},
           {"skipped", skipped_list(loop.skipped)},
           {"skipped_candidates", skipped_list(loop.skipped_candidates)}};
 }

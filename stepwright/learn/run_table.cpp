@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "stepwright/core/dtype.h"
+#include "stepwright/core/error.h"
 #include "stepwright/validate/rows/metric.h"
 #include "stepwright/validate/rows/row_plan.h"
 
@@ -117,6 +118,15 @@ OwnRuns only_measured(OwnRuns runs) {
     }
   }
   return kept;
+}
+
+void check_any_run(const OwnRuns& runs, std::string_view fault) {
+  if (!runs.runs.empty()) return;
+  std::string text = fmt::format("{}: {}", runs.table, fault);
+  for (const SkippedRun& skipped : runs.skipped) {
+    text += fmt::format("\n{}:{}: {}", runs.table, skipped.line, skipped.reason);
+  }
+  fail_input(text);
 }
 
 std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans) {

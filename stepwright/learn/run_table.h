@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/core/csv.h"
@@ -45,6 +46,9 @@ OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of);
 
 /// The runs that went through and whose step was measured; the others are skipped.
 OwnRuns only_measured(OwnRuns runs);
+
+/// Fails with `kInput` where no row is a run, saying why of each one.
+void check_any_run(const OwnRuns& runs, std::string_view fault);
 
 /// The jobs of some plans.
 std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans);

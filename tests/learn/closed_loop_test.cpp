@@ -9,6 +9,7 @@
 #include <set>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
 #include "stepwright/learn/timed_plans.h"
 #include "stepwright/model/catalog.h"
 
@@ -207,6 +208,76 @@ TEST(ClosedLoop, RowsOfAnotherJobAreSkippedWithTheReason) {
   ASSERT_THAT(runs.runs, SizeIs(1));
   EXPECT_EQ(runs.runs[0].outcome, RunOutcome::kOk);
   EXPECT_EQ(runs.runs[0].seconds, 3);
+}
+
+TEST(ClosedLoop, SlowRunsMakePredictionsSlower) {
+  const plan::Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const double first_s = 1.3 * step_s(candidates.plans[0], cost::built_in_conditions());
+  const double second_s = 1.3 * step_s(candidates.plans[3], cost::built_in_conditions());
+  const ClosedLoop loop =
+      answer(job, row_of(0, "ok", first_s) + row_of(3, "ok", second_s), candidates, 8);
+  ASSERT_THAT(loop.runs, SizeIs(2));
+  for (const LoopRun& run : loop.runs) {
+    EXPECT_NEAR(run.before_s, run.measured_s / 1.3, 1e-6 * run.measured_s);
+    EXPECT_GT(run.now_s, run.before_s);
+    EXPECT_LT(std::abs(run.now_s / run.measured_s - 1), 0.1);
+  }
+  EXPECT_THAT(loop.contrary, IsEmpty());
+  for (const LoopPlan& plan : loop.next) {
+    EXPECT_GT(plan.expected_s,
+              step_s(candidates.plans[index_of(plan)], cost::built_in_conditions()));
+  }
+}
+
+TEST(ClosedLoop, ConstantsThatMoveAgainstMostRunsAreNamed) {
+  const plan::Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  // Runs without messages of tensor parallelism are slower than predicted, one with them is faster.
+  std::string rows;
+  for (const std::size_t i : {0U, 0U, 9U, 9U}) {
+    rows += row_of(i, "ok", 1.1 * step_s(candidates.plans[i], cost::built_in_conditions()));
+  }
+  rows += row_of(8, "ok", 0.6 * step_s(candidates.plans[8], cost::built_in_conditions()));
+  const ClosedLoop loop = answer(job, rows, candidates);
+  ASSERT_FALSE(loop.contrary.empty());
+  for (const LearnedConstant& one : loop.contrary) {
+    const bool rate = one.before.key.ends_with("_rate");
+    EXPECT_TRUE(rate ? one.now.value > one.before.value : one.now.value < one.before.value)
+        << one.before.key;
+  }
+}
+
+TEST(ClosedLoop, RowsOfWhichNoneIsARunOfTheJobAreRefused) {
+  const plan::Job job = loop_job();
+  const OwnRuns candidates = all_candidates(job);
+  const std::string wrong = row_of(0, "fine", 3);
+  try {
+    answer(job, wrong + wrong + wrong + wrong, candidates);
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_THAT(error.what(),
+                testing::StartsWith("runs.csv: no row is a run of this job\nruns.csv:2: "
+                                    "column outcome: 'fine' is not ok"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("\nruns.csv:5: "));
+  }
+}
+
+TEST(ClosedLoop, ARowThatNamesTheFrameworkOfItsJobHasItsKernels) {
+  plan::Job job = loop_job();
+  job.kernels.attention = cluster::AttentionKernel::kFlash2;
+  job.attention_stated = true;
+  const auto kernel_of = [&](const std::string& said) {
+    const OwnRuns runs = read_own_runs(
+        parse_csv("id,micro_batch,tp,job\na,1,1,\"{" + said + "}\"\n", "runs.csv"), &job);
+    EXPECT_THAT(runs.skipped, IsEmpty());
+    return runs.plans.at(0).job.kernels.attention;
+  };
+  EXPECT_EQ(kernel_of(""), cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(kernel_of("framework: megatron-lm"), cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(kernel_of("kernels: {attention: unfused}"), cluster::AttentionKernel::kUnfused);
+  EXPECT_NE(kernel_of("framework: megatron-core"), cluster::AttentionKernel::kUnfused);
 }
 
 }  // namespace

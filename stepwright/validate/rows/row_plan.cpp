@@ -94,6 +94,12 @@ std::string profile_of(const std::string& cluster) {
   return is_there(cluster) ? std::filesystem::absolute(cluster).string() : cluster;
 }
 
+/// Whether a row says another framework than the job that it is a run of.
+bool says_other_framework(const Tree& said, const plan::Job* of) {
+  const Tree* framework = said.find("framework");
+  return framework != nullptr && (of == nullptr || framework->text != of->framework.name);
+}
+
 /// The job that is known without a row; of another framework's kernels and optimizer, nothing.
 Tree known_job(const plan::Job* of, bool own_framework) {
   Tree known = Tree::mapping();
@@ -111,7 +117,7 @@ Tree known_job(const plan::Job* of, bool own_framework) {
 }
 
 Tree job_of(const RunRow& row, const plan::Job* of, Tree said) {
-  Tree job = known_job(of, said.find("framework") != nullptr);
+  Tree job = known_job(of, says_other_framework(said, of));
   if (says_model(row, of) && !names_model(said)) job.set("model", model_of(row));
   if (!row.cluster.empty())
     said.set("cluster", Tree::mapping().set("profile", profile_of(row.cluster)));
