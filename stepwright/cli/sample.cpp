@@ -11,6 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/output_path.h"
 #include "stepwright/cost/plan_messages.h"
+#include "stepwright/runtime/launch/ending_signals.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/sample/asked_message.h"
 #include "stepwright/sample/sample_options.h"
@@ -49,10 +50,14 @@ class Sample : public Command {
     const std::vector<std::string> words = sample::sample_arguments(options_);
     if (place) runtime::become(program, words);
     const std::int64_t cores = std::max(2U, std::thread::hardware_concurrency());
-    const int code = runtime::run_ranks(program, words, options_.ranks > 0 ? options_.ranks : cores,
-                                        kSampleGrace);
-    if (code != 0) {
-      throw Error(code == 2 ? ErrorKind::kInput : ErrorKind::kRuntime,
+    const runtime::RanksEnding ending = runtime::run_ranks(
+        program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
+    if (ending.interrupted != 0) runtime::end_by(ending.interrupted);
+    if (ending.killed) {
+      throw Error(ErrorKind::kRuntime, "sampling failed: " + text_of(*ending.killed));
+    }
+    if (ending.code != 0) {
+      throw Error(ending.code == 2 ? ErrorKind::kInput : ErrorKind::kRuntime,
                   "sampling failed; a process said why above");
     }
     console.log.info(fmt::format("wrote the samples to {}", options_.output));

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 
+#include "stepwright/checkpoint/directory.h"
 #include "stepwright/cli/command.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/plan_file.h"
@@ -13,8 +14,10 @@
 #include "stepwright/huggingface/exporter.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/data/tokens.h"
+#include "stepwright/runtime/launch/ending_signals.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/launch.h"
+#include "stepwright/runtime/launch/room.h"
 #include "stepwright/runtime/launch/train_flags.h"
 #include "stepwright/runtime/measure/operator_times.h"
 #include "stepwright/simulate/prediction.h"
@@ -82,15 +85,39 @@ class Train : public Command {
     const std::vector<std::string> words = arguments(planned, planned.plan != given.plan);
     if (place) runtime::become(program, words);
     if (!options_.hold) check_data(planned.job);
-    const int code = runtime::run_ranks(program, words, wanted, kGrace);
-    if (code == 0) return;
-    const ErrorKind kind = code == 2   ? ErrorKind::kInput
-                           : code == 3 ? ErrorKind::kUnsupported
-                                       : ErrorKind::kRuntime;
-    throw Error(kind, "training failed; a rank said why above");
+    if (!options_.hold) runtime::check_room(planned, options_);
+    finish(runtime::run_ranks(program, words, wanted, kGrace), console);
   }
 
  private:
+  /// Says how a run ended that was not done, and how to go on.
+  void finish(const runtime::RanksEnding& ending, const Console& console) const {
+    if (ending.interrupted != 0) {
+      console.log.error("interrupted" + how_to_go_on());
+      runtime::end_by(ending.interrupted);
+    }
+    if (ending.killed) {
+      throw Error(ErrorKind::kRuntime,
+                  "training failed: " + text_of(*ending.killed) + how_to_go_on());
+    }
+    if (ending.code == 0) return;
+    const ErrorKind kind = ending.code == 2   ? ErrorKind::kInput
+                           : ending.code == 3 ? ErrorKind::kUnsupported
+                                              : ErrorKind::kRuntime;
+    throw Error(kind, "training failed; a rank said why above" +
+                          (kind == ErrorKind::kRuntime ? how_to_go_on() : ""));
+  }
+
+  /// What a run that has ended left behind, and what goes on from there.
+  [[nodiscard]] std::string how_to_go_on() const {
+    if (options_.hold) return "";
+    if (options_.checkpoint.empty()) return "; nothing was saved (--checkpoint DIR saves)";
+    const auto last = checkpoint::last_checkpoint(options_.checkpoint);
+    if (!last) return fmt::format("; {} holds no checkpoint yet", options_.checkpoint);
+    return fmt::format("; {} is saved: {} goes on from there", last->string(),
+                       options_.resume ? "the same command" : "the same command with --resume");
+  }
+
   /// Says before a run what its checkpoints will not be converted to.
   void tell_of_adapters(const model::Architecture& model, const Console& console) const try {
     if (model.adapters) huggingface::check_adapter_folder(model, options_.weights_from);

@@ -100,7 +100,9 @@ void Checkpointer::check_run(const checkpoint::ShardReader& reader) const {
 }
 
 std::string Checkpointer::resume() {
-  if (last_.empty()) return {};
+  if (last_.empty()) {
+    return fmt::format("{} holds no checkpoint yet: begins with step 1", rank_.options.checkpoint);
+  }
   std::string said = "+";
   std::string note;
   try {
@@ -113,11 +115,11 @@ std::string Checkpointer::resume() {
     }
     load_states(rank_, reader);
     rank_.step = reader.index().run.step;
+    note = fmt::format("goes on from {}: step {} is next", last_, rank_.step + 1);
     if (reader.index().run.data_sum.empty()) {
-      note = fmt::format(
-          "{}: does not say which data it was trained on; only the number of tokens "
-          "was compared with that of --data",
-          last_);
+      note +=
+          "; it does not say which data it was trained on: only the number of tokens was compared "
+          "with that of --data";
     }
   } catch (const Error& error) {
     said = std::string("-") + error.what();

@@ -27,7 +27,7 @@ class Checkpointer {
 
   /// Continues from the last checkpoint with --resume: loads the last committed checkpoint, if
   /// there is one, after every rank has verified its share of the files; sets the rank's step.
-  /// Returns what a person should know of it; empty: nothing. Fails with `kInput`.
+  /// Returns from where the run goes on, for a person. Fails with `kInput`.
   std::string resume();
   /// Writes the states after `step` steps. Waits for the checkpoint before. Fails with `kRuntime`
   /// when that one could not be committed.

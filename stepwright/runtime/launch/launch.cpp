@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -21,6 +22,7 @@
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/program_folder.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/runtime/launch/ending_signals.h"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
 
@@ -128,29 +130,81 @@ pid_t start(const std::filesystem::path& program, const std::vector<std::string>
   return id;
 }
 
-/// Waits for processes of which one failed to end by themselves, then kills the rest.
-void end_all(std::vector<pid_t>& running, std::chrono::seconds grace) {
-  const auto until = std::chrono::steady_clock::now() + grace;
-  while (!running.empty()) {
-    const bool late = std::chrono::steady_clock::now() > until;
-    std::erase_if(running, [&](pid_t id) {
-      if (late) ::kill(id, SIGKILL);
-      int status = 0;
-      return ::waitpid(id, &status, late ? 0 : WNOHANG) == id;
-    });
-    if (!running.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+/// Processes that the kernel of this machine has ended for lack of memory since it started.
+std::int64_t memory_kills() {
+  constexpr std::string_view kKey = "\noom_kill ";
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
+  const std::string text = read_if_plain("/proc/vmstat", kMost).value_or("");
+  const std::size_t at = text.find(kKey);
+  return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + kKey.size());
 }
 
-/// Waits for the next of these processes to end.
-pid_t next_ended(const std::vector<pid_t>& running, int& status) {
-  while (true) {
-    for (const pid_t id : running) {
-      if (::waitpid(id, &status, WNOHANG) == id) return id;
+/// Time that ranks have to end once they are asked to.
+constexpr std::chrono::seconds kAsked{2};
+
+/// The processes of a run that have not ended.
+class Running {
+ public:
+  void add(std::int64_t rank, pid_t id) { ranks_.push_back({rank, id}); }
+
+  /// Waits for all to end well, or for one that does not, or for a signal to this process.
+  RanksEnding wait(std::chrono::seconds grace) {
+    while (!ranks_.empty() && ending_.code == 0 && EndingSignals::noted() == 0) {
+      collect(WNOHANG);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (EndingSignals::noted() != 0) ask_to_end();
+    end_all(EndingSignals::noted() != 0 ? kAsked : grace);
+    ending_.interrupted = EndingSignals::noted();
+    if (ending_.killed) ending_.killed->out_of_memory = memory_kills() > memory_kills_;
+    return ending_;
   }
-}
+
+ private:
+  struct Rank {
+    std::int64_t rank;
+    pid_t id;
+  };
+
+  /// Takes those that have ended out of the list; `options` of waitpid.
+  void collect(int options) {
+    std::erase_if(ranks_, [&](const Rank& one) {
+      int status = 0;
+      if (::waitpid(one.id, &status, options) != one.id) return false;
+      note(one.rank, status);
+      return true;
+    });
+  }
+
+  void note(std::int64_t rank, int status) {
+    if (WIFSIGNALED(status) && !ending_.killed && !kills_) {
+      ending_.killed = KilledRank{.rank = rank, .signal = WTERMSIG(status)};
+    }
+    if (ending_.code == 0) ending_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+
+  void ask_to_end() {
+    kills_ = true;
+    for (const Rank& one : ranks_) ::kill(one.id, SIGTERM);
+  }
+
+  /// Waits for the rest to end by themselves, then kills them.
+  void end_all(std::chrono::seconds grace) {
+    const auto until = std::chrono::steady_clock::now() + grace;
+    while (!ranks_.empty() && std::chrono::steady_clock::now() < until) {
+      collect(WNOHANG);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    kills_ = true;
+    for (const Rank& one : ranks_) ::kill(one.id, SIGKILL);
+    collect(0);
+  }
+
+  std::vector<Rank> ranks_;
+  RanksEnding ending_;
+  std::int64_t memory_kills_ = memory_kills();
+  bool kills_ = false;  ///< Ranks end now because this process ends them.
+};
 
 std::filesystem::path rank_program_path() { return program_folder() / "stepwright-rank"; }
 
@@ -194,27 +248,27 @@ std::filesystem::path rank_program() {
   return rank_program_path();
 }
 
-int run_ranks(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-              std::int64_t ranks, std::chrono::seconds grace) {
+std::string text_of(const KilledRank& killed) {
+  return fmt::format(
+      "rank {} was ended by signal {} ({}){}", killed.rank, killed.signal,
+      ::strsignal(killed.signal),
+      killed.out_of_memory ? "; meanwhile the kernel ended processes for lack of memory" : "");
+}
+
+RanksEnding run_ranks(const std::filesystem::path& program,
+                      const std::vector<std::string>& arguments, std::int64_t ranks,
+                      std::chrono::seconds grace) {
+  const EndingSignals signals;
   const std::string port = std::to_string(free_port());
-  std::vector<pid_t> running;
+  Running running;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    running.push_back(
-        start(program, arguments,
-              {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
-               "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1",
-               "MASTER_PORT=" + port, "STEPWRIGHT_PARENT=" + std::to_string(::getpid())}));
+    running.add(rank,
+                start(program, arguments,
+                      {"RANK=" + std::to_string(rank), "LOCAL_RANK=" + std::to_string(rank),
+                       "WORLD_SIZE=" + std::to_string(ranks), "MASTER_ADDR=127.0.0.1",
+                       "MASTER_PORT=" + port, "STEPWRIGHT_PARENT=" + std::to_string(::getpid())}));
   }
-  while (!running.empty()) {
-    int status = 0;
-    const pid_t ended = next_ended(running, status);
-    std::erase(running, ended);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    if (code == 0) continue;
-    end_all(running, grace);
-    return code;
-  }
-  return 0;
+  return running.wait(grace);
 }
 
 void become(const std::filesystem::path& program, const std::vector<std::string>& arguments) {

@@ -34,11 +34,29 @@ std::optional<Lack> missing_rank_program();
 /// when it is not there.
 std::filesystem::path rank_program();
 
+/// A rank that a signal ended.
+struct KilledRank {
+  std::int64_t rank = 0;
+  int signal = 0;
+  bool out_of_memory = false;  ///< The kernel ended processes for lack of memory meanwhile.
+};
+
+/// "rank 1 was ended by signal 9 (Killed)", and why where that is known.
+std::string text_of(const KilledRank& killed);
+
+/// How the ranks of a run ended.
+struct RanksEnding {
+  int code = 0;                      ///< Exit code of the first that failed; 0: none did.
+  std::optional<KilledRank> killed;  ///< The first that no one asked to end.
+  int interrupted = 0;               ///< The signal by which this process was asked to end, or 0.
+};
+
 /// Starts `ranks` processes of a program on this machine with RANK, WORLD_SIZE, MASTER_ADDR and
 /// MASTER_PORT set, and waits for them. When one fails, the others get `grace` to end by
-/// themselves and are then killed. Returns the exit code of the first that failed, or 0.
-int run_ranks(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-              std::int64_t ranks, std::chrono::seconds grace);
+/// themselves and are then killed; when this process is asked to end, they are asked too.
+RanksEnding run_ranks(const std::filesystem::path& program,
+                      const std::vector<std::string>& arguments, std::int64_t ranks,
+                      std::chrono::seconds grace);
 
 /// Replaces this process by the program. Does not return; fails with `kRuntime`.
 [[noreturn]] void become(const std::filesystem::path& program,
