@@ -16,6 +16,8 @@ constexpr std::int64_t kFewBytes = 64;  ///< Norms, losses, counts.
 struct GroupPattern {
   CommunicatorRole role;
   std::map<LogOperation, std::map<std::int64_t, std::int64_t>> sizes;
+  std::map<LogOperation, double> elements;  ///< In all calls.
+  bool typed = true;                        ///< The log says the type of each payload.
 
   [[nodiscard]] std::int64_t calls(LogOperation operation) const {
     const auto found = role.calls.find(operation);
@@ -35,18 +37,34 @@ struct GroupPattern {
     return all == 0 ? 0 : static_cast<double>(most) / static_cast<double>(all);
   }
   [[nodiscard]] std::int64_t largest() const {
-    std::int64_t largest = 0;
-    for (const auto& [operation, by_payload] : sizes) {
-      largest = std::max(largest, by_payload.rbegin()->first);
-    }
-    return largest;
+    std::int64_t all = 0;
+    for (const auto& [operation, by_payload] : sizes) all = std::max(all, largest(operation));
+    return all;
+  }
+  [[nodiscard]] std::int64_t largest(LogOperation operation) const {
+    const auto found = sizes.find(operation);
+    return found == sizes.end() ? 0 : found->second.rbegin()->first;
   }
 };
 
+/// Whether what is gathered is more than once what is scattered: a backward gathers again what its
+/// forward has gathered, an update gathers once. By elements, as a bucket is gathered in other
+/// pieces and another type than it is scattered; by calls where the log does not say types.
+bool gathers_at_each_use(const GroupPattern& group) {
+  constexpr double kMoreElements = 1.4;
+  constexpr double kMoreCalls = 1.8;
+  if (group.typed) {
+    return group.elements.at(LogOperation::kAllGather) >=
+           kMoreElements * group.elements.at(LogOperation::kReduceScatter);
+  }
+  return static_cast<double>(group.calls(LogOperation::kAllGather)) >=
+         kMoreCalls * static_cast<double>(group.calls(LogOperation::kReduceScatter));
+}
+
 std::string scheme_of(const GroupPattern& group) {
   constexpr double kSame = 0.8;
-  constexpr double kGatheredTwice = 1.8;
   const auto gathers = static_cast<double>(group.calls(LogOperation::kAllGather));
+  constexpr double kGatheredTwice = 1.8;
   const auto scatters = static_cast<double>(group.calls(LogOperation::kReduceScatter));
   if (group.largest() <= kFewBytes) return "control: norms, losses, counts";
   if (group.calls(LogOperation::kAllToAll) > 0) return "expert, or context by exchanges (Ulysses)";
@@ -55,11 +73,18 @@ std::string scheme_of(const GroupPattern& group) {
     return "pipeline, or context as a ring";
   }
   if (gathers > 0 && scatters > 0) {
-    if (gathers >= kGatheredTwice * scatters) return "data: parameters gathered at each use";
     const bool same = group.sameness(LogOperation::kAllGather) >= kSame &&
                       group.sameness(LogOperation::kReduceScatter) >= kSame;
-    return same && scatters > 2 ? "tensor, with sequence parallelism"
-                                : "data: gradients scattered, parameters gathered";
+    const bool twice = gathers >= kGatheredTwice * scatters;
+    if (same && scatters > 2 && !twice) return "tensor, with sequence parallelism";
+    return gathers_at_each_use(group)
+               ? "data: parameters gathered at each use (ZeRO-3, FSDP)"
+               : "data: gradients scattered, parameters gathered once (ZeRO-1 or ZeRO-2)";
+  }
+  const auto reductions = static_cast<double>(group.calls(LogOperation::kAllReduce) +
+                                              group.calls(LogOperation::kReduce));
+  if (gathers > 0 && reductions > 0 && group.largest(LogOperation::kAllGather) > kFewBytes) {
+    return "data: gradients reduced, parameters gathered once (ZeRO-1)";
   }
   if (group.calls(LogOperation::kAllReduce) > 0) {
     return group.sameness(LogOperation::kAllReduce) >= kSame &&
@@ -93,6 +118,12 @@ std::vector<CommunicatorRole> communicator_roles(const Log& log) {
     if (record.payload_bytes < 0) continue;
     group.sizes[record.operation][record.payload_bytes] += calls;
     group.role.payload_bytes += calls * record.payload_bytes;
+    group.typed = group.typed && record.element_bytes > 0;
+    if (record.element_bytes > 0) {
+      group.elements[record.operation] += static_cast<double>(calls) *
+                                          static_cast<double>(record.payload_bytes) /
+                                          record.element_bytes;
+    }
     if (seen[{record.rank, record.communicator, record.operation, record.payload_bytes}] > 1) {
       group.role.repeated_bytes += calls * record.payload_bytes;
     }

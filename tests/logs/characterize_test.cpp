@@ -105,6 +105,19 @@ TEST(CommunicatorRoles, FollowFromWhatIsSent) {
   EXPECT_THAT(roles_of(pipeline)[2], StartsWith("pipeline"));
 }
 
+TEST(CommunicatorRoles, TellsUpdatesThatGatherFromUsesThatDo) {
+  plan::Plan plan;
+  plan.parallel = {.data = 16};
+  plan.accumulate = DType::kBf16;  // Calls are written as bytes: one type for both.
+  plan.sharding = *plan::sharding_of("NNG");
+  EXPECT_THAT(roles_of(plan)[16], HasSubstr("(ZeRO-1"));
+  // Buckets gathered in four times as many calls as they are scattered in.
+  plan.parameter_bucket = plan.gradient_bucket / 4;
+  EXPECT_THAT(roles_of(plan)[16], HasSubstr("(ZeRO-1"));
+  plan.sharding = *plan::sharding_of("GGG");
+  EXPECT_THAT(roles_of(plan)[16], HasSubstr("(ZeRO-3, FSDP)"));
+}
+
 /// The trace holds three steps with two routed layers, an exchange there and one back; the figures
 /// are those of the splits that PyTorch was called with.
 TEST(RoutedTraffic, IsWhatNoPlanKnowsOfARunWithExperts) {
