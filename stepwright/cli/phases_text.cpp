@@ -91,6 +91,11 @@ std::string phased_step_text(const phases::PhasedStep& step) {
       sync_line(step), phases_table(step));
   text += "\nNotes\n";
   for (const std::string& note : step.notes) text += "- " + note + "\n";
+  if (step.phases.size() == 1) {
+    text +=
+        "- A step of this method has one phase. `objective: {kind: grpo}` in the job names "
+        "another (dpo, grpo or ppo; docs/phases.md).\n";
+  }
   return text;
 }
 
