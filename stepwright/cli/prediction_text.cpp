@@ -82,6 +82,17 @@ std::string trained_line(const simulate::Prediction& prediction) {
                      format_count(prediction.parameters), format_percent(share));
 }
 
+/// The share of the model's FLOPs behind the causal mask from which on it is said.
+constexpr double kMaskedWorthSaying = 0.2;
+
+/// "89.9%, 53.0% without what lies behind the causal mask": kernels leave most of that out.
+std::string mfu_text(const simulate::Prediction& prediction) {
+  std::string text = format_percent(prediction.mfu);
+  if (prediction.unmasked_mfu > (1 - kMaskedWorthSaying) * prediction.mfu) return text;
+  return text + fmt::format(", {} without what lies behind the causal mask",
+                            format_percent(prediction.unmasked_mfu));
+}
+
 std::string summary(const simulate::Prediction& prediction, const whole_run::AskedRun& asked) {
   const plan::Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
@@ -100,7 +111,7 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
       format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
       format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
-      memory_line(prediction.memory), format_percent(prediction.mfu),
+      memory_line(prediction.memory), mfu_text(prediction),
       format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
       format_flops(prediction.peak_flops), name_of(plan::kPrecisionNames, job.precision),
       losses_line(prediction));

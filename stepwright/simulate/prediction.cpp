@@ -107,18 +107,6 @@ std::string outside_of_fits(const step::StepProgram& program, const cost::Comput
   return text;
 }
 
-/// Attention behind the mask from which on it is said, as a share of the model's FLOPs.
-constexpr double kMaskedWorthSaying = 0.2;
-
-std::string masked_note(const Prediction& p) {
-  const double masked = step_masked_share(p.planned.job, p.planned.plan);
-  if (masked < kMaskedWorthSaying) return "";
-  return fmt::format(
-      "MFU counts attention between all tokens, as is usual; {} of these FLOPs lie behind the "
-      "causal mask, and kernels leave most of them out. Without them it is {}.",
-      format_percent(masked), format_percent(p.mfu * (1 - masked)));
-}
-
 void add_notes(Prediction& p, const cost::CostModel& cost) {
   p.notes.push_back(cost.provenance());
   if (const std::string outside = outside_of_fits(p.program, cost.compute()); !outside.empty()) {
@@ -127,7 +115,6 @@ void add_notes(Prediction& p, const cost::CostModel& cost) {
                     "measured: {}.",
                     outside));
   }
-  if (std::string note = masked_note(p); !note.empty()) p.notes.push_back(std::move(note));
   for (std::string& note : plan::plan_notes(p.planned)) p.notes.push_back(std::move(note));
   if (!p.planned.job.framework.name.empty()) {
     for (const plan::NotRun& what :
@@ -148,6 +135,7 @@ void add_rates(Prediction& p, const plan::Job& job) {
   p.flops_per_s_per_device = used.flops_per_s;
   p.peak_flops = used.peak_flops;
   p.mfu = used.mfu;
+  p.unmasked_mfu = used.mfu * (1 - step_masked_share(p.planned.job, p.planned.plan));
   p.hfu = p.mfu + recomputed_flops(p.program) / (step * devices * p.peak_flops);
 }
 
@@ -253,6 +241,7 @@ Json prediction_json(const Prediction& p) {
            {"tflops_per_device", p.flops_per_s_per_device / 1e12},
            {"peak_flops", p.peak_flops},
            {"mfu", p.mfu},
+           {"unmasked_mfu", p.unmasked_mfu},
            {"hfu", p.hfu},
            {"fits", p.memory.fits()},
            {"p_fits", p.memory.p_fits},

@@ -28,6 +28,7 @@ struct Prediction {
   double flops_per_s_per_device = 0;  ///< Model FLOPs over time and devices.
   double peak_flops = 0;              ///< FLOP/s of a device in the job's precision, dense.
   double mfu = 0;                     ///< The ratio of the two above.
+  double unmasked_mfu = 0;            ///< Without what attention has behind the causal mask.
   double hfu = 0;                     ///< With the FLOPs that recomputation repeats.
   cost::StepInterval interval;        ///< 80 %, in shares of the step.
   std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
