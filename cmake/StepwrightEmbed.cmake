@@ -1,6 +1,6 @@
 # stepwright_embed(<output> <function>=<folder>[,<folder>]...)
 # Writes a C++ file with one function of the room for each pair: all .yaml, .json, .py and .sh files of
-# its folders as (name, text). Names of several folders begin with the folder: `megatron/settings`. The
+# its folders, or the file that stands in the place of a folder, as (name, text). Names of several folders begin with the folder: `megatron/settings`. The
 # files are data that a person adds one of, so this is the one place that looks into a folder. The
 # texts are followed by blanks, because a fast reader of JSON looks beyond their end.
 function(stepwright_embed output)
@@ -14,6 +14,10 @@ function(stepwright_embed output)
     list(LENGTH folders count)
     set(patterns "")
     foreach(folder ${folders})
+      if(NOT IS_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+        list(APPEND patterns "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+        continue()
+      endif()
       foreach(ending yaml json py sh)
         list(APPEND patterns "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.${ending}")
       endforeach()

@@ -27,6 +27,7 @@ framework_files::ImportedPlan read_plan_or_files(const CheckRequest& request) {
   if (!says_plan(first)) {
     return import_files(request.job, true);
   }
+  refuse_beside_plan(request.job);
   framework_files::ImportedPlan imported{
       .target = "", .planned = read_plan(first), .report = {}, .refused = {}};
   imported.refused = plan::illegal(imported.planned.job, imported.planned.plan);

@@ -1,11 +1,36 @@
 #include "stepwright/answers/imported_files.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
 #include <utility>
 
 #include "stepwright/capture/launch_record.h"
 #include "stepwright/capture/record_sources.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::answers {
+
+void refuse_beside_plan(const ImportRequest& request) {
+  const framework_files::Given& given = request.given;
+  const std::pair<std::string_view, bool> said[] = {
+      {"--from", !request.source.empty()},     {"--model", !given.model.empty()},
+      {"--cluster", !given.cluster.empty()},   {"--nodes", given.nodes.has_value()},
+      {"--gpus", given.devices.has_value()},   {"--set", !given.settings.empty()},
+      {"--function", !given.function.empty()}, {"--command", given.command.has_value()},
+      {"--batch", !given.batch.empty()}};
+  for (const auto& [option, is_said] : said) {
+    if (!is_said) continue;
+    fail_input(fmt::format("{}: goes with files of a framework; {} is a plan, which says it itself",
+                           option, printable(request.files.front().name)));
+  }
+  if (request.files.size() > 1) {
+    fail_input(fmt::format("{}: is a plan, which stands alone; {} stands beside it",
+                           printable(request.files.front().name),
+                           printable(request.files[1].name)));
+  }
+}
 
 framework_files::ImportedPlan import_files(const ImportRequest& request, bool as_it_is) {
   framework_files::Given given = request.given;

@@ -16,6 +16,9 @@ struct ImportRequest {
   bool strict = false;           ///< True if each setting that may matter must be read.
 };
 
+/// Fails with `kInput` where something is said beside a plan, which says all itself.
+void refuse_beside_plan(const ImportRequest& request);
+
 /// Reads the files of a framework; a record of `stepwright capture` stands for its commands and the
 /// files that these name. With `as_it_is` a plan that is not legal is no failure. Fails as
 /// `import_sources`, and where `strict` is not met.

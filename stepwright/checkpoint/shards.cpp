@@ -46,7 +46,10 @@ void verify_file(const std::filesystem::path& directory, const IndexedFile& file
 }
 
 ShardReader::ShardReader(const std::filesystem::path& directory)
-    : directory_(directory), index_(load_index(directory)) {
+    : ShardReader(directory, load_index(directory)) {}
+
+ShardReader::ShardReader(const std::filesystem::path& directory, CheckpointIndex index)
+    : directory_(directory), index_(std::move(index)) {
   for (const IndexedFile& file : index_.files) check_file(directory, file);
   check_complete(index_, directory / kIndexName);
   for (std::size_t i = 0; i < index_.tensors.size(); ++i) places_[index_.tensors[i].name] = i;

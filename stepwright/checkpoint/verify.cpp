@@ -20,7 +20,9 @@ bool passes(std::vector<std::string>& flaws, Check check) {
 
 }  // namespace
 
-std::vector<std::string> flaws_of_checkpoint(const std::filesystem::path& directory) {
+std::vector<std::string> flaws_of_checkpoint(
+    const std::filesystem::path& directory,
+    const std::function<void(const CheckpointIndex&)>& further) {
   std::vector<std::string> flaws;
   CheckpointIndex index;
   if (!passes(flaws, [&] { index = load_index(directory); })) return flaws;
@@ -29,7 +31,7 @@ std::vector<std::string> flaws_of_checkpoint(const std::filesystem::path& direct
   }
   std::unique_ptr<ShardReader> reader;
   if (!flaws.empty() ||
-      !passes(flaws, [&] { reader = std::make_unique<ShardReader>(directory); })) {
+      !passes(flaws, [&] { reader = std::make_unique<ShardReader>(directory, index); })) {
     return flaws;
   }
   for (const IndexedTensor& tensor : index.tensors) {
@@ -37,6 +39,7 @@ std::vector<std::string> flaws_of_checkpoint(const std::filesystem::path& direct
       passes(flaws, [&] { reader->check(tensor, state); });
     }
   }
+  if (flaws.empty() && further) passes(flaws, [&] { further(index); });
   return flaws;
 }
 

@@ -10,6 +10,7 @@
 #include "stepwright/capture/launch_record.h"
 #include "stepwright/cli/capture_options.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cluster/cluster.h"
@@ -27,19 +28,17 @@ class Capture : public Command {
                 "  stepwright capture -o launch.json -- bash job.sh\n"
                 "  stepwright capture --nodes 16 --gpus-per-node 8 -- sbatch job.sh\n"
                 "  stepwright import launch.json --cluster dgx-h100") {
-    app().add_option("-o,--output", output_, "Write the record to FILE")->type_name("FILE");
+    writes(app().add_option("-o,--output", output_, "Write the record to FILE"))->type_name("FILE");
     app()
         .add_option("--nodes", nodes_, "Nodes of the job, whatever the script says")
         ->check(runtime::whole_number(1, cluster::kMaxDevices));
     options_.add_to(app());
-    app()
-        .add_option("COMMAND", command_, "The script and its arguments, behind --")
+    reads(app().add_option("COMMAND", command_, "The script and its arguments, behind --"))
         ->required()
         ->type_name("COMMAND");
   }
 
   void run(const Console& console) override {
-    if (!output_.empty()) check_output(output_, command_.front());
     const capture::Captured captured = options_.capture(command_, nodes_, console);
     const std::string record = capture::launch_json(captured);
     if (json() || output_.empty()) console.out << record;

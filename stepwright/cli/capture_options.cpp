@@ -38,16 +38,21 @@ void ask(const std::string& command, bool only_launchers, const Console& console
 
 }  // namespace
 
-void CaptureOptions::add_to(CLI::App& command) {
-  command
-      .add_option("--gpus-per-node", devices_per_node_,
-                  "Of the job that a script is captured for, whatever the script says")
-      ->check(runtime::whole_number(1, cluster::kMaxPerNode));
-  command.add_flag("--only-launchers", only_launchers_,
-                   "Commands of the captured script that write, fetch or delete do nothing");
-  command.add_option("--timeout", timeout_s_, "Seconds after which the captured script is ended")
-      ->check(runtime::number_in({.low = 1, .high = kMostSeconds}))
-      ->capture_default_str();
+void CaptureOptions::add_to(CLI::App& command, CLI::Option* captures) {
+  CLI::Option* all[] = {
+      command
+          .add_option("--gpus-per-node", devices_per_node_,
+                      "Of the job that a script is captured for, whatever the script says")
+          ->check(runtime::whole_number(1, cluster::kMaxPerNode)),
+      command.add_flag("--only-launchers", only_launchers_,
+                       "Commands of the captured script that write, fetch or delete do nothing"),
+      command
+          .add_option("--timeout", timeout_s_, "Seconds after which the captured script is ended")
+          ->check(runtime::number_in({.low = 1, .high = kMostSeconds}))
+          ->capture_default_str()};
+  for (CLI::Option* option : all) {
+    if (captures != nullptr) option->needs(captures);
+  }
 }
 
 capture::Captured CaptureOptions::capture(const std::vector<std::string>& command,

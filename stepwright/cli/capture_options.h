@@ -8,13 +8,17 @@
 #include "stepwright/capture/captured.h"
 #include "stepwright/cli/command.h"
 
+namespace CLI {
+class Option;
+}
+
 namespace stepwright::cli {
 
 /// The options of a capture that `capture`, `import --capture` and `check --capture` share.
 class CaptureOptions {
  public:
-  /// Adds the options to a command.
-  void add_to(CLI::App& command);
+  /// Adds the options to a command. They need `captures`, its flag; null: it always captures.
+  void add_to(CLI::App& command, CLI::Option* captures = nullptr);
 
   /// Says that the script will run, asks a person who can answer, and runs it with stand-ins for
   /// its launchers. `nodes`: of the job; nullopt: the script says. Fails as `capture::capture`,

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/log_text.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/report_file.h"
@@ -23,10 +24,9 @@ class Characterize : public Command {
       : Command(program, "characterize", "Say what the logs of a job communicated",
                 "  stepwright characterize --log nccl.*.log\n"
                 "  stepwright characterize --log trace.json.gz --json") {
-    app()
-        .add_option("--log", logs_,
-                    "Logs of any program in docs/logs.md, recognised by their content; all\n"
-                    "ranks' files together say most")
+    reads(app().add_option("--log", logs_,
+                           "Logs of any program in docs/logs.md, recognised by their content; all\n"
+                           "ranks' files together say most"))
         ->required()
         ->type_name("FILE");
     app()
@@ -44,7 +44,6 @@ class Characterize : public Command {
   }
 
   void run(const Console& console) override {
-    for (const std::string& log : logs_) report_.check(log);
     logs::Log log = logs::read_logs(logs_);
     if (group_size_) logs::give_group_size(log, *group_size_);
     const logs::Characterization found = logs::characterize(log, knee_);

@@ -10,12 +10,13 @@
 #include "stepwright/checkpoint/safetensors.h"
 #include "stepwright/checkpoint/verify.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
-#include "stepwright/core/output_path.h"
+#include "stepwright/core/named_file.h"
 #include "stepwright/core/quantity.h"
 #include "stepwright/core/table.h"
 #include "stepwright/core/tree.h"
@@ -68,12 +69,11 @@ std::string checkpoint_text(const std::filesystem::path& path,
                      index.run.plan);
 }
 
-/// A checkpoint whose plan cannot be read goes on nowhere and converts to no format of others.
-void add_flaw_of_plan(const std::filesystem::path& path, std::vector<std::string>& flaws) try {
+/// Fails where the plan of a checkpoint cannot be read: it goes on nowhere and converts to no
+/// format of others.
+void check_plan(const std::filesystem::path& path, const checkpoint::CheckpointIndex& index) {
   const std::string name = (path / checkpoint::kIndexName).string() + ": plan";
-  plan::read_plan(Document::parse(checkpoint::load_index(path).run.plan, name), path);
-} catch (const Error& error) {
-  flaws.emplace_back(error.what());
+  plan::read_plan(Document::parse(index.run.plan, name), path);
 }
 
 constexpr std::size_t kLongestFlaw = 1000;
@@ -93,19 +93,20 @@ class Checkpoint : public Command {
     app()
         .add_option("ACTION", action_, "show, verify or convert")
         ->required()
-        ->check(one_of({"show", "verify", "convert"}));
+        ->transform(one_of({"show", "verify", "convert"}));
     app()
         .add_option("DIR", directory_, "A checkpoint, or a directory of them: its last one")
         ->required();
-    app()
-        .add_option("-o,--output", output_,
-                    "With convert: whole weights in one safetensors file, or in a directory")
+    writes(
+        app().add_option("-o,--output", output_,
+                         "With convert: whole weights in one safetensors file, or in a directory"),
+        Output::kAnything)
         ->type_name("PATH");
     app()
         .add_option("--format", format_,
                     "Of convert: stepwright (a file, our names), huggingface (a directory that "
                     "transformers loads) or peft (one of adapters alone)")
-        ->check(one_of({"stepwright", "huggingface", "peft"}));
+        ->transform(one_of({"stepwright", "huggingface", "peft"}));
     app()
         .add_option("--merge", merge_,
                     "Of huggingface, after training adapters or a part of the weights: the "
@@ -120,7 +121,7 @@ class Checkpoint : public Command {
         .add_option("--dtype", dtype_,
                     "Numbers of a huggingface directory: fp64, fp32, fp16 or bf16; else as in the "
                     "checkpoint")
-        ->check(one_of({"fp64", "fp32", "fp16", "bf16"}));
+        ->transform(one_of({"fp64", "fp32", "fp16", "bf16"}));
     app()
         .add_option("--shard-size", shard_size_,
                     "Largest file of a huggingface directory, in bytes or as 5GB")
@@ -132,7 +133,9 @@ class Checkpoint : public Command {
       fail_input("-o PATH goes with `checkpoint convert`, which needs it");
     }
     check_format();
-    if (action_ == "convert" && format_ == "stepwright") check_writable(output_);
+    if (action_ == "convert" && format_ == "stepwright") {
+      check_output({"--output", output_});
+    }
     const std::filesystem::path path = checkpoint::find_checkpoint(directory_);
     if (action_ == "show") return show(console, path);
     if (action_ == "verify") return verify(console, path);
@@ -181,8 +184,8 @@ class Checkpoint : public Command {
   }
 
   void verify(const Console& console, const std::filesystem::path& path) const {
-    std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(path);
-    if (flaws.empty()) add_flaw_of_plan(path, flaws);
+    std::vector<std::string> flaws = checkpoint::flaws_of_checkpoint(
+        path, [&](const checkpoint::CheckpointIndex& index) { check_plan(path, index); });
     for (std::string& flaw : flaws) flaw = printable(flaw, kLongestFlaw);
     if (!flaws.empty()) {
       throw Error(ErrorKind::kRuntime, fmt::format("{}", fmt::join(flaws, "\n")));

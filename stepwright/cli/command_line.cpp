@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/parse_error_text.h"
 #include "stepwright/cli/standard_output.h"
@@ -189,6 +190,7 @@ void run_command(const std::vector<std::string>& arguments, const Console& conso
     return;
   }
   refuse_empty_values(program);
+  check_files(program);
   run_chosen(commands, console);
 }
 

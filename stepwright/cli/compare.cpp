@@ -6,6 +6,7 @@
 
 #include "stepwright/answers/comparison_answer.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/report_file.h"
@@ -23,17 +24,17 @@ class Compare : public Command {
                 "  stepwright train plan.yaml --data text.txt --ledger sent.json\n"
                 "  stepwright compare plan.yaml --log sent.json\n"
                 "  stepwright compare plan.yaml --log trace.*.json.gz") {
-    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
-    app()
-        .add_option("--log", logs_,
-                    "Ledger that `stepwright train --ledger` wrote, or logs of any program in\n"
-                    "docs/logs.md, best of all ranks")
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+        ->required();
+    reads(app().add_option(
+              "--log", logs_,
+              "Ledger that `stepwright train --ledger` wrote, or logs of any program in\n"
+              "docs/logs.md, best of all ranks"))
         ->required()
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    report_.check(plan_);
     const answers::ComparisonAnswer answer =
         answers::answer_comparison(load_settled_plan(plan_, console), logs_);
     if (report_.wanted()) report_.write(console, answers::comparison_report(answer));

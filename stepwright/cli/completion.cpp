@@ -38,7 +38,7 @@ class Completion : public Command {
     app()
         .add_option("FOR", for_, "bash, zsh, fish, or man for the manual page")
         ->required()
-        ->check(one_of(names));
+        ->transform(one_of(names));
   }
 
   void run(const Console& console) override {

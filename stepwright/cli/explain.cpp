@@ -4,13 +4,16 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/glossary.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
+#include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/codes.h"
@@ -21,19 +24,21 @@ namespace {
 class Explain : public Command {
  public:
   explicit Explain(CLI::App& program)
-      : Command(program, "explain", "Say in words what the short code of a plan means",
+      : Command(program, "explain", "Say in words what the short code of a plan, or a term, means",
                 "  stepwright explain tp8+sp pp4x20 dp2 mb1 IIG/64/8\n"
                 "  stepwright explain plan.yaml\n"
-                "  stepwright explain sp:keep --json") {
+                "  stepwright explain sp:keep --json\n"
+                "  stepwright explain MFU") {
     app()
-        .add_option("CODE", words_, "A plan as tables say it, or some words of it; or a plan file")
+        .add_option("CODE", words_,
+                    "A plan as tables say it, or some words of it; a plan file; a term")
         ->required()
         ->type_name("TEXT ...");
   }
 
   void run(const Console& console) override {
     const std::string code = asked_for(console);
-    const std::vector<plan::CodeMark> marks = plan::explained_code(code);
+    const std::vector<plan::CodeMark> marks = explained(code);
     if (json()) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
       for (const plan::CodeMark& mark : marks) {
@@ -51,6 +56,15 @@ class Explain : public Command {
 
  private:
   [[nodiscard]] bool is_file() const { return words_.size() == 1 && is_there(words_.front()); }
+
+  /// A code of a plan, or else a term of the glossary.
+  static std::vector<plan::CodeMark> explained(const std::string& text) try {
+    return plan::explained_code(text);
+  } catch (const Error&) {
+    const std::optional<Term> term = find_term(text);
+    if (!term) throw;
+    return {{.code = term->names, .field = "term", .means = term->meaning}};
+  }
 
   [[nodiscard]] std::string asked_for(const Console& console) const {
     if (is_file()) return plan::plan_code(load_plan_file(words_.front(), console).plan);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
@@ -27,6 +28,7 @@
 #include "stepwright/collective_files/nccl_tuner.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/framework_files/file_ending.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/runtime/launch/number_option.h"
 #include "stepwright/simulate/prediction.h"
@@ -94,20 +96,16 @@ class Export : public Command {
                     "algorithm file of MSCCL; nccl-tuner: what NCCL should take for each\n"
                     "size, for its example tuner plugin")
         ->required()
-        ->check(one_of(target_words()));
+        ->transform(one_of(target_words()));
     add_launch_options();
     add_schedule_options();
     add_tuner_options();
-    app()
-        .add_option("-o,--output", output_, "Write to FILE instead of the terminal")
+    writes(app().add_option("-o,--output", output_, "Write to FILE instead of the terminal"))
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
     const bool tunes = to_ == "nccl-tuner";
-    for (const std::string& input : {plan_, cluster_}) {
-      if (!output_.empty()) check_output(output_, input);
-    }
     const auto words = framework_files::export_words();
     const bool launches = std::ranges::find(words, to_) != words.end();
     if (!launches) refuse(kLaunchOptions, "the files of a framework");
@@ -132,10 +130,10 @@ class Export : public Command {
 
  private:
   void add_launch_options() {
-    app()
-        .add_option("PLAN,--plan", plan_,
-                    "Plan file: of frameworks and launchers what they shall run, of nccl-tuner\n"
-                    "whose cluster and groups")
+    reads(app().add_option(
+              "PLAN,--plan", plan_,
+              "Plan file: of frameworks and launchers what they shall run, of nccl-tuner\n"
+              "whose cluster and groups"))
         ->type_name("FILE");
     app()
         .add_option("--release", release_,
@@ -149,9 +147,19 @@ class Export : public Command {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
     const plan::PlannedJob planned =
         load_settled_plan(plan_, console, framework_files::target_framework(to_, release_));
+    const bool stated = !release_.empty() || !planned.job.framework.version.empty();
+    const std::string release =
+        stated ? release_ : framework_files::release_of_ending(to_, output_);
     const framework_files::LaunchFile file =
-        framework_files::export_plan(to_, planned, release_, nearest_, plan_);
+        framework_files::export_plan(to_, planned, release, nearest_, plan_);
     for (const std::string& note : file.notes) console.log.info(note);
+    if (release != release_) {
+      console.log.info(
+          fmt::format("Written for release {}, as the ending of {} asks.", release, output_));
+    }
+    const std::string other =
+        framework_files::other_ending(to_, file.started.job.framework.version, output_);
+    if (!other.empty()) console.log.warn(other);
     const simulate::Prediction there = simulate::predict(file.started);
     console.log.info(time_note(planned, there));
     if (!there.memory.fits()) console.log.warn(misfit_note(there));
@@ -188,10 +196,10 @@ class Export : public Command {
   void add_schedule_options() {
     app()
         .add_option("--collective", collective_, "all_reduce, all_gather, reduce_scatter, ...")
-        ->check(one_of(words_of(kExportedCollectives)));
+        ->transform(one_of(words_of(kExportedCollectives)));
     app()
         .add_option("--algorithm", method_, "ho-ring, ring, ... (stepwright list collectives)")
-        ->check(one_of(words_of(collective::kGeneratedNames)));
+        ->transform(one_of(words_of(collective::kGeneratedNames)));
     app()
         .add_option("--tiers", tiers_, "Ranks per node, nodes: 8,4")
         ->delimiter(',')
@@ -202,10 +210,9 @@ class Export : public Command {
   }
 
   void add_tuner_options() {
-    app()
-        .add_option(
-            "--cluster", cluster_,
-            "Profile (stepwright list profiles) or cluster file, for groups of\nwhole nodes")
+    reads(app().add_option(
+              "--cluster", cluster_,
+              "Profile (stepwright list profiles) or cluster file, for groups of\nwhole nodes"))
         ->type_name("NAME");
     app()
         .add_option("--nodes", nodes_, "Of the cluster, 1 by default")

@@ -3,11 +3,13 @@
 #include <filesystem>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/fit_runs.h"
 #include "stepwright/cli/fit_samples.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/named_file.h"
 #include "stepwright/fit/samples/collective_sample.h"
 #include "stepwright/fit/samples/own_sample.h"
 #include "stepwright/logs/readers/kineto.h"
@@ -51,34 +53,42 @@ class Fit : public Command {
                 "  stepwright fit trace.*.json.gz --plan plan.yaml -o measured.json\n"
                 "  stepwright fit operators.csv messages.csv -o measured.json\n"
                 "  stepwright fit --runs my_runs.csv -o conditions.yaml") {
-    auto* samples =
+    auto* samples = reads(
         app().add_option("SAMPLES", request_.files,
                          "Tables of operator samples, or of collective samples, what nccl-tests\n"
-                         "printed, or traces of the PyTorch profiler (docs/formats.md, Samples)");
+                         "printed, or traces of the PyTorch profiler (docs/formats.md, Samples)"));
+    auto* runs = reads(app().add_option(
+                           "--runs", runs_,
+                           "Calibrate the conditions of training with a table of your own runs\n"
+                           "instead (docs/formats.md, Tables of measurements)"))
+                     ->type_name("RUNS")
+                     ->excludes(samples);
+    reads(app().add_option("--conditions", conditions_,
+                           "With --runs: start from this file, not from the built-in conditions"))
+        ->type_name("FILE")
+        ->needs(runs);
+    writes(app().add_option("-o,--output", request_.output,
+                            "Profile file to write; a folder for collectives of several machines;\n"
+                            "file of conditions"),
+           Output::kAnything);
+    reads(app().add_option(
+              "--plan", request_.plan,
+              "Plan that was running when the traces were made: fit a measured profile to\n"
+              "its steps (docs/logs.md, From a log to a calibrated plan)"))
+        ->type_name("PLAN")
+        ->excludes(runs);
     app()
-        .add_option("--runs", runs_,
-                    "Calibrate the conditions of training with a table of your own runs\n"
-                    "instead (docs/formats.md, Tables of measurements)")
-        ->type_name("RUNS")
-        ->excludes(samples);
+        .add_option("--device", request_.device,
+                    "Built-in device of operator samples, when they do not say")
+        ->excludes(runs);
     app()
-        .add_option("--conditions", conditions_,
-                    "With --runs: start from this file, not from the built-in conditions")
-        ->type_name("FILE");
-    app().add_option("-o,--output", request_.output,
-                     "Profile file to write; a folder for collectives of several machines;\n"
-                     "file of conditions");
+        .add_option("--name", request_.name, "Name of the profile; that of the file otherwise")
+        ->excludes(runs);
     app()
-        .add_option("--plan", request_.plan,
-                    "Plan that was running when the traces were made: fit a measured profile to\n"
-                    "its steps (docs/logs.md, From a log to a calibrated plan)")
-        ->type_name("PLAN");
-    app().add_option("--device", request_.device,
-                     "Built-in device of operator samples, when they do not say");
-    app().add_option("--name", request_.name, "Name of the profile; that of the file otherwise");
-    app().add_option("--profile", request_.machine,
-                     "Machine of collective samples, when they do not say; of a trace take\n"
-                     "its collectives");
+        .add_option("--profile", request_.machine,
+                    "Machine of collective samples, when they do not say; of a trace take\n"
+                    "its collectives")
+        ->excludes(runs);
   }
 
   void run(const Console& console) override {
@@ -86,23 +96,31 @@ class Fit : public Command {
     if (!runs_.empty()) return calibrate_runs(console);
     if (request_.files.empty()) fail_input("SAMPLES or --runs is required (stepwright fit --help)");
     if (request_.output.empty()) fail_input("--output is required (stepwright fit --help)");
-    for (const std::string& file : request_.files) {
-      if (!names_folder(request_.output)) check_output(request_.output, file);
-      if (request_.plan.empty()) request_.samples.push_back(load_samples(file));
+    if (!names_folder(request_.output)) check_output({"--output", request_.output});
+    if (!request_.plan.empty()) {
+      refuse(kOfOperators, "operator samples");
+      refuse(kOfCollectives, "collective samples");
+      return fit_step_traces(request_, console);
     }
-    if (!request_.plan.empty()) return fit_step_traces(request_, console);
-    if (is_measured_here(request_)) {
-      fit_measured_tables(request_, console);
-    } else if (is_of_collectives(request_)) {
-      fit_collective_tables(request_, console);
-    } else {
-      fit_operator_tables(request_, console);
-    }
+    for (const std::string& file : request_.files) request_.samples.push_back(load_samples(file));
+    fit_samples(console);
   }
 
  private:
+  static constexpr const char* kOfOperators[] = {"--device"};
+  static constexpr const char* kOfCollectives[] = {"--profile"};
+
+  void fit_samples(const Console& console) const {
+    const bool here = is_measured_here(request_), collectives = is_of_collectives(request_);
+    if (here || collectives) refuse(kOfOperators, "operator samples");
+    if (here || !collectives) refuse(kOfCollectives, "collective samples");
+    if (here) return fit_measured_tables(request_, console);
+    if (collectives) return fit_collective_tables(request_, console);
+    fit_operator_tables(request_, console);
+  }
+
   void calibrate_runs(const Console& console) const {
-    if (!request_.output.empty()) check_output(request_.output, runs_);
+    if (!request_.output.empty()) check_output({"--output", request_.output});
     fit_runs({.runs = runs_, .conditions = conditions_, .output = request_.output, .json = json()},
              console);
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/import_options.h"
 #include "stepwright/cli/import_text.h"
 #include "stepwright/cli/logger.h"
@@ -25,13 +26,10 @@ class Import : public Command {
                 "  stepwright import --from deepspeed ds.json --model llama-3-8b --cluster "
                 "dgx-h100:2 --batch 256x8192\n"
                 "  stepwright tune job.yaml --against plan.yaml") {
-    app().add_option("-o,--output", output_, "Write the plan to FILE")->type_name("FILE");
+    writes(app().add_option("-o,--output", output_, "Write the plan to FILE"))->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    for (const std::string& file : files_.files()) {
-      if (!output_.empty()) check_output(output_, file);
-    }
     const framework_files::ImportedPlan imported = answers::import_files(files_.request(console));
     if (json()) {
       print_json(console.out, framework_files::import_json(imported));

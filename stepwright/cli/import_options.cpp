@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "stepwright/capture/launch_record.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cluster/cluster.h"
@@ -18,19 +19,17 @@ constexpr std::int64_t kMostCommands = 1'000'000;
 ImportOptions::ImportOptions(CLI::App& command) {
   command
       .add_option("--from", request_.source, "Whose configuration it is; without, its content says")
-      ->check(one_of(framework_files::import_words()));
-  command.add_option("FILE", files_, "Scripts and configurations that describe one job")
+      ->transform(one_of(framework_files::import_words()));
+  reads(command.add_option("FILE", files_, "Scripts and configurations that describe one job"))
       ->required()
       ->type_name("FILE");
-  command
-      .add_option("--model", request_.given.model,
-                  "What is trained, where the files do not say: a name (stepwright list\n"
-                  "models), a config.json, a model file")
+  reads(command.add_option("--model", request_.given.model,
+                           "What is trained, where the files do not say: a name (stepwright list\n"
+                           "models), a config.json, a model file"))
       ->type_name("NAME");
-  command
-      .add_option("--cluster", request_.given.cluster,
-                  "What it runs on: a profile (stepwright list profiles), also as\n"
-                  "PROFILE:NODES, or a file")
+  reads(command.add_option("--cluster", request_.given.cluster,
+                           "What it runs on: a profile (stepwright list profiles), also as\n"
+                           "PROFILE:NODES, or a file"))
       ->type_name("NAME");
   command.add_option("--nodes", request_.given.nodes, "Of the job, whatever the files say")
       ->check(runtime::whole_number(1, cluster::kMaxDevices));
@@ -56,10 +55,11 @@ ImportOptions::ImportOptions(CLI::App& command) {
                   "Of one step, where the files do not say: SEQUENCESxLENGTH, as 512x8192,\n"
                   "or a mapping as in a job, also with `lengths` of documents")
       ->type_name("BATCH");
-  command.add_flag("--capture", captures_,
-                   "FILE... is a launch script with its arguments, behind --: run it with\n"
-                   "stand-ins for its launchers (docs/capture.md) and read what it starts");
-  capture_.add_to(command);
+  CLI::Option* captures =
+      command.add_flag("--capture", captures_,
+                       "FILE... is a launch script with its arguments, behind --: run it with\n"
+                       "stand-ins for its launchers (docs/capture.md) and read what it starts");
+  capture_.add_to(command, captures);
   command.add_flag("--strict", request_.strict,
                    "Fail where something was not read that may change the prediction");
 }

@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/core/count.h"
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
@@ -41,7 +43,7 @@ std::pair<std::string, std::string> cut_at_last(const std::string& text, char ma
 
 std::int64_t count_of_flag(const std::string& flag, const std::string& text) {
   const Document document = Document::from(Tree::scalar(text, false), flag);
-  return document.root().integer(1, plan::kMostElements);
+  return read_count(document.root(), 1, plan::kMostElements);
 }
 
 model::Architecture model_of_flag(const std::string& text) {
@@ -72,14 +74,13 @@ class Init : public Command {
                 "  stepwright init --model path/to/config.json --cluster dgx-h100:8 --batch 512 "
                 "--length 8192\n"
                 "  stepwright init -o job.yaml") {
-    app()
-        .add_option("--model", model_,
-                    "A built-in model (stepwright list models) or its id at Hugging Face, the\n"
-                    "path of a config.json, or a folder that holds one")
+    reads(app().add_option(
+              "--model", model_,
+              "A built-in model (stepwright list models) or its id at Hugging Face, the\n"
+              "path of a config.json, or a folder that holds one"))
         ->type_name("NAME");
-    app()
-        .add_option("--cluster", cluster_,
-                    "Profile (stepwright list profiles), also as PROFILE:NODES, or a file")
+    reads(app().add_option("--cluster", cluster_,
+                           "Profile (stepwright list profiles), also as PROFILE:NODES, or a file"))
         ->type_name("NAME");
     app().add_option("--gpus", gpus_, "GPUs to train on, of all nodes")->type_name("N");
     app()
@@ -91,7 +92,8 @@ class Init : public Command {
         .add_option("--framework", framework_,
                     "Plan only what it runs (stepwright list frameworks); else what any runs")
         ->type_name("NAME");
-    app().add_option("-o,--output", output_, "Write the job to this file")->type_name("JOB");
+    writes(app().add_option("-o,--output", output_, "Write the job to this file"))
+        ->type_name("JOB");
     app().add_flag("--force", force_, "Replace the file if it is there");
   }
 
@@ -117,9 +119,7 @@ class Init : public Command {
 
  private:
   void check_free() const {
-    if (output_.empty()) return;
-    check_output(output_, "");
-    if (!force_ && is_plain_file(output_)) {
+    if (!output_.empty() && !force_ && is_plain_file(output_)) {
       fail_input(fmt::format("{}: is there already; --force replaces it", output_));
     }
   }

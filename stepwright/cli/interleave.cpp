@@ -6,6 +6,7 @@
 
 #include "stepwright/answers/plan_names.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/report_file.h"
@@ -105,11 +106,12 @@ class InterleaveCommand : public Command {
                 "Interleave the forward of a layer with a backward, operator by operator",
                 "  stepwright interleave plan.yaml\n"
                 "  stepwright interleave plan.yaml --times times.json --json") {
-    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
-    app()
-        .add_option("--times", times_,
-                    "Measured seconds of the operators, in place of the priced ones: JSON with "
-                    "`forward`, `backward` and `pair` (`docs/formats.md`)")
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+        ->required();
+    reads(app().add_option(
+              "--times", times_,
+              "Measured seconds of the operators, in place of the priced ones: JSON with "
+              "`forward`, `backward` and `pair` (`docs/formats.md`)"))
         ->type_name("FILE");
     app()
         .add_option("--memory-limit", memory_limit_bytes_,
@@ -124,7 +126,6 @@ class InterleaveCommand : public Command {
   }
 
   void run(const Console& console) override {
-    report_.check(plan_);
     const plan::PlannedJob planned = load_settled_plan(plan_, console);
     const cost::CostModel cost(planned.job);
     interleave::LayerStrands strands =

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/lab_text.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
@@ -35,7 +36,7 @@ class LabCommand : public Command {
     add_file(check_);
     profile_ = add("profile", "Write a lab as a cluster file for jobs, with nominal rates");
     add_file(profile_);
-    profile_->add_option("-o,--output", output_, "File to write; standard output otherwise")
+    writes(profile_->add_option("-o,--output", output_, "File to write; standard output otherwise"))
         ->type_name("PROFILE");
     clean_ = add("clean", "Remove what killed labs left behind; living ones stay");
   }
@@ -58,7 +59,7 @@ class LabCommand : public Command {
   }
 
   void add_file(CLI::App* command) {
-    command->add_option("LAB", file_, "Lab file (docs/formats.md, Lab)")->required();
+    reads(command->add_option("LAB", file_, "Lab file (docs/formats.md, Lab)"))->required();
   }
 
   void add_run() {
@@ -109,7 +110,6 @@ class LabCommand : public Command {
   }
 
   void write_profile(const Console& console) {
-    if (!output_.empty()) check_output(output_, file_);
     const auto profile = lab::lab_profile(lab::load_lab(file_));
     if (output_.empty()) return print_json(console.out, profile);
     write_file(output_, [&](std::ostream& out) { print_json(out, profile); });

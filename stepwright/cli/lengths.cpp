@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -44,9 +46,9 @@ class Lengths : public Command {
       : Command(program, "lengths", "Read how long the documents of a data set are",
                 "  stepwright lengths data.jsonl --field input_ids -o lengths.yaml\n"
                 "  stepwright lengths part-*.jsonl --field text --characters-per-token 4.2") {
-    app()
-        .add_option("FILE", files_,
-                    "JSON lines, one document a line, or files of lengths (.yaml, .json) to join")
+    reads(app().add_option(
+              "FILE", files_,
+              "JSON lines, one document a line, or files of lengths (.yaml, .json) to join"))
         ->required()
         ->type_name("FILE");
     app()
@@ -58,15 +60,16 @@ class Lengths : public Command {
         .add_option("--characters-per-token", field_.characters_per_token,
                     "Of text: how long its tokens are, by your tokenizer")
         ->check(runtime::number_in({.low = 0.01, .high = 1000}))
+        ->needs("--field")
         ->type_name("NUMBER");
-    app()
-        .add_option("-o,--output", output_, "File of lengths, for batch.lengths of a job")
+    writes(app().add_option("-o,--output", output_, "File of lengths, for batch.lengths of a job"))
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    for (const std::string& file : files_) {
-      if (!output_.empty()) check_output(output_, file);
+    if (!field_.name.empty() && std::ranges::all_of(files_, holds_lengths)) {
+      fail_input(fmt::format("--field: goes with JSON lines; {} holds lengths already",
+                             printable(files_.front())));
     }
     packing::LengthHistogram all;
     std::int64_t empty = 0;

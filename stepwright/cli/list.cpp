@@ -53,7 +53,7 @@ class List : public Command {
         .add_option("WHAT", what_,
                     "models, profiles, shardings, schedules, collectives or frameworks")
         ->required()
-        ->check(one_of(names));
+        ->transform(one_of(names));
     app()
         .add_option("--config", config_, "With models: describe the model of this config.json")
         ->type_name("FILE");

@@ -4,11 +4,13 @@
 #include "stepwright/cli/command_line.h"
 #include "stepwright/core/descriptor.h"
 #include "stepwright/core/out_of_memory.h"
+#include "stepwright/core/unfinished_path.h"
 
 int main(int argc, char** argv) {
   stepwright::end_where_memory_is_over("stepwright");
   stepwright::fill_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // A limit on the size of files fails the write, with its reason.
   if (const auto code = stepwright::capture::stand_in(argc, argv)) return *code;
+  stepwright::remove_unfinished_at_signals();
   return stepwright::cli::run_command_line(argc, argv);
 }

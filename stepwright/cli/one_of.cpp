@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "stepwright/answers/known_word.h"
@@ -16,8 +17,13 @@ class OneOf : public CLI::Validator {
  public:
   explicit OneOf(std::function<std::vector<std::string>()> words) {
     desc_function_ = [words] { return fmt::format("{{{}}}", fmt::join(words(), ",")); };
-    func_ = [words = std::move(words)](const std::string& given) {
-      return answers::unknown_word_text(given, words());
+    func_ = [words = std::move(words)](std::string& given) {
+      const std::vector<std::string> known = words();
+      const auto same = std::ranges::find_if(known, [&](const std::string& word) {
+        return CLI::detail::to_lower(word) == CLI::detail::to_lower(given);
+      });
+      if (same != known.end()) given = *same;
+      return answers::unknown_word_text(given, known);
     };
   }
 };

@@ -10,8 +10,8 @@ class Validator;
 
 namespace stepwright::cli {
 
-/// Takes an option's value where it is one of some words; fails with these, and with the nearest to
-/// what was given.
+/// Takes an option's value where it is one of some words, in upper or lower case (`transform` gives
+/// it the known spelling); fails with these, and with the nearest to what was given.
 CLI::Validator one_of(std::vector<std::string> words);
 
 /// The same for words that take time to find: they are asked for when the option is given or its

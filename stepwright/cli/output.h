@@ -8,8 +8,6 @@
 
 namespace stepwright::cli {
 
-using answers::check_output;
-
 /// Writes a document, indented, with a newline at its end.
 void print_json(std::ostream& out, const nlohmann::ordered_json& json);
 

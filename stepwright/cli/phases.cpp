@@ -6,6 +6,7 @@
 #include "stepwright/answers/phases_answer.h"
 #include "stepwright/answers/tune_answer.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
@@ -27,12 +28,10 @@ class PhasesCommand : public Command {
                 "Say how long the phases of a preference or reinforcement step take",
                 "  stepwright phases job.yaml\n"
                 "  stepwright phases plan.yaml --json") {
-    app()
-        .add_option("FILE", file_,
-                    "Plan file; or a job, for which the best split of its GPUs is found")
+    reads(app().add_option("FILE", file_,
+                           "Plan file; or a job, for which the best split of its GPUs is found"))
         ->required();
-    app()
-        .add_option("-o,--output", output_, "Of a job: write the best plan to this file")
+    writes(app().add_option("-o,--output", output_, "Of a job: write the best plan to this file"))
         ->type_name("PLAN");
     app()
         .add_option("--threads", threads_, "Threads; the answer does not depend on it")
@@ -41,7 +40,6 @@ class PhasesCommand : public Command {
   }
 
   void run(const Console& console) override {
-    if (!output_.empty()) check_output(output_, file_);
     const answers::PhasesAnswer answer =
         is_plan_file(file_, console) ? of_plan(console) : of_job(console);
     if (!output_.empty()) write_plan(answer.step.update.planned, console);

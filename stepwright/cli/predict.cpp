@@ -6,6 +6,7 @@
 #include "stepwright/answers/prediction_answer.h"
 #include "stepwright/answers/trace_file.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
@@ -26,7 +27,8 @@ class Predict : public Command {
                 "  stepwright predict plan.yaml\n"
                 "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
                 "  stepwright predict plan.yaml --trace step.json") {
-    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+        ->required();
     app()
         .add_option("--set", changes_,
                     "What if: FIELD=VALUE or FIELD=2x; repeatable. Any field of the\n"
@@ -36,21 +38,15 @@ class Predict : public Command {
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app()
-        .add_option("--trace", trace_,
-                    "Write the timeline as a Chrome trace, for ui.perfetto.dev; a smaller\n"
-                    "batch makes a smaller file")
+    writes(app().add_option("--trace", trace_,
+                            "Write the timeline as a Chrome trace, for ui.perfetto.dev; a smaller\n"
+                            "batch makes a smaller file"))
         ->type_name("FILE");
-    app()
-        .add_option("--program", program_, "Write every operator of the step as JSON")
+    writes(app().add_option("--program", program_, "Write every operator of the step as JSON"))
         ->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    for (const std::string& file : {trace_, program_}) {
-      if (!file.empty()) check_output(file, plan_);
-    }
-    report_.check(plan_);
     const answers::PredictionRequest request{.name = plan_,
                                              .changes = changes_,
                                              .run = run_.run(),

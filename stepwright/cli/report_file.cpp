@@ -6,20 +6,17 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/answers/report_text.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 
 namespace stepwright::cli {
 
 ReportFile::ReportFile(CLI::App& command) : command_(command.get_name()) {
-  command
-      .add_option("--report", path_,
-                  "Write the answer as one page of pictures and tables, which needs no network")
+  writes(command.add_option(
+             "--report", path_,
+             "Write the answer as one page of pictures and tables, which needs no network"))
       ->type_name("HTML");
-}
-
-void ReportFile::check(const std::string& input) const {
-  if (wanted()) check_output(path_, input);
 }
 
 void ReportFile::write(const Console& console, const std::string& page) const {

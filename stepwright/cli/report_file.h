@@ -13,8 +13,6 @@ class ReportFile {
   explicit ReportFile(CLI::App& command);
 
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
-  /// Asks before the work starts whether the report can be written, as `check_output` does.
-  void check(const std::string& input) const;
   /// Writes the page, and says so.
   void write(const Console& console, const std::string& page) const;
   /// Writes the page of an answer as `--json` prints it and what its pictures need beside it.

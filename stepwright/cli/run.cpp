@@ -29,15 +29,17 @@ class WholeRuns : public Command {
         .add_option("FILE", file_,
                     "Plan file; or a job, whose plans are compared by their whole runs")
         ->required();
-    app()
-        .add_option("--simulate", simulated_,
-                    "Also play so many runs event by event, beside the closed form")
-        ->check(runtime::whole_number(1, answers::kMostPlayedRuns))
-        ->type_name("N");
+    CLI::Option* simulates =
+        app()
+            .add_option("--simulate", simulated_,
+                        "Also play so many runs event by event, beside the closed form")
+            ->check(runtime::whole_number(1, answers::kMostPlayedRuns))
+            ->type_name("N");
     app()
         .add_option("--seed", seed_, "Of the random numbers of --simulate")
         ->check(runtime::whole_number())
         ->type_name("N")
+        ->needs(simulates)
         ->capture_default_str();
     app()
         .add_option("--threads", search_.threads, "Threads; the answer does not depend on it")

@@ -9,7 +9,7 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
-#include "stepwright/core/output_path.h"
+#include "stepwright/core/named_file.h"
 #include "stepwright/cost/plan_messages.h"
 #include "stepwright/runtime/launch/ending_signals.h"
 #include "stepwright/runtime/launch/launch.h"
@@ -42,10 +42,14 @@ class Sample : public Command {
   }
 
   void run(const Console& console) override {
+    sample::check(options_);
+    if (!plans_.empty() && options_.kind != "collectives") {
+      fail_input("--plan: goes with `sample collectives`");
+    }
     for (const std::string& file : plans_) ask_for(file, console);
     sample::check(options_);
     const auto place = runtime::launched_rank();
-    if (!place || place->rank == 0) check_writable(options_.output);
+    if (!place || place->rank == 0) check_output({"--output", options_.output});
     const std::filesystem::path program = runtime::rank_program();
     const std::vector<std::string> words = sample::sample_arguments(options_);
     if (place) runtime::become(program, words);

@@ -95,22 +95,24 @@ void ScalingOptions::add_to(CLI::App& app) {
       ->check(runtime::whole_number(1, cluster::kMaxDevices));
   add_list("--bytes", payloads_, "Full buffers, as 1e9, 64MB, 64MiB; 1GiB", "SIZE");
   add_list("--operations", operations_, "Of all_reduce, all_gather, reduce_scatter; all", "NAME")
-      ->check(one_of(names_in(kScaledCollectives)));
+      ->transform(one_of(names_in(kScaledCollectives)));
   add_list("--schedules", schedules_, "Of those that `stepwright list collectives` names; all",
            "NAME")
-      ->check(one_of(names_in(collective::kGeneratedNames)));
+      ->transform(one_of(names_in(collective::kGeneratedNames)));
   app.add_option("--message-start", message_s_,
                  "Seconds before the bytes of a message flow; 1e-6, assumed")
       ->check(runtime::number_in({.low = 0, .high = 1}))
       ->type_name("SECONDS")
       ->group("Of collectives");
-  app.add_option("--simulate", play_ranks_, "Simulate groups of up to N GPUs, message by message")
-      ->check(runtime::whole_number(0, study::kMostScaledRanks))
-      ->type_name("N")
-      ->group("Of collectives");
+  CLI::Option* simulates = app.add_option("--simulate", play_ranks_,
+                                          "Simulate groups of up to N GPUs, message by message")
+                               ->check(runtime::whole_number(0, study::kMostScaledRanks))
+                               ->type_name("N")
+                               ->group("Of collectives");
   app.add_flag("--every-rank", every_rank_,
                "Simulate each rank, not one node for all where nodes are alike: the\n"
                "same seconds in more time and memory")
+      ->needs(simulates)
       ->group("Of collectives");
 }
 

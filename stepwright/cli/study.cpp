@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
@@ -41,16 +42,15 @@ class StudyCommand : public Command {
                     "collectives: how their schedules scale with the nodes of a cluster;\n"
                     "schedules: pipelines of equal stages, without communication")
         ->required()
-        ->check(one_of({"utilization", "bandwidth", "search", "collectives", "schedules"}));
-    app().add_option("JOB", file_,
-                     "Job file (its best plan is studied), or a plan file; with collectives\n"
-                     "a cluster profile or file; with schedules nothing");
+        ->transform(one_of({"utilization", "bandwidth", "search", "collectives", "schedules"}));
+    reads(app().add_option("JOB", file_,
+                           "Job file (its best plan is studied), or a plan file; with collectives\n"
+                           "a cluster profile or file; with schedules nothing"));
     scaling_.add_to(app());
     schedules_.add_to(app());
   }
 
   void run(const Console& console) override {
-    report_.check(file_);
     if (what_ != "collectives") check_absent(ScalingOptions::names(), "collectives");
     if (what_ == "schedules") return play_schedules(console);
     check_absent(ScheduleOptions::names(), "schedules");

@@ -6,6 +6,7 @@
 
 #include "stepwright/answers/traffic_answer.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
@@ -26,13 +27,14 @@ class Traffic : public Command {
                 "  stepwright traffic plan.yaml --rank 0 --json\n"
                 "  stepwright traffic plan.yaml --links --matrix matrix.csv\n"
                 "  stepwright traffic plan.yaml --sweep batch.length=2048,4096,8192") {
-    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+        ->required();
     app()
         .add_option("--rank", rank_, "Only the messages of this rank (from 0)")
         ->check(runtime::whole_number(0, cluster::kMaxDevices - 1))
         ->type_name("R");
-    app()
-        .add_option("--matrix", matrix_, "Write who sends how much to whom: lines from,to,bytes")
+    writes(app().add_option("--matrix", matrix_,
+                            "Write who sends how much to whom: lines from,to,bytes"))
         ->type_name("FILE");
     app()
         .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
@@ -48,7 +50,6 @@ class Traffic : public Command {
   }
 
   void run(const Console& console) override {
-    if (!matrix_.empty()) check_output(matrix_, plan_);
     const answers::TrafficAnswer answer = answers::answer_traffic(
         load_plan_file(plan_, console),
         {.name = plan_, .changes = changes_, .rank = rank_, .links = links_, .sweep = sweep_});

@@ -10,7 +10,7 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
-#include "stepwright/core/output_path.h"
+#include "stepwright/core/named_file.h"
 #include "stepwright/huggingface/exporter.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/data/tokens.h"
@@ -75,7 +75,7 @@ class Train : public Command {
     const std::filesystem::path program = runtime::rank_program();
     const auto place = runtime::launched_rank();
     if (!place || place->rank == 0) {
-      for (const std::string& file : runtime::files_to_write(options_)) check_writable(file);
+      check_outputs();
       if (!options_.checkpoint.empty()) tell_of_adapters(planned.job.model, console);
     }
     const std::int64_t ranks = planned.plan.parallel.ranks();
@@ -116,6 +116,13 @@ class Train : public Command {
     if (!last) return fmt::format("; {} holds no checkpoint yet", options_.checkpoint);
     return fmt::format("; {} is saved: {} goes on from there", last->string(),
                        options_.resume ? "the same command" : "the same command with --resume");
+  }
+
+  void check_outputs() const {
+    const std::vector<NamedFile> outputs = runtime::files_to_write(options_);
+    for (const NamedFile& output : outputs) check_output(output);
+    const NamedFile inputs[] = {{"PLAN", options_.plan}, {"--data", options_.data}};
+    check_distinct(outputs, inputs);
   }
 
   /// Says before a run what its checkpoints will not be converted to.

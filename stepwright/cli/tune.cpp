@@ -7,6 +7,7 @@
 #include "stepwright/answers/own_plan.h"
 #include "stepwright/answers/tune_answer.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/one_of.h"
@@ -33,8 +34,10 @@ class Tune : public Command {
                 "  stepwright tune examples/llama-3-70b.yaml\n"
                 "  stepwright tune examples/llama-3-70b.yaml -o plan.yaml --top 3\n"
                 "  stepwright tune examples/llama-3-70b.yaml --json") {
-    app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)")->required();
-    app().add_option("-o,--output", plan_, "Write the best plan to this file")->type_name("PLAN");
+    reads(app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)"))
+        ->required();
+    writes(app().add_option("-o,--output", plan_, "Write the best plan to this file"))
+        ->type_name("PLAN");
     app()
         .add_option("--top", top_,
                     "Show the plain list of the N best plans, not the best of each family")
@@ -44,10 +47,9 @@ class Tune : public Command {
     app().add_flag("--exhaustive", options_.exhaustive,
                    "Estimate every legal plan, instead of ruling plans out by lower bounds\n"
                    "(same answer, slower)");
-    app()
-        .add_option("--against", own_,
-                    "A plan of your own: what is wrong with it, and the shortest list of\n"
-                    "changes to the best, cheapest first, each with its gain")
+    reads(app().add_option("--against", own_,
+                           "A plan of your own: what is wrong with it, and the shortest list of\n"
+                           "changes to the best, cheapest first, each with its gain"))
         ->type_name("PLAN");
     app()
         .add_option("--sweep", sweep_,
@@ -59,13 +61,13 @@ class Tune : public Command {
         .add_option("--framework", framework_,
                     "Only plans that it runs, with its defaults, whatever the job names\n"
                     "(stepwright list frameworks)")
-        ->check(one_of(plan::framework_words))
+        ->transform(one_of(plan::framework_words))
         ->type_name("NAME");
-    own_runs_.add_to(app());
     app().add_flag(
         "-v,--verbose", verbose_,
         "Also say what less memory costs and more would gain, the nearest plan of every\n"
         "framework, and why combinations of choices are not legal");
+    own_runs_.add_to(app());
     app()
         .add_option("--threads", options_.threads, "Threads; the answer does not depend on it")
         ->check(runtime::whole_number(1, answers::kMostThreads))
@@ -75,8 +77,6 @@ class Tune : public Command {
   void run(const Console& console) override {
     plan::Job job = load_job_file(job_, console, framework_);
     reserve_.given().apply(job);
-    if (!plan_.empty()) check_output(plan_, job_);
-    report_.check(job_);
     options_.top = static_cast<std::size_t>(top_);
     if (own_runs_.asked()) return answer_runs(job, console);
     const answers::TuneRequest request = asked(job, console);

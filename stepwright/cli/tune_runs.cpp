@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "stepwright/cli/file_option.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/codes.h"
@@ -108,14 +109,13 @@ std::string skipped_text(std::string_view what, const std::vector<learn::Skipped
 
 void TuneRuns::add_to(CLI::App& command) {
   CLI::Option* runs =
-      command
-          .add_option("--runs", request_.runs,
-                      "Your own runs of this very job, successes and failures: what they say of\n"
-                      "all plans, and which to measure next (docs/formats.md, Own runs)")
+      reads(command.add_option(
+                "--runs", request_.runs,
+                "Your own runs of this very job, successes and failures: what they say of\n"
+                "all plans, and which to measure next (docs/formats.md, Own runs)"))
           ->type_name("CSV");
-  command
-      .add_option("--candidates", request_.candidates,
-                  "With --runs: choose among the plans of this table only")
+  reads(command.add_option("--candidates", request_.candidates,
+                           "With --runs: choose among the plans of this table only"))
       ->type_name("CSV")
       ->needs(runs);
   command
@@ -125,7 +125,8 @@ void TuneRuns::add_to(CLI::App& command) {
       ->type_name("N")
       ->needs(runs)
       ->capture_default_str();
-  for (const char* other : {"--against", "--sweep", "--exhaustive", "--top"}) {
+  for (const char* other :
+       {"--against", "--sweep", "--exhaustive", "--top", "--tokens", "--report", "--verbose"}) {
     runs->excludes(command.get_option(other));
   }
 }

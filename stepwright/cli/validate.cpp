@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/validation_text.h"
@@ -22,18 +23,19 @@ class Validate : public Command {
                 "  stepwright validate data/training_runs.csv --tier A\n"
                 "  stepwright validate data/memory.csv --json\n"
                 "  stepwright validate data/operators/gh200_120g.csv --profile gh200_120g_vista") {
-    app().add_option("FILE", file_, "Table of measurements (CSV with a header)")->required();
+    reads(app().add_option("FILE", file_, "Table of measurements (CSV with a header)"))->required();
     app().add_option("--profile", options_.profile,
                      "Take every row to be of this machine: the name of a cluster,\na device or a "
                      "fit, or the file of one");
-    app().add_option("--conditions", options_.conditions,
-                     "Conditions of training instead of the built-in ones (docs/accuracy.md)");
-    app().add_option("--tier", options_.tier, "Use rows of these tiers only: A, AB, ...");
+    reads(app().add_option(
+        "--conditions", options_.conditions,
+        "Of runs: conditions of training instead of the built-in ones (docs/accuracy.md)"));
+    app().add_option("--tier", options_.tier,
+                     "Of a table with tiers: use rows of these only: A, AB, ...");
   }
 
   void run(const Console& console) override {
     options_.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    report_.check(file_);
     const validate::Validation validation = validate::validate(load_csv(file_), options_);
     if (validation.used == 0) fail_input(unusable_text(file_, validation));
     if (report_.wanted()) write_report(validation, console);

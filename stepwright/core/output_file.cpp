@@ -48,20 +48,24 @@ Descriptor open_directly(const OutputTarget& target, const fs::path& shown, int 
 }
 
 /// Makes a new file beside another, under a name that nobody has.
-Descriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mode, fs::path& part) {
+Descriptor open_beside(const fs::path& target, const fs::path& shown, mode_t mode, fs::path& part,
+                       std::optional<UnfinishedPath>& unfinished) {
   std::random_device random;
   for (int tries = 0; tries < kTriesForAName; ++tries) {
     const std::string ending = fmt::format(".part-{:08x}", random());
     const std::string name = target.filename().string();
     part = target;
     part.replace_filename(name.substr(0, kLongestFileName - ending.size()) + ending);
+    unfinished.emplace(part);
     Descriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (file.is_open()) return file;
     if (errno != EEXIST) break;
   }
   const int error = errno;
+  unfinished.reset();
   part.clear();
-  fail_to_write(shown, std::generic_category().message(error));
+  errno = error;
+  fail_to_write(shown);
 }
 
 /// True if the bytes are on the disk, or on a file system that knows no such thing.
@@ -113,7 +117,7 @@ OutputFile::OutputFile(fs::path path) : path_(std::move(path)) {
   struct stat old{};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   // Nobody may read in the meantime what only some may read at the end.
-  file_ = open_beside(target_, path_, replaces ? S_IRUSR | S_IWUSR : kNewFile, part_);
+  file_ = open_beside(target_, path_, replaces ? S_IRUSR | S_IWUSR : kNewFile, part_, unfinished_);
   if (!replaces) return;
   [[maybe_unused]] const int owner = ::fchown(file_.get(), old.st_uid, old.st_gid);
   // File systems without modes have nothing to keep. New content runs as nobody else.
@@ -139,6 +143,7 @@ void OutputFile::finish() {
   if (::close(file_.release()) != 0) fail_to_write(path_);
   if (!beside) return;
   if (::rename(part_.c_str(), target_.c_str()) != 0) fail_to_write(path_);
+  unfinished_.reset();
   part_.clear();
   sync_folder(target_);
 }

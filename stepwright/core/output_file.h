@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "stepwright/core/descriptor.h"
+#include "stepwright/core/unfinished_path.h"
 
 namespace stepwright {
 
@@ -17,7 +19,8 @@ namespace stepwright {
 /// made. Pipes and devices are written to directly, /dev/stdout through the open descriptor.
 ///
 /// Every member fails with `kRuntime`, naming the file and the reason; then the old file is whole
-/// and nothing is left beside it.
+/// and nothing is left beside it. A signal that ends a command leaves nothing there either
+/// (`unfinished_path.h`).
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path);
@@ -35,6 +38,7 @@ class OutputFile {
   std::filesystem::path path_;    ///< As the person gave it, for messages.
   std::filesystem::path target_;  ///< The name to take.
   std::filesystem::path part_;    ///< The file beside it; empty: written directly, or finished.
+  std::optional<UnfinishedPath> unfinished_;  ///< `part_`, for signals.
   Descriptor file_;
 };
 

@@ -41,7 +41,15 @@ void fail_to_write(const fs::path& path, std::string_view reason) {
 }
 
 void fail_to_write(const fs::path& path) {
-  fail_to_write(path, std::generic_category().message(errno));
+  const int reason = errno;
+  const fs::path folder = folder_of(path);
+  std::error_code error;
+  const char* advice = "";
+  if (reason == ENOENT) {
+    advice = fs::exists(folder, error) ? "; its folder takes no new files: name another"
+                                       : "; make its folder first";
+  }
+  fail_to_write(path, std::generic_category().message(reason) + advice);
 }
 
 OutputTarget output_target(const fs::path& path) {
@@ -63,9 +71,20 @@ OutputTarget output_target(const fs::path& path) {
   }
   const fs::file_status status = fs::status(target.path, error);
   if (error && status.type() != fs::file_type::not_found) fail_to_write(path, error.message());
-  if (fs::is_directory(status)) fail_to_write(path, "it is a directory");
+  if (fs::is_directory(status)) fail_to_write(path, "it is a directory; name a file in it");
+  if (fs::is_block_file(status)) fail_to_write(path, "it is a disk; name a file");
+  if (fs::is_socket(status)) fail_to_write(path, "it is a socket; name a file or a pipe");
   target.is_plain = !target.descriptor && (!fs::exists(status) || fs::is_regular_file(status));
   return target;
+}
+
+bool is_same_output(const fs::path& a, const fs::path& b) {
+  const OutputTarget one = output_target(a), other = output_target(b);
+  std::error_code error;
+  if (!one.is_plain || !other.is_plain) return false;
+  if (fs::equivalent(one.path, other.path, error)) return true;
+  const bool same_folder = fs::equivalent(folder_of(one.path), folder_of(other.path), error);
+  return same_folder && one.path.filename() == other.path.filename();
 }
 
 void check_writable(const fs::path& path) {
@@ -75,10 +94,10 @@ void check_writable(const fs::path& path) {
   if (!target.is_plain) return;
   const fs::path folder = folder_of(target.path);
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
-  const int error = errno;
-  const std::string reason = std::generic_category().message(error);
+  if (errno != EACCES) fail_to_write(path);
   // A file is replaced by a new one beside it.
-  fail_to_write(path, error == EACCES ? fmt::format("{}: {}", folder.string(), reason) : reason);
+  fail_to_write(path,
+                fmt::format("{}: {}", folder.string(), std::generic_category().message(EACCES)));
 }
 
 void check_absent(const fs::path& path) {

@@ -19,6 +19,7 @@
 #include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/frameworks/law.h"
+#include "stepwright/plan/frameworks/release.h"
 #include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::framework_files {
@@ -253,6 +254,10 @@ std::vector<std::string> import_words() {
 
 plan::Framework target_framework(std::string_view word, const std::string& release) {
   const LaunchTarget& target = target_of(word);
+  if (!release.empty()) {
+    const std::string fault = plan::fault_of_release(release);
+    if (!fault.empty()) fail_input("--release: " + fault);
+  }
   if (target.framework.empty()) return {};
   return {.name = std::string(target.framework),
           .version = release,
@@ -262,6 +267,9 @@ plan::Framework target_framework(std::string_view word, const std::string& relea
 LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const std::string& release,
                        bool nearest, std::string_view where) try {
   const LaunchTarget& target = target_of(word);
+  if (!release.empty() && target.framework.empty() && planned.job.framework.name.empty()) {
+    fail_input(fmt::format("--release: {} starts any framework, and the job names none", word));
+  }
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
   const bool narrow = planned.job.kernels.masters == plan::Masters::kNone;
@@ -341,17 +349,33 @@ void check_large_log(const launch_scripts::SourceFile& file) {
 
 }  // namespace
 
-ImportedPlan import_sources(std::string_view word,
-                            std::span<const launch_scripts::SourceFile> files, const Given& given,
-                            bool as_it_is) {
-  std::vector<launch_scripts::SourceFile> sources(files.begin(), files.end());
-  for (launch_scripts::SourceFile& file : sources) {
-    if (auto script = launch_scripts::carried_script(file)) file = std::move(*script);
+namespace {
+
+/// Fails for an option that nothing in the files can answer to.
+void refuse_unused(const LaunchTarget& target, std::span<const launch_scripts::SourceFile> files,
+                   const Given& given) {
+  const std::string& name = files.front().name;
+  const auto is_python = [](const launch_scripts::SourceFile& file) {
+    return file.name.ends_with(".py") || file.text.find("def ") != std::string::npos;
+  };
+  if (!given.function.empty() &&
+      !(target.data->functions && std::ranges::any_of(files, is_python))) {
+    fail_input(fmt::format(
+        "--function: goes with files of Python whose functions make a configuration (torchtitan, "
+        "bridge); {} is none",
+        name));
   }
-  if (!is_python_form(word, sources.front())) {
-    refuse_command_start(sources.front(), sources.front().name);
+  if (given.command && std::ranges::none_of(files, launch_scripts::is_shell_script)) {
+    fail_input(fmt::format("--command: goes with a script that starts several; {} is none", name));
   }
-  const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
+}
+
+/// Reads files as those of a target. Where a person named it, and nothing in them says that they
+/// are of it, an error says so, too.
+ImportedPlan import_as(const LaunchTarget& target,
+                       std::span<const launch_scripts::SourceFile> sources, const Given& given,
+                       bool as_it_is) {
+  refuse_unused(target, sources, given);
   Draft draft;
   draft.framework.name = target.framework;
   const Given full = with_model(given);
@@ -370,6 +394,43 @@ ImportedPlan import_sources(std::string_view word,
   imported.report = std::move(draft.report);
   settle_report(imported.planned, imported.report);
   return imported;
+}
+
+/// An error about files in which nothing says that they are of the target that a person named.
+Error with_doubt(const Error& error, const LaunchTarget& target,
+                 const launch_scripts::SourceFile& file) {
+  const auto owner = unread_file(file);
+  return {error.kind(),
+          fmt::format("{}; nothing in {} says that it is of {}: {}", error.what(), file.name,
+                      target.word,
+                      owner ? fmt::format("it is a configuration of {}, which is not read", *owner)
+                            : "without --from its content says whose it is"),
+          error.place()};
+}
+
+}  // namespace
+
+ImportedPlan import_sources(std::string_view word,
+                            std::span<const launch_scripts::SourceFile> files, const Given& given,
+                            bool as_it_is) {
+  std::vector<launch_scripts::SourceFile> sources(files.begin(), files.end());
+  for (launch_scripts::SourceFile& file : sources) {
+    if (auto script = launch_scripts::carried_script(file)) file = std::move(*script);
+  }
+  if (!is_python_form(word, sources.front())) {
+    refuse_command_start(sources.front(), sources.front().name);
+  }
+  const LaunchTarget& target = word.empty() ? recognised(sources, given) : target_of(word);
+  const auto marked = [&](const auto& file) { return recognises(target, file); };
+  const bool script = launch_scripts::is_shell_script(sources.front());
+  if (word.empty() || script || std::ranges::any_of(sources, marked)) {
+    return import_as(target, sources, given, as_it_is);
+  }
+  try {
+    return import_as(target, sources, given, as_it_is);
+  } catch (const Error& error) {
+    throw with_doubt(error, target, sources.front());
+  }
 }
 
 std::string read_text_file(const std::filesystem::path& path) {

@@ -17,6 +17,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/output_path.h"
+#include "stepwright/core/unfinished_path.h"
 #include "stepwright/huggingface/adapted_rows.h"
 #include "stepwright/huggingface/adapter_tensors.h"
 #include "stepwright/huggingface/config_writer.h"
@@ -356,6 +357,7 @@ void export_huggingface(const fs::path& checkpoint, const fs::path& out,
     fail_input(fmt::format("{}: left from a conversion that did not end; remove it first",
                            partial.string()));
   }
+  const UnfinishedPath unfinished(partial);
   fs::create_directories(partial, error);
   if (!error) {
     try {

@@ -3,11 +3,13 @@
 #include <string_view>
 
 #include "stepwright/core/descriptor.h"
+#include "stepwright/core/unfinished_path.h"
 #include "stepwright/runtime/launch/rank_main.h"
 #include "stepwright/sample/sample_main.h"
 
 int main(int argc, char** argv) {
   stepwright::fill_standard_streams();
+  stepwright::remove_unfinished_at_signals();
   const bool samples = argc > 1 && std::string_view(argv[1]) == "sample";
   return samples ? stepwright::sample::run_sampler(argc - 1, argv + 1)
                  : stepwright::runtime::run_rank(argc, argv);

@@ -70,6 +70,7 @@ void check(const SampleOptions& o) {
        "goes without --world and --largest");
   for (const std::string& message : o.messages) asked_message(message);
   const bool executed = o.dtype == "fp32" || o.dtype == "bf16" || o.dtype == "fp64";
+  need(o.dtype == SampleOptions().dtype || o.kind == "operators", "--dtype", "goes with operators");
   need(executed, "--dtype", fmt::format("'{}' is none of fp32, bf16, fp64", o.dtype));
 }
 

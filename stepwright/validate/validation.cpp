@@ -1,14 +1,17 @@
 #include "stepwright/validate/validation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <variant>
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/parallel.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/validate/rows/label_conflict.h"
 #include "stepwright/validate/rows/launch_row.h"
 #include "stepwright/validate/rows/memory_row.h"
@@ -158,11 +161,28 @@ std::vector<RowOutcome> outcomes_of(const CsvTable& table, const ValidationOptio
   return predict_peaks(table, options, validation.labels.emplace());
 }
 
+/// Fails with `kInput` for options that mean nothing for this table.
+void check_options(const CsvTable& table, TableKind kind, const ValidationOptions& options) {
+  if (!options.conditions.empty() && kind != TableKind::kTrainingRuns) {
+    fail_input(fmt::format("--conditions: goes with a table of runs, which {} is not", table.name));
+  }
+  if (options.tier.empty()) return;
+  const auto column = table.column("tier");
+  if (!column) fail_input(fmt::format("--tier: {} has no column `tier`", table.name));
+  std::set<std::string, std::less<>> known;
+  for (const CsvRow& row : table.rows) known.insert(row.cells[*column]);
+  for (const char tier : options.tier) {
+    if (known.contains(std::string_view(&tier, 1))) continue;
+    fail_input(fmt::format("--tier: no row of {} is of tier '{}'; there are {}", table.name,
+                           printable(std::string_view(&tier, 1)), fmt::join(known, ", ")));
+  }
+}
+
 /// The rows of the tiers that were asked for; `skipped` gets the others.
 CsvTable of_tiers(const CsvTable& table, const std::string& tiers,
                   std::map<std::string, SkippedRows>& skipped) {
   const auto column = table.column("tier");
-  if (tiers.empty() || !column) return table;
+  if (tiers.empty()) return table;
   CsvTable kept{table.name, table.header, {}};
   for (const CsvRow& row : table.rows) {
     const std::string& tier = row.cells[*column];
@@ -245,6 +265,7 @@ std::span<const std::string_view> error_groups(TableKind kind) {
 
 Validation validate(const CsvTable& table, const ValidationOptions& options) {
   Validation validation{.kind = table_kind(table), .rows = table.rows.size()};
+  check_options(table, validation.kind, options);
   const CsvTable asked = of_tiers(table, options.tier, validation.skipped);
   std::vector<RowOutcome> outcomes = outcomes_of(asked, options, validation);
   ErrorTables errors(error_groups(validation.kind).size());

@@ -7,17 +7,20 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 COMMAND = Path(os.environ.get("STEPWRIGHT_COMMAND", "build/release/stepwright")).absolute()
 ROOT = Path.cwd()
 PLAN = ROOT / "examples/tiny-llama.plan.yaml"
+LARGE_PLAN = ROOT / "examples/llama-3-70b.plan.yaml"
 JOB = ROOT / "examples/inline-model.yaml"
 LOG = ROOT / "tests/logs/data/ddp.trace.0.json.gz"
 LOOP = "cannot be read: Too many levels of symbolic links"
 INIT = ["--cluster", "dgx-h100", "--gpus", "8", "--batch", "8x4096"]
 MEMORY_LIMIT = 3 << 30
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def limit_memory():
@@ -178,6 +181,22 @@ class Writing(Case):
         path.chmod(0o4751)
         self.assertEqual(self.tune("m.yaml").returncode, 0)
         self.assertEqual(path.stat().st_mode & 0o7777, 0o751)
+
+    def test_a_signal_leaves_nothing(self):
+        for sent in ENDING:
+            words = ["predict", LARGE_PLAN, "--trace", "t.json"]
+            with subprocess.Popen(
+                [COMMAND, *words],
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in ENDING],
+            ) as running:
+                while running.poll() is None and not os.listdir(self.folder):
+                    time.sleep(0.001)
+                self.assertRegex(",".join(os.listdir(self.folder)), r"^t\.json\.part-")
+                running.send_signal(sent)
+                self.assertEqual(running.wait(60), -sent)
+            self.assertEqual(os.listdir(self.folder), [])
 
 
 class Advice(Case):

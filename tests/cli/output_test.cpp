@@ -102,7 +102,7 @@ TEST(Output, AFileOfAPlanThatDoesNotFitComesWithAWarning) {
 }
 
 TEST(Output, DoesNotReplaceTheInput) {
-  expect_refused("tune job.yaml -o ./job.yaml", 2, "is the input");
+  expect_refused("tune job.yaml -o ./job.yaml", 2, "name the same file");
 }
 
 TEST(Output, OfAnswersThatCannotBeWrittenIsAFailure) {

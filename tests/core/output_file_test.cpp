@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -15,6 +16,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/output_path.h"
+#include "stepwright/core/unfinished_path.h"
 #include "tests/folder.h"
 
 namespace stepwright {
@@ -110,6 +112,64 @@ TEST(OutputFile, AFullDiskLeavesTheOldFileWhole) {
   EXPECT_EQ(entries(folder), 1);
   EXPECT_EQ(failure([] { write_file("/dev/full", "x"); }),
             "/dev/full: cannot be written: No space left on device");
+}
+
+/// Ends this process by a signal while a file and a folder with a file are written.
+void end_while_writing(const Folder& folder, int signal) {
+  const UnfinishedPath unfinished(folder / "folder");
+  fs::create_directory(folder / "folder");
+  write_file(folder / "folder" / "inner", "whole");
+  OutputFile file(folder / "file");
+  file.write("half");
+  ::raise(signal);
+}
+
+TEST(OutputFile, ASignalThatEndsTheProgramLeavesNothing) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const Folder folder;
+    write_file(folder / "file", "old");
+    EXPECT_EXIT(
+        {
+          ::signal(signal, SIG_DFL);  // a shell ignores some for what runs in the background
+          remove_unfinished_at_signals();
+          end_while_writing(folder, signal);
+        },
+        ::testing::KilledBySignal(signal), "");
+    EXPECT_EQ(text_of(folder / "file"), "old");
+    EXPECT_EQ(entries(folder), 1);
+  }
+}
+
+TEST(OutputFile, ASignalThatIsIgnoredStaysIgnored) {
+  const Folder folder;
+  EXPECT_EXIT(
+      {
+        ::signal(SIGHUP, SIG_IGN);
+        remove_unfinished_at_signals();
+        OutputFile file(folder / "file");
+        ::raise(SIGHUP);
+        file.finish();
+        ::_exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+  EXPECT_TRUE(fs::exists(folder / "file"));
+}
+
+TEST(OutputFile, AChildOfAWriterRemovesNothing) {
+  const Folder folder;
+  EXPECT_EXIT(
+      {
+        ::signal(SIGTERM, SIG_DFL);
+        remove_unfinished_at_signals();
+        OutputFile file(folder / "file");
+        const pid_t child = ::fork();
+        if (child == 0) ::raise(SIGTERM);
+        ::waitpid(child, nullptr, 0);
+        file.finish();
+        ::_exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+  EXPECT_TRUE(fs::exists(folder / "file"));
 }
 
 TEST(OutputFile, KeepsTheModeOfTheFileThatItReplaces) {

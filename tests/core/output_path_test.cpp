@@ -32,10 +32,26 @@ TEST(OutputPath, IsWritableOrSaysWhyNot) {
   EXPECT_EQ(reason_not(folder / "file"), "");
   EXPECT_EQ(reason_not("/dev/null"), "");
   EXPECT_EQ(reason_not(folder.path()),
-            folder.path().string() + ": cannot be written: it is a directory");
-  EXPECT_THAT(reason_not(folder / "none" / "new"), testing::HasSubstr("No such file"));
+            folder.path().string() + ": cannot be written: it is a directory; name a file in it");
+  EXPECT_THAT(reason_not(folder / "none" / "new"),
+              testing::HasSubstr("No such file or directory; make its folder first"));
   EXPECT_THAT(reason_not(folder / "file" / "new"), testing::HasSubstr("Not a directory"));
   EXPECT_FALSE(fs::exists(folder / "new"));
+}
+
+TEST(OutputPath, TellsWhichOutputsAreOneFile) {
+  const Folder folder;
+  fs::create_directory(folder / "inner");
+  fs::create_symlink("new", folder / "link");
+  fs::create_symlink("inner", folder / "short");
+  std::ofstream(folder / "old") << "text";
+  EXPECT_TRUE(is_same_output(folder / "new", folder / "inner/../new"));
+  EXPECT_TRUE(is_same_output(folder / "new", folder / "link"));
+  EXPECT_TRUE(is_same_output(folder / "inner/new", folder / "short/new"));
+  EXPECT_TRUE(is_same_output(folder / "old", folder / "./old"));
+  EXPECT_FALSE(is_same_output(folder / "new", folder / "old"));
+  EXPECT_FALSE(is_same_output(folder / "new", folder / "inner/new"));
+  EXPECT_FALSE(is_same_output("/dev/null", "/dev/null"));
 }
 
 }  // namespace

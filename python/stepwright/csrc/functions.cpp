@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -19,6 +20,7 @@
 #include "stepwright/answers/traffic_answer.h"
 #include "stepwright/answers/tune_answer.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/named_file.h"
 #include "stepwright/core/output_file.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/run_keys.h"
@@ -30,25 +32,33 @@ namespace {
 
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
-/// A file that a function writes beside its answer. It asks for the place before the work starts.
+/// A file that a function writes beside its answer.
 class Output {
  public:
-  Output(std::string path, const answers::GivenFile& input) : path_(std::move(path)) {
-    if (wanted()) answers::check_output(path_, input.name);
-  }
+  Output(const Keywords& given, const std::string& argument)
+      : file_{argument, given.text(argument)} {}
 
-  [[nodiscard]] bool wanted() const { return !path_.empty(); }
+  [[nodiscard]] bool wanted() const { return !file_.path.empty(); }
+  [[nodiscard]] const NamedFile& file() const { return file_; }
 
   /// Writes a content, text or a function that writes to a stream, and says so.
   template <class Content>
   void write(std::string_view what, const Content& content, Reply& reply) const {
-    write_file(path_, content);
-    reply.messages.emplace_back("info", fmt::format("wrote {} to {}", what, path_));
+    write_file(file_.path, content);
+    reply.messages.emplace_back("info", fmt::format("wrote {} to {}", what, file_.path));
   }
 
  private:
-  std::string path_;
+  NamedFile file_;
 };
+
+/// Asks for the places of all outputs of a function before the work starts.
+void check_outputs(std::initializer_list<Output> outputs, const NamedFile& input) {
+  std::vector<NamedFile> files;
+  for (const Output& output : outputs) files.push_back(output.file());
+  for (const NamedFile& file : files) check_output(file);
+  check_distinct(files, {&input, 1});
+}
 
 [[noreturn]] void fail_run(const std::string& message) {
   throw Error(ErrorKind::kRuntime, message);
@@ -58,8 +68,8 @@ void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply&
   const answers::GivenFile& file = given.file("job");
   plan::Job job = answers::read_job(file, given.one_of("framework", plan::framework_words()));
   given.reserve().apply(job);
-  const Output output(given.text("output"), file);
-  const Output report(given.text("report"), file);
+  const Output output(given, "output"), report(given, "report");
+  check_outputs({output, report}, {"job", file.name});
   answers::TuneRequest request{
       .name = file.name,
       .options = {.threads = given.threads(), .exhaustive = given.has("exhaustive")},
@@ -100,9 +110,8 @@ void advise_function(const Keywords& given, const tune::TellProgress& tell, Repl
 
 void predict_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
   const answers::GivenFile& file = given.file("plan");
-  const Output trace(given.text("trace"), file);
-  const Output program(given.text("program"), file);
-  const Output report(given.text("report"), file);
+  const Output trace(given, "trace"), program(given, "program"), report(given, "report");
+  check_outputs({trace, program, report}, {"plan", file.name});
   const answers::PredictionAnswer answer =
       answers::answer_prediction(answers::read_plan(file), {.name = file.name,
                                                             .changes = given.texts("set"),
@@ -154,7 +163,8 @@ void phases_function(const Keywords& given, const tune::TellProgress& tell, Repl
 
 void traffic_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
   const answers::GivenFile& file = given.file("plan");
-  const Output matrix(given.text("matrix"), file);
+  const Output matrix(given, "matrix");
+  check_outputs({matrix}, {"plan", file.name});
   const answers::TrafficAnswer answer = answers::answer_traffic(
       answers::read_plan(file), {.name = file.name,
                                  .changes = given.texts("set"),
@@ -179,7 +189,8 @@ void memory_function(const Keywords& given, const tune::TellProgress&, Reply& re
 
 void compare_function(const Keywords& given, const tune::TellProgress&, Reply& reply) {
   const answers::GivenFile& file = given.file("plan");
-  const Output report(given.text("report"), file);
+  const Output report(given, "report");
+  check_outputs({report}, {"plan", file.name});
   const answers::ComparisonAnswer answer =
       answers::answer_comparison(answers::read_settled_plan(file), given.texts("log"));
   if (report.wanted()) report.write("the report", answers::comparison_report(answer), reply);

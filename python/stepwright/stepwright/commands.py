@@ -679,31 +679,30 @@ def check(
     """
     call = _CommandLine("check", captures=True) if capture else _Given()
     words = call.configurations(configurations)
-    if gpus is None and nodes is None:
-        gpus = ranks_of(configurations, cluster)
-    if capture:
-        call.options(
-            capture=True,
-            gpus_per_node=gpus_per_node,
-            only_launchers=only_launchers,
-            timeout=timeout,
-        )
-    one = isinstance(logs, (str, os.PathLike))
-    call.options(
+    options = _reading_options(
+        configurations,
+        source=source,
         model=model,
         cluster=cluster,
         batch=batch,
         nodes=nodes,
         gpus=gpus,
-        set=_assignments(set),
+        set=set,
         function=function,
         command=command,
+        capture=capture,
+        gpus_per_node=gpus_per_node,
+        only_launchers=only_launchers,
+        timeout=timeout,
         strict=strict,
+    )
+    one = isinstance(logs, (str, os.PathLike))
+    call.options(
         gain=gain,
         log=[logs] if one else logs and list(logs),
         memory_confidence=memory_confidence,
         memory_reserve=memory_reserve,
-        **{"from": source},
+        **options,
     )
     if isinstance(call, _CommandLine):
         call.arguments += ["--", *words]
@@ -760,6 +759,31 @@ def export(
         chunks=chunks,
     )
     return call.answer()
+
+
+def _reading_options(
+    configurations: Iterable[Any],
+    *,
+    source: str | None,
+    cluster: str | None,
+    nodes: int | None,
+    gpus: int | None,
+    set: Mapping[str, Any] | None,
+    capture: bool,
+    **others: Any,
+) -> dict[str, Any]:
+    """The options by which `check` and `import_` read configurations, as the command names them.
+
+    Raises:
+        InputError: An option of a capture is given, and nothing is captured.
+    """
+    for name in ("gpus_per_node", "only_launchers", "timeout"):
+        if others[name] and not capture:
+            raise InputError(f"{name}: goes with capture")
+    if nodes is None and gpus is None:
+        gpus = ranks_of(configurations, cluster)
+    named = {"from": source, "cluster": cluster, "nodes": nodes, "gpus": gpus, "capture": capture}
+    return others | named | {"set": _assignments(set)}
 
 
 def _assignments(changes: Mapping[str, Any] | None) -> list[str]:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .answers import ImportedPlan
-from .commands import PlanLike, _assignments, _CommandLine
-from .configurations import ranks_of
+from .commands import PlanLike, _CommandLine, _reading_options
 
 
 def import_(
@@ -39,13 +38,15 @@ def import_(
     """
     call = _CommandLine("import", captures=capture)
     words = call.configurations(configurations)
-    call.options(
+    options = _reading_options(
+        configurations,
+        source=source,
         model=model,
         cluster=cluster,
         batch=batch,
         nodes=nodes,
-        gpus=ranks_of(configurations, cluster) if nodes is None and gpus is None else gpus,
-        set=_assignments(set),
+        gpus=gpus,
+        set=set,
         function=function,
         command=command,
         capture=capture,
@@ -53,7 +54,7 @@ def import_(
         only_launchers=only_launchers,
         timeout=timeout,
         strict=strict,
-        **{"from": source},
     )
+    call.options(**options)
     call.arguments += ["--", *words]
     return ImportedPlan.from_text(call.answer())

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "stepwright/core/count.h"
 #include "stepwright/core/divide_up.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
@@ -28,11 +29,22 @@ GivenBatch read_batch_mapping(const std::string& text) {
   node.allow_only({"sequences", "length", "lengths", "packing"});
   GivenBatch batch;
   if (const auto given = node.find("sequences")) {
-    batch.sequences = given->integer(1, plan::kMostElements);
+    batch.sequences = read_count(*given, 1, plan::kMostElements);
   }
-  if (const auto given = node.find("length")) batch.length = given->integer(1, plan::kMostElements);
+  if (const auto given = node.find("length")) {
+    batch.length = read_count(*given, 1, plan::kMostElements);
+  }
   if (node.find("lengths") || node.find("packing")) batch.documents = std::move(document);
   return batch;
+}
+
+/// A count in digits, also as `4k`; nullopt: it is none.
+std::optional<std::int64_t> typed_count(std::string_view word) {
+  const bool letter = !word.empty() && std::string_view("kKM").find(word.back()) != word.npos;
+  if (!letter) return launch_scripts::number_in_digits(word);
+  const IntegerReading read = read_count(word);
+  if (read.status != IntegerReading::Status::kGood) return std::nullopt;
+  return read.value;
 }
 
 /// Sequences into which a step's documents are packed, in whole micro-batches of all ranks.
@@ -55,9 +67,9 @@ GivenBatch read_given_batch(const std::string& text) {
   if (text.front() == '{') return read_batch_mapping(text);
   const std::size_t cross = text.find_first_of("x,");
   GivenBatch batch;
-  batch.sequences = launch_scripts::number_in_digits(std::string_view(text).substr(0, cross));
+  batch.sequences = typed_count(std::string_view(text).substr(0, cross));
   if (cross != std::string::npos)
-    batch.length = launch_scripts::number_in_digits(std::string_view(text).substr(cross + 1));
+    batch.length = typed_count(std::string_view(text).substr(cross + 1));
   const bool whole = batch.sequences && (cross == std::string::npos || batch.length);
   if (!whole) fail_batch(text);
   for (const auto& value : {batch.sequences, batch.length}) {

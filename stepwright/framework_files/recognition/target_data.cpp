@@ -35,9 +35,12 @@ Evidence read_evidence(Node node) {
   return {.repository = node.get("by_source").text()};
 }
 
+constexpr std::string_view kNewest = "newest";  // Release of an ending.
+
 TargetData read_target_data(Node node) {
   node.allow_only({"word", "framework", "variant", "about", "checked", "assumes", "evidence",
-                   "order", "sets_environment", "python_files", "large_logs", "marks", "starts"});
+                   "order", "sets_environment", "python_files", "functions", "endings",
+                   "large_logs", "marks", "starts"});
   TargetData target{.word = node.get("word").text(),
                     .framework = text_below(node, "framework"),
                     .variant = text_below(node, "variant"),
@@ -47,7 +50,13 @@ TargetData read_target_data(Node node) {
                     .evidence = read_evidence(node.get("evidence")),
                     .sets_environment = flag_below(node, "sets_environment"),
                     .python_files = flag_below(node, "python_files"),
+                    .functions = flag_below(node, "functions"),
                     .large_logs = text_below(node, "large_logs")};
+  if (const auto endings = node.find("endings")) {
+    for (const auto& [ending, release] : endings->members()) {
+      target.endings.emplace_back(ending, release.text() == kNewest ? "" : release.text());
+    }
+  }
   if (const auto order = node.find("order")) target.order = static_cast<int>(order->integer(0, 9));
   const auto marks = node.find("marks");
   for (std::size_t i = 0; marks && i < marks->size(); ++i) {

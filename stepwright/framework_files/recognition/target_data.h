@@ -32,6 +32,10 @@ struct TargetData {
   int order = 0;                  ///< Targets of a lower order are asked first whose a command is.
   bool sets_environment = false;  ///< Its file is a script that sets variables.
   bool python_files = false;      ///< Its own files are Python.
+  bool functions = false;         ///< Functions of these make configurations (`Given::function`).
+  /// Endings of the names of its written files, oldest form first, each with the last release that
+  /// reads it; empty: the newest does.
+  std::vector<std::pair<std::string, std::string>> endings;
   std::string large_logs;         ///< Whose logs of up to 64 MiB are read; empty: none.
   std::vector<FileMark> marks;    ///< Its files have one of these.
   std::vector<StartMark> starts;  ///< Commands that start it have one of these.

@@ -312,8 +312,8 @@ bool ShellReader::decide(const Condition& condition, const ShellStatus& status, 
 
 std::size_t ShellReader::way(OpenChoice open) {
   open.file = expansion_.file();
-  budget_.word(open.condition, place(open.line));
-  for (const std::string& one : open.open) budget_.word(one, place(open.line));
+  budget_.condition(open.condition, place(open.line));
+  for (const std::string& one : open.open) budget_.condition(one, place(open.line));
   const std::string key = fmt::format("{}:{:06}:{}", open.file, open.line, open.condition);
   const auto given = given_.ways.find(key);
   if (given != given_.ways.end() && given->second < open.ways.size()) open.taken = given->second;

@@ -35,6 +35,13 @@ void ShellBudget::word(std::string_view text, ShellPlace place) {
   if (bytes_ > kMostShellBytes) fail(place, "what variables hold grows beyond 16 MiB");
 }
 
+void ShellBudget::condition(std::string_view text, ShellPlace place) {
+  bytes_ += text.size();
+  if (bytes_ > kMostShellBytes) {
+    fail(place, "commands behind && and || whose conditions only a run decides: more than 16 MiB");
+  }
+}
+
 void ShellBudget::work(std::size_t characters, ShellPlace place) {
   work_ += characters;
   if (work_ > kMostWork) fail(place, "its variables take too long to work with");

@@ -30,6 +30,8 @@ class ShellBudget {
   void step(ShellPlace place);
   /// A word that was made.
   void word(std::string_view text, ShellPlace place);
+  /// The text of a condition that the script leaves open.
+  void condition(std::string_view text, ShellPlace place);
   /// Characters that are compared or copied.
   void work(std::size_t characters, ShellPlace place);
   /// What was done so far, in about steps.

@@ -8,8 +8,11 @@
 #include <optional>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/core/count.h"
+#include "stepwright/core/format.h"
 #include "stepwright/core/name.h"
 #include "stepwright/core/quantity.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
@@ -19,6 +22,7 @@
 #include "stepwright/plan/files/read_method.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright::plan {
 namespace {
@@ -38,11 +42,26 @@ void read_packed(Node parent) {
 
 /// Of a batch that is said in tokens.
 std::int64_t sequences_of(Node tokens, std::int64_t length) {
-  const std::int64_t count = tokens.integer(1, kMostElements);
-  if (count % length != 0) {
-    tokens.fail(fmt::format("must be a multiple of the length {}", length));
-  }
-  return count / length;
+  const std::int64_t count = read_count(tokens, 1, kMostElements);
+  if (count % length == 0) return count / length;
+  const std::int64_t below = count / length * length;
+  tokens.fail(fmt::format("must be a multiple of the length {}; the nearest are {}{}", length,
+                          below > 0 ? fmt::format("{} and ", below) : "", below + length));
+}
+
+/// Adds a note where a count was typed with a letter.
+void tell_count(std::string_view key, Node node, std::int64_t count, Job& job) {
+  if (!node.is_scalar() || node.is_number()) return;
+  job.notes.push_back(
+      fmt::format("batch.{}: {} is read as {}.", key, printable(node.text()), format_count(count)));
+}
+
+/// A count of the batch, also as `4k`.
+std::int64_t read_batch_count(Node batch, std::string_view key, Job& job) {
+  const Node node = batch.get(key);
+  const std::int64_t count = read_count(node, 1, kMostElements);
+  tell_count(key, node, count, job);
+  return count;
 }
 
 /// How many a sequence has in the mean, and of how many patches.
@@ -72,12 +91,21 @@ void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
     tokens->fail("beside sequences: one of the two says how large the batch is");
   }
   require_keys(node, {tokens ? "tokens" : "sequences", "length"});
-  if (!tokens) job.sequences = node.get("sequences").integer(1, kMostElements);
-  job.length = node.get("length").integer(1, kMostElements);
+  if (!tokens) job.sequences = read_batch_count(node, "sequences", job);
+  job.length = read_batch_count(node, "length", job);
   if (tokens) job.sequences = sequences_of(*tokens, job.length);
+  if (tokens) tell_count("tokens", *tokens, job.sequences * job.length, job);
   read_packed(node);
   if (const auto images = node.find("images")) read_images(*images, job);
   job.documents = read_document_batch(node, job.length, directory);
+}
+
+/// Empty: the newest.
+std::string read_release(Node node) {
+  std::string release = read_name(node);
+  const std::string fault = release.empty() ? "" : fault_of_release(release);
+  if (!fault.empty()) node.fail(fault);
+  return release;
 }
 
 Framework read_framework(Node node) {
@@ -93,7 +121,7 @@ Framework read_framework(Node node) {
     fail_unknown_word(name, known);
   }
   const auto version = mapping ? node.find("version") : std::nullopt;
-  if (version) framework.version = read_name(*version);
+  if (version) framework.version = read_release(*version);
   const auto variant = mapping ? node.find("variant") : std::nullopt;
   if (!variant || variant->text().empty()) return framework;
   const std::vector<std::string_view> variants = variant_names(framework.name);

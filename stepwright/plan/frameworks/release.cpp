@@ -1,7 +1,13 @@
 #include "stepwright/plan/frameworks/release.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::plan {
 
@@ -18,6 +24,14 @@ std::vector<int> release_numbers(std::string_view release) {
     at = end + 1;
   }
   return numbers;
+}
+
+std::string fault_of_release(std::string_view release) {
+  static constexpr std::string_view kNewest[] = {"main", "master", "dev", "nightly", "latest"};
+  if (!release_numbers(release).empty()) return "";
+  if (std::ranges::find(kNewest, release) != std::end(kNewest)) return "";
+  return fmt::format("must be a release, as 0.12 or core_v0.12.1, or one of {}; it is '{}'",
+                     list_of(kNewest), printable(release));
 }
 
 bool comes_before(std::string_view release, std::string_view other) {

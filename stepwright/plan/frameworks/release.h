@@ -9,6 +9,10 @@ namespace stepwright::plan {
 /// The numbers of a release: 0, 12 and 1 of "core_v0.12.1"; none of a text without any.
 std::vector<int> release_numbers(std::string_view release);
 
+/// Why a text names no release: it has neither a number nor is a word for the newest (`main`).
+/// Empty: it names one.
+std::string fault_of_release(std::string_view release);
+
 /// Whether a release comes before another by their numbers; one without numbers is the newest.
 bool comes_before(std::string_view release, std::string_view other);
 

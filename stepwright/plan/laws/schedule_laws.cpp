@@ -264,8 +264,13 @@ bool batch_cut(const Job& job, const Plan& plan) {
 }
 
 std::string batch_values(const Job& job, const Plan& plan) {
-  return fmt::format("{} sequences are not a multiple of data {} x micro_batch {}", job.sequences,
-                     plan.parallel.data, plan.micro_batch);
+  const std::int64_t pass = plan.parallel.data * plan.micro_batch;
+  const std::int64_t below = job.sequences / pass * pass;
+  return fmt::format(
+      "{} sequences are not a multiple of data {} x micro_batch {}; the nearest that "
+      "are: {}{}",
+      job.sequences, plan.parallel.data, plan.micro_batch,
+      below > 0 ? fmt::format("{} and ", below) : "", below + pass);
 }
 
 void repair_batch(Repairs& repairs) {

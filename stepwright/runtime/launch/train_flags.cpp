@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -118,18 +119,21 @@ void add_argument(std::vector<std::string>& words, const char* flag, Number valu
   words.insert(words.end(), {flag, fmt::format("{}", value)});
 }
 
-/// A held run has no values: nothing to read, learn or keep.
+/// Options that a held run has no use for: it has no values to read, learn or keep.
+constexpr std::string_view kComputing[] = {
+    "--data",         "--data-format",   "--seed",   "--weights",    "--gradients", "--logits",
+    "--weights-from", "--adapters-from", "--pace",   "--checkpoint", "--resume",    "--skip-nan",
+    "--lr",           "--min-lr",        "--warmup", "--decay",      "--beta1",     "--beta2",
+    "--epsilon",      "--weight-decay",  "--clip"};
+
 void check_held(const TrainOptions& o) {
-  const std::pair<std::string_view, bool> given[] = {{"--data", !o.data.empty()},
-                                                     {"--weights", !o.weights.empty()},
-                                                     {"--gradients", !o.gradients.empty()},
-                                                     {"--checkpoint", !o.checkpoint.empty()},
-                                                     {"--resume", o.resume},
-                                                     {"--skip-nan", o.skip_nan},
-                                                     {"--pace", o.pace != 1}};
-  for (const auto& [option, is_given] : given) {
-    if (is_given)
-      fail_input(fmt::format("{}: does not go with --hold, which computes nothing", option));
+  const TrainOptions usual;
+  for (const TrainFlag& flag : kFlags) {
+    const bool computing = std::ranges::find(kComputing, flag.name) != std::end(kComputing);
+    const bool given = std::visit([&](auto value) { return o.*value != usual.*value; }, flag.value);
+    if (computing && given) {
+      fail_input(fmt::format("{}: does not go with --hold, which computes nothing", flag.name));
+    }
   }
 }
 
@@ -162,6 +166,8 @@ void check(const TrainOptions& o) {
        "goes with --weights-from");
   const bool known = o.decay == "constant" || o.decay == "linear" || o.decay == "cosine";
   need(known, "--decay", fmt::format("'{}' is none of constant, linear, cosine", o.decay));
+  need(o.decay != "constant" || o.least_learning_rate == 0, "--min-lr",
+       "goes with --decay linear or cosine");
 }
 
 void check_for_plan(const TrainOptions& o, const plan::PlannedJob& planned) {
@@ -175,10 +181,12 @@ void check_for_plan(const TrainOptions& o, const plan::PlannedJob& planned) {
   }
 }
 
-std::vector<std::string> files_to_write(const TrainOptions& o) {
-  std::vector<std::string> files = {o.ledger,  o.metrics, o.weights, o.gradients,
-                                    o.summary, o.memory,  o.logits};
-  std::erase(files, "");
+std::vector<NamedFile> files_to_write(const TrainOptions& o) {
+  std::vector<NamedFile> files = {{"--ledger", o.ledger},   {"--metrics", o.metrics},
+                                  {"--weights", o.weights}, {"--gradients", o.gradients},
+                                  {"--summary", o.summary}, {"--memory", o.memory},
+                                  {"--logits", o.logits}};
+  std::erase_if(files, [](const NamedFile& file) { return file.path.empty(); });
   return files;
 }
 

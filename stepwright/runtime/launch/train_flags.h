@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/core/named_file.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/runtime/train_options.h"
 
@@ -23,7 +24,7 @@ void check(const TrainOptions& options);
 void check_for_plan(const TrainOptions& options, const plan::PlannedJob& planned);
 
 /// The files that a training writes besides its checkpoints.
-std::vector<std::string> files_to_write(const TrainOptions& options);
+std::vector<NamedFile> files_to_write(const TrainOptions& options);
 
 /// The arguments that give a rank these options.
 std::vector<std::string> train_arguments(const TrainOptions& options);

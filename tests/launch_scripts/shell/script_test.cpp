@@ -281,6 +281,10 @@ TEST(ShellScript, DoesNotGrowWithoutBound) {
   text = "A=12345678\n";
   for (int i = 0; i < 100; ++i) text += "A=$A$A\n";
   EXPECT_THAT(script_refusal(text), HasSubstr("grows beyond 16 MiB"));
+  text.clear();
+  for (int i = 0; i < 10'000; ++i) text += "foo && ";
+  EXPECT_THAT(script_refusal(text + "A=1"),
+              HasSubstr("conditions only a run decides: more than 16 MiB"));
   EXPECT_THAT(script_refusal("while [ 1 = 1 ]; do A=1; done"), HasSubstr("more than 100000 "));
   EXPECT_EQ(script_refusal("while true; do sleep 1; done"), "");
   EXPECT_THAT(script_refusal("f() { f; }\nf"), HasSubstr("deep"));

@@ -1,0 +1,56 @@
+#include "stepwright/cli/file_option.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/named_file.h"
+
+namespace stepwright::cli {
+namespace {
+
+constexpr const char* kReads = "reads";
+constexpr const char* kWrites = "writes";
+constexpr const char* kWritesFile = "writes a file";
+
+/// A mark is a validator that takes every value.
+CLI::Option* marked(CLI::Option* option, const char* mark) {
+  return option->check(CLI::Validator([](std::string&) { return std::string(); }, "", mark));
+}
+
+bool has_mark(CLI::Option& option, const char* mark) try {
+  return option.get_validator(mark) != nullptr;
+} catch (const CLI::OptionNotFound&) {
+  return false;
+}
+
+/// The files that options with a mark name.
+std::vector<NamedFile> marked_files(CLI::App& command, const char* mark) {
+  std::vector<NamedFile> files;
+  for (CLI::Option* option : command.get_options()) {
+    if (!has_mark(*option, mark)) continue;
+    for (const std::string& path : option->results()) files.push_back({option->get_name(), path});
+  }
+  return files;
+}
+
+}  // namespace
+
+CLI::Option* writes(CLI::Option* option, Output output) {
+  if (output == Output::kFile) marked(option, kWritesFile);
+  return marked(option, kWrites);
+}
+
+CLI::Option* reads(CLI::Option* option) { return marked(option, kReads); }
+
+void check_files(CLI::App& command) {
+  for (const NamedFile& file : marked_files(command, kWritesFile)) {
+    check_output(file);
+  }
+  std::vector<NamedFile> inputs = marked_files(command, kReads);
+  inputs.push_back({"standard output", "/dev/stdout"});
+  check_distinct(marked_files(command, kWrites), inputs);
+  for (CLI::App* inner : command.get_subcommands()) check_files(*inner);
+}
+
+}  // namespace stepwright::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace stepwright::cli {
+
+/// What an option's output can be.
+enum class Output : std::uint8_t {
+  kFile,      ///< A file, which is asked about before the work starts.
+  kAnything,  ///< A file or folder; the command asks whether it can be written.
+};
+
+/// Marks an option whose value names an output of the command, or a file that it reads. Returns
+/// the option.
+CLI::Option* writes(CLI::Option* option, Output output = Output::kFile);
+CLI::Option* reads(CLI::Option* option);
+
+/// Asks, before a command that was parsed starts its work, whether its outputs can be written, each
+/// into a file of its own that is no input. Fails as `check_distinct` and `check_output` of
+/// `answers`; standard output counts as an input.
+void check_files(CLI::App& command);
+
+}  // namespace stepwright::cli

@@ -1,0 +1,43 @@
+#include "stepwright/core/count.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/utf8.h"
+
+namespace stepwright {
+namespace {
+
+/// How many a letter at the end of a count stands for; 1: none does.
+std::int64_t factor_of(std::string_view word) {
+  constexpr std::int64_t kKibi = 1024;
+  if (word.ends_with('k') || word.ends_with('K')) return kKibi;
+  return word.ends_with('M') ? kKibi * kKibi : 1;
+}
+
+}  // namespace
+
+IntegerReading read_count(std::string_view word) {
+  const std::int64_t factor = factor_of(word);
+  if (factor == 1) return read_integer(word);
+  IntegerReading read = read_integer(word.substr(0, word.size() - 1));
+  const bool good = read.status == IntegerReading::Status::kGood;
+  if (good && __builtin_mul_overflow(read.value, factor, &read.value)) {
+    read.status = IntegerReading::Status::kTooLarge;
+  }
+  return read;
+}
+
+std::int64_t read_count(Node node, std::int64_t low, std::int64_t high) {
+  if (!node.is_scalar() || node.is_number()) return node.integer(low, high);
+  const std::string word = node.text();
+  const IntegerReading read = read_count(word);
+  if (factor_of(word) == 1 || read.status == IntegerReading::Status::kNotANumber) {
+    return node.integer(low, high);
+  }
+  const bool good = read.status == IntegerReading::Status::kGood;
+  if (good && read.value >= low && read.value <= high) return read.value;
+  node.fail(fmt::format("must be an integer from {} to {}; it is '{}' (k: 1,024; M: 1,048,576)",
+                        low, high, printable(word)));
+}
+
+}  // namespace stepwright

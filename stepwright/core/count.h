@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/scalar.h"
+
+namespace stepwright {
+
+/// Reads the size of a batch or a sequence: an integer, also as people type powers of two: `4k` is
+/// 4,096, `128K` 131,072, `4M` 4,194,304 (k: 1,024; M: 1,048,576). Not for tokens to train on,
+/// whose K, M, B and T are powers of ten (`Quantity::kTokens`).
+IntegerReading read_count(std::string_view word);
+
+/// The same of a value of a file. Fails as `Node::integer`.
+std::int64_t read_count(Node node, std::int64_t low, std::int64_t high);
+
+}  // namespace stepwright

@@ -1,0 +1,48 @@
+#include "stepwright/core/unfinished_path.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace stepwright {
+namespace {
+
+constexpr std::size_t kLongestUnfinished = 4096;  // Bytes with the zero, as of Linux.
+
+enum class Slot : std::uint8_t { kFree, kClaimed, kFull };
+
+/// What a handler of signals can read: no lock, no memory to ask for.
+struct Entry {
+  std::atomic<Slot> state = Slot::kFree;
+  std::array<char, kLongestUnfinished> path{};
+};
+static_assert(std::atomic<Slot>::is_always_lock_free);
+
+std::array<Entry, kMostUnfinished> table;
+
+}  // namespace
+
+UnfinishedPath::UnfinishedPath(const std::filesystem::path& path) {
+  const std::string& name = path.native();
+  if (name.size() >= kLongestUnfinished) return;
+  for (std::size_t slot = 0; slot < table.size(); ++slot) {
+    Slot expected = Slot::kFree;
+    if (!table[slot].state.compare_exchange_strong(expected, Slot::kClaimed)) continue;
+    std::memcpy(table[slot].path.data(), name.c_str(), name.size() + 1);
+    table[slot].state = Slot::kFull;
+    slot_ = slot;
+    return;
+  }
+}
+
+UnfinishedPath::~UnfinishedPath() {
+  if (slot_ < kMostUnfinished) table[slot_].state = Slot::kFree;
+}
+
+const char* unfinished_path(std::size_t slot) {
+  return table[slot].state == Slot::kFull ? table[slot].path.data() : nullptr;
+}
+
+}  // namespace stepwright

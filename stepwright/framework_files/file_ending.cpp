@@ -1,0 +1,58 @@
+#include "stepwright/framework_files/file_ending.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/plan/frameworks/release.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using Ending = std::pair<std::string, std::string>;
+
+/// The ending of a name as targets say it, without its dot.
+std::string ending_of(const std::filesystem::path& file) {
+  static constexpr std::pair<std::string_view, std::string_view> kSame[] = {
+      {"yml", "yaml"}, {"bash", "sh"}, {"sbatch", "sh"}, {"slurm", "sh"}};
+  const std::string extension = file.extension().string();
+  const std::string ending = extension.empty() ? "" : extension.substr(1);
+  for (const auto& [other, same] : kSame) {
+    if (ending == other) return std::string(same);
+  }
+  return ending;
+}
+
+/// True if an ending says a language in which files of some target are written.
+bool says_language(const std::string& ending) {
+  return std::ranges::any_of(target_data(), [&](const TargetData& target) {
+    return std::ranges::find(target.endings, ending, &Ending::first) != target.endings.end();
+  });
+}
+
+}  // namespace
+
+std::string release_of_ending(std::string_view target, const std::filesystem::path& file) {
+  const std::vector<Ending>& endings = target_data(target).endings;
+  const auto found = std::ranges::find(endings, ending_of(file), &Ending::first);
+  return found == endings.end() ? "" : found->second;
+}
+
+std::string other_ending(std::string_view target, std::string_view release,
+                         const std::filesystem::path& file) {
+  const std::vector<Ending>& endings = target_data(target).endings;
+  if (endings.empty() || !says_language(ending_of(file))) return "";
+  const bool newest = plan::release_numbers(release).empty();
+  const auto own = std::ranges::find_if(endings, [&](const Ending& one) {
+    return one.second.empty() || (!newest && !plan::comes_before(one.second, release));
+  });
+  if (own == endings.end()) return "";
+  if (own->first == ending_of(file)) return "";
+  return fmt::format("What is written for {} is a file that ends in .{}, and {} does not.", target,
+                     own->first, printable(file.string()));
+}
+
+}  // namespace stepwright::framework_files
