@@ -8,6 +8,7 @@
 #include "stepwright/core/dtype.h"
 #include "stepwright/validate/rows/metric.h"
 #include "stepwright/validate/rows/row_plan.h"
+#include "stepwright/validate/rows/run_row.h"
 
 namespace stepwright::learn {
 namespace {
@@ -92,6 +93,7 @@ std::variant<std::pair<OwnRun, plan::PlannedJob>, validate::Skipped> own_run(con
 }  // namespace
 
 OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of) {
+  table.refuse_misspelt(validate::run_columns());
   OwnRuns all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
   for (const CsvRow& cells : table.rows) {
     auto made = own_run(table, cells, of);
