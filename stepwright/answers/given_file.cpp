@@ -20,45 +20,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names the kind of a file that holds no document, by its first bytes, and says what to do with
-/// it. Empty: the file may hold a document.
-std::string other_kind(const std::string& start, const std::string& name) {
-  static constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-      {"%PDF", "a PDF"},
-      {"\x89PNG", "a picture"},
-      {"\xFF\xD8\xFF", "a picture"},
-      {"PK\x03\x04", "an archive"},
-      {"\x1F\x8B", "compressed"},
-      {"\x7F"
-       "ELF",
-       "a program"}};
-  for (const auto& [begin, kind] : kKinds) {
-    if (start.starts_with(begin))
-      return fmt::format("is {}; jobs and plans are YAML or JSON", kind);
-  }
-  if (!launch_scripts::is_shell_script({name, start})) return "";
-  return fmt::format(
-      "is a launch script: `stepwright import {0}` makes a plan of it, `stepwright check {0}` says "
-      "whether it starts",
-      quoted_for_shell(name));
-}
-
-/// Fails where a file is of a kind that holds no document.
-void refuse_other_kind(const std::string& name) {
+/// Fails where a file is a launch script, which is no document, and says what to do with it.
+void refuse_script(const std::string& name) {
   constexpr std::size_t kStart = 4096;
-  const std::string kind = other_kind(start_if_plain(name, kStart).value_or(""), name);
-  if (!kind.empty()) fail_input(fmt::format("{}: {}", name, kind), {.file = name});
+  const std::string start = start_if_plain(name, kStart).value_or("");
+  if (!launch_scripts::is_shell_script({name, start})) return;
+  fail_input(fmt::format("{0}: is a launch script: `stepwright import {1}` makes a plan of it, "
+                         "`stepwright check {1}` says whether it starts",
+                         name, quoted_for_shell(name)),
+             {.file = name});
 }
 
 Document loaded(const std::string& name) try { return Document::load(name); } catch (const Error&) {
-  refuse_other_kind(name);
+  refuse_script(name);
   throw;
 }
 
 Document document_of(const GivenFile& file) {
   if (file.text) return Document::parse(*file.text, file.name);
   Document document = loaded(file.name);
-  if (!document.root().is_mapping()) refuse_other_kind(file.name);
+  if (!document.root().is_mapping()) refuse_script(file.name);
   return document;
 }
 

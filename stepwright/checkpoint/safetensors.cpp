@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "stepwright/checkpoint/plain_name.h"
+#include "stepwright/core/assembler.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 
@@ -134,7 +135,14 @@ nlohmann::json read_header(std::span<const std::byte> file, const std::filesyste
                              length, file.size(), kLongestHeader));
   }
   const auto* text = reinterpret_cast<const char*>(file.data()) + kPrefix;
-  auto header = nlohmann::json::parse(text, text + length, nullptr, false);
+  std::size_t values = 0;
+  const auto within = [&](int, nlohmann::json::parse_event_t, const nlohmann::json&) {
+    return ++values <= kMostValues;  // what is beyond takes no memory
+  };
+  auto header = nlohmann::json::parse(text, text + length, within, false);
+  if (values > kMostValues) {
+    refuse(path, fmt::format("the header has more than {} values", kMostValues));
+  }
   if (!header.is_object()) refuse(path, "the header is no JSON mapping");
   return header;
 }

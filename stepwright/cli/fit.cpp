@@ -11,6 +11,7 @@
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/named_file.h"
 #include "stepwright/fit/samples/collective_sample.h"
+#include "stepwright/fit/samples/operator_sample.h"
 #include "stepwright/fit/samples/own_sample.h"
 #include "stepwright/logs/readers/kineto.h"
 #include "stepwright/logs/readers/nccl_tests_text.h"
@@ -22,9 +23,15 @@ namespace {
 SampleFile load_samples(const std::string& path) {
   logs::ByteSource bytes{std::filesystem::path(path)};
   if (logs::is_kineto_trace(bytes)) return logs::read_kineto_trace(bytes);
-  if (!logs::is_nccl_tests_text(bytes.beginning())) return load_csv(path);
-  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-  return logs::read_nccl_tests_text(bytes.rest(kMostBytes), path);
+  if (logs::is_nccl_tests_text(bytes.beginning())) {
+    constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+    return logs::read_nccl_tests_text(bytes.rest(kMostBytes), path);
+  }
+  CsvTable table = load_csv(path);
+  if (!fit::holds_collectives(table) && !fit::has_operator_samples(table)) {
+    fit::refuse_misspelt_own(table);
+  }
+  return table;
 }
 
 /// A trace has both kinds of samples: those of its collectives are meant when a machine is named.

@@ -12,8 +12,9 @@ namespace stepwright {
 /// Levels of nesting that a document may have.
 inline constexpr std::size_t kDeepestNesting = 100;
 
-/// Values and keys that a document may have, so that a hostile file cannot take all memory.
-inline constexpr std::size_t kMostValues = 8'000'000;
+/// Values and keys that a document may have. Each takes about 100 bytes of memory, and twice that
+/// while its list grows.
+inline constexpr std::size_t kMostValues = 2'000'000;
 
 /// Bytes that what anchors name and aliases repeat may have in memory, so that short text is not
 /// a large document.

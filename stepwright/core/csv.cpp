@@ -3,16 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/nearest.h"
+#include "stepwright/core/text_check.h"
 #include "stepwright/core/utf8.h"
 
 namespace stepwright {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
+constexpr std::size_t kMostColumns = 4096;
+/// Each cell takes up to 100 bytes of memory beside its text.
+constexpr std::size_t kMostCells = 4'000'000;
 
 /// Walks a text record by record.
 class CsvReader {
@@ -29,6 +35,10 @@ class CsvReader {
     if (at_ >= text_.size()) return std::nullopt;
     CsvRow row{.line = line_, .cells = {}};
     while (true) {
+      if (row.cells.size() == kMostColumns) {
+        fail(row.line, fmt::format("more than {} columns", kMostColumns));
+      }
+      if (++cells_ > kMostCells) fail(line_, fmt::format("more than {} cells", kMostCells));
       row.cells.push_back(cell());
       if (at_ >= text_.size() || end_of_line()) return row;
       ++at_;  // the comma
@@ -53,10 +63,7 @@ class CsvReader {
   std::string cell() {
     if (at_ < text_.size() && text_[at_] == '"') return quoted_cell();
     const std::size_t begin = at_;
-    for (; !cell_ends(); ++at_) {
-      if (text_[at_] == '\r')
-        fail(line_, "a carriage return (CR) inside; lines end with LF or CR LF");
-    }
+    while (!cell_ends()) ++at_;
     return std::string(text_.substr(begin, at_ - begin));
   }
 
@@ -88,17 +95,21 @@ class CsvReader {
   std::string_view name_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;
+  std::size_t cells_ = 0;
 };
 
-/// No cell has a NUL byte: such a file is no text, or text of two bytes a character.
-void refuse_nul(std::string_view text, const std::string& name) {
-  const std::size_t nul = text.find('\0');
-  if (nul == std::string_view::npos) return;
-  const auto line = 1 + std::ranges::count(text.substr(0, nul), '\n');
-  fail_input(fmt::format("{}:{}: a NUL byte; a table is text in UTF-8", name, line));
+std::string without_blanks(const std::string& title) {
+  const std::size_t first = title.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return title.substr(first, title.find_last_not_of(" \t") - first + 1);
 }
 
 void check_header(const CsvTable& table) {
+  const std::string& first = table.header.front();
+  if (table.header.size() == 1 && first.find_first_of(";\t") != std::string::npos) {
+    fail_input(fmt::format("{}:1: cells are apart by {}: save the table with commas", table.name,
+                           first.find(';') == std::string::npos ? "tabs" : "semicolons"));
+  }
   for (auto title = table.header.begin(); title != table.header.end(); ++title) {
     if (title->empty()) fail_input(fmt::format("{}:1: a column has no name", table.name));
     if (std::find(table.header.begin(), title, *title) == title) continue;
@@ -115,14 +126,37 @@ std::optional<std::size_t> CsvTable::column(std::string_view title) const {
   return static_cast<std::size_t>(found - header.begin());
 }
 
+void CsvTable::need_rows() const {
+  if (rows.empty()) {
+    fail_input(fmt::format("{}: no row below the header; at least one is needed", name));
+  }
+}
+
+void CsvTable::refuse_misspelt(std::span<const std::string_view> titles) const {
+  constexpr std::size_t kShortest = 4;  // one letter makes another word of shorter ones
+  std::vector<std::string_view> absent;
+  std::ranges::copy_if(titles, std::back_inserter(absent), [&](std::string_view title) {
+    return title.size() >= kShortest && !column(title);
+  });
+  for (const std::string& title : header) {
+    if (title.size() < kShortest || std::ranges::find(titles, title) != titles.end()) continue;
+    const std::optional<std::string_view> meant = nearest(title, absent);
+    if (!meant) continue;
+    fail_input(
+        fmt::format("{}:1: unknown column '{}'; did you mean '{}'? (a column of your own needs a "
+                    "name that is not nearly a known one)",
+                    name, printable(title), *meant));
+  }
+}
+
 CsvTable parse_csv(std::string_view text, std::string name) {
   CsvTable table{.name = std::move(name), .header = {}, .rows = {}};
-  refuse_nul(text, table.name);
+  check_text(text, table.name);
   CsvReader reader(text, table.name);
   auto header = reader.next();
   if (!header)
     fail_input(fmt::format("{}: empty; a header of column names is missing", table.name));
-  table.header = std::move(header->cells);
+  std::ranges::transform(header->cells, std::back_inserter(table.header), without_blanks);
   check_header(table);
   while (auto row = reader.next()) {
     if (row->cells.size() != table.header.size()) {

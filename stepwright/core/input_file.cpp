@@ -53,6 +53,13 @@ mode_t kind_at(const fs::path& path) {
   return 0;
 }
 
+/// True if an open device is the program's standard input.
+bool is_standard_input(const struct stat& device) {
+  struct stat input{};
+  return ::fstat(STDIN_FILENO, &input) == 0 && S_ISCHR(input.st_mode) &&
+         input.st_rdev == device.st_rdev;
+}
+
 /// Waits for the first bytes of a pipe, or for a writer that comes and goes; false if neither came
 /// in time. A writer that is there and silent then shows itself by EAGAIN.
 bool somebody_writes(int pipe, std::chrono::milliseconds wait) {
@@ -78,7 +85,11 @@ InputFile::InputFile(fs::path path, Kind kind, std::chrono::milliseconds wait)
   if (S_ISDIR(status.st_mode)) fail(path_, "is a directory, not a file");
   if (S_ISREG(status.st_mode)) size_bytes_ = static_cast<std::size_t>(status.st_size);
   if (kind == Kind::kPlain && !S_ISREG(status.st_mode)) fail(path_, "is no plain file");
+  if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !is_standard_input(status))) {
+    fail(path_, "is a device, not a file");
+  }
   if (S_ISFIFO(status.st_mode)) wait_ = wait;
+  may_be_silent_ = !S_ISREG(status.st_mode);
 }
 
 std::size_t InputFile::read_some(std::span<char> into) {
@@ -94,6 +105,8 @@ std::size_t InputFile::read_some(std::span<char> into) {
     } else if (got >= 0) {
       wait_.reset();
       return static_cast<std::size_t>(got);
+    } else if (errno == EAGAIN && !may_be_silent_) {
+      fail(path_, "has no end: the system writes into it as things happen");
     } else if (errno == EAGAIN) {  // a writer is there, and silent
       wait_.reset();
       pollfd watched{file_.get(), POLLIN, 0};

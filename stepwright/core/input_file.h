@@ -14,27 +14,30 @@ namespace stepwright {
 /// How long a reader waits until somebody opens the other end of a named pipe.
 inline constexpr std::chrono::milliseconds kWaitForWriter{10'000};
 
-/// A file that is read from front to back: a plain file, a pipe or a device. Every failure is an
-/// `Error` of kind `kInput` with one of the sentences of docs/formats.md ("Files that are read").
+/// A file that is read from front to back: a plain file, a pipe or standard input. Every failure is
+/// an `Error` of kind `kInput` with one of the sentences of docs/formats.md ("Files that are
+/// read").
 class InputFile {
  public:
   /// Which files are opened. Only a plain file can be mapped or read twice.
   enum class Kind { kAny, kPlain };
 
-  /// Opens a file. Fails when it is not there, is a directory, is not of the kind or cannot be
-  /// opened. A pipe that nobody has opened for writing fails at the first `read`, after `wait`.
+  /// Opens a file. Fails when it is not there, is a directory, is a device other than standard
+  /// input, is not of the kind or cannot be opened. A pipe that nobody has opened for writing fails
+  /// at the first `read`, after `wait`.
   explicit InputFile(std::filesystem::path path, Kind kind = Kind::kAny,
                      std::chrono::milliseconds wait = kWaitForWriter);
 
   /// Reads the next bytes: as many as fit, fewer at the end, 0 behind it. Waits for a pipe as long
-  /// as somebody has it open for writing. Fails when the system cannot read on.
+  /// as somebody has it open for writing. Fails when the system cannot read on, and where a plain
+  /// file is a stream of the kernel that has nothing to say now.
   std::size_t read(std::span<char> into);
 
   /// Reads all that is left. Fails when that is more than `most_bytes`.
   std::string rest(std::size_t most_bytes);
 
   [[nodiscard]] int descriptor() const { return file_.get(); }
-  /// Bytes of a plain file when it was opened; 0 for pipes and devices.
+  /// Bytes of a plain file when it was opened; 0 for pipes.
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
 
  private:
@@ -43,6 +46,7 @@ class InputFile {
   std::filesystem::path path_;
   Descriptor file_;
   std::size_t size_bytes_ = 0;
+  bool may_be_silent_ = false;  ///< A reader waits for those who write: no plain file.
   std::optional<std::chrono::milliseconds> wait_;  ///< For a writer; nullopt if none is waited for.
 };
 

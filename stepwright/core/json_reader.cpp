@@ -9,6 +9,7 @@
 #include <string>
 
 #include "stepwright/core/assembler.h"
+#include "stepwright/core/text_check.h"
 
 namespace stepwright {
 namespace {
@@ -154,10 +155,6 @@ class Refusal : public nlohmann::json_sax<nlohmann::json> {
 };
 
 [[noreturn]] void refuse(std::string_view text, const std::string& file, const char* reason) {
-  // nlohmann's parser takes a zero byte for the end of the text.
-  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    fail_at(file, position_of(text, zero), "malformed JSON: a zero byte");
-  }
   Refusal refusal(text, file);
   nlohmann::json::sax_parse(text, &refusal);
   fail_at(file, {}, std::string("malformed JSON: ") + reason);
@@ -166,6 +163,7 @@ class Refusal : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 Tree read_json(std::string_view text, const std::string& file) {
+  check_text(text, file);
   const bool marked = text.starts_with("\xEF\xBB\xBF");
   const simdjson::padded_string padded(marked ? text.substr(3) : text);
   TreeBuilder builder(padded, file);

@@ -7,6 +7,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <sstream>
@@ -15,7 +16,9 @@
 
 #include "stepwright/core/assembler.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/text_check.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/core/yaml_fault.h"
 
 namespace stepwright {
 namespace {
@@ -25,13 +28,31 @@ TextPosition place_of(const YAML::Mark& mark) {
   return {static_cast<std::size_t>(mark.line) + 1, static_cast<std::size_t>(mark.column) + 1};
 }
 
+/// The line of a place, without its end; empty behind the last line.
+std::string_view line_of(std::string_view text, TextPosition at) {
+  std::size_t begin = 0;
+  for (std::size_t line = 1; line < at.line && begin != std::string_view::npos; ++line) {
+    begin = text.find('\n', begin);
+    if (begin != std::string_view::npos) ++begin;
+  }
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+}
+
+/// The end of a message: what the line of a place holds.
+std::string line_shown(std::string_view text, TextPosition at) {
+  const std::string_view line = line_of(text, at);
+  return line.empty() ? "; the text ends here" : fmt::format("; the line is '{}'", printable(line));
+}
+
 /// Turns the events of yaml-cpp into a tree.
 class EventHandler : public YAML::EventHandler {
  public:
-  explicit EventHandler(const std::string& file) : file_(file), assembler_(file) {}
+  EventHandler(std::string_view text, const std::string& file)
+      : text_(text), file_(file), assembler_(file) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (started_) fail_at(file_, place_of(mark), "a second document begins; one is allowed");
+    if (started_) fail_behind_end(place_of(mark));
     started_ = true;
   }
   void OnDocumentEnd() override {}
@@ -83,6 +104,14 @@ class EventHandler : public YAML::EventHandler {
     return tree;
   }
 
+  [[noreturn]] void fail_behind_end(TextPosition at) const {
+    const bool marked = line_of(text_, at).starts_with("---");
+    fail_at(file_, at,
+            marked ? "a second document begins (---); one is allowed"
+                   : "text behind the end of the document, which is one mapping, list or scalar" +
+                         line_shown(text_, at));
+  }
+
   void open(Tree container, const YAML::Mark& mark, const std::string& tag,
             YAML::EmitterStyle::value style, YAML::anchor_t anchor) {
     check_tag(mark, tag);
@@ -107,6 +136,7 @@ class EventHandler : public YAML::EventHandler {
     fail_at(file_, place_of(mark), "tags (!name) are not accepted");
   }
 
+  std::string_view text_;
   const std::string& file_;
   Assembler assembler_;
   std::map<YAML::anchor_t, Tree> anchored_;
@@ -120,21 +150,17 @@ bool is_control(char c) {
 }
 
 /// yaml-cpp replaces malformed text silently, and takes the byte 4 for the end of the file.
-void check_text(std::string_view text, const std::string& file) {
+void check_yaml_text(std::string_view text, const std::string& file) {
   if (text.size() > kLargestYaml) {
     fail_input(
         fmt::format("{}: larger than {} MiB, too large for YAML", file, kLargestYaml >> 20U));
   }
-  const std::size_t bad = find_bad_utf8(text);
-  if (bad != std::string_view::npos) {
-    fail_at(file, position_of(text, bad), "the text is not UTF-8");
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!is_control(text[i])) continue;
-    const auto byte = static_cast<unsigned char>(text[i]);
-    fail_at(file, position_of(text, i),
-            fmt::format("the control character 0x{:02x} is not accepted", byte));
-  }
+  check_text(text, file);
+  const auto control = std::ranges::find_if(text, is_control);
+  if (control == text.end()) return;
+  fail_at(file, position_of(text, static_cast<std::size_t>(control - text.begin())),
+          fmt::format("the control character 0x{:02x} is not accepted",
+                      static_cast<unsigned char>(*control)));
 }
 
 /// The text with a comment after it: at the very end of a file yaml-cpp forgives a quote that is
@@ -147,15 +173,17 @@ std::string closed(std::string_view text) {
 }  // namespace
 
 Tree read_yaml(std::string_view text, const std::string& file) {
-  check_text(text, file);
-  EventHandler handler(file);
+  check_yaml_text(text, file);
+  EventHandler handler(text, file);
   try {
     std::istringstream stream(closed(text));
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const YAML::Exception& error) {
-    fail_at(file, place_of(error.mark), "malformed YAML: " + error.msg);
+    fail_at(file, place_of(error.mark),
+            fmt::format("malformed YAML: {}{}", yaml_fault(error.msg),
+                        line_shown(text, place_of(error.mark))));
   }
   return handler.take();
 }

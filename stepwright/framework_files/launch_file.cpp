@@ -9,6 +9,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/text_check.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
@@ -335,6 +336,13 @@ bool is_python_form(std::string_view word, const launch_scripts::SourceFile& fil
   });
 }
 
+/// True if a file is none of those that are read line by line: scripts, programs, configurations.
+bool is_log_name(const std::filesystem::path& path) {
+  static constexpr std::string_view kRead[] = {".sh",   ".bash", ".slurm", ".sbatch", ".py",
+                                               ".yaml", ".yml",  ".json",  ".toml"};
+  return std::ranges::find(kRead, path.extension().string()) == std::end(kRead);
+}
+
 /// Fails for a file that is no log of a target whose logs may be large.
 void check_large_log(const launch_scripts::SourceFile& file) {
   std::vector<std::string_view> programs;
@@ -436,10 +444,9 @@ ImportedPlan import_sources(std::string_view word,
 std::string read_text_file(const std::filesystem::path& path) {
   launch_scripts::SourceFile file{path.string(), read_input(path, kLargestLog)};
   if (file.text.empty()) fail_input(fmt::format("{}: is empty", file.name));
+  // A log shows progress by carriage returns.
+  is_log_name(path) ? check_utf8(file.text, file.name) : check_text(file.text, file.name);
   if (file.text.size() > kLargestFile) check_large_log(file);
-  if (const std::size_t at = find_bad_utf8(file.text); at != std::string_view::npos) {
-    fail_input(fmt::format("{}: is no UTF-8 text (byte {})", file.name, at));
-  }
   return std::move(file.text);
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -24,24 +23,20 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOneFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
-constexpr std::size_t kLargestIndex = std::size_t{256} << 20U;
 
 /// The files that an index names.
 std::set<std::string> indexed_files(const fs::path& path) {
-  const auto json = nlohmann::json::parse(read_input(path, kLargestIndex), nullptr, false);
-  const auto wrong = [&](const std::string& what) {
-    fail_input(fmt::format("{}: {}", path.string(), what));
-  };
-  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object()) {
-    wrong("is no index of safetensors files: it has no weight_map");
+  const Document index = Document::load(path);
+  const Node root = index.root();
+  const auto map = root.is_mapping() ? root.find("weight_map") : std::nullopt;
+  if (!map || !map->is_mapping()) {
+    root.fail("is no index of safetensors files: it has no weight_map");
   }
   std::set<std::string> files;
-  for (const auto& [tensor, file] : json["weight_map"].items()) {
-    if (!file.is_string()) wrong(fmt::format("weight_map.{} is no name of a file", tensor));
-    const auto name = file.get<std::string>();
+  for (const auto& [tensor, file] : map->members()) {
+    const std::string name = file.text();
     if (!checkpoint::is_file_name(name)) {
-      wrong(fmt::format("weight_map.{}: '{}' is no file beside the index", printable(tensor),
-                        printable(name)));
+      file.fail(fmt::format("'{}' is no file beside the index", printable(name)));
     }
     files.insert(name);
   }

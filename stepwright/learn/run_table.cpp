@@ -9,6 +9,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/validate/rows/metric.h"
 #include "stepwright/validate/rows/row_plan.h"
+#include "stepwright/validate/rows/run_row.h"
 
 namespace stepwright::learn {
 namespace {
@@ -93,6 +94,7 @@ std::variant<std::pair<OwnRun, plan::PlannedJob>, validate::Skipped> own_run(con
 }  // namespace
 
 OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of) {
+  table.refuse_misspelt(validate::run_columns());
   OwnRuns all{.table = table.name, .runs = {}, .plans = {}, .skipped = {}};
   for (const CsvRow& cells : table.rows) {
     auto made = own_run(table, cells, of);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/file_kind.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/utf8.h"
@@ -66,18 +67,11 @@ class Lines {
  private:
   /// Files that are not read say how they are by what they begin with.
   void check_start(std::string_view text) const {
-    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-      fail_input(
-          fmt::format("{}: is UTF-16: iconv -f UTF-16 -t UTF-8 {} | stepwright lengths "
-                      "/dev/stdin",
-                      name_, quoted_for_shell(name_)));
-    }
     if (text.starts_with("PAR1")) {
       fail_input(name_ + ": is Parquet, which stepwright.lengths of the Python package reads");
     }
-    if (text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd")) {
-      fail_input(fmt::format("{}: is compressed: {} {} | stepwright lengths /dev/stdin", name_,
-                             text.front() == '\x28' ? "zstdcat" : "zcat", quoted_for_shell(name_)));
+    if (const std::string kind = foreign_kind(text, name_); !kind.empty()) {
+      fail_input(fmt::format("{}: {}", name_, kind));
     }
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && text[first] == '[') {

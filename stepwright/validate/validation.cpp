@@ -16,6 +16,7 @@
 #include "stepwright/validate/rows/launch_row.h"
 #include "stepwright/validate/rows/memory_row.h"
 #include "stepwright/validate/rows/row_prediction.h"
+#include "stepwright/validate/rows/run_row.h"
 #include "stepwright/validate/rows/sample_rows.h"
 
 namespace stepwright::validate {
@@ -235,13 +236,16 @@ void add_outcome(Validation& validation, RowOutcome& outcome, std::size_t line) 
 
 TableKind table_kind(const CsvTable& table) {
   std::string kinds;
+  std::vector<std::string_view> known;
   for (const KindColumns& entry : kind_columns()) {
+    known.insert(known.end(), entry.columns.begin(), entry.columns.end());
     bool all = true;
     for (const std::string_view column : entry.columns) all = all && table.column(column);
     if (all) return entry.kind;
     kinds += fmt::format("; {}: {}", name_of(kTableKindNames, entry.kind),
                          fmt::join(entry.columns, ", "));
   }
+  table.refuse_misspelt(known);
   fail_input(fmt::format(
       "{}:1: the header is of no kind of measurements that is known. Columns by which one is "
       "recognised{}",
@@ -265,6 +269,11 @@ std::span<const std::string_view> error_groups(TableKind kind) {
 
 Validation validate(const CsvTable& table, const ValidationOptions& options) {
   Validation validation{.kind = table_kind(table), .rows = table.rows.size()};
+  table.need_rows();
+  const bool of_runs =
+      validation.kind == TableKind::kTrainingRuns || validation.kind == TableKind::kMemory;
+  if (of_runs) table.refuse_misspelt(run_columns());
+  if (validation.kind == TableKind::kLaunches) table.refuse_misspelt(launch_columns());
   check_options(table, validation.kind, options);
   const CsvTable asked = of_tiers(table, options.tier, validation.skipped);
   std::vector<RowOutcome> outcomes = outcomes_of(asked, options, validation);

@@ -79,6 +79,10 @@ TEST(Safetensors, RefusesHeadersThatContradictThemselves) {
   EXPECT_THAT(
       refusal(file_of(R"({"a\u0000b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4)),
       HasSubstr("w.safetensors: tensor 'a\\x00b': its name has control characters"));
+  std::string many = "{\"a\":[1";
+  for (int i = 0; i < 2'000'000; ++i) many += ",1";
+  EXPECT_THAT(refusal(file_of(many + "]}", 0)),
+              HasSubstr("the header has more than 2000000 values"));
   const std::string long_header(8, '\x7f');
   EXPECT_THAT(refusal(long_header), HasSubstr("headers have at most 100000000"));
 }

@@ -86,9 +86,10 @@ class Reading(Case):
                 self.assertIn(LOOP, self.refused(*words))
 
     def test_a_table_without_an_end_is_refused_early(self):
-        done = self.run_command("validate", "/dev/zero", preexec_fn=limit_memory)
+        with open("/dev/zero") as zeros:
+            done = self.run_command("validate", "/dev/stdin", stdin=zeros, preexec_fn=limit_memory)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("/dev/zero: larger than 256 MiB", done.stderr)
+        self.assertIn("/dev/stdin: larger than 256 MiB", done.stderr)
         done = self.shell('"$SW" validate <(head -c 300000000 /dev/zero)')
         self.assertEqual(done.returncode, 2)
         self.assertIn(": larger than 256 MiB", done.stderr)

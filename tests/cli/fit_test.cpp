@@ -53,12 +53,13 @@ TEST(Fit, RefusesWhatItCannotFit) {
   place.write("other.csv", "a,b\n1,2\n");
   place.write("a100_few.csv", std::string(kHeader) + "residual_add,,4,1024,2048,,,30,\n");
   place.write("samples.csv", kHeader + residual_rows());
+  place.write("misspelt.csv", "libary,operation,nodes,payload_bytes,seconds\nring,x,1,8,1\n");
   std::string text;
   for (const char* arguments :
        {"fit", "fit a100_few.csv", "fit nowhere.csv -o p.json", "fit other.csv -o p.json",
-        "fit a100_few.csv -o p.json", "fit a100_few.csv --device a100-sxm-80g -o p.json",
-        "fit a100_few.csv -o a100_few.csv", "fit samples.csv -o p.json",
-        "fit samples.csv --device a11 -o p.json"}) {
+        "fit misspelt.csv -o p.json", "fit a100_few.csv -o p.json",
+        "fit a100_few.csv --device a100-sxm-80g -o p.json", "fit a100_few.csv -o a100_few.csv",
+        "fit samples.csv -o p.json", "fit samples.csv --device a11 -o p.json"}) {
     text += transcript(place, arguments);
   }
   expect_golden("bad_fit.txt", text);

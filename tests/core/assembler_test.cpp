@@ -30,7 +30,7 @@ TEST(Assembler, RejectsTooManyValues) {
   Assembler assembler(file);
   assembler.open(Tree::sequence());
   for (std::size_t i = 0; i < kMostValues; ++i) assembler.leaf(Tree());
-  EXPECT_EQ(refusal([&] { assembler.leaf(Tree()); }), "f: more than 8000000 values");
+  EXPECT_EQ(refusal([&] { assembler.leaf(Tree()); }), "f: more than 2000000 values");
 }
 
 TEST(Assembler, CountsLinesAndColumnsFromOne) {

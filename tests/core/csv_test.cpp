@@ -49,14 +49,47 @@ TEST_P(CsvRefuses, NamingTheLine) {
   EXPECT_NE(message.find(says), std::string::npos) << message;
 }
 
+TEST(Csv, ALargeTableIsRefusedBeforeItTakesAllMemory) {
+  std::string cells = "a\n";
+  for (int i = 0; i < 4'000'000; ++i) cells += "1\n";
+  EXPECT_EQ(refusal([&] { parse_csv(cells, "t.csv"); }), "t.csv:4000001: more than 4000000 cells");
+  EXPECT_EQ(refusal([] { parse_csv(std::string(1U << 20U, ','), "t.csv"); }),
+            "t.csv:1: more than 4096 columns");
+}
+
+TEST(Csv, RowsMayBeNeeded) {
+  EXPECT_EQ(refusal([] { parse_csv("a,b\n", "t.csv").need_rows(); }),
+            "t.csv: no row below the header; at least one is needed");
+  EXPECT_NO_THROW(parse_csv("a,b\n1,2\n", "t.csv").need_rows());
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Tables, CsvRefuses,
     ::testing::Values(BadTable{"", "runs.csv: empty"}, BadTable{"a,,b\n", "runs.csv:1: a column"},
+                      BadTable{"a;b\n1;2\n", "runs.csv:1: cells are apart by semicolons"},
+                      BadTable{"a\tb\n", "runs.csv:1: cells are apart by tabs"},
                       BadTable{"a,a\n", "runs.csv:1: the column 'a' stands there twice"},
                       BadTable{"a,b\n1\n", "runs.csv:2: 1 cells; the header names 2 columns"},
                       BadTable{"a\n\"x", "runs.csv:2: a quote is opened here"},
-                      BadTable{std::string_view("a\nb\n\0\n", 6), "runs.csv:3: a NUL byte"},
+                      BadTable{std::string_view("a\nb\n\0\n", 6), "runs.csv:3:1: a NUL byte"},
                       BadTable{"a\n\"x\"y\n", "runs.csv:2: text stands after the quote"}));
+
+TEST(Csv, TitlesHaveNoBlanksAround) {
+  const CsvTable table = parse_csv("tokens , expert\n1,2\n", "runs.csv");
+  EXPECT_EQ(table.header, (std::vector<std::string>{"tokens", "expert"}));
+}
+
+TEST(Csv, AColumnThatIsNearlyAMissingOneIsRefused) {
+  constexpr std::string_view kKnown[] = {"model", "layers", "tp"};
+  const auto check = [&](const char* header) {
+    parse_csv(header, "t.csv").refuse_misspelt(kKnown);
+  };
+  EXPECT_EQ(refusal([&] { check("model,layer,tp"); }),
+            "t.csv:1: unknown column 'layer'; did you mean 'layers'? (a column of your own needs a "
+            "name that is not nearly a known one)");
+  EXPECT_NO_THROW(check("model,layer,layers,tp"));  // both are there
+  EXPECT_NO_THROW(check("model,layers,dp,my_notes"));
+}
 
 TEST(Csv, RefusesAMissingFile) {
   const std::string message = refusal([] { load_csv("no/such.csv"); });

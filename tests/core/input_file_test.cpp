@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -49,7 +50,6 @@ TEST(InputFile, ReadsAFileToItsEnd) {
   const Folder folder;
   std::ofstream(folder / "file") << std::string(kMost, 'x');
   EXPECT_EQ(read_input(folder / "file", kMost), std::string(kMost, 'x'));
-  EXPECT_EQ(read_input("/dev/null", kMost), "");
   EXPECT_THAT(read_input("/proc/self/stat", kMost), HasSubstr(" R "));  // has no size
 }
 
@@ -68,11 +68,34 @@ TEST(InputFile, OneSentenceSaysWhyEachOtherCannotBeRead) {
   EXPECT_EQ(said(at("loop")), at("loop") + ": cannot be read: Too many levels of symbolic links");
   EXPECT_EQ(said(folder.path()), folder.path().string() + ": is a directory, not a file");
   EXPECT_EQ(said(at("large")), at("large") + ": larger than 1000 bytes");
-  EXPECT_EQ(said("/dev/zero"), "/dev/zero: larger than 1000 bytes");
+  EXPECT_EQ(said("/dev/zero"), "/dev/zero: is a device, not a file");
+  EXPECT_EQ(said("/dev/random"), "/dev/random: is a device, not a file");
   EXPECT_EQ(said("/proc/self/mem"),
             "/proc/self/mem: cannot be read to its end: Input/output error");
-  EXPECT_EQ(refusal([] { (void)read_input("/dev/zero", std::size_t{1} << 20U); }),
-            "/dev/zero: larger than 1 MiB");
+  std::ofstream(folder / "sparse");
+  fs::resize_file(folder / "sparse", (1U << 20U) + 1);
+  EXPECT_EQ(refusal([&] { (void)read_input(folder / "sparse", std::size_t{1} << 20U); }),
+            at("sparse") + ": larger than 1 MiB");
+}
+
+TEST(InputFile, ADeviceIsReadWhereItIsStandardInput) {
+  const Descriptor kept(::dup(STDIN_FILENO));
+  const Descriptor zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::dup2(zeros.get(), STDIN_FILENO), STDIN_FILENO);
+  const std::string said = refusal([] { (void)read_input("/dev/stdin", kMost); });
+  const std::string other = refusal([] { (void)read_input("/dev/null", kMost); });
+  ASSERT_EQ(::dup2(kept.get(), STDIN_FILENO), STDIN_FILENO);
+  EXPECT_EQ(said, "/dev/stdin: larger than 1000 bytes");
+  EXPECT_EQ(other, "/dev/null: is a device, not a file");
+}
+
+TEST(InputFile, AStreamOfTheKernelIsNotWaitedFor) {
+  const fs::path messages = "/proc/kmsg";
+  if (::access(messages.c_str(), R_OK) != 0)
+    GTEST_SKIP() << "only root reads the kernel's messages";
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_THROW((void)read_input(messages, std::size_t{64} << 20U), Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 
 TEST(InputFile, EveryReaderSaysTheSame) {
@@ -92,7 +115,16 @@ TEST(InputFile, ATableWithoutAnEndUsesNoMoreMemoryThanItsLimit) {
   rusage before{};
   rusage after{};
   ::getrusage(RUSAGE_SELF, &before);
-  EXPECT_EQ(refusal([] { (void)load_csv("/dev/zero"); }), "/dev/zero: larger than 256 MiB");
+  const Folder folder;
+  const fs::path pipe = pipe_in(folder);
+  const std::jthread endless([&] {
+    ::signal(SIGPIPE, SIG_IGN);
+    const Descriptor file(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
+    const std::string block(1U << 16U, '0');
+    while (::write(file.get(), block.data(), block.size()) > 0) {
+    }
+  });
+  EXPECT_EQ(refusal([&] { (void)load_csv(pipe); }), pipe.string() + ": larger than 256 MiB");
   ::getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 900 << 10);  // KiB; a text grows by doubling
 }

@@ -50,6 +50,18 @@ std::string nemo1_refusal(const std::string& text) {
   return "";
 }
 
+TEST(Nemo1, FunctionsOfTheLauncherAreRead) {
+  const auto ffn = [](const std::string& value) {
+    std::string text = nemo1_text();
+    const std::string line = "ffn_hidden_size: ${multiply:4, ${.hidden_size}}";
+    text.replace(text.find(line), line.size(), "ffn_hidden_size: " + value);
+    return nemo1(text).planned.job.model.ffn;
+  };
+  EXPECT_EQ(ffn("${multiply:${multiply:2, ${.hidden_size}}, 3}"), 6 * 8192);
+  EXPECT_EQ(ffn("${divide_ceil:${.hidden_size}, 3}"), 2731);
+  EXPECT_EQ(ffn("${divide_floor:${.hidden_size}, 4}"), 2048);
+}
+
 TEST(Nemo1, ReadsAPipelineOfLlama) {
   const ImportedPlan read = nemo1(nemo1_text());
   EXPECT_EQ(read.target, "nemo1");

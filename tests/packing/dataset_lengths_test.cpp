@@ -92,7 +92,8 @@ TEST_F(DatasetLengthsTest, NamesTheLineThatIsWrong) {
   EXPECT_THAT(refusal("{\"n\": 1}\n[1]\n", {.name = "n"}),
               HasSubstr("data.jsonl:2: is not a JSON object"));
   EXPECT_THAT(refusal("\n [{\"n\": 1},\n", {.name = "n"}), HasSubstr("data.jsonl: is one list"));
-  EXPECT_THAT(refusal("\x1f\x8b\x08", {.name = "n"}), HasSubstr("data.jsonl: is compressed"));
+  EXPECT_THAT(refusal("\x1f\x8b\x08", {.name = "n"}),
+              HasSubstr("data.jsonl: is a gzip file: unpack it"));
   EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("whole number of tokens"));
   EXPECT_THAT(refusal("{\"n\": -1}\n", {.name = "n"}), HasSubstr("it is -1"));
   EXPECT_THAT(refusal("{\"n\": 1.5}\n", {.name = "n"}), HasSubstr("whole number"));

@@ -106,6 +106,8 @@ TEST(ExpertTokens, ThatSayNothingAreRefused) {
 TEST(ExpertTokens, OfDamagedFilesAreRefused) {
   EXPECT_THAT(refused_file("loads.csv", "5\n1\n-2\n0\n"),
               AllOf(HasSubstr("loads.csv:3"), HasSubstr("must be a number from 0 to 1e+18")));
+  EXPECT_THAT(refused_file("loads.csv", "experts,tokens\n0,1\n"),
+              HasSubstr("loads.csv:1: unknown column 'experts'; did you mean 'expert'?"));
   EXPECT_THAT(refused_file("loads.csv", "expert,load\n0,1\n"),
               HasSubstr("must have a column 'tokens'"));
   EXPECT_THAT(refused_file("loads.csv", "expert,tokens\n0,1\n0,2\n1,1\n2,1\n"),

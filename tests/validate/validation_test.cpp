@@ -1,7 +1,7 @@
 #include "stepwright/validate/validation.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +9,8 @@
 
 namespace stepwright::validate {
 namespace {
+
+using ::testing::StartsWith;
 
 constexpr const char* kHeader =
     "id,cluster,gpus,model,layers,hidden,heads,kv_heads,ffn_hidden,vocab,seq_len,global_batch,"
@@ -22,6 +24,17 @@ std::string runs(std::initializer_list<std::pair<const char*, const char*>> rows
   std::string text = kHeader;
   for (const auto& [id, value] : rows) text += std::string(id) + kRow + value + ",A\n";
   return text;
+}
+
+TEST(Validation, AColumnThatIsNearlyAKnownOneIsRefused) {
+  const auto refused = [](std::string header, std::string_view from, std::string_view to) {
+    header.replace(header.find(from), from.size(), to);
+    return refusal([&] { validate(parse_csv(header, "runs.csv"), {}); });
+  };
+  EXPECT_THAT(refused(kHeader, "layers", "layer"),
+              StartsWith("runs.csv:1: unknown column 'layer'; did you mean 'layers'?"));
+  EXPECT_THAT(refused(kHeader, "measured_value", "measured_valu"),
+              StartsWith("runs.csv:1: unknown column 'measured_valu'; did you mean 'measured_"));
 }
 
 TEST(Validation, ComparesEveryRowInFileOrder) {

@@ -40,7 +40,7 @@ class Errors(PlaceTest):
         for path, said in (
             (self.folder, "is a directory, not a file"),
             (loop, "cannot be read: Too many levels of symbolic links"),
-            ("/dev/zero", "larger than 64 MiB"),
+            ("/dev/zero", "is a device, not a file"),
         ):
             error = self.raised(stepwright.InputError, lambda path=path: stepwright.load(path))
             self.assertEqual(str(error), f"{path}: {said}")

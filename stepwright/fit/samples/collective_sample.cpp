@@ -26,6 +26,13 @@ constexpr Named<collective::Collective> kTableWords[] = {
     {collective::Collective::kPointToPoint, "sendrecv"},
 };
 
+/// All columns that are read.
+constexpr std::string_view kCollectiveColumns[] = {
+    "op",      "elements_fp16",   "gpus_per_node", "time_us",    "collective",
+    "gpu",     "inter_node",      "nodes",         "gpus",       "library",
+    "tool",    "datatype",        "size_bytes",    "source_url", "id",
+    "cluster", "busbw_gbps_bytes"};
+
 /// Cells of one row by column title; absent columns read as empty.
 class Cells {
  public:
@@ -231,6 +238,7 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const std::stri
 }
 
 CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* named) {
+  table.refuse_misspelt(kCollectiveColumns);
   if (!holds_collectives(table)) {
     fail_input(
         fmt::format("{}: no samples of collectives: the columns are neither op, nodes, "
@@ -242,6 +250,7 @@ CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMa
   if (named == nullptr && !(many && table.column("gpu"))) {
     fail_input(fmt::format("{}: names no machine; say --profile NAME", table.name));
   }
+  table.need_rows();
   CollectiveSamples result{.file = table.name, .samples = {}, .dropped = {}};
   SampledClusters clusters;
   std::set<std::string> seen;

@@ -20,6 +20,12 @@ constexpr std::string_view kShapeHeader[] = {"op",    "tp",     "batch",  "seq",
 constexpr std::string_view kKernelHeader[] = {
     "gpu",   "op",       "dtype",    "m",      "n",         "k",      "batch", "seq_len",
     "heads", "kv_heads", "head_dim", "causal", "direction", "metric", "value"};
+/// All columns that are read, and those of neither kind that tables have beside them.
+constexpr std::string_view kOperatorColumns[] = {
+    "op",       "tp",          "batch",  "seq",      "hidden",    "heads",  "layers",
+    "fwd_us",   "bwd_us",      "gpu",    "dtype",    "m",         "n",      "k",
+    "seq_len",  "kv_heads",    "causal", "head_dim", "direction", "metric", "value",
+    "software", "other_shape", "id",     "cluster",  "extra"};
 
 bool has_all(const CsvTable& table, std::span<const std::string_view> titles) {
   return std::ranges::all_of(titles, [&](auto title) { return table.column(title).has_value(); });
@@ -218,11 +224,13 @@ bool has_operator_samples(const CsvTable& table) {
 
 OperatorTable read_operator_samples(const CsvTable& table) {
   const bool shapes = has_all(table, kShapeHeader);
+  table.refuse_misspelt(kOperatorColumns);
   if (!has_operator_samples(table)) {
     fail_input(
         fmt::format("{}: is no table of operator samples; allowed headers: {}; or columns {}",
                     table.name, fmt::join(kShapeHeader, ","), fmt::join(kKernelHeader, ", ")));
   }
+  table.need_rows();
   OperatorTable out{.file = table.name};
   std::map<std::string, std::size_t> seen;
   for (const CsvRow& row : table.rows) {

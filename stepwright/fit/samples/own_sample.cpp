@@ -114,10 +114,21 @@ bool holds_own_samples(const CsvTable& table) {
          header == cost::kOverlapSampleHeader;
 }
 
-void read_own_samples(const CsvTable& table, OwnSamples& samples) {
-  if (table.rows.empty()) {
-    fail_input(fmt::format("{}: no row below the header; a fit needs at least one", table.name));
+void refuse_misspelt_own(const CsvTable& table) {
+  std::vector<std::string_view> titles;
+  for (std::string_view header :
+       {cost::kMessageSampleHeader, cost::kComputationSampleHeader, cost::kOverlapSampleHeader}) {
+    for (std::size_t end = 0; end != header.npos; header.remove_prefix(end + 1)) {
+      end = header.find(',');
+      titles.push_back(header.substr(0, end));
+      if (end == header.npos) break;
+    }
   }
+  table.refuse_misspelt(titles);
+}
+
+void read_own_samples(const CsvTable& table, OwnSamples& samples) {
+  table.need_rows();
   const std::string header = header_of(table);
   for (const CsvRow& cells : table.rows) {
     const Row row(table, cells);

@@ -51,6 +51,10 @@ struct OwnSamples {
 /// Whether a table is one of them.
 bool holds_own_samples(const CsvTable& table);
 
+/// Fails with `kInput` where a table that is none of them has a column that is nearly one of
+/// theirs.
+void refuse_misspelt_own(const CsvTable& table);
+
 /// Adds the rows of such a table. Fails with `kInput`, naming file, line and column, for what is no
 /// word of docs/formats.md or a number that no measured profile holds, and for a table without
 /// rows.

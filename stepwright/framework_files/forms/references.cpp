@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "stepwright/core/divide_up.h"
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
@@ -22,6 +24,24 @@ bool is_variable(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
     return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
   });
+}
+
+/// The value of a function of NeMo's launcher: `multiply`, `divide_ceil` and `divide_floor`, which
+/// launcher_scripts/main.py of NVIDIA/NeMo-Framework-Launcher registers. nullopt for any other, and
+/// where an argument is no whole number above zero.
+std::optional<Tree> value_of_launcher(std::string_view function, std::string_view first,
+                                      std::string_view second) {
+  constexpr std::int64_t kMostFactor = std::int64_t{1} << 30U;
+  const IntegerReading a = read_integer(first);
+  const IntegerReading b = read_integer(second);
+  const auto fits = [](const IntegerReading& one) {
+    return one.status == IntegerReading::Status::kGood && one.value > 0 && one.value < kMostFactor;
+  };
+  if (!fits(a) || !fits(b)) return std::nullopt;
+  if (function == "multiply") return Tree(a.value * b.value);
+  if (function == "divide_ceil") return Tree(divide_up(a.value, b.value));
+  if (function == "divide_floor") return Tree(a.value / b.value);
+  return std::nullopt;
 }
 
 /// Replaces references in the texts of a tree.
@@ -78,7 +98,7 @@ class Resolver {
     std::string_view usual = rest.substr(comma + 1);
     while (usual.starts_with(' ')) usual.remove_prefix(1);
     if (function == "oc.env") return variable(rest.substr(0, comma), usual);
-    if (function != "oc.select") return std::nullopt;
+    if (function != "oc.select") return value_of_launcher(function, rest.substr(0, comma), usual);
     auto value = at(rest.substr(0, comma), path);
     return value ? value : plain_scalar(usual);
   }

@@ -27,9 +27,11 @@ Tree without(const Tree& mapping, std::string_view key);
 void forget_lines(Tree& tree);
 
 /// A document whose texts have in the place of `${...}` what it means: `${a.b}` of OmegaConf from
-/// the root, `${.a}` and `${..a}` from its own mapping, `${oc.select:a.b,default}`, and of
-/// variables what `environment` says, else the default, `${NAME:default}` and
-/// `${oc.env:NAME,default}`, which `notes` then name. Anything else stays as it is written.
+/// the root, `${.a}` and `${..a}` from its own mapping, `${oc.select:a.b,default}`,
+/// `${multiply:a,b}` of NeMo's launcher, and of variables what `environment` says, else the
+/// default,
+/// `${NAME:default}` and `${oc.env:NAME,default}`, which `notes` then name. Anything else stays as
+/// it is written.
 Document with_references(const Document& document, std::vector<std::string>& notes,
                          const std::map<std::string, std::string>& environment = {});
 

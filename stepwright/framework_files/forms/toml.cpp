@@ -11,6 +11,7 @@
 #include "stepwright/core/assembler.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/text_check.h"
 #include "stepwright/core/tree.h"
 
 namespace stepwright::framework_files {
@@ -98,6 +99,7 @@ Tree tree_of(const toml::node& node, const std::string& name) {
 }  // namespace
 
 Document parse_toml(std::string_view text, const std::string& name) {
+  check_text(text, name);
   if (const auto deep = DottedKeys(text).too_deep_at()) {
     fail_too_deep(name, position_of(text, *deep));
   }

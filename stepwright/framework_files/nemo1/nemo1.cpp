@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -35,41 +34,9 @@ constexpr std::pair<std::string_view, std::string_view> kNemo1Activations[] = {
 constexpr std::pair<std::string_view, std::string_view> kNemo1Tokenizers[] = {
     {"huggingface", "HuggingFaceTokenizer"}, {"sentencepiece", "GPTSentencePieceTokenizer"}};
 
-/// The product that a text `${multiply:A,B}` means; nullopt for any other text. The resolver is
-/// NeMo's own (nemo/utils/hydra_runner of the launcher: `OmegaConf.register_new_resolver`).
-std::optional<std::int64_t> nemo1_product(std::string_view text) {
-  constexpr std::string_view kBegin = "${multiply:";
-  if (!text.starts_with(kBegin) || !text.ends_with('}')) return std::nullopt;
-  text = text.substr(kBegin.size(), text.size() - kBegin.size() - 1);
-  const std::size_t comma = text.find(',');
-  if (comma == std::string_view::npos) return std::nullopt;
-  const std::string_view second =
-      text.substr(std::min(text.find_first_not_of(' ', comma + 1), text.size()));
-  const IntegerReading a = read_integer(text.substr(0, comma));
-  const IntegerReading b = read_integer(second);
-  const auto fits = [](const IntegerReading& one) {
-    return one.status == IntegerReading::Status::kGood && one.value > 0 && one.value < (1LL << 30);
-  };
-  return fits(a) && fits(b) ? std::optional(a.value * b.value) : std::nullopt;
-}
-
-void replace_nemo1_products(Tree& tree) {
-  if (tree.kind == Tree::Kind::kScalar) {
-    if (const auto product = nemo1_product(tree.text)) {
-      tree.text = std::to_string(*product);
-      tree.quoted = false;
-    }
-  }
-  for (Tree& item : tree.items) replace_nemo1_products(item);
-}
-
-/// The configuration with its references and products resolved, and `given.settings` over it.
+/// The configuration with its references resolved, and `given.settings` over it.
 Document resolved_nemo1(const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
-  const Document document =
-      with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
-  Tree tree = placed_tree(document.root());
-  replace_nemo1_products(tree);
-  return Document::from(std::move(tree), file.name);
+  return with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
 }
 
 /// Nodes and devices, where the trainer counts them: "auto", -1 and lists of devices are left.

@@ -17,6 +17,14 @@ constexpr std::size_t kPackedChunk = std::size_t{256} << 10;
 // Traces shrink ten to sixty times; what grows more than this is no log, and deflate ends at 1032.
 constexpr std::uint64_t kMostExpansion = 300;
 constexpr std::uint64_t kExpandsFreely = std::uint64_t{256} << 20;
+constexpr std::size_t kLooked = std::size_t{256} << 10;
+/// Blanks with which a log may begin. They are held while its format is looked for.
+constexpr std::size_t kMostBlanks = std::size_t{16} << 20;
+
+/// True if a text ends before anything that is no blank has come.
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -79,13 +87,20 @@ std::size_t ByteSource::read(std::span<char> into) {
 }
 
 std::string_view ByteSource::beginning() {
-  constexpr std::size_t kLooked = std::size_t{256} << 10;
-  if (!looked_) {
-    looked_ = true;
-    std::string bytes(kLooked, '\0');
-    bytes.resize(read(bytes));
-    beginning_ = std::move(bytes);
+  if (looked_) return beginning_;
+  looked_ = true;
+  std::string bytes;
+  for (std::size_t got = 1; got > 0 && is_blank(bytes);) {
+    const std::size_t size = bytes.size();
+    if (size > kMostBlanks) {
+      fail_input(
+          fmt::format("{}: begins with more than {} MiB of blanks", name_, kMostBlanks >> 20U));
+    }
+    bytes.resize(size + kLooked);
+    got = read(std::span(bytes).subspan(size));
+    bytes.resize(size + got);
   }
+  beginning_ = std::move(bytes);
   return beginning_;
 }
 

@@ -29,7 +29,8 @@ class ByteSource {
   /// when a packed file is damaged, cut short, or unpacks to far more than a log does.
   std::size_t read(std::span<char> into);
 
-  /// The first bytes, up to 256 KiB, which `read` still gives.
+  /// The first bytes, which `read` still gives: up to 256 KiB, and more only where these are
+  /// blanks. Fails with `kInput` behind 16 MiB of blanks.
   [[nodiscard]] std::string_view beginning();
   /// All bytes that are left. Fails with `kInput` when they are more than `most`.
   std::string rest(std::size_t most);

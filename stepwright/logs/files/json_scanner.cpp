@@ -214,6 +214,7 @@ class JsonScanner {
         elements(key);
       } else {
         const std::string_view text = value();
+        if (text.find('\0') != text.npos) fail(fmt::format("a NUL byte in '{}'", printable(key)));
         take_({key, false, 0, offset_ + begin_, text});
       }
     }

@@ -30,7 +30,8 @@ inline constexpr std::size_t kJsonPadding = 64;
 /// members named in `lists`, every other member whole, or the elements of a document that is a
 /// list. Looks no deeper than the brackets: whoever takes a piece reads it. Fails with `kInput` and
 /// the byte where the document ends too early, is no JSON, says a key twice, is nested deeper than
-/// 100 levels, where a member named in `lists` is none, or a piece is larger than 64 MiB.
+/// 100 levels, where a member named in `lists` is none or another holds a NUL byte, or a piece is
+/// larger than 64 MiB.
 void scan_json(ByteSource& source, std::span<const std::string_view> lists,
                const std::function<void(const JsonPiece&)>& take);
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "stepwright/core/error.h"
-#include "stepwright/core/quoting.h"
+#include "stepwright/core/file_kind.h"
 #include "stepwright/logs/files/json_scanner.h"
 
 namespace stepwright::logs {
@@ -73,12 +73,11 @@ bool is_chakra(std::string_view text) {
 
 LogFormat recognise_log(ByteSource& bytes) {
   std::string_view text = bytes.beginning();
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    fail_input(fmt::format("{}: is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {}", bytes.name(),
-                           quoted_for_shell(bytes.name())));
+  if (text.starts_with('\x80')) return LogFormat::kFlightRecorder;
+  if (const std::string kind = foreign_kind(text, bytes.name()); !kind.empty()) {
+    fail_input(fmt::format("{}: {}", bytes.name(), kind));
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (text.starts_with('\x80')) return LogFormat::kFlightRecorder;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) fail_input(fmt::format("{}: is empty", bytes.name()));
   std::optional<LogFormat> found;

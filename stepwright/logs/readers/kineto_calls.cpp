@@ -30,6 +30,7 @@ class KinetoCalls : public KinetoTaker {
 
   void take(const KinetoEvent& event) override {
     ++events_;
+    if (event.text.find('\0') != event.text.npos) return cannot_parse(event.offset);
     if (event.category == "kernel") return kernel(event);
     const std::string_view name = glimpse(event.text, "\"name\"");
     if (event.category == "cpu_op") {

@@ -49,6 +49,8 @@ std::vector<double> plain_tokens(const CsvTable& table) {
 /// The numbers of a column, by those of experts where they are there.
 std::vector<double> tokens_of_column(const CsvTable& table) {
   const auto column = table.column("tokens");
+  static constexpr std::string_view kColumns[] = {"tokens", "expert"};
+  table.refuse_misspelt(kColumns);
   if (!column) {
     fail_input(fmt::format("{}: must have a column 'tokens', or numbers alone", table.name));
   }

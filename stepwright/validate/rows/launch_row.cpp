@@ -86,6 +86,13 @@ RowOutcome predict_launch(const CsvTable& table, const CsvRow& row) {
 
 }  // namespace
 
+std::span<const std::string_view> launch_columns() {
+  static constexpr std::string_view kColumns[] = {"id",      "source_url",    "target",
+                                                  "cluster", "model",         "stage",
+                                                  "launch",  "allocated_gib", "peak_gib"};
+  return kColumns;
+}
+
 std::vector<RowOutcome> predict_launches(const CsvTable& table, int threads) {
   std::vector<RowOutcome> outcomes(table.rows.size());
   parallel_for(threads, outcomes.size(),

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "stepwright/core/csv.h"
 #include "stepwright/validate/rows/row_outcome.h"
 
 namespace stepwright::validate {
+
+/// The columns of launches that are read.
+std::span<const std::string_view> launch_columns();
 
 /// The outcome of each row of a table of launches: runs as the command that started them
 /// (`launch`) or its configuration, of the framework whose files `target` reads, on `cluster`, with

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -127,6 +128,15 @@ std::string named_profile(const CsvTable& table, const CsvRow& row) {
   if (name.find_first_of("./") == std::string::npos) return name;
   const std::filesystem::path beside = std::filesystem::path(table.name).parent_path() / name;
   return is_there(beside) ? beside.string() : name;
+}
+
+std::vector<std::string_view> run_columns() {
+  std::vector<std::string_view> titles = {"id", "source_url", "cluster", "memory_kind"};
+  for (const TextColumn& column : kTexts) titles.push_back(column.title);
+  for (const CountColumn& column : kCounts) titles.push_back(column.title);
+  for (const NumberColumn& column : kNumbers) titles.push_back(column.title);
+  titles.insert(titles.end(), std::begin(kProse), std::end(kProse));
+  return titles;
 }
 
 std::variant<RunRow, Skipped> read_run_row(const CsvTable& table, const CsvRow& row) {

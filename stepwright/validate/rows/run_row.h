@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "stepwright/core/csv.h"
 
@@ -66,6 +68,9 @@ std::optional<double> positive_number(std::string_view text);
 /// The column `cluster`: a name, or the path of a file, which is relative to the table's when it is
 /// there. Empty when the row names none.
 std::string named_profile(const CsvTable& table, const CsvRow& row);
+
+/// The columns of runs and memory that are read, and those that sources fill with prose.
+std::vector<std::string_view> run_columns();
 
 /// The row as numbers and words, or why it cannot be one: a number that is none, not finite, or not
 /// above zero; prose without its translation (`tools/data/row_words.py`).

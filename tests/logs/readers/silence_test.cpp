@@ -85,7 +85,12 @@ TEST(Silence, IsBrokenByARefusal) {
       {R"({"traceEvents": null})", "a.json", "'traceEvents' must be a list"},
       {raw("[1, [1.0]]") + raw("[1, [1.0]]"), "a.json", "is no JSON"},
       {R"({"all_reduce": {"4": [1, [1.0]], "4": [1, [1.0]]}})", "a.json", "a key twice"},
-      {std::string("\xFF\xFE{\0", 4), "a.json", "is UTF-16; convert it"},
+      {std::string("\xFF\xFE{\0", 4), "a.json", "is UTF-16: convert it"},
+      {std::string("\xFF\xFE\0\0{\0\0\0", 8), "a.json", "is UTF-32: convert it"},
+      {"PK\x03\x04...", "a.zip", "is a zip archive"},
+      {std::string(R"({"a": ")") + '\0' + R"(", "traceEvents": []})", "a.json",
+       "a NUL byte in 'a'"},
+      {std::string((16 << 20) + 1, '\n') + "x", "a.log", "more than 16 MiB of blanks"},
   };
   for (const RefusedLog& log : logs) {
     try {
@@ -132,6 +137,21 @@ TEST(Silence, IsBrokenByALineThatIsNotExplained) {
     EXPECT_EQ(log.unexplained(), one.unexplained) << one.text.substr(0, 300);
     EXPECT_EQ(log.calls(), one.calls) << one.text.substr(0, 300);
   }
+}
+
+TEST(Silence, ALogMayBeginWithManyBlanks) {
+  const std::string blanks(300'000, '\n');
+  EXPECT_EQ(log_of(blanks + deepspeed("1"), "a.txt").calls(), 1);
+  EXPECT_EQ(log_of(blanks + trace(R"("ts": 1, "dur": 5)"), "a.json").calls(), 1);
+}
+
+TEST(Silence, AnEventWithANulByteIsNotExplained) {
+  std::string text = trace(R"("ts": 1, "dur": 5)");
+  const std::string other = R"({"name": "aten::a_dd", "cat": "cpu_op", "ts": 1, "dur": 1}, )";
+  text.insert(text.find('[') + 1, other);
+  EXPECT_EQ(log_of(text, "a.json").unexplained(), 0);
+  text[text.find('_', text.find("aten::"))] = '\0';
+  EXPECT_EQ(log_of(text, "a.json").unexplained(), 1);
 }
 
 TEST(Silence, LeavesOutGroupsThatNoJobHas) {

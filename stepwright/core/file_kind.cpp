@@ -1,0 +1,72 @@
+#include "stepwright/core/file_kind.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "stepwright/core/quoting.h"
+
+namespace stepwright {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+/// Bytes that stand in every file of a kind, and how text is made of such a file.
+struct FileKind {
+  std::size_t offset;
+  std::string_view bytes;
+  std::string_view kind;
+  std::string_view advice = {};  ///< "{}" stands for the file; empty: none.
+};
+
+constexpr std::string_view kUtf16 = "convert it (iconv -f UTF-16 -t UTF-8 {} > FILE)";
+constexpr std::string_view kUtf32 = "convert it (iconv -f UTF-32 -t UTF-8 {} > FILE)";
+
+// The marks of UTF-32 begin as those of UTF-16 do, so they stand before them.
+constexpr FileKind kFileKinds[] = {
+    {0, "\x1F\x8B"sv, "a gzip file", "unpack it first (gunzip < {} > FILE)"},
+    {0, "\x28\xB5\x2F\xFD"sv, "a zstd file", "unpack it first (unzstd < {} > FILE)"},
+    {0, "\xFD\x37zXZ\0"sv, "an xz file", "unpack it first (unxz < {} > FILE)"},
+    {0, "\x04\x22\x4D\x18"sv, "an lz4 file", "unpack it first (unlz4 < {} > FILE)"},
+    {4, "1AY&SY"sv, "a bzip2 file", "unpack it first (bunzip2 < {} > FILE)"},
+    {0, "PK\x03\x04"sv, "a zip archive (so are .pt, .npz, .xlsx)", "unpack it first (unzip {})"},
+    {0, "7z\xBC\xAF\x27\x1C"sv, "a 7z archive", "unpack it first (7z x {})"},
+    {257, "ustar\0"sv, "a tar archive", "unpack it first (tar -xf {})"},
+    {257, "ustar "sv, "a tar archive", "unpack it first (tar -xf {})"},
+    {0, "\xFF\xFE\0\0"sv, "UTF-32", kUtf32},
+    {0, "\0\0\xFE\xFF"sv, "UTF-32", kUtf32},
+    {0, "\xFF\xFE"sv, "UTF-16", kUtf16},
+    {0, "\xFE\xFF"sv, "UTF-16", kUtf16},
+    {0, "%PDF-"sv, "a PDF"},
+    {0, "\x89PNG"sv, "a picture"},
+    {0, "\xFF\xD8\xFF"sv, "a picture"},
+    {0, "GIF89a"sv, "a picture"},
+    {0, "\x7F\x45LF"sv, "a program"},
+    {0, "MZ\x90\0"sv, "a program"},
+    {0, "\x80\x02"sv, "a pickle of Python"},
+    {0, "\x80\x03"sv, "a pickle of Python"},
+    {0, "\x80\x04"sv, "a pickle of Python"},
+    {0, "\x80\x05"sv, "a pickle of Python"},
+    {4, "\0\0\0\0{\""sv, "a safetensors file"},
+    {0, "GGUF\x03\0"sv, "a GGUF file"},
+    {0, "PAR1\x15"sv, "a Parquet file"},
+    {0, "ARROW1\0"sv, "an Arrow file"},
+    {0, "SQLite format 3\0"sv, "a SQLite database"},
+    {0, "\x89HDF"sv, "an HDF5 file"},
+    {0, "\x93NUMPY"sv, "an array of NumPy"}};
+
+}  // namespace
+
+std::string foreign_kind(std::string_view start, std::string_view name) {
+  for (const FileKind& known : kFileKinds) {
+    if (start.size() < known.offset || !start.substr(known.offset).starts_with(known.bytes)) {
+      continue;
+    }
+    if (known.advice.empty()) return fmt::format("is {}, not text", known.kind);
+    return fmt::format("is {}: {}", known.kind,
+                       fmt::format(fmt::runtime(known.advice), quoted_for_shell(name)));
+  }
+  return {};
+}
+
+}  // namespace stepwright
