@@ -1,13 +1,10 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/recognition/target_data.h"
-#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 
@@ -17,16 +14,12 @@ struct LaunchTarget {
   std::string_view framework = {};   ///< As its data says.
   std::string_view variant = {};     ///< As its data says.
   const TargetData* data = nullptr;  ///< What the `target.yaml` of its folder says.
-  /// Writes a plan that the framework runs; null for a target that is only read.
-  std::string (*write)(const plan::PlannedJob& planned,
-                       const std::vector<std::string>& header) = nullptr;
-  /// Reads files; null for a target that is only written.
-  void (*read)(std::span<const launch_scripts::SourceFile> files, const Given& given,
-               Draft& draft) = nullptr;
-  /// True if a file is of this program where no mark of the data says so; null: marks say all.
-  bool (*recognises)(const launch_scripts::SourceFile& file) = nullptr;
-  /// True if a command starts this program where no mark says so; null: marks say all.
-  bool (*starts)(std::span<const launch_scripts::ShellWord> words) = nullptr;
+  TargetWriter* write = nullptr;     ///< Null for a target that is only read.
+  TargetReader* read = nullptr;      ///< Null for a target that is only written.
+  /// Of files that no mark of the data tells; null: marks say all.
+  TargetRecogniser* recognises = nullptr;
+  /// Of commands that no mark of the data tells; null: marks say all.
+  TargetStarts* starts = nullptr;
 };
 
 /// All targets, in the order in which they are listed.

@@ -1,30 +1,12 @@
 #include <iterator>
 #include <vector>
 
-#include "stepwright/framework_files/axolotl/axolotl.h"
-#include "stepwright/framework_files/bridge/bridge.h"
-#include "stepwright/framework_files/fsdp/fsdp.h"
-#include "stepwright/framework_files/gpt_neox/gpt_neox.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
-#include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
-#include "stepwright/framework_files/huggingface/deepspeed_script.h"
-#include "stepwright/framework_files/launchers/launchers.h"
-#include "stepwright/framework_files/llamafactory/llamafactory.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
-#include "stepwright/framework_files/megatron/megatron.h"
-#include "stepwright/framework_files/megatron/nemo.h"
 #include "stepwright/framework_files/megatron/stated.h"
-#include "stepwright/framework_files/nanotron/nanotron.h"
-#include "stepwright/framework_files/nemo1/nemo1.h"
-#include "stepwright/framework_files/primus/primus.h"
-#include "stepwright/framework_files/rl/nemo_rl.h"
-#include "stepwright/framework_files/rl/openrlhf.h"
-#include "stepwright/framework_files/rl/verl.h"
-#include "stepwright/framework_files/swift/swift.h"
 #include "stepwright/framework_files/target.h"
-#include "stepwright/framework_files/torchtitan/torchtitan.h"
-#include "stepwright/framework_files/torchtune/torchtune.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -1,8 +1,7 @@
-#include "stepwright/framework_files/bridge/bridge.h"
-
 #include <gtest/gtest.h>
 
 #include "stepwright/core/error.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "tests/framework_files/imported.h"
 
 namespace stepwright::framework_files {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
-#include "stepwright/framework_files/huggingface/arguments.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "tests/framework_files/imported.h"
 
 namespace stepwright::framework_files {

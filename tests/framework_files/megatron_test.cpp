@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/megatron/megatron.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/launchers/environment.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "tests/framework_files/imported.h"
 
 namespace stepwright::framework_files {

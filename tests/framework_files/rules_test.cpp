@@ -55,18 +55,23 @@ TEST(Places, RefuseWhatARowMayNotSet) {
   EXPECT_THROW(set_plain(plan, "parallel.tensors", std::int64_t{4}), std::bad_optional_access);
 }
 
-TEST(Rows, OfMegatronHavePlacesOfTheirKindWhichReportsName) {
-  for (const Rule* rule : {&kDegrees, &kMicroBatch, &kTensorOverlap, &kExpertOverlap}) {
+TEST(Rows, OfMegatronHavePlacesAndUsualValues) {
+  for (const Rule* rule : {&kDegrees, &kMicroBatch, &kPipeline, &kTensorOverlap, &kExpertOverlap}) {
     ASSERT_FALSE(rule->rows.empty());
-    for (const Row& row : rule->rows) {
-      const auto value = plain_at(plan::Plan(), row.place);
-      ASSERT_TRUE(value) << row.place;
-      EXPECT_EQ(value->index(), row.usual.index()) << row.key;
-      const KnownSetting* known = known_setting(known_settings("megatron/settings"), row.key);
-      ASSERT_NE(known, nullptr) << row.key;
-      EXPECT_EQ(known->field, row.place) << row.key;
+    for (const std::string_view key : rule->rows) {
+      const KnownSetting& row = setting_of(rule->table, key);
+      EXPECT_TRUE(plain_at(plan::Plan(), row.field)) << key;
+      EXPECT_FALSE(row.usual.of(kOtherFrameworks).empty()) << key;
+      EXPECT_TRUE(row.when.empty() || plain_at(plan::Plan(), row.when)) << key;
     }
   }
+}
+
+TEST(Rows, SayWhatOneFrameworkHasOtherwise) {
+  EXPECT_EQ(megatron_usual("kv_lora_rank", {.name = "nemo"}), "512");
+  EXPECT_EQ(megatron_usual("kv_lora_rank", {.name = "megatron-core"}), "32");
+  EXPECT_EQ(megatron_usual("wgrad_deferral_limit", {.name = "nemo"}), "");
+  EXPECT_THROW(megatron_row("no_such_setting"), Error);
 }
 
 TEST(Rows, TakeTheDefaultOfTheFrameworkWhereAFileIsSilent) {

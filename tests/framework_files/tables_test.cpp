@@ -51,7 +51,7 @@ TEST(SettingTable, ReadsARowForEachKeyInTheirOrder) {
   EXPECT_EQ(rows[2].name, "cut_*");
   EXPECT_EQ(rows[2].matters, Matters::kMaybe);
   EXPECT_EQ(rows[2].leaves_out, "shorter texts");
-  EXPECT_EQ(rows[2].usual, "1");
+  EXPECT_EQ(rows[2].harmless, "1");
   EXPECT_EQ(rows[3].matters, Matters::kYes);
   EXPECT_EQ(rows[4].matters, Matters::kNo);
   EXPECT_EQ(rows[4].source, "org/other config.py");
@@ -79,6 +79,22 @@ TEST(SettingTable, ReadsSettingsOfWhichNobodyKnowsWhatTheyLeaveOut) {
       table_of("- {source: a.py, rows: [{key: a*, matters: unknown, leaves_out: \"\"}]}\n");
   EXPECT_EQ(table.rows().front().matters, Matters::kMaybe);
   EXPECT_EQ(table.rows().front().leaves_out, "");
+}
+
+TEST(SettingTable, ReadsWordsByFramework) {
+  const SettingTable table = table_of(
+      "- source: a.py\n"
+      "  rows: [{key: a, usual: 1, write: always}, {key: b, usual: {x: 2, others: \"\"}}, {key: "
+      "c}]\n");
+  EXPECT_EQ(table.rows()[0].usual.of("x"), "1");
+  EXPECT_TRUE(table.rows()[0].always);
+  EXPECT_EQ(table.rows()[1].usual.of("x"), "2");
+  EXPECT_EQ(table.rows()[1].usual.of("y"), "");
+  EXPECT_FALSE(table.rows()[2].usual.said());
+  EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, usual: {x: 2}}]}\n"),
+              HasSubstr("others"));
+  EXPECT_THAT(refusal_of_table("- {source: a.py, rows: [{key: a, write: never}]}\n"),
+              HasSubstr("always"));
 }
 
 TEST(SettingTable, KeepsItsTextsWhenItIsMoved) {

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/axolotl/axolotl.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +18,7 @@
 #include "stepwright/framework_files/huggingface/training_arguments.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -198,7 +197,7 @@ void settle_experts(const Fields& fields, const Trainer& trainer, Draft& draft) 
 void read_axolotl_adapters(const Fields& fields, Draft& draft) {
   const auto kind = fields.node().find("adapter");
   if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return;
-  static_cast<void>(fields.find("adapter"));
+  fields.take("adapter");
   draft.adapters = read_adapter_words(fields, {.rank = "lora_r",
                                                .alpha = "lora_alpha",
                                                .dropout = "lora_dropout",
@@ -225,7 +224,7 @@ void read_frozen_parts(const Fields& fields, const Given& given, Draft& draft) {
   if (!patterns || !patterns->is_sequence() || !model || draft.adapters) return;
   std::optional<model::Frozen> frozen = frozen_but(words_in(*patterns), *model);
   if (!frozen) return;
-  static_cast<void>(fields.find("unfrozen_parameters"));
+  fields.take("unfrozen_parameters");
   frozen->encoder = frozen->encoder || draft.frozen;
   frozen->projector = frozen->projector || draft.frozen;
   draft.frozen = frozen;

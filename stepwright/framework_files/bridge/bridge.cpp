@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/bridge/bridge.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/launch_scripts/python/config.h"
 
 namespace stepwright::framework_files {
@@ -263,7 +262,7 @@ void name_bridge_model(const Document& document, const Given& given, Draft& draf
 void read_bridge_adapters(const Fields& root, Draft& draft) {
   const Fields peft = root.section("peft");
   if (peft.word("()", "") != "LoRA") return;
-  static_cast<void>(root.find("peft"));
+  root.take("peft");
   draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
   if (peft.flag("sequence_parallel_input_regather", false)) {
     draft.tensor_input = plan::TensorInput::kRegather;

@@ -193,7 +193,7 @@ DType read_adapter_base(const Fields& fields, std::string_view bits) {
   if (!said || !said->is_scalar() || (said->text() != "8" && said->text() != "4")) {
     return DType::kBf16;
   }
-  static_cast<void>(fields.find(bits));
+  fields.take(bits);
   return said->text() == "4" ? DType::kNf4 : DType::kFp8;
 }
 

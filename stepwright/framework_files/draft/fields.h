@@ -31,6 +31,9 @@ class Fields {
     asked_->insert(prefix_ + std::string(key));
     return value;
   }
+  /// Counts a setting as asked for whose value was looked at through `node()`, or means nothing: a
+  /// plan takes it as it is.
+  void take(std::string_view key) const { static_cast<void>(find(key)); }
   /// Whether the value at a dotted path from the root was asked for.
   [[nodiscard]] bool asked(std::string_view path) const { return asked_->contains(path); }
   [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }

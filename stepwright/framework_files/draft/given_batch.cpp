@@ -93,7 +93,7 @@ void take_packing(const Fields& fields, std::string_view flag, const PackingWord
       own.order = {};
       own.group = 0;
     }
-    static_cast<void>(fields.find(flag));
+    fields.take(flag);
   } else if (read_given_batch(given.batch).documents && !draft.packing) {
     draft.packing = {
         .packing = {.pad_to = packing::PadTo::kLongest, .too_long = words.packing.too_long}};

@@ -24,12 +24,12 @@ constexpr std::size_t kLongestValue = 120;
 std::string shortened(std::string_view text) { return printable(text, kLongestValue); }
 
 /// What a file says only to leave it off, or as it is anyway.
-bool is_off(Node value, std::string_view usual) {
+bool is_off(Node value, std::string_view harmless) {
   static constexpr std::string_view kWords[] = {"false", "False", "0",  "0.0", "none",
                                                 "None",  "no",    "NO", ""};
   if (value.is_sequence()) return value.size() == 0;
   if (!value.is_scalar()) return false;
-  if (!usual.empty()) return value.text() == usual;
+  if (!harmless.empty()) return value.text() == harmless;
   return std::ranges::find(kWords, value.text()) != std::end(kWords);
 }
 
@@ -48,7 +48,7 @@ class Sorter {
     for (const auto& [key, value] : node.members()) {
       const std::string path = prefix + key;
       if (value.is_null()) continue;
-      if (fields_.asked(path)) {
+      if (fields_.asked(path) || is_taken(path, value)) {
         take(path, value);
       } else if (value.is_mapping() && (find(path) == nullptr || asked_below(value, path))) {
         walk(value, path + ".");
@@ -61,6 +61,11 @@ class Sorter {
  private:
   [[nodiscard]] const KnownSetting* find(std::string_view name) const {
     return known_setting(known_, name);
+  }
+
+  [[nodiscard]] bool is_taken(std::string_view path, Node value) const {
+    const KnownSetting* known = value.is_scalar() ? find(path) : nullptr;
+    return known != nullptr && std::ranges::find(known->taken, value.text()) != known->taken.end();
   }
 
   /// Whether a value right below a mapping was asked for.
@@ -85,7 +90,7 @@ class Sorter {
     UnreadSetting unread{printable(path), setting_text(value), file_,
                          value.line(),    Matters::kMaybe,     ""};
     if (const KnownSetting* known = find(path)) {
-      const bool usual = is_off(value, known->usual);
+      const bool usual = is_off(value, known->harmless);
       const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
       unread.matters = matters ? known->matters : Matters::kNo;
       if (matters) unread.why = known->leaves_out;
@@ -142,6 +147,13 @@ bool covers(std::string_view set, std::string_view place) {
 }
 
 }  // namespace
+
+std::string_view ByFramework::of(std::string_view framework) const {
+  const auto found = std::ranges::find_if(words, [&](const auto& each) {
+    return each.first == framework || each.first == kOtherFrameworks;
+  });
+  return found == words.end() ? std::string_view() : found->second;
+}
 
 const KnownSetting* known_setting(std::span<const KnownSetting> known, std::string_view name) {
   const auto found =

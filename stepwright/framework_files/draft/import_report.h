@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stepwright/core/named.h"
@@ -18,6 +19,19 @@ enum class Matters : std::uint8_t { kNo, kMaybe, kYes };
 inline constexpr Named<Matters> kMattersNames[] = {
     {Matters::kNo, "no"}, {Matters::kMaybe, "unknown"}, {Matters::kYes, "yes"}};
 
+/// The frameworks that a row does not name.
+inline constexpr std::string_view kOtherFrameworks = "others";
+
+/// A word for all frameworks, or for each that runs a program another way and for the others.
+struct ByFramework {
+  std::vector<std::pair<std::string_view, std::string_view>> words{};  ///< `others` comes last.
+
+  /// True if a row has such a word.
+  [[nodiscard]] bool said() const { return !words.empty(); }
+  /// The word for a framework; empty if it has none.
+  [[nodiscard]] std::string_view of(std::string_view framework) const;
+};
+
 /// What is known of a setting of a framework.
 struct KnownSetting {
   /// Its dotted path in a file; with `*` at the end, all that begin so.
@@ -28,8 +42,13 @@ struct KnownSetting {
   /// Of one that sets nothing, or that a reader did not take though it leaves something out.
   Matters matters = Matters::kNo;
   std::string_view leaves_out{};  ///< What a prediction then leaves out, where it matters.
-  std::string_view usual{};       ///< The value, beside those of "off", that changes nothing.
-  std::string_view source{};      ///< Where the program defines it; empty: its table says it.
+  std::string_view harmless{};    ///< The value, beside those of "off", that changes nothing.
+  std::vector<std::string_view> taken{};  ///< Values that a plan takes as they are, unasked.
+  std::string_view source{};  ///< Where the program defines it; empty: its table says it.
+  ByFramework usual{};        ///< The value where a file is silent; empty: a file must say it.
+  ByFramework needs{};        ///< The switch that must be on beside it; empty: none.
+  std::string_view when{};    ///< The place that plans must have that say it; empty: none.
+  bool always = false;        ///< True if files say the usual value, too.
 };
 
 /// A setting that a plan or its job took from a file.

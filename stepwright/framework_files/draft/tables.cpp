@@ -6,6 +6,11 @@
 #include "stepwright/framework_files/recognition/embedded.h"
 
 namespace stepwright::framework_files {
+namespace {
+
+constexpr Named<bool> kWrites[] = {{true, "always"}};
+
+}  // namespace
 
 Document table_document(std::string_view name) {
   const EmbeddedFile* file = find_embedded(embedded_tables(), name);
@@ -53,13 +58,22 @@ SettingTable::SettingTable(const Document& document) {
 }
 
 void SettingTable::add(Node row, const std::string& source) {
-  row.allow_only({"key", "keys", "field", "matters", "leaves_out", "harmless"});
+  row.allow_only({"key", "keys", "field", "matters", "leaves_out", "harmless", "taken", "usual",
+                  "needs", "when", "write"});
   const auto matters = row.find("matters");
   KnownSetting setting{.name = {},
                        .field = texts_.keep(row, "field"),
                        .leaves_out = texts_.keep(row, "leaves_out"),
-                       .usual = texts_.keep(row, "harmless"),
-                       .source = texts_.keep(source)};
+                       .harmless = texts_.keep(row, "harmless"),
+                       .source = texts_.keep(source),
+                       .usual = by_framework(row, "usual"),
+                       .needs = by_framework(row, "needs"),
+                       .when = texts_.keep(row, "when")};
+  if (const auto write = row.find("write")) setting.always = write->choice(kWrites);
+  const auto taken = row.find("taken");
+  for (std::size_t i = 0; taken && i < taken->size(); ++i) {
+    setting.taken.push_back(texts_.keep(taken->at(i).text()));
+  }
   const bool leaves_out = row.find("leaves_out").has_value();
   if (leaves_out) setting.matters = Matters::kYes;
   if (matters) setting.matters = matters->choice(kMattersNames);
@@ -74,8 +88,27 @@ void SettingTable::add(Node row, const std::string& source) {
   }
 }
 
+ByFramework SettingTable::by_framework(Node row, std::string_view key) {
+  const auto words = row.find(key);
+  if (!words) return {};
+  if (words->is_scalar()) return {{{kOtherFrameworks, texts_.keep(words->text())}}};
+  ByFramework found;
+  for (const auto& [framework, word] : words->members()) {
+    if (framework == kOtherFrameworks) continue;
+    found.words.emplace_back(texts_.keep(framework), texts_.keep(word.text()));
+  }
+  found.words.emplace_back(kOtherFrameworks, texts_.keep(words->get(kOtherFrameworks).text()));
+  return found;
+}
+
 std::span<const KnownSetting> known_settings(std::string_view table) {
   return loaded_table<SettingTable>(table).rows();
+}
+
+const KnownSetting& setting_of(std::string_view table, std::string_view key) {
+  const KnownSetting* found = known_setting(known_settings(table), key);
+  if (found == nullptr) fail_input(fmt::format("{}.yaml: has no row '{}'", table, key));
+  return *found;
 }
 
 }  // namespace stepwright::framework_files

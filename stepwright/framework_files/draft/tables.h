@@ -69,9 +69,10 @@ class KeptTexts {
 class SettingTable {
  public:
   /// Reads `{key, field, matters, leaves_out, harmless}`, with `keys` for several settings alike:
-  /// the members of `KnownSetting`, of which `harmless` is `usual`. A row with `leaves_out`
-  /// matters, unless it says `matters: unknown`; `leaves_out: ""`: nobody knows what. Fails with
-  /// `kInput` on a group without a source, and on a row without a key.
+  /// the members of `KnownSetting`. `write: always` is `always`; `usual` and `needs` are a word, or
+  /// a mapping from frameworks and `others` to words. A row with `leaves_out` matters, unless it
+  /// says `matters: unknown`; `leaves_out: ""`: nobody knows what. Fails with `kInput` on a group
+  /// without a source, and on a row without a key.
   explicit SettingTable(const Document& document);
   SettingTable(SettingTable&&) = default;
   SettingTable& operator=(SettingTable&&) = default;
@@ -80,6 +81,7 @@ class SettingTable {
 
  private:
   void add(Node row, const std::string& source);
+  ByFramework by_framework(Node row, std::string_view key);
 
   KeptTexts texts_;
   std::vector<KnownSetting> rows_;
@@ -87,5 +89,8 @@ class SettingTable {
 
 /// The settings of a table (`axolotl/settings`), which is read when it is first asked for.
 std::span<const KnownSetting> known_settings(std::string_view table);
+
+/// The row of a setting in a table. Fails with `kInput` if there is none.
+const KnownSetting& setting_of(std::string_view table, std::string_view key);
 
 }  // namespace stepwright::framework_files

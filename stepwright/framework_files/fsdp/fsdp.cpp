@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/fsdp/fsdp.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/parameters.h"

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/gpt_neox/gpt_neox.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/configured.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -147,7 +146,7 @@ void read_neox_sizes(const Fields& fields, Draft& draft) {
   model.tied = !fields.flag("no_weight_tying", false);
   model.parallel_residual = fields.flag("gpt_j_residual", false);
   model.dropout = fields.number("hidden_dropout", 0);
-  static_cast<void>(fields.has("attention_dropout"));
+  fields.take("attention_dropout");
   read_neox_mlp(fields, model);
   model::check(model, fields.node().where());
   draft.model = model;
@@ -223,7 +222,7 @@ void read_neox_attention(const Fields& fields, Draft& draft) {
     for (std::size_t k = 0; k < group.at(0).size(); ++k) kinds.insert(group.at(0).at(k).text());
   }
   if (kinds != std::set<std::string>{"flash"} && kinds != std::set<std::string>{"global"}) return;
-  static_cast<void>(fields.find("attention_config"));
+  fields.take("attention_config");
   draft.attention = kinds.contains("flash") ? cluster::AttentionKernel::kFlash2
                                             : cluster::AttentionKernel::kUnfused;
 }

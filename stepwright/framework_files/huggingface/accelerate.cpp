@@ -14,6 +14,7 @@
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {

@@ -15,11 +15,11 @@
 #include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
-#include "stepwright/framework_files/huggingface/deepspeed_script.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files/read_adapters.h"
 

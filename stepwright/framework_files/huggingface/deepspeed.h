@@ -2,9 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -15,16 +12,6 @@ namespace stepwright::framework_files {
 /// deepspeedai/DeepSpeed deepspeed/runtime/zero/config.py: DeepSpeedZeroConfig.
 inline constexpr std::int64_t kDeepspeedBucket = 500'000'000;
 
-/// A configuration of DeepSpeed. What its keys cannot say and the training code must do stands
-/// under the key `stepwright`, which DeepSpeed passes over.
-std::string write_deepspeed(const plan::PlannedJob& planned,
-                            const std::vector<std::string>& header);
-
-/// Reads such a configuration, or the log in which DeepSpeed has printed it; "auto" is as good as
-/// nothing, which the report says.
-void read_deepspeed(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                    Draft& draft);
-
 /// What stands behind "auto" in the configuration of a trainer, as far as it is known.
 struct TrainerValues {
   std::optional<std::int64_t> micro_batch, accumulation;
@@ -32,8 +19,8 @@ struct TrainerValues {
   std::optional<std::int64_t> hidden;  ///< Of the model.
 };
 
-/// The same of a document, with the values that transformers' Trainer fills in: those of its
-/// arguments, and buckets that follow from the model's width. Fails with `kInput` where the
+/// Reads a configuration of DeepSpeed, with the values that transformers' Trainer fills in: those
+/// of its arguments, and buckets that follow from the model's width. Fails with `kInput` where the
 /// configuration says another batch or precision than the trainer, which does not start then.
 /// huggingface/transformers src/transformers/integrations/deepspeed.py: HfTrainerDeepSpeedConfig;
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
@@ -44,8 +31,5 @@ void read_deepspeed_document(const Document& document, const Given& given, Draft
 /// optimizer, with stage 3 also a share of it (ZeRO-Offload++), or parameters beside it. Ranks and
 /// sharding must be settled. deepspeedai/DeepSpeed deepspeed/runtime/zero/offload_config.py.
 void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft);
-
-/// Whether a file is a configuration of DeepSpeed.
-bool is_deepspeed(const launch_scripts::SourceFile& file);
 
 }  // namespace stepwright::framework_files

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/huggingface/deepspeed_script.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -111,7 +110,7 @@ void read_deepspeed_script(std::span<const launch_scripts::SourceFile> files, co
   if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
   const Document said = Document::from(command_fields(words), command.file);
   const Fields arguments(said.root());
-  for (const std::string_view name : kPlaces) static_cast<void>(arguments.find(name));
+  for (const std::string_view name : kPlaces) arguments.take(name);
   check_trains(arguments);
   read_arguments(arguments, given, draft);
   read_launcher(command, draft);

@@ -54,7 +54,7 @@ void take_optimizer_word(const Fields& fields, std::string_view key, const Optim
   if (known == nullptr) known = &kUnknown;
   draft.optimizer = known->optimizer;
   if (known->leaves_out.empty()) {
-    static_cast<void>(fields.find(key));
+    fields.take(key);
     return;
   }
   draft.assume("job.optimizer", fmt::format("in the place of {}", printable(given.text())));
@@ -80,7 +80,7 @@ void take_attention(const Fields& fields, std::string_view key, std::vector<Left
   for (const auto& [kernel, name] : cluster::kAttentionKernelNames) {
     if (name == known) draft.attention = kernel;
   }
-  static_cast<void>(fields.find(key));
+  fields.take(key);
 }
 
 void check_trains(const Fields& fields) {

@@ -45,7 +45,7 @@ void read_loaded_type(const Fields& arguments, Trainer& trainer, Draft& draft) {
     if (!said || !said->is_scalar()) continue;
     const bool narrow = said->text() == "bfloat16";
     if (!narrow && said->text() != "float32") continue;
-    static_cast<void>(arguments.find(key));
+    arguments.take(key);
     if (!narrow || draft.precision == DType::kFp16) continue;
     trainer.weights =
         draft.precision == DType::kFp32 ? LoadedWeights::kPure : LoadedWeights::kNarrow;
@@ -146,7 +146,7 @@ std::optional<DType> read_switched_deepspeed(const Fields& arguments, const HubF
   if (!arguments.has("zero_stage")) {
     on->fail("names no configuration of DeepSpeed, which the program makes: give it as a file");
   }
-  static_cast<void>(arguments.find("deepspeed"));
+  arguments.take("deepspeed");
   constexpr std::int64_t kPrefetched = 30'000'000;
   const std::int64_t stage = arguments.find("zero_stage")->integer(0, 3);
   Tree zero = Tree::mapping();

@@ -82,7 +82,7 @@ void read_environment(const StartedCommand& command, Draft& draft) {
       field = "job.kernels.blocking_launches";
     }
     if (field.empty()) {
-      const bool usual = !known->usual.empty() && value == known->usual;
+      const bool usual = !known->harmless.empty() && value == known->harmless;
       draft.report.not_read.push_back(
           {name, value, command.file, word.line, usual ? Matters::kNo : known->matters,
            std::string(usual ? std::string_view() : known->leaves_out)});

@@ -1,9 +1,8 @@
-#include "stepwright/framework_files/launchers/launchers.h"
-
 #include <fmt/format.h>
 
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/llamafactory/llamafactory.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include "stepwright/framework_files/llamafactory/mca.h"
 #include "stepwright/framework_files/llamafactory/v1.h"
 #include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -57,7 +56,7 @@ void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& dr
     draft.assume("job.adapters", "LLaMA-Factory trains LoRA where finetuning_type does not say");
   }
   if (word == "lora") {
-    static_cast<void>(fields.find("finetuning_type"));
+    fields.take("finetuning_type");
     read_llamafactory_adapters(fields, draft);
   } else if (word != "full") {
     left_out.push_back({"finetuning_type", *type, "frozen weights: all are trained in the plan"});
@@ -120,7 +119,7 @@ void read_factory_packing(const Fields& fields, const Given& given, Draft& draft
   const bool neat = packs_documents(fields, "neat_packing", given);
   PackingWords words = {.packing = {.too_long = packing::TooLong::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
-    static_cast<void>(fields.find("packing"));
+    fields.take("packing");
     draft.packing = {.joined = true};
     return;
   }

@@ -32,7 +32,7 @@ void read_v1_adapters(const Fields& fields, Draft& draft) {
   const Fields peft = fields.section("peft_config");
   const auto name = peft.node().find("name");
   if (!name || name->is_null() || name->text() != "lora") return;
-  static_cast<void>(peft.find("name"));
+  peft.take("name");
   draft.adapters = read_adapter_words(peft, {.rank = "r",
                                              .alpha = "lora_alpha",
                                              .dropout = "lora_dropout",
@@ -165,7 +165,7 @@ void read_v1_packing(const Fields& fields, const Given& given, Draft& draft) {
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
   draft.packing = {
       .packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kDrop}};
-  static_cast<void>(fields.find("batching_strategy"));
+  fields.take("batching_strategy");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/llamafactory/llamafactory.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -7,6 +7,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/maxtext/words.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 namespace {

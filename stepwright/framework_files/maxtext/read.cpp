@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/maxtext/form.h"
 #include "stepwright/framework_files/maxtext/maxtext.h"
 #include "stepwright/framework_files/maxtext/words.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -320,23 +321,9 @@ void read_weight_type(const Fields& fields, Draft& draft) {
   const bool same =
       !moment || moment->is_null() || moment->text().empty() || moment->text() == "bfloat16";
   if (!same || plan::storage_type(draft.precision) != DType::kBf16) return;
-  static_cast<void>(fields.find("weight_dtype"));
-  static_cast<void>(fields.find("mu_dtype"));
+  fields.take("weight_dtype");
+  fields.take("mu_dtype");
   draft.masters = plan::Masters::kNone;
-}
-
-/// Settings at their defaults change nothing.
-void pass_defaults(const Fields& fields) {
-  static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
-      {"weight_dtype", "float32"},     {"num_pipeline_repeats", "1"},
-      {"attention_type", "global"},    {"capacity_factor", "-1.0"},
-      {"capacity_factor", "-1"},       {"global_parameter_scale", "1"},
-      {"logits_dot_in_fp32", "False"}, {"mu_dtype", "float32"},
-      {"num_vocab_tiling", "1"}};
-  for (const auto& [name, value] : kUsual) {
-    const auto said = fields.node().find(name);
-    if (said && said->is_scalar() && said->text() == value) static_cast<void>(fields.has(name));
-  }
 }
 
 }  // namespace
@@ -366,7 +353,6 @@ void read_maxtext_config(const Document& document, const Given& given, Draft& dr
   draft.optimizer = fields.choice("opt_type", kJaxOptimizers, plan::Optimizer::kAdamW);
   read_attention(fields, name, draft);
   read_weight_type(fields, draft);
-  pass_defaults(fields);
   if (fields.flag("use_ring_of_experts", false)) draft.dispatcher = plan::Dispatcher::kAllGather;
   list_settings(fields, name, known_settings("maxtext/settings"), draft.report);
   mark_dense_experts(draft.report);

@@ -5,11 +5,9 @@ namespace {
 
 // NVIDIA/Megatron-LM megatron/core/model_parallel_config.py.
 
-constexpr Row kDegreeRows[] = {
-    {"tensor_model_parallel_size", "parallel.tensor", std::int64_t{1}, Write::kAlways},
-    {"pipeline_model_parallel_size", "parallel.pipeline", std::int64_t{1}, Write::kAlways},
-    {"context_parallel_size", "parallel.context", std::int64_t{1}, Write::kAlways},
-    {"sequence_parallel", "sequence_parallel", false}};
+constexpr std::string_view kDegreeRows[] = {"tensor_model_parallel_size",
+                                            "pipeline_model_parallel_size", "context_parallel_size",
+                                            "sequence_parallel"};
 
 /// One tensor rank has no sequence parallelism, whatever a file says.
 void read_degrees(const Fields& /*fields*/, const Known& /*known*/, Reading& reading) {
@@ -74,31 +72,19 @@ void write_rank_order(const plan::PlannedJob& planned, std::string_view /*releas
   if (planned.plan.rank_order != plan::RankOrder{}) fields.set("use_tp_pp_dp_mapping", true);
 }
 
-constexpr Row kMicroBatchRows[] = {
-    {"micro_batch_size", "micro_batch", std::int64_t{1}, Write::kAlways}};
-
-bool is_sequence_parallel(const plan::PlannedJob& planned) {
-  return planned.plan.sequence_parallel;
-}
-bool has_experts(const plan::PlannedJob& planned) { return planned.job.model.experts.has_value(); }
-bool parts_experts(const plan::PlannedJob& planned) {
-  return has_experts(planned) && planned.plan.parallel.expert > 1;
-}
-constexpr Row kTensorOverlapRows[] = {
-    {"tp_comm_overlap", "overlap.tensor", false, Write::kUnlessUsual, is_sequence_parallel}};
-constexpr Row kExpertOverlapRows[] = {{"overlap_moe_expert_parallel_comm", "overlap.expert", false,
-                                       Write::kUnlessUsual, parts_experts},
-                                      {"moe_shared_expert_overlap", "overlap.shared_experts", false,
-                                       Write::kUnlessUsual, has_experts}};
+constexpr std::string_view kMicroBatchRows[] = {"micro_batch_size"};
+constexpr std::string_view kTensorOverlapRows[] = {"tp_comm_overlap"};
+constexpr std::string_view kExpertOverlapRows[] = {"overlap_moe_expert_parallel_comm",
+                                                   "moe_shared_expert_overlap"};
 
 }  // namespace
 
-constinit const Rule kDegrees{.rows = kDegreeRows, .read = read_degrees};
+constinit const Rule kDegrees{.rows = kDegreeRows, .table = kMegatronTable, .read = read_degrees};
 constinit const Rule kExpertDegrees{.read = read_expert_degrees, .write = write_expert_degrees};
 constinit const Rule kContextKind{.read = read_context_kind, .write = write_context_kind};
 constinit const Rule kRankOrder{.read = read_rank_order, .write = write_rank_order};
-constinit const Rule kMicroBatch{.rows = kMicroBatchRows};
-constinit const Rule kTensorOverlap{.rows = kTensorOverlapRows};
-constinit const Rule kExpertOverlap{.rows = kExpertOverlapRows};
+constinit const Rule kMicroBatch{.rows = kMicroBatchRows, .table = kMegatronTable};
+constinit const Rule kTensorOverlap{.rows = kTensorOverlapRows, .table = kMegatronTable};
+constinit const Rule kExpertOverlap{.rows = kExpertOverlapRows, .table = kMegatronTable};
 
 }  // namespace stepwright::framework_files

@@ -133,7 +133,7 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
     if (one.matters != Matters::kMaybe) continue;
     const KnownSetting* const known = known_setting(known_settings("megatron/forks"), one.name);
     if (known == nullptr) continue;
-    const bool usual = !known->usual.empty() && one.value == known->usual;
+    const bool usual = !known->harmless.empty() && one.value == known->harmless;
     one.matters = usual ? Matters::kNo : known->matters;
     one.why = one.matters == Matters::kNo ? std::string_view() : known->leaves_out;
   }

@@ -145,8 +145,7 @@ void read_graphs(const Fields& fields, Reading& reading) {
 }
 
 /// What decides the workspaces and buffers of layers. Megatron's own layers have its own attention,
-/// whatever kernel is asked for; a script groups the products of experts when it is told to, where
-/// recipes do it.
+/// whatever kernel is asked for.
 void read_layers(const Fields& fields, const Known& known, Reading& reading) {
   if (is_megatron_deepspeed(fields)) return;
   const bool local = fields.word("transformer_impl", "transformer_engine") == "local";
@@ -156,8 +155,9 @@ void read_layers(const Fields& fields, const Known& known, Reading& reading) {
     reading.attention =
         fused ? cluster::AttentionKernel::kFlash2 : cluster::AttentionKernel::kUnfused;
   }
+  const std::string_view groups = megatron_usual("moe_grouped_gemm", known.framework);
   reading.kernels.emplace_back(&plan::Kernels::grouped_experts,
-                               fields.flag("moe_grouped_gemm", known.framework.name == "nemo"));
+                               fields.flag("moe_grouped_gemm", groups == "true"));
   // megatron/core/transformer/transformer_config.py: no argument, but recipes and files set them.
   if (fields.flag("fp8_dot_product_attention", false) ||
       fields.flag("fp8_multi_head_attention", false)) {

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/megatron/megatron.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,6 +21,7 @@
 #include "stepwright/framework_files/megatron/stated.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright::framework_files {

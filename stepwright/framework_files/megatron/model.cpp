@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/experts.h"
 #include "stepwright/framework_files/megatron/mixers.h"
+#include "stepwright/framework_files/megatron/rules.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/model/layer_order.h"
 
@@ -137,21 +139,14 @@ void add_positions(Tree& fields, const model::Architecture& model) {
   }
 }
 
-/// What a latent attention has where nothing is said: of a command line (`_add_mla_args` of
-/// NVIDIA/Megatron-LM megatron/training/arguments.py), and of a recipe, whose keys have the rank of
-/// MLATransformerConfig (megatron/core/transformer/transformer_config.py).
-model::LatentAttention usual_latent(const Draft& draft) {
-  model::LatentAttention latent{.query_rank = 0,
-                                .kv_rank = 32,
-                                .nope_head_dim = 128,
-                                .rope_head_dim = 64,
-                                .value_head_dim = 128};
-  if (draft.framework.name == "nemo") latent.kv_rank = 512;
-  return latent;
-}
-
+/// megatron/core/transformer/transformer_config.py: MLATransformerConfig.
 model::LatentAttention read_latent(const Fields& fields, Draft& draft) {
-  model::LatentAttention latent = usual_latent(draft);
+  model::LatentAttention latent{
+      .query_rank = 0,
+      .kv_rank = read_integer(megatron_usual("kv_lora_rank", draft.framework)).value,
+      .nope_head_dim = 128,
+      .rope_head_dim = 64,
+      .value_head_dim = 128};
   if (!fields.has("kv_lora_rank")) {
     draft.assume("job.model", fmt::format("kv_lora_rank is {} by default", latent.kv_rank));
   }
@@ -234,7 +229,7 @@ void read_activation(const Fields& fields, bool bias, model::Architecture& model
                 model.activation == model::Activation::kQuickGelu;
   const bool quick = model.activation == model::Activation::kQuickGelu;
   if (quick && fields.number("glu_linear_offset", 0) == kGateOffset) {
-    static_cast<void>(fields.find("activation_func_clamp_value"));
+    fields.take("activation_func_clamp_value");
     model.activation = model::Activation::kClampedSwiglu;
   }
 }

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/megatron/nemo.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +14,7 @@
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/launch_scripts/python/call.h"
 
 namespace stepwright::framework_files {

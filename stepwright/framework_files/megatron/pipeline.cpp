@@ -90,11 +90,7 @@ std::int64_t read_split(const Fields& fields, Reading& reading) {
   return chunks;
 }
 
-bool has_stages(const plan::PlannedJob& planned) { return planned.plan.parallel.pipeline > 1; }
-
-constexpr Row kPipelineRows[] = {{"defer_embedding_wgrad_compute",
-                                  "overlap.defer_embedding_gradient", false, Write::kUnlessUsual,
-                                  has_stages}};
+constexpr std::string_view kPipelineRows[] = {"defer_embedding_wgrad_compute"};
 
 /// Micro-batches of a step, as far as rules know them; nullopt: the batch is stated elsewhere.
 std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const plan::Plan& plan) {
@@ -104,11 +100,8 @@ std::optional<std::int64_t> stated_micro_batches(const Fields& fields, const pla
 }
 
 /// Reads whether the head's weight gradients are deferred, and refuses what Megatron-Core refuses
-/// beside it. The first `wgrad_deferral_limit` micro-batches defer them; 0: all micro-batches do
-/// (megatron/core/model_parallel_config.py, __post_init__;
-/// megatron/core/tensor_parallel/layers.py). Megatron-Bridge passes -1 where nothing says a number,
-/// and training then takes from an empty list (src/megatron/bridge/training/comm_overlap.py,
-/// _get_model_comm_overlap_cfgs).
+/// beside it. The first `wgrad_deferral_limit` micro-batches defer them
+/// (megatron/core/tensor_parallel/layers.py).
 void read_deferred_head(const Fields& fields, const Known& known, Reading& reading) {
   plan::Plan& plan = reading.plan;
   if (!plan.overlap.defer_embedding_gradient) return;
@@ -118,7 +111,7 @@ void read_deferred_head(const Fields& fields, const Known& known, Reading& readi
     deferral.fail("needs gradient_accumulation_fusion");
   }
   const auto limit = fields.find("wgrad_deferral_limit");
-  if (!limit && known.framework.name == "nemo") {
+  if (!limit && megatron_usual("wgrad_deferral_limit", known.framework).empty()) {
     deferral.fail("needs wgrad_deferral_limit, 0 for all micro-batches: without it nothing waits");
   }
   const std::int64_t first = fields.integer("wgrad_deferral_limit", 0, 0);
@@ -184,6 +177,6 @@ void write_pipeline(const plan::PlannedJob& planned, std::string_view release, T
 }  // namespace
 
 constinit const Rule kPipeline{
-    .rows = kPipelineRows, .read = read_pipeline, .write = write_pipeline};
+    .rows = kPipelineRows, .table = kMegatronTable, .read = read_pipeline, .write = write_pipeline};
 
 }  // namespace stepwright::framework_files

@@ -1,8 +1,23 @@
 #pragma once
 
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/rules/rule.h"
 
 namespace stepwright::framework_files {
+
+/// Where the settings of Megatron-Core have their rows.
+inline constexpr std::string_view kMegatronTable = "megatron/settings";
+
+/// The row of a setting of Megatron-Core.
+inline const KnownSetting& megatron_row(std::string_view key) {
+  return setting_of(kMegatronTable, key);
+}
+
+/// What a setting of Megatron-Core is where a file of a framework is silent; empty: a file must say
+/// it.
+inline std::string_view megatron_usual(std::string_view key, const plan::Framework& framework) {
+  return megatron_row(key).usual.of(framework.name);
+}
 
 // The rules between settings of Megatron-Core and plans, in the order in which they read.
 

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/nanotron/nanotron.h"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -9,6 +7,7 @@
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/launchers/configured.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {

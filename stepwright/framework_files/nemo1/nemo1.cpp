@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/nemo1/nemo1.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
+#include "stepwright/framework_files/targets/code.h"
 
 // The model is built of Megatron-Core: NVIDIA/NeMo
 // nemo/collections/nlp/models/language_modeling/megatron_base_model.py (`build_transformer_config`,

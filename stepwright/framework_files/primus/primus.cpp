@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/primus/primus.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +16,8 @@
 #include "stepwright/framework_files/megatron/arguments.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/primus/script.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/framework_files/torchtitan/form.h"
-#include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {

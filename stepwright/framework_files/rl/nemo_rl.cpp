@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/rl/nemo_rl.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright::framework_files {

@@ -32,7 +32,7 @@ void read_parameter_type(const Fields& config, Draft& draft) {
   const std::string word = type && type->is_scalar() ? type->text() : "fp32";
   const bool narrow = word == "bf16" || word == "bfloat16";
   if (!narrow && word != "fp32" && word != "float32") return;
-  static_cast<void>(config.find("model_dtype"));
+  config.take("model_dtype");
   if (narrow && !draft.adapters) draft.masters = plan::Masters::kNone;
 }
 

@@ -10,7 +10,7 @@
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/recognition/embedded.h"
-#include "stepwright/framework_files/rl/nemo_rl.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -1,32 +1,55 @@
 #include "stepwright/framework_files/rules/rule.h"
 
+#include "stepwright/core/scalar.h"
+#include "stepwright/framework_files/draft/tables.h"
+
 namespace stepwright::framework_files {
 namespace {
 
-Plain value_of(const Row& row, const Fields& fields) {
-  if (const bool* usual = std::get_if<bool>(&row.usual)) return fields.flag(row.key, *usual);
-  return fields.integer(row.key, std::get<std::int64_t>(row.usual));
+/// A word of a table as a value of the kind that a place has.
+Plain plain_of(std::string_view word, const Plain& kind) {
+  if (std::holds_alternative<bool>(kind)) return truth_of(word).value();
+  return read_integer(word).value;
 }
 
-void write_row(const Row& row, const plan::PlannedJob& planned, Tree& fields) {
-  if (row.where != nullptr && !row.where(planned)) return;
-  const Plain value = plain_at(planned.plan, row.place).value();
-  if (row.write == Write::kUnlessUsual && value == row.usual) return;
-  std::visit([&](auto plain) { fields.set(row.key, plain); }, value);
+void read_row(const KnownSetting& row, const Fields& fields, const Known& known, plan::Plan& plan) {
+  const Plain kind = plain_at(plan, row.field).value();
+  const Plain usual = plain_of(row.usual.of(known.framework.name), kind);
+  const bool* flag = std::get_if<bool>(&usual);
+  set_plain(plan, row.field,
+            flag != nullptr ? Plain(fields.flag(row.name, *flag))
+                            : Plain(fields.integer(row.name, std::get<std::int64_t>(usual))));
+}
+
+/// True if a place holds a switch that is on, or a count above 1.
+bool has(const plan::Plan& plan, std::string_view place) {
+  const Plain value = plain_at(plan, place).value();
+  return value != Plain(false) && value != Plain(std::int64_t{1});
+}
+
+void write_row(const KnownSetting& row, const plan::PlannedJob& planned, Tree& fields) {
+  if (!row.when.empty() && !has(planned.plan, row.when)) return;
+  const Plain value = plain_at(planned.plan, row.field).value();
+  if (!row.always && value == plain_of(row.usual.of(kOtherFrameworks), value)) return;
+  std::visit([&](auto plain) { fields.set(row.name, plain); }, value);
 }
 
 }  // namespace
 
 Reading read_rule(const Rule& rule, const Fields& fields, const Known& known, Settled settled) {
   Reading reading{std::move(settled)};
-  for (const Row& row : rule.rows) set_plain(reading.plan, row.place, value_of(row, fields));
+  for (const std::string_view key : rule.rows) {
+    read_row(setting_of(rule.table, key), fields, known, reading.plan);
+  }
   if (rule.read != nullptr) rule.read(fields, known, reading);
   return reading;
 }
 
 void write_rule(const Rule& rule, const plan::PlannedJob& planned, std::string_view release,
                 Tree& fields) {
-  for (const Row& row : rule.rows) write_row(row, planned, fields);
+  for (const std::string_view key : rule.rows) {
+    write_row(setting_of(rule.table, key), planned, fields);
+  }
   if (rule.write != nullptr) rule.write(planned, release, fields);
 }
 

@@ -19,9 +19,9 @@ namespace stepwright::framework_files {
 
 // A rule translates a few settings of a framework to a part of a plan or its job and back: its
 // reader and its writer are functions that stand beside each other. A setting that says a value as
-// it is needs no function but a `Row`. Rules set typed values, so that none formats a value for
-// another to parse. A rule has no list of its keys: `Fields` notes which settings a reader asks for
-// in a file, and a report lists those as read.
+// it is needs no function but a row of a table. Rules set typed values, so that none formats a
+// value for another to parse. A rule has no list of its keys: `Fields` notes which settings a
+// reader asks for in a file, and a report lists those as read.
 
 /// What is known before rules read, and set by none.
 struct Known {
@@ -37,21 +37,12 @@ struct Reading : Settled {
   std::optional<plan::Rejected> refused{};  ///< Why the framework itself would not start.
 };
 
-/// Whether a file says a value that is the framework's default.
-enum class Write : std::uint8_t { kUnlessUsual, kAlways };
-
-/// A setting that says a switch or a count of a plan as it is, in files and in exports.
-struct Row {
-  std::string_view key;
-  std::string_view place;  ///< As plan files name it.
-  Plain usual;             ///< The framework's default; its kind is the setting's.
-  Write write = Write::kUnlessUsual;
-  bool (*where)(const plan::PlannedJob& planned) = nullptr;  ///< Plans that say it; null: all.
-};
-
 /// A part of a plan or its job in a framework's settings.
 struct Rule {
-  std::span<const Row> rows{};  ///< Read first, and written first.
+  /// Settings of `table` that say a switch or a count of a plan as it is, read first and written
+  /// first.
+  std::span<const std::string_view> rows{};
+  std::string_view table = "";
   /// Fails as `Fields` do; null: rows say it all.
   void (*read)(const Fields& fields, const Known& known, Reading& reading) = nullptr;
   /// Adds settings in the order of a file; `release` is the framework's. Null: rows say it all.

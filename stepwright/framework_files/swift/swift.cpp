@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/swift/swift.h"
-
 #include <fmt/format.h>
 
 #include <string_view>
@@ -18,6 +16,7 @@
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/swift/megatron_words.h"
 #include "stepwright/framework_files/swift/trainer_words.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {

@@ -50,10 +50,10 @@ void take_own_configurations(const Fields& fields, Trainer& trainer) {
     const auto* own = std::ranges::find(kOwnDeepSpeed, deepspeed->text(), &OwnDeepSpeed::name);
     if (own != std::end(kOwnDeepSpeed)) trainer.deepspeed = own_deepspeed(*own);
   }
-  if (trainer.deepspeed) static_cast<void>(fields.find("deepspeed"));
+  if (trainer.deepspeed) fields.take("deepspeed");
   const auto fsdp = fields.node().find("fsdp");
   if (!fsdp || !fsdp->is_scalar() || fsdp->text() != "fsdp2") return;
-  static_cast<void>(fields.find("fsdp"));
+  fields.take("fsdp");
   trainer.fsdp = {.states = "GGG", .checkpointing = true};
 }
 
@@ -103,7 +103,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
     // lora_llm: adapters beside the language model, an encoder trained whole.
     const std::optional<model::Architecture>& model = draft.model ? draft.model : given.known_model;
     const bool text = kind == "lora_llm" && model && !model->encoder;
-    if (kind == "lora" || kind == "full" || text) static_cast<void>(fields.find(key));
+    if (kind == "lora" || kind == "full" || text) fields.take(key);
   }
   if (kind != "lora" && kind != "lora_llm") return;
   if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
@@ -120,7 +120,7 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
                                                .expression = "target_regex",
                                                .bits = "quant_bits",
                                                .of_transformers = usual == "lora"});
-  if (draft.adapters->base != DType::kBf16) static_cast<void>(fields.find("quant_method"));
+  if (draft.adapters->base != DType::kBf16) fields.take("quant_method");
 }
 
 /// modelscope/ms-swift swift/dataset/packing.py: `calculate_matched_group` packs by
@@ -146,7 +146,7 @@ void read_swift_packing(const Fields& fields, const Given& given, Draft& draft) 
 
 void read_swift_trainer(const Fields& fields, const HubFiles& files, const Given& given,
                         Draft& draft) {
-  if (draft.framework.name == "megatron-core") draft.framework = {.name = "accelerate"};
+  draft.framework = {.name = "accelerate"};
   take_trainer_defaults(draft);
   draft.plan.micro_batch = 1;
   Trainer trainer;

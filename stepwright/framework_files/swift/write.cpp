@@ -13,7 +13,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
-#include "stepwright/framework_files/swift/swift.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 namespace {

@@ -15,10 +15,10 @@
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/framework_files/torchtitan/script.h"
 #include "stepwright/framework_files/torchtitan/split.h"
-#include "stepwright/framework_files/torchtitan/torchtitan.h"
 #include "stepwright/framework_files/torchtitan/words.h"
 #include "stepwright/model/catalog.h"
 
@@ -327,7 +327,7 @@ void read_titan_optimizer(const Fields& fields, Draft& draft) {
       draft.optimizer = word->value;
     }
   }
-  static_cast<void>(fields.find("param_groups"));
+  fields.take("param_groups");
 }
 
 /// torch.compile fuses norms and gates of the blocks, and the loss: torchtitan/config/configs.py,
@@ -412,7 +412,7 @@ void read_titan_attention(const Fields& spec, Draft& draft) {
   } else if (word != kTitanFlex) {
     return;
   }
-  static_cast<void>(spec.find("attn_backend"));
+  spec.take("attn_backend");
 }
 
 void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) {

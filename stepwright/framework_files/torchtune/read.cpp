@@ -22,9 +22,9 @@
 #include "stepwright/framework_files/huggingface/trainer.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/framework_files/torchtune/models.h"
 #include "stepwright/framework_files/torchtune/overrides.h"
-#include "stepwright/framework_files/torchtune/torchtune.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
 
@@ -178,7 +178,7 @@ void read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out
   const OptimizerWord* word = known.empty() ? nullptr : optimizer_word(known);
   draft.optimizer = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
-    static_cast<void>(optimizer.find("_component_"));
+    optimizer.take("_component_");
     return;
   }
   left_out.push_back(
@@ -231,10 +231,10 @@ void read_tune_loss(const Fields& root, std::vector<LeftOut>& left_out, Draft& d
   constexpr std::int64_t kUsualChunks = 8;
   const Fields words = root.section("loss");
   if (name.find("Liger") != std::string::npos) {
-    static_cast<void>(words.find("_component_"));
+    words.take("_component_");
     draft.take_liger(true);
   } else if (name.ends_with("LinearCrossEntropyLoss") || name.ends_with("ChunkedOutputLoss")) {
-    static_cast<void>(words.find("_component_"));
+    words.take("_component_");
     const std::int64_t chunks = words.integer("num_output_chunks", kUsualChunks);
     draft.loss = LossWords{std::min(chunks, plan::kMostLossChunks), plan::LossKeeps::kLogits};
   }
@@ -248,7 +248,7 @@ void read_tune_batch(const Fields& root, const std::string& file, const Given& g
                      Draft& draft) {
   // Several datasets are joined, none of them packed.
   const auto listed = root.node().find("dataset");
-  if (listed && listed->is_sequence()) static_cast<void>(root.find("dataset"));
+  if (listed && listed->is_sequence()) root.take("dataset");
   const Fields data = root.section(listed && listed->is_sequence() ? "" : "dataset");
   draft.length = root.section("tokenizer").size("max_seq_len");
   if (!draft.length) draft.length = data.size("max_seq_len");

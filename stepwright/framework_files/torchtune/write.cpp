@@ -10,8 +10,8 @@
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/framework_files/torchtune/models.h"
-#include "stepwright/framework_files/torchtune/torchtune.h"
 
 namespace stepwright::framework_files {
 namespace {
