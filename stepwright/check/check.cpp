@@ -10,6 +10,7 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/tune/remedies.h"
 
 namespace stepwright::check {
 namespace {
@@ -24,18 +25,20 @@ FullestStage fullest_stage(const simulate::Prediction& prediction) {
   return {.stage = stage, .first_rank = rank};
 }
 
-/// Nothing where the table of the framework has no legal plan of the job: files can start more than
-/// is listed. Without changes where the plan is as good as the best, or no plan fits.
-std::optional<tune::Against> way_to_best(const plan::PlannedJob& planned,
-                                         const tune::TuneOptions& options) {
+/// Looks for the way to the best plan, and where none fits for what would let one. Finds nothing
+/// where the table of the framework has no legal plan of the job: files can start more than is
+/// listed. No changes where the plan is as good as the best, or no plan fits.
+void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
+  const plan::PlannedJob& planned = check.prediction->planned;
   plan::Job job = planned.job;
   job.use_all = true;
   const tune::TuneOutcome outcome = tune::try_tune(job, options);
   const auto* result = std::get_if<tune::TuneResult>(&outcome);
-  if (result == nullptr) return std::nullopt;
+  if (result == nullptr) return;
   std::optional<cluster::AttentionKernel> own;
   if (!job.attention_stated) own = planned.job.kernels.attention;
-  return tune::against(*result, planned.plan, options, own);
+  check.better = tune::against(*result, planned.plan, options, own);
+  if (!check.fits()) check.remedy = tune::remedies_text(tune::remedies(*result, options));
 }
 
 /// Settings that matter and are in no plan: what they leave out may be why it does not fit.
@@ -58,11 +61,12 @@ double JobCheck::gain() const {
 }
 
 JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
-  JobCheck check{.imported = std::move(imported), .prediction = {}, .fullest = {}, .better = {}};
+  JobCheck check{
+      .imported = std::move(imported), .prediction = {}, .fullest = {}, .better = {}, .remedy = {}};
   if (!check.starts()) return check;
   check.prediction = simulate::predict(check.imported.planned);
   check.fullest = fullest_stage(*check.prediction);
-  check.better = way_to_best(check.prediction->planned, options);
+  look_for_better(check, options);
   return check;
 }
 

@@ -25,6 +25,8 @@ struct JobCheck {
   /// The way to the best plan that the framework runs; nothing where the plan does not start, or
   /// where no legal plan of the job is one that the framework is known to run.
   std::optional<tune::Against> better;
+  /// What would let a plan of the job fit, in a sentence; empty where one fits or nothing helps.
+  std::string remedy;
 
   [[nodiscard]] bool starts() const { return !imported.refused; }
   [[nodiscard]] bool fits() const { return prediction && prediction->memory.fits(); }

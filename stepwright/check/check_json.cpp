@@ -54,6 +54,7 @@ Json check_json(const JobCheck& check, const std::string& fault) {
   const Json lists = framework_files::import_json(check.imported);
   for (const char* list : {"from", "read", "assumed", "not_read", "notes"})
     json[list] = lists[list];
+  if (!check.remedy.empty()) json["notes"].push_back(check.remedy);
   return json;
 }
 

@@ -32,8 +32,9 @@ std::string better_text(const check::JobCheck& check) {
     return line("better", "not searched: no other plan of this job is known to run there");
   }
   if (check.better->changes.empty()) {
-    return line("better",
-                check.fits() ? "nothing found" : "no plan of this job fits on these devices");
+    if (check.fits()) return line("better", "nothing found");
+    const std::string remedy = check.remedy.empty() ? "" : ". " + check.remedy;
+    return line("better", "no plan of this job fits on these devices" + remedy);
   }
   const std::string gain =
       check.fits() ? fmt::format("{} of a step, by", format_percent(check.gain()))

@@ -191,9 +191,12 @@ std::string memory_use(const memory::MemoryReport& memory) {
   }
   text = fmt::format("{}, which fits with a probability of {:.0f}%", text, 100 * memory.p_fits);
   if (memory.host_bytes == 0) return text;
-  text += fmt::format("; the host of a node holds {}", format_bytes(memory.host_bytes));
-  if (memory.host_capacity_bytes == 0) return text;
-  return fmt::format("{} of {}", text, format_bytes(memory.host_capacity_bytes));
+  if (memory.host_capacity_bytes == 0) {
+    return fmt::format("{}; host memory unknown: needs {} on a node", text,
+                       format_bytes(memory.host_bytes));
+  }
+  return fmt::format("{}; the host of a node holds {} of {}", text, format_bytes(memory.host_bytes),
+                     format_bytes(memory.host_capacity_bytes));
 }
 
 }  // namespace stepwright::cli

@@ -10,6 +10,7 @@
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/laws/constants.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/host_memory.h"
 #include "stepwright/step/matrices.h"
 #include "stepwright/step/work.h"
 
@@ -135,12 +136,9 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
   memory_s_per_byte_ = 1 / job.cluster.device.memory_bandwidth_bytes_per_s;
   node_levels_ = collective::levels_in_node(job.cluster);
   const double link = job.cluster.device.host_link_bytes_per_s;
-  const double memory = job.cluster.host.memory_bandwidth_bytes_per_s;
   if (link > 0) host_link_s_per_byte_ = 1 / (constants::kHostLinkShare.value * link);
-  if (memory > 0) {
-    host_memory_s_per_byte_ =
-        static_cast<double>(devices_per_node_) / (constants::kHostUpdateShare.value * memory);
-  }
+  host_memory_s_per_byte_ = static_cast<double>(devices_per_node_) /
+                            (constants::kHostUpdateShare.value * plan::host_bandwidth(job.cluster));
   if (const std::int64_t threads = plan::host_threads(job); threads > 0) {
     host_update_s_ = 1e-9 * constants::kHostUpdateThread.value / static_cast<double>(threads);
   }

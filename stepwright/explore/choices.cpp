@@ -156,6 +156,10 @@ Json job_controls() {
   for (const auto& [flag, name] : plan::kKernelFlags) {
     controls.push_back({{"place", "job.kernels." + std::string(name)}, {"kind", "flag"}});
   }
+  controls.push_back(
+      words_control("job.kernels.cross_entropy", named_words(plan::kCrossEntropyNames)));
+  controls.push_back(
+      words_control("job.kernels.expert_weights", named_words(plan::kExpertWeightsNames)));
   controls.push_back({{"place", "job.kernels.loss_chunks"}, {"kind", "number"}});
   controls.push_back(words_control("job.kernels.loss_keeps", named_words(plan::kLossKeepsNames)));
   // Plan files have these two where the precision leaves a choice.

@@ -138,9 +138,11 @@ MemoryReport memory_report(const plan::Job& job, const step::StepProgram& progra
                                                 .stride = program.pipeline_stride,
                                                 .of_node = job.cluster.devices_per_node});
   report.host_capacity_bytes = job.cluster.host.memory_bytes;
-  if (report.reserve_bytes > 0 && job.model.experts && program.imbalance < kExpertImbalance) {
+  const double uneven_load = plan::bounded_load(job, kExpertImbalance);
+  const bool shared = program.group_sizes[static_cast<std::size_t>(plan::GroupKind::kExpert)] > 1;
+  if (report.reserve_bytes > 0 && shared && program.imbalance < uneven_load) {
     step::StepProgram uneven = program;
-    uneven.imbalance = kExpertImbalance;
+    uneven.imbalance = uneven_load;
     report.uneven_bytes = largest_bytes(stages_of(job, uneven)) - report.peak_bytes;
     report.reserve_bytes += report.uneven_bytes;
   }

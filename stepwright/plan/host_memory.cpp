@@ -94,6 +94,11 @@ double least_host_bytes(const Job& job, const Plan& plan) {
   return bytes * static_cast<double>(std::min(job.cluster.devices_per_node, plan.parallel.ranks()));
 }
 
+double host_bandwidth(const cluster::Cluster& cluster) {
+  const double stated = cluster.host.memory_bandwidth_bytes_per_s;
+  return stated > 0 ? stated : kAssumedHostBandwidth;
+}
+
 NodeRanks node_ranks(const Job& job, const Plan& plan) {
   const GridAxes axes = grid_axes(plan.parallel, plan.rank_order);
   return {.ranks = plan.parallel.ranks(),

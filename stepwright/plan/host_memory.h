@@ -14,6 +14,13 @@ namespace stepwright::plan {
 /// `memory::MemoryReport::host_bytes` is the exact figure.
 double least_host_bytes(const Job& job, const Plan& plan);
 
+/// Bytes per second of the memory of a host that its cluster does not describe: one socket with six
+/// channels of DDR4-2933 (Intel ARK, Xeon Gold 6248).
+inline constexpr double kAssumedHostBandwidth = 140.8e9;
+
+/// Bytes per second of the memory of a node, assumed where its cluster does not say.
+double host_bandwidth(const cluster::Cluster& cluster);
+
 /// How the ranks of a pipeline lie on nodes.
 struct NodeRanks {
   std::int64_t ranks = 1;

@@ -32,8 +32,10 @@ std::int64_t micro_batches(const Job& job, const Plan& plan) {
   return job.sequences / plan.parallel.data / plan.micro_batch;
 }
 
-double busiest_load(const Job& job, std::int64_t ranks) {
-  if (!job.model.experts) return 1;
+namespace {
+
+/// Load of the busiest rank over the mean where no capacity bounds it.
+double unbounded_load(const Job& job, std::int64_t ranks) {
   const std::vector<double>& tokens = job.expert_tokens;
   if (tokens.empty()) return job.imbalance;
   const std::int64_t each = std::max<std::int64_t>(1, std::ssize(tokens) / ranks);
@@ -47,6 +49,34 @@ double busiest_load(const Job& job, std::int64_t ranks) {
     all += sum;
   }
   return std::max(1.0, most * static_cast<double>(ranks) / all);
+}
+
+/// The rows that experts with these shares of them take in, over all, when none takes more than so
+/// many times the mean.
+double share_within(const std::vector<double>& tokens, double factor) {
+  const double all = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+  const double most = factor * all / static_cast<double>(tokens.size());
+  const auto taken = [most](double sum, double rows) { return sum + std::min(rows, most); };
+  return std::accumulate(tokens.begin(), tokens.end(), 0.0, taken) / all;
+}
+
+}  // namespace
+
+double capacity_share(const Job& job) {
+  if (!job.model.experts || job.capacity_factor == 0) return 1;
+  if (job.pad_to_capacity) return job.capacity_factor;
+  if (!job.expert_tokens.empty()) return share_within(job.expert_tokens, job.capacity_factor);
+  return std::min(1.0, job.capacity_factor);
+}
+
+double bounded_load(const Job& job, double load) {
+  if (job.capacity_factor == 0) return load;
+  return std::min(load, std::max(1.0, job.capacity_factor / capacity_share(job)));
+}
+
+double busiest_load(const Job& job, std::int64_t ranks) {
+  if (!job.model.experts || ranks == 1) return 1;
+  return bounded_load(job, unbounded_load(job, ranks));
 }
 
 }  // namespace stepwright::plan

@@ -103,6 +103,24 @@ inline constexpr Named<LossKeeps> kLossKeepsNames[] = {{LossKeeps::kLogits, "log
 
 inline constexpr std::int64_t kMostLossChunks = 1024;
 
+/// The kernels of a cross entropy. kUnfused: three small all-reduces, one copy of the logits in
+/// fp32, which becomes the softmax. kCompiled: two all-reduces, no copy in fp32, the gradient in a
+/// tensor of its own. kNative: Megatron-Core's functions under torch.compile, two all-reduces and
+/// copies in fp32 (megatron/core/fusions/fused_cross_entropy.py). kTe: Transformer Engine's kernel,
+/// which writes the gradient over the logits (transformer_engine/common/triton/cross_entropy.py).
+enum class CrossEntropy : std::uint8_t { kUnfused, kCompiled, kNative, kTe };
+inline constexpr Named<CrossEntropy> kCrossEntropyNames[] = {{CrossEntropy::kUnfused, "unfused"},
+                                                             {CrossEntropy::kCompiled, "compiled"},
+                                                             {CrossEntropy::kNative, "native"},
+                                                             {CrossEntropy::kTe, "te"}};
+
+/// Where a router's probabilities are multiplied: with the results of its experts' second products,
+/// which stand until the backward for the gradient of the probabilities, or with the activations
+/// before them.
+enum class ExpertWeights : std::uint8_t { kAfter, kBefore };
+inline constexpr Named<ExpertWeights> kExpertWeightsNames[] = {{ExpertWeights::kAfter, "after"},
+                                                               {ExpertWeights::kBefore, "before"}};
+
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
   cluster::AttentionKernel attention = cluster::AttentionKernel::kFlash2;
@@ -110,7 +128,8 @@ struct Kernels {
   bool fused_activation = true;    ///< Rotary and gated activation so; false: of fused norms alone.
   bool fused_accumulation = true;  ///< Products add their weight gradient to the step's sum.
   bool fused_softmax = true;       ///< Of unfused attention: scale, mask and softmax in one.
-  bool fused_cross_entropy = false;  ///< Two small all-reduces instead of three; no fp32 copy kept.
+  CrossEntropy cross_entropy = CrossEntropy::kUnfused;
+  ExpertWeights expert_weights = ExpertWeights::kAfter;
   CudaGraphs cuda_graphs = {};
   Casts casts = Casts::kLibrary;
   Masters masters = Masters::kBeside;
@@ -118,7 +137,7 @@ struct Kernels {
   /// each of them takes the whole loss of it in fp32.
   bool gathered_logits = false;
   /// PyTorch's own loss: the same over the rank's own share of the vocabulary, or over all of it,
-  /// whose logits pipelines alone hold; compiled where `fused_cross_entropy` is.
+  /// whose logits pipelines alone hold; compiled where `cross_entropy` is.
   bool plain_loss = false;
   /// The loss of each document of a sequence is taken by itself of logits in fp32, by single
   /// kernels whose results the host waits for (`step/document_loss.h`).
@@ -152,13 +171,14 @@ struct Kernels {
   /// The host waits for each kernel before it issues the next (CUDA_LAUNCH_BLOCKING of CUDA's
   /// driver): its time stands between kernels instead of beside them.
   bool blocking_launches = false;
+
+  [[nodiscard]] bool fused_loss() const { return cross_entropy != CrossEntropy::kUnfused; }
 };
 /// The kernels that are on or off, as files name them.
 inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::fused_norm, "fused_norm"},
     {&Kernels::fused_activation, "fused_activation"},
     {&Kernels::fused_softmax, "fused_softmax"},
-    {&Kernels::fused_cross_entropy, "fused_cross_entropy"},
     {&Kernels::fused_accumulation, "fused_accumulation"},
     {&Kernels::gathered_logits, "gathered_logits"},
     {&Kernels::plain_loss, "plain_loss"},
@@ -249,6 +269,9 @@ struct Job {
   double imbalance = 1.0;  ///< Load of the busiest expert rank over the mean, at least 1.
   /// Tokens of each expert of a layer, from which the load follows in the place of `imbalance`.
   std::vector<double> expert_tokens;
+  /// Rows that an expert takes at most, over the mean of all experts; 0: as many as come.
+  double capacity_factor = 0;
+  bool pad_to_capacity = false;  ///< Each expert gets exactly so many rows.
   Objective objective;
   TrainingMethod method;  ///< What stands beside the updates, of which plans are.
   RunSettings run;        ///< Around the steps: what no step depends on.
@@ -281,8 +304,18 @@ struct PlannedJob {
 /// (plan/layer_split.h). Chunk `i` runs on pipeline rank `i % pipeline`.
 std::vector<std::int64_t> chunk_layers(const Job& job, const Plan& plan);
 
+inline constexpr double kLeastCapacityFactor = 0.01;
+inline constexpr double kMostCapacityFactor = 1000;
+
+/// Rows that experts work on over the rows that routers send them, where loads are even: below 1
+/// where a capacity drops some, above 1 where it pads.
+double capacity_share(const Job& job);
+
+/// A load of the busiest rank over the mean, within the job's capacity factor.
+double bounded_load(const Job& job, double load);
+
 /// Load of the busiest of so many ranks that share the experts of a layer evenly, one run of
-/// consecutive experts each, over the mean of all; at least 1.
+/// consecutive experts each, over the mean of all; at least 1, and within a capacity factor.
 double busiest_load(const Job& job, std::int64_t ranks);
 
 /// Micro-batches of one step and pipeline: sequences / (data * micro_batch).

@@ -13,8 +13,9 @@ namespace stepwright::plan {
 
 /// Parts of a layer that may run again in the backward pass, in the words of Megatron-Core
 /// (`--recompute-modules`); `norm` is its `layernorm`. `per-operator`: every second product of
-/// attention and of a dense MLP, and what lies between products but for attention's core
-/// (torchtitan, selective recomputation by operator).
+/// attention, of a dense MLP and of shared experts, what lies between products but for attention's
+/// core, and of routed experts everything but the choices of routers and the rows that messages
+/// bring (torchtitan 0.3 distributed/activation_checkpoint.py, SelectiveAC).
 enum class Module : std::uint8_t {
   kCoreAttention,
   kMlp,

@@ -74,18 +74,28 @@ class LayerWriter {
   TensorId backward(Emit& b, TensorId dy, const Rematerialisation::Source& source) const;
 
  private:
+  void forget_local_results(Kept& kept) const;
+
   model::LayerClass layer_;
   plan::LayerRecompute recompute_;
   ModuleEnds ends_{};
   bool reduces_ = false;  ///< Results of products are sums over tensor ranks.
+  bool routes_ = false;   ///< Rows leave their rank for experts.
+};
+
+/// Tensors of an activation beside its input; -1: none.
+struct ActivationOperands {
+  TensorId other = -1;      ///< The other half of a gated product, where it is a tensor of its own.
+  TensorId gate = -1;       ///< Where what is made of the gates is kept.
+  TensorId places = -1;     ///< With `weights`: what tells which row each weight belongs to.
+  TensorId weights = -1;    ///< One number for each row, multiplied with the result.
+  TensorId d_weights = -1;  ///< In a backward: the gradient of `weights`.
 };
 
 /// Activation function over [rows, columns] results; gated ones read twice as many.
-/// `other`: where the second half is a tensor of its own.
-/// `other`: the other half of a gated product; `gate`: where what is made of the gates is kept.
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other = -1,
-                  TensorId gate = -1);
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part,
+                  const ActivationOperands& beside = {});
 TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
-                           TensorId other = -1, TensorId gate = -1);
+                           const ActivationOperands& beside = {});
 
 }  // namespace stepwright::step

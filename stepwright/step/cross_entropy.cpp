@@ -34,19 +34,25 @@ bool by_handlers(const Setting& s) {
   return s.kernels.plain_loss && s.tensor_parallel() && !s.kernels.gathered_logits;
 }
 
+/// True if the kernels of Megatron-Core work on a copy of the logits in fp32.
+bool is_native(const Setting& s) {
+  return s.kernels.cross_entropy == plan::CrossEntropy::kNative && !s.kernels.plain_loss;
+}
+
 /// The passes over the input of the loss: maximum, logit of the target, sum of exponentials
 /// (Megatron-LM), the last two in one tensor when fused. Keeps what the gradient of the logits
 /// needs. `held`: what stands beside them until it is done.
 void take_loss(Emit& e, TensorId logits, TensorId held) {
-  const bool fused = e.s.kernels.fused_cross_entropy && !by_handlers(e.s);
+  const bool fused = e.s.kernels.fused_loss() && !by_handlers(e.s);
   const TensorId maximum = per_token(e, "maximum", 1);
   e.out.add(loss_pass(e, e.forward, "loss.maximum", Purpose::kLargestLogit), {logits}, {maximum});
   share_loss(e, maximum, "loss.maximum", true);
   const TensorId target = per_token(e, fused ? "target_and_sum" : "target", fused ? 2 : 1);
   const TensorId sum = fused ? target : per_token(e, "sum", 1);
   const bool capped = e.s.model->logit_cap > 0;
-  const TensorId exponentials =
-      fused && !capped ? logits : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
+  const TensorId exponentials = fused && !capped && !is_native(e.s)
+                                    ? logits
+                                    : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
   e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum, held},
             {target, fused ? TensorId{-1} : sum, exponentials});
   share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
@@ -80,7 +86,7 @@ TensorId gather_logits(Emit& e, TensorId own) {
 bool is_plain(const Setting& s) {
   const plan::Kernels& kernels = s.kernels;
   if (!kernels.plain_loss) return kernels.gathered_logits;
-  return by_handlers(s) || !kernels.fused_cross_entropy;
+  return by_handlers(s) || !kernels.fused_loss();
 }
 
 /// Whether who calls the backward holds the model's result: in fp32 one over gathered logits, the
@@ -181,12 +187,14 @@ void cross_entropy(Emit& e, TensorId own) {
 
 TensorId cross_entropy_backward(Emit& e) {
   if (e.s.kernels.document_loss) return document_loss_gradient(e);
-  const bool compiled = by_handlers(e.s) && e.s.kernels.fused_cross_entropy;
+  const bool compiled = by_handlers(e.s) && e.s.kernels.fused_loss();
   const bool wide = is_plain(e.s) && !compiled;
   const TensorId from = wide ? wide_gradient(e) : e.kept.get(Keep::kLogits);
-  // Liger's kernel writes it where the logits were.
-  const bool in_place = e.s.kernels.loss_keeps == plan::LossKeeps::kGradients && !is_plain(e.s) &&
-                        e.s.kernels.fused_cross_entropy && e.s.model->logit_cap == 0;
+  // Liger's kernel and Transformer Engine's write it where the logits were.
+  const bool writes_over = e.s.kernels.loss_keeps == plan::LossKeeps::kGradients ||
+                           e.s.kernels.cross_entropy == plan::CrossEntropy::kTe;
+  const bool in_place = writes_over && !is_plain(e.s) && e.s.kernels.fused_loss() &&
+                        !is_native(e.s) && e.s.model->logit_cap == 0;
   const TensorId gradient =
       in_place ? from : logits_tensor(e, "gradient", e.s.storage, loss_width(e.s));
   const TensorId target = e.kept.get(Keep::kLossTarget);
@@ -194,7 +202,8 @@ TensorId cross_entropy_backward(Emit& e) {
   e.out.add(loss_pass(e, Phase::kDataGradient, wide ? "loss.cast" : "loss.gradient"),
             {from, target, sum == target ? TensorId{-1} : sum,
              e.s.model->logit_cap > 0 ? e.kept.get(Keep::kWideLogits) : TensorId{-1}},
-            {gradient});
+            {gradient, is_native(e.s) ? logits_tensor(e, "gradient", e.s.exact, loss_width(e.s))
+                                      : TensorId{-1}});
   return gradient;
 }
 

@@ -254,9 +254,10 @@ TensorId unsort(Emit& e, TensorId computed, const Movement& m) {
 
 RoutedRows routed_rows(const Setting& s) {
   const std::int64_t top_k = s.model->experts->top_k;
-  const std::int64_t copies = s.rows * top_k;
+  const auto copies =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows * top_k) * s.capacity_share));
   if (!sends_once(s)) return {copies, copies, copies * s.expert_tensor};
-  const double met = distinct_of(s.expert, top_k);
+  const double met = distinct_of(s.expert, top_k) * s.capacity_share;
   const auto sent = static_cast<std::int64_t>(std::ceil(static_cast<double>(s.rows) * met));
   return {copies, sent, copies * s.expert_tensor};
 }

@@ -68,28 +68,50 @@ TensorId through_biases(Emit& e, TensorId rows, Phase phase) {
   return biased;
 }
 
+/// True if activations of experts are weighted, and not the results of their second products.
+bool weighs_before(const Setting& s) {
+  return s.kernels.expert_weights == plan::ExpertWeights::kBefore;
+}
+
+/// What the activation of experts is weighted with; nothing where results are.
+ActivationOperands row_weights(Emit& e) {
+  if (!weighs_before(e.s)) return {};
+  return {.places = travels(e.s) ? places_at_experts(e) : kept(e, Keep::kRouterIndices),
+          .weights = kept(e, Keep::kExpertWeights)};
+}
+
+/// A tensor for the gradient of gate weights where rows stay on their rank.
+TensorId weights_here(Emit& e) {
+  return activation(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
+}
+
 /// The grouped products: rows of experts to their results.
 TensorId grouped(Emit& e, TensorId rows) {
   e.kept.set(Keep::kExpertInput, rows);
   const TensorId wide = adapted_linear(e, rows, expert_fc1(e));
   e.kept.set(Keep::kExpertFc1Out, wide);
   const Product second = expert_fc2(e);
-  const TensorId active =
-      activate(e, wide, {second.rows, second.inner, true}, LayerPart::kExpertActivation);
+  const TensorId active = activate(e, wide, {second.rows, second.inner, true},
+                                   LayerPart::kExpertActivation, row_weights(e));
   e.kept.set(Keep::kExpertActivationOut, active);
   return through_biases(e, adapted_linear(e, active, second), e.forward);
 }
 
-/// Backward of the grouped products: gradient of the dispatched rows.
-TensorId grouped_backward(Emit& e, TensorId dy) {
+/// Backward of the grouped products: gradient of the dispatched rows, and of the gate weights where
+/// activations are weighted.
+RoutedTensors grouped_backward(Emit& e, TensorId dy) {
   const Product first = expert_fc1(e);
   const Product second = expert_fc2(e);
   const TensorId d_result = through_biases(e, dy, Phase::kDataGradient);
   const TensorId d_active = linear_backward(e, d_result, Keep::kExpertActivationOut, second);
+  ActivationOperands beside = row_weights(e);
+  if (beside.weights >= 0) {
+    beside.d_weights = travels(e.s) ? weights_at_experts(e) : weights_here(e);
+  }
   const TensorId d_wide =
       activate_backward(e, d_active, kept(e, Keep::kExpertFc1Out),
-                        {second.rows, second.inner, true}, LayerPart::kExpertActivation);
-  return linear_backward(e, d_wide, Keep::kExpertInput, first);
+                        {second.rows, second.inner, true}, LayerPart::kExpertActivation, beside);
+  return {linear_backward(e, d_wide, Keep::kExpertInput, first), beside.d_weights};
 }
 
 /// Gradients of the gate weights, each the product of a result and its gradient; where rows travel
@@ -220,32 +242,49 @@ class SharedBackward : private SharedExperts {
   TensorId dx_ = -1;
 };
 
+/// Gradients of the gate weights that results are multiplied with, and of the results, weighted.
+RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
+  const TensorId combined = kept(e, Keep::kCombined);
+  const TensorId d_weights = weights_at_experts(e);
+  e.out.add(weights_gradient(e, routed_rows(e.s).computed),
+            {d_result, combined, places_at_experts(e), kept(e, Keep::kExpertWeights)},
+            {d_result, d_weights});
+  return {d_result, d_weights};
+}
+
+/// Gradient of the routed path where rows stay on their rank.
+RoutedTensors local_backward(Emit& e, TensorId dy) {
+  Movement out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
+  const Movement in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
+  TensorId d_weights = -1;
+  if (!weighs_before(e.s)) {
+    d_weights = weights_here(e);
+    e.out.add(weights_gradient(e, routed_rows(e.s).copies),
+              {dy, kept(e, Keep::kCombined), kept(e, Keep::kRouterIndices)}, {d_weights});
+    out.weigh = kept(e, Keep::kExpertWeights);
+  }
+  const RoutedTensors d = grouped_backward(e, start_dispatch(e, {.rows = dy}, out).rows);
+  return {end_combine(e, {.rows = d.rows}, in).rows, d.weights >= 0 ? d.weights : d_weights};
+}
+
 /// Gradient of the routed path: of its rows, and of the gate weights.
 RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
+  if (!travels(e.s)) return local_backward(e, dy);
   const Phase phase = Phase::kDataGradient;
-  const RoutedRows count = routed_rows(e.s);
   const Movement out{.phase = phase, .part = LayerPart::kCombine};
   const Movement in{.phase = phase, .part = LayerPart::kDispatch};
-  const TensorId combined = kept(e, Keep::kCombined);
-  const TensorId weights = kept(e, Keep::kExpertWeights);
-  if (!travels(e.s)) {
-    const TensorId d_weights =
-        activation(e, "gradient", e.s.exact, e.s.rows, e.s.model->experts->top_k);
-    e.out.add(weights_gradient(e, count.copies), {dy, combined, kept(e, Keep::kRouterIndices)},
-              {d_weights});
-    Movement weighted = out;
-    weighted.weigh = weights;
-    const TensorId d_rows = grouped_backward(e, start_dispatch(e, {.rows = dy}, weighted).rows);
-    return {end_combine(e, {.rows = d_rows}, in).rows, d_weights};
-  }
   const RoutedTensors arrived = start_dispatch(e, {.rows = dy}, out);
   shared.beside_dispatch();
-  const TensorId d_result = end_dispatch(e, arrived, {.rows = dy}, out).rows;
-  const TensorId d_weights = weights_at_experts(e);
-  e.out.add(weights_gradient(e, count.computed),
-            {d_result, combined, places_at_experts(e), weights}, {d_result, d_weights});
-  const TensorId returned = return_weights(e, d_weights, phase);
-  const RoutedTensors back = start_combine(e, {grouped_backward(e, d_result), returned}, in);
+  RoutedTensors d = end_dispatch(e, arrived, {.rows = dy}, out);
+  if (weighs_before(e.s)) {
+    d = grouped_backward(e, d.rows);
+    d.weights = return_weights(e, d.weights, phase);
+  } else {
+    d = weigh_backward(e, d.rows);
+    d.weights = return_weights(e, d.weights, phase);
+    d.rows = grouped_backward(e, d.rows).rows;
+  }
+  const RoutedTensors back = start_combine(e, d, in);
   shared.beside_combine();
   return end_combine(e, back, in);
 }
@@ -275,8 +314,11 @@ TensorId experts_block(Emit& e, TensorId normed) {
   const TensorId weights = travels(e.s) ? rows.weights : choice.weights;
   e.kept.set(Keep::kExpertWeights, weights);
   const TensorId result = grouped(e, rows.rows);
-  e.kept.set(Keep::kCombined, result);
-  const Movement in{.phase = e.forward, .part = LayerPart::kCombine, .weigh = weights};
+  Movement in{.phase = e.forward, .part = LayerPart::kCombine};
+  if (!weighs_before(e.s)) {
+    e.kept.set(Keep::kCombined, result);
+    in.weigh = weights;
+  }
   const RoutedTensors back = start_combine(e, {.rows = result}, in);
   shared.beside_combine();
   TensorId routed = end_combine(e, back, in).rows;

@@ -68,7 +68,8 @@ std::vector<Keep> kept_inside(plan::Module module) {
               Keep::kSharedFc2Narrow,
               Keep::kSharedFc2AdapterInput,
               Keep::kSharedFc2AdapterMask};
-    // Every second of wq, wk, wv, wo, w1, w3, w2; of the first three only the norm before them.
+    // Every second of wq, wk, wv, wo, w1, w3, w2; of the first three only the norm before them. No
+    // grouped product is kept.
     case plan::Module::kPerOperator:
       return {Keep::kAttentionLinearInput,
               Keep::kAttentionNormCopies,
@@ -78,7 +79,12 @@ std::vector<Keep> kept_inside(plan::Module module) {
               Keep::kMlpEntry,
               Keep::kFc1Up,
               Keep::kGate,
-              Keep::kActivationOut};
+              Keep::kActivationOut,
+              Keep::kSharedLinearInput,
+              Keep::kSharedActivationOut,
+              Keep::kRouterProbabilities,
+              Keep::kExpertFc1Out,
+              Keep::kExpertActivationOut};
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "stepwright/step/attention_core.h"
 #include "stepwright/step/blocks.h"
+#include "stepwright/step/dispatch.h"
 #include "stepwright/step/host_copies.h"
 #include "stepwright/step/kept_inside.h"
 #include "stepwright/step/prune.h"
@@ -202,7 +203,17 @@ TensorId LayerWriter::forward(Emit& e, TensorId x) {
   e.ends = &ends_;
   e.splits_gate = recompute_.modules.has(plan::Module::kPerOperator);
   reduces_ = e.s.tensor_parallel();
+  routes_ = travels(e.s);
   return layer_forward(e, x, layer_);
+}
+
+/// The result of attention's last product is made again, unless it is a sum over ranks; so are the
+/// copies of rows for experts and what these give, unless messages bring them.
+void LayerWriter::forget_local_results(Kept& kept) const {
+  if (layer_.mixer != model::Mixer::kNone && !reduces_) kept.forget(Keep::kMlpInput);
+  if (!layer_.has_experts() || routes_) return;
+  kept.forget(Keep::kExpertInput);
+  kept.forget(Keep::kCombined);
 }
 
 Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
@@ -226,11 +237,7 @@ Kept LayerWriter::surviving(const Kept& all, TensorId x) const {
     if (!recompute_.modules.has(module)) continue;
     for (const Keep role : kept_inside(module)) kept.forget(role);
   }
-  // The result of attention's last product is made again, unless it is a sum over ranks.
-  if (recompute_.modules.has(plan::Module::kPerOperator) && layer_.mixer != model::Mixer::kNone &&
-      !reduces_) {
-    kept.forget(Keep::kMlpInput);
-  }
+  if (recompute_.modules.has(plan::Module::kPerOperator)) forget_local_results(kept);
   return kept;
 }
 

@@ -35,10 +35,14 @@ TensorId trained(const Emit& e, TensorId block) {
   return e.s.model->activation == model::Activation::kXielu ? block : TensorId{-1};
 }
 
+Purpose purpose_of(const ActivationOperands& beside) {
+  return beside.weights >= 0 ? Purpose::kWeightedExperts : Purpose::kPlain;
+}
+
 }  // namespace
 
-TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, TensorId other,
-                  TensorId gate) {
+TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part,
+                  const ActivationOperands& beside) {
   const TensorId y = e.out.tensor({.name = "activation",
                                    .dtype = e.s.storage,
                                    .routed = sheet.routed,
@@ -49,34 +53,39 @@ TensorId activate(Emit& e, TensorId x, const Sheet& sheet, LayerPart part, Tenso
              .routed = sheet.routed,
              .gated = e.s.model->gated,
              .shape = {.rows = sheet.rows, .columns = sheet.columns},
-             .part = part},
-            {x, other, trained(e, e.parameters)}, {y, gate});
+             .part = part,
+             .purpose = purpose_of(beside)},
+            {x, beside.other, beside.places, beside.weights, trained(e, e.parameters)},
+            {y, beside.gate});
   return y;
 }
 
 TensorId activate_backward(Emit& e, TensorId dy, TensorId x, const Sheet& sheet, LayerPart part,
-                           TensorId other, TensorId gate) {
+                           const ActivationOperands& beside) {
   const TensorId dx =
       e.out.tensor({.name = "gradient",
                     .dtype = e.s.storage,
                     .routed = sheet.routed,
                     .extents = {sheet.rows, sheet.columns * (e.s.model->gated ? 2 : 1), 1}});
-  e.out.add({.kind = OperatorKind::kActivation,
-             .phase = Phase::kDataGradient,
-             .dtype = e.s.storage,
-             .routed = sheet.routed,
-             .gated = e.s.model->gated,
-             .shape = {.rows = sheet.rows, .columns = sheet.columns},
-             .part = part},
-            {dy, x, other, trained(e, e.parameters), gate}, {dx, trained(e, e.gradients)});
+  e.out.add(
+      {.kind = OperatorKind::kActivation,
+       .phase = Phase::kDataGradient,
+       .dtype = e.s.storage,
+       .routed = sheet.routed,
+       .gated = e.s.model->gated,
+       .shape = {.rows = sheet.rows, .columns = sheet.columns},
+       .part = part,
+       .purpose = purpose_of(beside)},
+      {dy, x, beside.other, beside.places, beside.weights, trained(e, e.parameters), beside.gate},
+      {dx, beside.d_weights, trained(e, e.gradients)});
   return dx;
 }
 
 namespace {
 
-/// Whether the dense MLP of a layer has its gate and its other half as two products.
-bool splits_gate(const Emit& e, const MlpRole& role) {
-  return e.splits_gate && e.s.model->gated && !e.s.model->adapters && role.fc1_out == Keep::kFc1Out;
+/// Whether an MLP has its gate and its other half as two products.
+bool splits_gate(const Emit& e) {
+  return e.splits_gate && e.s.model->gated && !e.s.model->adapters;
 }
 
 /// Whether the dense MLP of a layer keeps what its activation makes of the gates: eager PyTorch
@@ -105,7 +114,7 @@ void fc1_in_halves(Emit& e, TensorId normed, const MlpRole& role) {
 }  // namespace
 
 TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role) {
-  const bool halves = splits_gate(e, role);
+  const bool halves = splits_gate(e);
   if (halves) {
     fc1_in_halves(e, normed, role);
   } else {
@@ -113,7 +122,7 @@ TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role) {
   }
   const TensorId active =
       activate(e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
-               halves ? e.kept.get(Keep::kFc1Up) : -1, gate_tensor(e, role));
+               {.other = halves ? e.kept.get(Keep::kFc1Up) : -1, .gate = gate_tensor(e, role)});
   e.kept.set(role.activation_out, active);
   return active;
 }
@@ -131,10 +140,10 @@ TensorId mlp_down_backward(Emit& e, TensorId dy, const MlpRole& role) {
 }
 
 TensorId mlp_up_backward(Emit& e, TensorId d_active, const MlpRole& role) {
-  const TensorId other = splits_gate(e, role) ? kept(e, Keep::kFc1Up) : -1;
-  const TensorId d_wide =
-      activate_backward(e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor},
-                        role.activation, other, keeps_gate(e, role) ? kept(e, Keep::kGate) : -1);
+  const TensorId other = splits_gate(e) ? kept(e, Keep::kFc1Up) : -1;
+  const TensorId d_wide = activate_backward(
+      e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
+      {.other = other, .gate = keeps_gate(e, role) ? kept(e, Keep::kGate) : -1});
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 

@@ -203,15 +203,16 @@ enum class Purpose : std::uint8_t {
   kHeadNorm,       ///< kNorm: of each head of queries and keys, or of all.
   kHeadSums,       ///< kNorm: the sums that a norm of all heads shares between tensor ranks.
   kAttentionGate,  ///< kActivation: a core's result times a sigmoid for each element.
-  kMixerGate,     ///< kActivation: a scan's result times an activation of the gates, normed or not.
-  kSharedGate,    ///< kActivation: rows times the sigmoid of one logit each.
-  kExpertBias,    ///< kAdd: of each of `batch` experts, weighted as its rows, by single kernels.
-  kScaledRotary,  ///< kRotary: by single kernels, as sines and cosines are scaled.
-  kDeltaScan,     ///< kScan: a gated delta rule.
-  kMamba2Scan,    ///< kScan: one decay for each head.
-  kMambaScan,     ///< kScan: a decay for each element of the state.
-  kOtherUpdate,   ///< kOptimizer: not Adam's in one pass.
-  kLargestLogit,  ///< kLossLocal: the first pass of the cross entropy.
+  kMixerGate,   ///< kActivation: a scan's result times an activation of the gates, normed or not.
+  kSharedGate,  ///< kActivation: rows times the sigmoid of one logit each.
+  kWeightedExperts,  ///< kActivation: rows of experts, each times its router probability.
+  kExpertBias,       ///< kAdd: of each of `batch` experts, weighted as its rows, by single kernels.
+  kScaledRotary,     ///< kRotary: by single kernels, as sines and cosines are scaled.
+  kDeltaScan,        ///< kScan: a gated delta rule.
+  kMamba2Scan,       ///< kScan: one decay for each head.
+  kMambaScan,        ///< kScan: a decay for each element of the state.
+  kOtherUpdate,      ///< kOptimizer: not Adam's in one pass.
+  kLargestLogit,     ///< kLossLocal: the first pass of the cross entropy.
   // Of one position's part of the vocabulary, between others' (`step/vocabulary_part.h`):
   kPartSoftmax,   ///< kLossLocal: exponentials over their own sum.
   kPartSum,       ///< kLossLocal: that sum in the measure of all.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/core/divide_up.h"
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/optimizer_traits.h"
 
 namespace stepwright::step {
@@ -107,7 +108,9 @@ std::int64_t host_state_bytes(const plan::Job& job, const plan::Plan& plan, cons
     own += frozen + (types.copies() ? trained : 0);
     resting += others.parameters - others.updates;
   }
-  return (1 + others.updates) * own + resting * (trained + frozen);
+  const std::int64_t bytes = (1 + others.updates) * own + resting * (trained + frozen);
+  const double beside = plan::framework_defaults(job.framework).host_share;
+  return bytes + static_cast<std::int64_t>(beside * static_cast<double>(bytes));
 }
 
 }  // namespace stepwright::step

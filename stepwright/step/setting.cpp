@@ -113,6 +113,7 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
   s.expert = plan.parallel.expert;
   s.expert_tensor = plan.parallel.expert_tensor;
   s.busiest = plan::busiest_load(job, s.expert);
+  s.capacity_share = plan::capacity_share(job);
   s.tokens = s.batch * (s.length / s.context);
   s.sequence_parallel = plan.sequence_parallel && s.tensor > 1;
   s.rows = s.sequence_parallel ? s.tokens / s.tensor : s.tokens;
@@ -143,12 +144,14 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
     s.dense_blocks = dense.world;
     s.expert_blocks = routed.world;
   }
-  s.gather_dense = dense.divisor(sharding.parameters) > 1;
-  s.reduce_dense = dense.divisor(sharding.gradients) > 1;
+  // What lies on the host is fetched for each use, and left there, by a rank alone, too.
+  const bool fetches = plan.offload.parameters;
+  s.gather_dense = fetches || dense.divisor(sharding.parameters) > 1;
+  s.reduce_dense = fetches || dense.divisor(sharding.gradients) > 1;
   set_apart(s, job);
   if (!job.model.experts) return s;
-  s.gather_expert = routed.divisor(sharding.parameters) > 1;
-  s.reduce_expert = routed.divisor(sharding.gradients) > 1;
+  s.gather_expert = fetches || routed.divisor(sharding.parameters) > 1;
+  s.reduce_expert = fetches || routed.divisor(sharding.gradients) > 1;
   return s;
 }
 

@@ -22,6 +22,7 @@ struct Setting {
   std::int64_t expert = 1;
   std::int64_t expert_tensor = 1;
   double busiest = 1;           ///< Load of the busiest expert rank over the mean.
+  double capacity_share = 1;    ///< Rows that experts work on over those that routers choose.
   std::int64_t tokens = 0;      ///< Rows on a context rank: batch * length / context.
   std::int64_t rows = 0;        ///< Rows of the residual stream: tokens, over tensor under SP.
   std::int64_t vocabulary = 0;  ///< Rows of the (padded) table on this rank.

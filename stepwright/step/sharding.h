@@ -21,11 +21,13 @@ class ShardingBuilder {
                   const plan::Job& job);
 
   /// Parameters are split, so every use needs a gather.
-  [[nodiscard]] bool gathers_each_use() const { return sends(DataMoment::kEachUse); }
+  [[nodiscard]] bool gathers_each_use() const { return fetches() || sends(DataMoment::kEachUse); }
   /// The optimizer holds finer shards than the parameters, so each step ends with a gather.
   [[nodiscard]] bool gathers_after_step() const { return sends(DataMoment::kAfterStep); }
   /// Gradients are reduced in every backward.
-  [[nodiscard]] bool reduces_each_backward() const { return sends(DataMoment::kEachBackward); }
+  [[nodiscard]] bool reduces_each_backward() const {
+    return fetches() || sends(DataMoment::kEachBackward);
+  }
   /// The last backward of a step has reductions of its own.
   [[nodiscard]] bool reduces_last_backward() const { return sends(DataMoment::kLastBackward); }
 
@@ -48,6 +50,8 @@ class ShardingBuilder {
 
  private:
   using Moments = std::initializer_list<DataMoment>;
+  /// Parameters lie on the host: even a rank alone fetches them for each use.
+  [[nodiscard]] bool fetches() const { return plan_.offload.parameters; }
   [[nodiscard]] bool sends(DataMoment moment) const {
     return !data_messages(plan_.sharding, moment, s_.kernels.scattered_gradients).empty();
   }

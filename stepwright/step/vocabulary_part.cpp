@@ -12,7 +12,7 @@ struct PartLoss {
   TensorId target = -1;
 };
 
-bool in_place(const Setting& s) { return s.kernels.fused_cross_entropy && s.model->logit_cap == 0; }
+bool in_place(const Setting& s) { return s.kernels.fused_loss() && s.model->logit_cap == 0; }
 
 /// The passes over the own logits; tensor ranks, which share the part, exchange what they have.
 PartLoss take_part(Emit& e, TensorId logits) {

@@ -75,7 +75,7 @@ TEST(Check, WhatDoesNotFitNamesWhatWasNotRead) {
   const JobCheck check =
       checked(80,
               "--pipeline-model-parallel-size 2 --moe-permute-fusion --use-tp-pp-dp-mapping "
-              "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te",
+              "--empty-unused-memory-level 2",
               "dgx-a100-40g");
   EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("without what was not read ("));
   const JobCheck plain = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");

@@ -135,7 +135,7 @@ TEST(LlamaFactoryV1, ReadsItsOptimizersAndKernels) {
   const ImportedPlan liger = read_v1(shared_with("  name: auto\n", "  name: liger_kernel\n"));
   EXPECT_TRUE(liger.planned.job.kernels.fused_norm);
   EXPECT_TRUE(liger.planned.job.kernels.fused_activation);
-  EXPECT_FALSE(liger.planned.job.kernels.fused_cross_entropy);
+  EXPECT_FALSE(liger.planned.job.kernels.fused_loss());
 }
 
 TEST(LlamaFactoryV1, DeepSpeedHasAFileOfItsOwn) {

@@ -91,7 +91,7 @@ TEST(Axolotl, ReadsDegreesOnAMesh) {
   EXPECT_EQ(planned.job.length, 8192);
   EXPECT_EQ(planned.job.precision, DType::kBf16);
   EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kNone);
-  EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
+  EXPECT_TRUE(planned.job.kernels.fused_loss());
   EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossKeeps::kSums);
 }
 

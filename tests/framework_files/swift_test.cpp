@@ -202,7 +202,7 @@ TEST(Swift, ReadsTrainersWordsWithItsOwnDeepSpeed) {
   EXPECT_FALSE(planned.plan.overlap.gradients);
   EXPECT_EQ(planned.plan.recompute.kind, plan::RecomputeKind::kFull);
   EXPECT_EQ(planned.job.kernels.attention, cluster::AttentionKernel::kFlash2);
-  EXPECT_TRUE(planned.job.kernels.fused_cross_entropy);
+  EXPECT_TRUE(planned.job.kernels.fused_loss());
   EXPECT_EQ(planned.job.kernels.loss_keeps, plan::LossKeeps::kGradients);
   EXPECT_EQ(planned.job.kernels.loss_chunks, 0) << "by the sizes of the model";
 }

@@ -46,7 +46,10 @@ plan::Job any_job(std::mt19937& random) {
   job.length = 128;
   job.kernels.attention =
       flip(random) ? cluster::AttentionKernel::kUnfused : cluster::AttentionKernel::kFlash2;
-  job.kernels.fused_cross_entropy = flip(random);
+  job.kernels.cross_entropy = one_of<plan::CrossEntropy>(
+      random, {plan::CrossEntropy::kUnfused, plan::CrossEntropy::kCompiled,
+               plan::CrossEntropy::kNative, plan::CrossEntropy::kTe});
+  if (flip(random)) job.kernels.expert_weights = plan::ExpertWeights::kBefore;
   job.dispatcher = flip(random) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
   job.imbalance = 1.3;
   job.kernels.masters = one_of<plan::Masters>(

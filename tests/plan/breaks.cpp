@@ -408,8 +408,8 @@ std::vector<Break> offload_breaks() {
              job.cluster.name = "toys";
              plan.offload.activations = {OffloadModule::kQkv};
            },
-           "offload of toys says nothing of cluster.host.memory, cluster.host.memory_bandwidth, "
-           "cluster.device.host_link; nearest legal: offload.activations []"},
+           "offload of toys, which says nothing of cluster.device.host_link; nearest legal: "
+           "offload.activations []"},
           {Rule::kHostMemory, false,
            [](Job& job, Plan& plan) {
              give_host(job);

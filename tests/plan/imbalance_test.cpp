@@ -53,7 +53,26 @@ TEST(BusiestLoad, IsTheLargestSumOfARankOverTheMean) {
 TEST(BusiestLoad, OfANumberIsThatOfEveryDegree) {
   const Folder folder;
   const Job job = loaded_job(folder.path(), "1.25");
-  for (const std::int64_t ranks : {1, 2, 4}) EXPECT_EQ(busiest_load(job, ranks), 1.25);
+  for (const std::int64_t ranks : {2, 4}) EXPECT_EQ(busiest_load(job, ranks), 1.25);
+  EXPECT_EQ(busiest_load(job, 1), 1) << "one rank has all experts";
+}
+
+/// Of 8 tokens of 4 experts, 2 each in the mean: no expert takes more than the factor allows.
+TEST(CapacityShare, IsWhatExpertsTakeOfWhatComes) {
+  const Folder folder;
+  Job job = loaded_job(folder.path(), "[5, 1, 2, 0]");
+  EXPECT_EQ(capacity_share(job), 1) << "no bound";
+  job.capacity_factor = 1;
+  EXPECT_EQ(capacity_share(job), (2 + 1 + 2 + 0) / 8.0);
+  EXPECT_EQ(busiest_load(job, 4), 2 / (5.0 / 4)) << "two rows, over the mean of what is left";
+  job.capacity_factor = 2;
+  EXPECT_EQ(capacity_share(job), (4 + 1 + 2 + 0) / 8.0);
+  job.pad_to_capacity = true;
+  EXPECT_EQ(capacity_share(job), 2);
+  EXPECT_EQ(busiest_load(job, 4), 1) << "padded experts are alike";
+  job.expert_tokens.clear();
+  job.pad_to_capacity = false;
+  EXPECT_EQ(capacity_share(job), 1);
 }
 
 TEST(BusiestLoad, OfAModelWithoutExpertsIsEven) {

@@ -192,7 +192,7 @@ objective: {kind: smallest_cluster, memory_limit: 70e9, target_step_time: 5}
   EXPECT_EQ(job.framework.version, "0.10");
   EXPECT_EQ(job.kernels.attention, cluster::AttentionKernel::kFlash3);
   EXPECT_FALSE(job.kernels.fused_norm);
-  EXPECT_TRUE(job.kernels.fused_cross_entropy);
+  EXPECT_EQ(job.kernels.cross_entropy, CrossEntropy::kCompiled);
   EXPECT_TRUE(job.kernels.cuda_graphs.step);
   EXPECT_EQ(job_with("kernels: {cuda_graphs: [moe_router, attn]}\n").kernels.cuda_graphs,
             (CudaGraphs{.attention = true, .router = true}));

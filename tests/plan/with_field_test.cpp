@@ -141,7 +141,7 @@ constexpr const char* kWhatPlansDependOn[] = {
     "kernels.attention=unfused",
     "kernels.fused_norm=false",
     "kernels.fused_softmax=false",
-    "kernels.fused_cross_entropy=true",
+    "kernels.cross_entropy=native",
     "kernels.cuda_graphs=true",
     "kernels.cuda_graphs=[attn, mlp]",
     "kernels.gathered_logits=true",
@@ -159,13 +159,26 @@ TEST(WithField, WhatItAcceptsChangesThePlanFile) {
 }
 
 TEST(WithField, RefusesWhatWouldChangeNothing) {
-  for (const char* assignment :
-       {"search={tensor: [2, 4]}", "search.tensor=4", "objective=tokens_per_s",
-        "objective.kind=tokens_per_s", "objective.target_step_time=1", "cluster.source=nobody",
-        "cluster.fit=nothing", "cluster.device.source=nobody", "cluster.levels.0.source=nobody",
-        "cluster.network.0.source=nobody", "model.base=llama-3-8b", "routing=learned",
-        "dispatcher=allgather", "imbalance=2", "job.micro_batch=2", "job.parallel.tensor=2",
-        "job.stepwright=job/1", "run.restart=10min", "run={repair: 1d}"}) {
+  for (const char* assignment : {"search={tensor: [2, 4]}",
+                                 "search.tensor=4",
+                                 "objective=tokens_per_s",
+                                 "objective.kind=tokens_per_s",
+                                 "objective.target_step_time=1",
+                                 "cluster.source=nobody",
+                                 "cluster.fit=nothing",
+                                 "cluster.device.source=nobody",
+                                 "cluster.levels.0.source=nobody",
+                                 "cluster.network.0.source=nobody",
+                                 "model.base=llama-3-8b",
+                                 "routing=learned",
+                                 "dispatcher=allgather",
+                                 "imbalance=2",
+                                 "capacity_factor=2",
+                                 "job.micro_batch=2",
+                                 "job.parallel.tensor=2",
+                                 "job.stepwright=job/1",
+                                 "run.restart=10min",
+                                 "run={repair: 1d}"}) {
     EXPECT_THAT(field_refused(assignment), HasSubstr("would change nothing")) << assignment;
   }
   EXPECT_THAT(field_refused("imbalance=2"), HasSubstr("llama-3-70b has no experts"));
@@ -178,7 +191,8 @@ TEST(WithField, EveryFieldOfAJobIsTried) {
       return std::string_view(assignment).starts_with(key);
     };
     static constexpr std::string_view kElsewhere[] = {
-        "search", "routing", "dispatcher", "imbalance", "packed", "conditions", "measured", "run"};
+        "search",     "routing",  "dispatcher", "imbalance",       "packed",
+        "conditions", "measured", "run",        "capacity_factor", "pad_to_capacity"};
     EXPECT_TRUE(std::ranges::any_of(kWhatPlansDependOn, tries) ||
                 std::ranges::find(kElsewhere, key) != std::end(kElsewhere))
         << key;

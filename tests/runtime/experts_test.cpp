@@ -29,6 +29,7 @@ constexpr const char* kLatentExperts =
     "nope_head_dim: 6, rope_head_dim: 6, value_head_dim: 8}, experts: {count: 8, top_k: 3, "
     "ffn: 16, shared_ffn: 16, leading_dense: 1}}";
 constexpr const char* kExpertAdapters = "  routing: learned\n  adapters: {rank: 3, alpha: 5}\n";
+constexpr const char* kWeighedBefore = "  routing: learned\n  kernels: {expert_weights: before}\n";
 constexpr const char* kGatheredAdapters =
     "  routing: learned\n  dispatcher: allgather\n"
     "  adapters: {rank: 2, targets: [up, fc2, projection]}\n";
@@ -104,6 +105,17 @@ const RankCase kExpertCases[] = {
      kExpertAdapters},
     {"AdaptersOfLatentsOnSameRows", 2, kLatentExperts, "parallel: {tensor: 2}\nmicro_batch: 2\n",
      kExpertAdapters},
+    {"WeighedBefore", 2, kGatedExperts, "parallel: {data: 2, expert: 2}\nmicro_batch: 2\n",
+     kWeighedBefore},
+    {"WeighedBeforeOnTensorRanks", 4, kExperts,
+     "parallel: {tensor: 2, data: 2, expert_tensor: 2, expert: 2}\nsequence_parallel: true\n"
+     "micro_batch: 2\nrecompute: {modules: [moe_act]}\n",
+     kWeighedBefore},
+    {"WeighedBeforeGathered", 4, kGatedExperts,
+     "parallel: {data: 4, expert: 4}\nmicro_batch: 1\nrecompute: full\n",
+     "  routing: learned\n  dispatcher: allgather\n  kernels: {expert_weights: before}\n"},
+    {"WeighedBeforeOnTheirRank", 2, kLatentExperts, "parallel: {tensor: 2}\nmicro_batch: 2\n",
+     kWeighedBefore},
     {"EightInAPipeline", 8, kGatedExperts,
      "parallel: {pipeline: 2, data: 4, expert: 2}\nmicro_batch: 1\nrecompute: full\n"
      "sharding: {states: IIG, group: 2, expert_group: 2}\n",

@@ -62,6 +62,11 @@ const Case kCases[] = {
      "{layers: 4, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 40, shared_gate: true, normalize_top_k: false, every: 2}}",
      "  routing: learned\n", "micro_batch: 4\nrecompute: {modules: [moe, mlp, norm]}\n"},
+    {"WeighedBeforeTheSecondProduct",
+     "{layers: 4, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
+     "ffn: 16, shared_ffn: 40, shared_gate: true, normalize_top_k: false, every: 2}}",
+     "  routing: learned\n  kernels: {expert_weights: before}\n",
+     "micro_batch: 4\nrecompute: {modules: [moe_act]}\n"},
     {"ModulesInsideExperts",
      "{layers: 4, hidden: 32, heads: 4, vocab: 256, ffn: 48, experts: {count: 8, top_k: 3, "
      "ffn: 16, shared_ffn: 40, shared_gate: true, normalize_top_k: false, every: 2}}",

@@ -125,6 +125,8 @@ void add_experts(plan::Dice& dice, plan::Job& job) {
   job.routing = dice.pick<plan::Routing>({plan::Routing::kBalanced, plan::Routing::kLearned});
   job.dispatcher =
       dice.pick<plan::Dispatcher>({plan::Dispatcher::kAllToAll, plan::Dispatcher::kAllGather});
+  job.kernels.expert_weights =
+      dice.pick<plan::ExpertWeights>({plan::ExpertWeights::kAfter, plan::ExpertWeights::kBefore});
 }
 
 plan::Job random_training(plan::Dice& dice) {
@@ -142,7 +144,7 @@ plan::Job random_training(plan::Dice& dice) {
   job.length = 16;
   job.precision = DType::kFp64;
   job.optimizer = dice.pick<plan::Optimizer>({plan::Optimizer::kAdam, plan::Optimizer::kAdamW});
-  job.kernels.fused_cross_entropy = dice.chance(2);
+  if (dice.chance(2)) job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
   job.kernels.loss_chunks = dice.pick<std::int64_t>({1, 1, 0, 3, 5});
   job.kernels.loss_keeps =
       dice.pick<plan::LossKeeps>({plan::LossKeeps::kLogits, plan::LossKeeps::kGradients,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/step/program.h"
 #include "tests/step/jobs.h"
 
@@ -86,6 +87,74 @@ TEST(Experts, TheGateSavesWhatItsGradientNeeds) {
     ++gates;
   });
   EXPECT_EQ(gates, 1);
+}
+
+/// Bytes that the layers of a program keep of one micro-batch, each kind of layer once.
+double kept_bytes(const StepProgram& program) {
+  double bytes = 0;
+  for (const Template& piece : program.templates) {
+    if (piece.name != "layer.forward") continue;
+    for (const TensorId id : piece.saved) {
+      bytes += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
+    }
+  }
+  return bytes;
+}
+
+// Qwen3-30B-A3B, 4,096 tokens to 8 experts each: results of 2,048 columns, which only the gradient
+// of the weights asks for.
+TEST(Experts, ResultsAreNotKeptWhereWeightsAreMultipliedBefore) {
+  for (const std::int64_t expert : {1, 8}) {
+    plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
+    const plan::Plan plan = expert_plan(job, expert, 1);
+    const double after = kept_bytes(build_program(job, plan));
+    job.kernels.expert_weights = plan::ExpertWeights::kBefore;
+    const StepProgram program = build_program(job, plan);
+    EXPECT_EQ(after - kept_bytes(program), 4096.0 * 8 * 2048 * 2) << expert;
+    for_each_routed(program, [](const Template& /*piece*/, const Operator& op) {
+      EXPECT_NE(op.purpose, Purpose::kGateGradient) << "the activation's backward has it";
+    });
+  }
+}
+
+// megatron-core 0.12.0 and 0.12.1 of PyPI.
+TEST(Experts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
+  const auto where = [](std::string_view name, std::string_view version) {
+    plan::Framework framework;
+    framework.name = name;
+    framework.version = version;
+    return plan::default_kernels(framework, {}).expert_weights;
+  };
+  EXPECT_EQ(where("megatron-core", ""), plan::ExpertWeights::kBefore);
+  EXPECT_EQ(where("megatron-core", "0.12.1"), plan::ExpertWeights::kBefore);
+  EXPECT_EQ(where("megatron-core", "0.12.0"), plan::ExpertWeights::kAfter);
+  EXPECT_EQ(where("torchtitan", ""), plan::ExpertWeights::kAfter);
+  EXPECT_EQ(where("accelerate", ""), plan::ExpertWeights::kAfter);
+}
+
+// Experts take as many rows as come, but never more than the factor times the mean.
+TEST(Experts, ACapacityBoundsRows) {
+  plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
+  job.imbalance = 1.8;
+  const auto rows = [&] {
+    std::int64_t most = 0;
+    const StepProgram program = build_program(job, expert_plan(job, 8, 1));
+    for_each_routed(program, [&](const Template& /*piece*/, const Operator& op) {
+      if (op.kind == OperatorKind::kGroupedLinear) most = std::max(most, op.shape.rows);
+    });
+    return static_cast<double>(most) / (4096 * 8) * program.imbalance;
+  };
+  EXPECT_DOUBLE_EQ(rows(), 1.8);
+  job.capacity_factor = 1.25;
+  EXPECT_DOUBLE_EQ(rows(), 1.25);
+  job.capacity_factor = 4;
+  EXPECT_DOUBLE_EQ(rows(), 1.8) << "a bound that nothing reaches";
+  job.pad_to_capacity = true;
+  EXPECT_DOUBLE_EQ(rows(), 4);
+  job.capacity_factor = 0.5;
+  EXPECT_DOUBLE_EQ(rows(), 0.5);
+  job.pad_to_capacity = false;
+  EXPECT_DOUBLE_EQ(rows(), 0.5);
 }
 
 TEST(Experts, GatedSharedExpertsHaveAGate) {

@@ -505,7 +505,7 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
   };
   EXPECT_EQ(logits("head.forward", true), wide);
   EXPECT_EQ(logits("head.backward", false), 3.5 * wide) << "and what was kept";
-  job.kernels.fused_cross_entropy = true;
+  job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
   EXPECT_LT(logits("head.forward", true), wide) << "no plain one";
 }
 

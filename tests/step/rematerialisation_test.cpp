@@ -19,8 +19,9 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 BlockPair layer_of(const plan::Job& job, std::int64_t tensor, plan::ModuleSet modules,
-                   std::int64_t index = 0) {
+                   std::int64_t index = 0, std::int64_t expert = 1) {
   plan::Plan plan = plan_of(job, tensor, 1, 1);
+  plan.parallel.expert = expert;
   plan.sequence_parallel = tensor > 1;
   plan.tensor_input = plan::TensorInput::kKeep;
   return build_layer(make_setting(job, plan), job.model.layer_class(index),
@@ -96,6 +97,27 @@ TEST(Rematerialisation, ByOperatorWhatRanksHaveSummedIsKept) {
   const BlockPair half = layer_of(job, 2, plan::kPerOperator);
   EXPECT_EQ(again(half.backward).count("attention.output"), 0U);
   EXPECT_EQ(again(half.backward).at("mlp.fc1"), 2);  // gathered again, and w3
+}
+
+/// qwen3-30b-a3b, 4,096 tokens of 2,048 columns to 8 of 128 experts of 768: of the routed path only
+/// the top k, their weights and counts are kept, and the rows that an exchange brings, both ways.
+TEST(Rematerialisation, ByOperatorNoGroupedProductIsKept) {
+  plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
+  const BlockPair none = layer_of(job, 1, {});
+  const BlockPair half = layer_of(job, 1, plan::kPerOperator);
+  const std::int64_t copies = std::int64_t{4096} * 8;
+  // Two normed sheets and the sum between the branches, and normed heads.
+  const std::int64_t attention = std::int64_t{4096} * (3 * 2048 + (32 + 4 + 4) * 128) * 2;
+  const std::int64_t routed = copies * (2048 + 2 * 768 + 768 + 2048) * 2 + 4096 * 128 * 4;
+  EXPECT_EQ(saved(none.forward) - saved(half.forward), routed + attention);
+  const auto rerun = again(half.backward);
+  for (const char* name : {"experts.fc1", "experts.fc2", "experts.permute", "router.weight"}) {
+    EXPECT_EQ(rerun.count(name), 1U) << name;
+  }
+  const BlockPair apart_none = layer_of(job, 1, {}, 0, 8);
+  const BlockPair apart = layer_of(job, 1, plan::kPerOperator, 0, 8);
+  EXPECT_EQ(saved(apart_none.forward) - saved(apart.forward),
+            routed + attention - 2 * copies * 2048 * 2);
 }
 
 TEST(Rematerialisation, OnlyTheActivationOfExperts) {

@@ -188,9 +188,9 @@ TEST(Tune, SaysWhatEmptiesTheSpaceBesidesARuleOfTheJob) {
 
 TEST(Tune, NamesWhatOfTheHostEmptiesTheSpace) {
   plan::Job job = small_tune_job();
-  job.cluster.host = {};
+  job.cluster.device.host_link_bytes_per_s = 0;
   job.space.offload.activations = {plan::OffloadModules{plan::OffloadModule::kCoreAttention}};
-  EXPECT_THAT(failure(job), AllOf(HasSubstr("says nothing of cluster.host.memory"),
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("says nothing of cluster.device.host_link"),
                                   HasSubstr("nearest legal: offload.activations []"),
                                   HasSubstr("offload.activations free (")));
   job.space.offload.activations = {plan::OffloadModules{plan::OffloadModule::kMoeActivation}};

@@ -27,7 +27,7 @@ std::optional<OperatorClass> class_of(const step::Operator& op, const plan::Kern
     case step::OperatorKind::kEmbedding: return OperatorClass::kEmbedding;
     case step::OperatorKind::kLossLocal:
       if (op.purpose == step::Purpose::kDocumentLoss) return std::nullopt;
-      if (kernels.fused_cross_entropy) return std::nullopt;
+      if (kernels.fused_loss()) return std::nullopt;
       return OperatorClass::kLoss;
     case step::OperatorKind::kOptimizer:
       if (op.purpose == step::Purpose::kOtherUpdate) return std::nullopt;

@@ -117,7 +117,7 @@ void add_axolotl_frozen(Tree& file, model::Architecture model) {
 
 /// Whole logits by chunked copies, Liger's kernel, or the plugin of cut cross entropy.
 void add_axolotl_loss(Tree& file, const plan::Kernels& kernels) {
-  if (!kernels.fused_cross_entropy) return;
+  if (!kernels.fused_loss()) return;
   switch (kernels.loss_keeps) {
     case plan::LossKeeps::kGradients: file.set("liger_fused_linear_cross_entropy", true); break;
     case plan::LossKeeps::kSums: file.set("cut_cross_entropy", true); break;

@@ -336,9 +336,11 @@ plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& fi
   job.muon = draft.muon;
   job.host_threads = draft.host_threads;
   job.dispatcher = draft.dispatcher;
+  job.capacity_factor = draft.capacity_factor;
+  job.pad_to_capacity = draft.pad_to_capacity;
   job.framework = draft.framework;
   job.kernels = plan::default_kernels(job.framework, job.cluster.device);
-  job.kernels.fused_cross_entropy = draft.fused_cross_entropy;
+  if (draft.fused_cross_entropy) job.kernels.cross_entropy = draft.fused_loss;
   if (draft.loss) {
     job.kernels.loss_chunks = draft.loss->chunks;
     job.kernels.loss_keeps = draft.loss->keeps;

@@ -17,9 +17,12 @@ struct Settled {
   plan::Optimizer optimizer = plan::Optimizer::kAdamW;
   plan::MuonForm muon = plan::MuonForm::kDuplicated;
   plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
+  double capacity_factor = 0;  ///< 0: experts take as many rows as come.
+  bool pad_to_capacity = false;
   std::optional<cluster::AttentionKernel> attention;  ///< nullopt: the framework's.
   bool fused_cross_entropy = false;
-  std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;  ///< That files switch on or off.
+  plan::CrossEntropy fused_loss = plan::CrossEntropy::kCompiled;  ///< Where it is fused.
+  std::vector<std::pair<bool plan::Kernels::*, bool>> kernels;    ///< That files switch on or off.
   plan::CudaGraphs cuda_graphs;
 };
 

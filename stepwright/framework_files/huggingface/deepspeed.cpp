@@ -52,7 +52,8 @@ const ZeroStage& stage_of(const plan::PlannedJob& planned) {
   std::string word = plan::sharding_word(planned.plan.sharding);
   // What one rank leaves to the host is ZeRO's, too.
   if (word == "NNN" && planned.plan.offload.optimizer > 0) {
-    word = planned.plan.offload.optimizer < 1 ? "GGG" : "NNG";
+    const bool third = planned.plan.offload.optimizer < 1 || planned.plan.offload.parameters;
+    word = third ? "GGG" : "NNG";
   }
   const auto* found = std::ranges::find(kZeroStages, word, &ZeroStage::states);
   return *found;
@@ -170,7 +171,8 @@ void read_deepspeed_offload(const Fields& zero, int stage, Draft& draft) {
   if (!setting) setting = host_setting(zero, "offload_param", "cpu_offload_params", draft);
   if (!setting) return;
   const bool alike = plan.sharding.parameters == plan.sharding.optimizer;
-  plan.offload.parameters = alike && plan.offload.optimizer == 1 && shares_states(plan);
+  const bool alone = plan.parallel.data * plan.parallel.context == 1;
+  plan.offload.parameters = alike && plan.offload.optimizer == 1 && (alone || shares_states(plan));
   if (plan.offload.parameters) return;
   draft.leave_out(
       *setting,

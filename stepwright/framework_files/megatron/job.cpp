@@ -190,14 +190,21 @@ void read_kernels(const Fields& fields, const Known& known, Reading& reading) {
   }
   read_layers(fields, known, reading);
   read_graphs(fields, reading);
+  static constexpr Named<plan::CrossEntropy> kLosses[] = {{plan::CrossEntropy::kNative, "native"},
+                                                          {plan::CrossEntropy::kTe, "te"}};
   reading.fused_cross_entropy = fields.flag("cross_entropy_loss_fusion", false);
+  reading.fused_loss =
+      fields.choice("cross_entropy_fusion_impl", kLosses, plan::CrossEntropy::kNative);
 }
 
 void write_kernels(const plan::PlannedJob& planned, std::string_view /*release*/, Tree& fields) {
   const plan::Job& job = planned.job;
   static constexpr std::array kBackends = {"unfused", "flash", "flash", "flash", "fused"};
   fields.set("attention_backend", kBackends[static_cast<std::size_t>(job.kernels.attention)]);
-  if (job.kernels.fused_cross_entropy) fields.set("cross_entropy_loss_fusion", true);
+  if (!job.kernels.fused_loss()) return;
+  fields.set("cross_entropy_loss_fusion", true);
+  const bool engine = job.kernels.cross_entropy == plan::CrossEntropy::kTe;
+  if (engine) fields.set("cross_entropy_fusion_impl", "te");
 }
 
 /// Dispatchers in the words of `--moe-token-dispatcher-type`.
@@ -212,6 +219,10 @@ void read_dispatcher(const Fields& fields, const Known& known, Reading& reading)
   const plan::Dispatcher usual =
       is_megatron_deepspeed(fields) ? plan::Dispatcher::kAllToAll : plan::Dispatcher::kAllGather;
   reading.dispatcher = fields.choice("moe_token_dispatcher_type", kMegatronDispatchers, usual);
+  if (const auto factor = fields.find("moe_expert_capacity_factor")) {
+    reading.capacity_factor = factor->number(plan::kLeastCapacityFactor, plan::kMostCapacityFactor);
+    reading.pad_to_capacity = fields.flag("moe_pad_expert_input_to_capacity", false);
+  }
   // megatron/core/transformer/transformer_config.py: __post_init__.
   const bool deepep = fields.flag("moe_enable_deepep", false);
   if (deepep && reading.dispatcher != plan::Dispatcher::kOncePerNode) {
@@ -226,6 +237,8 @@ void write_dispatcher(const plan::PlannedJob& planned, std::string_view /*releas
   if (job.dispatcher == plan::Dispatcher::kOncePerNode) {
     fields.set("moe_flex_dispatcher_backend", "deepep");
   }
+  if (job.capacity_factor > 0) fields.set("moe_expert_capacity_factor", job.capacity_factor);
+  if (job.pad_to_capacity) fields.set("moe_pad_expert_input_to_capacity", true);
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ std::string titan_module(const plan::PlannedJob& planned, const TitanSection& tr
   imports.add("models.common.config_utils", "decoder_vocab_size");
   imports.add("trainer", "Trainer");
   std::string loss = "CrossEntropyLoss.Config(global_vocab_size=decoder_vocab_size(model_spec))";
-  if (planned.job.kernels.fused_cross_entropy) {
+  if (planned.job.kernels.fused_loss()) {
     imports.add("components.loss", "ChunkedLossWrapper");
     loss = fmt::format("ChunkedLossWrapper.Config(loss_fn={})", loss);
   }

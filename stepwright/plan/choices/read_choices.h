@@ -102,9 +102,10 @@ void check_places(Node file, std::span<const std::string_view> of_job = {});
 
 /// Keys of a job beside `stepwright` and those of a plan.
 inline constexpr std::string_view kJobKeys[] = {
-    "model",      "cluster",  "batch",      "precision", "optimizer", "framework", "kernels",
-    "dropout",    "routing",  "dispatcher", "imbalance", "objective", "packed",    "search",
-    "conditions", "measured", "adapters",   "frozen",    "run",       "muon",      "host_threads"};
+    "model",   "cluster", "batch",        "precision",       "optimizer",      "framework",
+    "kernels", "dropout", "routing",      "dispatcher",      "imbalance",      "objective",
+    "packed",  "search",  "conditions",   "measured",        "adapters",       "frozen",
+    "run",     "muon",    "host_threads", "capacity_factor", "pad_to_capacity"};
 
 /// Fails unless `stepwright` is the kind and version of file that is read ("training/1").
 void check_version(Node root, std::string_view version);

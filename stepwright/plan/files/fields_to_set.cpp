@@ -66,7 +66,8 @@ std::string reason_idle(std::string_view path, const Job& job) {
   if (is_among(key, kPlanKeys)) {
     return fmt::format("it fixes what tune may choose; the plan's own is {}", printable(inner));
   }
-  static constexpr std::string_view kOfExperts[] = {"routing", "dispatcher", "imbalance"};
+  static constexpr std::string_view kOfExperts[] = {"routing", "dispatcher", "imbalance",
+                                                    "capacity_factor", "pad_to_capacity"};
   if (is_among(key, kOfExperts) && !job.model.experts) {
     return fmt::format("{} has no experts", printable(job.model_name));
   }

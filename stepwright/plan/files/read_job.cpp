@@ -147,10 +147,23 @@ CudaGraphs read_graphs(Node node) {
   return graphs;
 }
 
+/// `fused_cross_entropy` of files before `cross_entropy`: true or false.
+constexpr std::string_view kOldCrossEntropy = "fused_cross_entropy";
+
+CrossEntropy read_cross_entropy(Node node, CrossEntropy usual) {
+  const auto word = node.find("cross_entropy");
+  const auto old = node.find(kOldCrossEntropy);
+  if (word && old) old->fail("beside cross_entropy: one of the two says how the loss is taken");
+  if (word) return word->choice(kCrossEntropyNames);
+  if (!old) return usual;
+  return old->boolean() ? CrossEntropy::kCompiled : CrossEntropy::kUnfused;
+}
+
 /// Reads kernels over those given, which stay where the file says nothing.
 Kernels read_kernels(Node node, Kernels kernels) {
-  std::vector<std::string_view> keys = {"attention", "cuda_graphs", "casts",
-                                        "masters",   "loss_chunks", "loss_keeps"};
+  std::vector<std::string_view> keys = {"attention",     "cuda_graphs",    "casts",
+                                        "masters",       "loss_chunks",    "loss_keeps",
+                                        "cross_entropy", "expert_weights", kOldCrossEntropy};
   for (const auto& [flag, name] : kKernelFlags) keys.push_back(name);
   node.allow_only(keys);
   if (const auto given = node.find("attention")) {
@@ -164,6 +177,10 @@ Kernels read_kernels(Node node, Kernels kernels) {
   }
   if (const auto given = node.find("loss_keeps")) {
     kernels.loss_keeps = given->choice(kLossKeepsNames);
+  }
+  kernels.cross_entropy = read_cross_entropy(node, kernels.cross_entropy);
+  if (const auto given = node.find("expert_weights")) {
+    kernels.expert_weights = given->choice(kExpertWeightsNames);
   }
   for (const auto& [flag, name] : kKernelFlags) {
     if (const auto given = node.find(name)) kernels.*flag = given->boolean();
@@ -264,6 +281,13 @@ void read_experts(Node node, const std::filesystem::path& directory, Job& job) {
   if (const auto given = node.find("routing")) job.routing = given->choice(kRoutingNames);
   if (const auto given = node.find("dispatcher")) job.dispatcher = given->choice(kDispatcherNames);
   if (const auto given = node.find("imbalance")) read_imbalance(*given, directory, job);
+  if (const auto given = node.find("capacity_factor")) {
+    job.capacity_factor = given->number(kLeastCapacityFactor, kMostCapacityFactor);
+  }
+  if (const auto given = node.find("pad_to_capacity")) job.pad_to_capacity = given->boolean();
+  if (job.pad_to_capacity && job.capacity_factor == 0) {
+    node.get("pad_to_capacity").fail("needs capacity_factor, the rows that it pads to");
+  }
 }
 
 /// No tensor of a step has more elements than an integer counts: the widest of the whole batch, and

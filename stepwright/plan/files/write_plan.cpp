@@ -69,10 +69,18 @@ Json graphs_json(const CudaGraphs& graphs) {
   return parts;
 }
 
-Json kernels_json(const Kernels& kernels, DType precision) {
+Json kernels_json(const Job& job) {
+  const Kernels& kernels = job.kernels;
+  const DType precision = job.precision;
   Json json = {{"attention", name_of(cluster::kAttentionKernelNames, kernels.attention)}};
   for (const auto& [flag, name] : kKernelFlags) {
     json[std::string(name)] = kernels.*flag;
+    if (flag == &Kernels::fused_softmax) {
+      json["cross_entropy"] = name_of(kCrossEntropyNames, kernels.cross_entropy);
+    }
+    if (flag == &Kernels::grouped_experts && job.model.experts) {
+      json["expert_weights"] = name_of(kExpertWeightsNames, kernels.expert_weights);
+    }
     if (flag == &Kernels::fused_accumulation)
       json["cuda_graphs"] = graphs_json(kernels.cuda_graphs);
     if (flag == &Kernels::plain_loss) {
@@ -177,7 +185,7 @@ Json job_json(const Job& job, bool expanded) {
   if (!job.framework.name.empty()) file["framework"] = framework_json(job.framework, expanded);
   if (!job.conditions.empty()) file["conditions"] = job.conditions;
   if (!job.measured.empty()) file["measured"] = job.measured;
-  file["kernels"] = kernels_json(job.kernels, job.precision);
+  file["kernels"] = kernels_json(job);
   const Job usual;
   const bool routed = job.model.experts.has_value();
   if (routed || job.routing != usual.routing) {
@@ -191,6 +199,8 @@ Json job_json(const Job& job, bool expanded) {
   } else if (routed || job.imbalance != usual.imbalance) {
     file["imbalance"] = job.imbalance;
   }
+  if (job.capacity_factor > 0) file["capacity_factor"] = job.capacity_factor;
+  if (job.pad_to_capacity) file["pad_to_capacity"] = true;
   file["objective"] = objective_json(job, expanded);
   if (Json run = run_json(job.run); !run.empty()) file["run"] = std::move(run);
   Json search = space_json(job.space);

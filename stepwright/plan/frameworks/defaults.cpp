@@ -100,11 +100,12 @@ namespace {
 void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels& kernels) {
   const auto& losses = defaults.losses;
   auto said = losses.find(asked.loss_keeps);
-  if (said == losses.end() && asked.fused_cross_entropy) said = losses.begin();
+  if (said == losses.end() && asked.fused_loss()) said = losses.begin();
   if (said == losses.end()) return;
   kernels.loss_keeps = said->first;
   kernels.loss_chunks = said->second.value_or(std::max<std::int64_t>(1, asked.loss_chunks));
-  if (said->first != LossKeeps::kLogits) kernels.fused_cross_entropy = true;  // as files read back
+  const bool whole = said->first == LossKeeps::kLogits;
+  if (!whole) kernels.cross_entropy = CrossEntropy::kCompiled;  // as files read back
 }
 
 }  // namespace
@@ -115,11 +116,11 @@ Kernels started_kernels(const Job& job) {
   Kernels kernels = default_kernels(job.framework, job.cluster.device);
   const auto place = static_cast<std::size_t>(asked.attention);
   if (selected_attention(job.framework)[place]) kernels.attention = asked.attention;
-  kernels.fused_cross_entropy = asked.fused_cross_entropy;
+  kernels.cross_entropy = asked.cross_entropy;
   const FrameworkDefaults defaults = framework_defaults(job.framework);
   if (defaults.compiles) {
-    kernels.fused_norm = asked.fused_norm || asked.fused_cross_entropy;
-    kernels.fused_cross_entropy = kernels.fused_norm;
+    kernels.fused_norm = asked.fused_norm || asked.fused_loss();
+    kernels.cross_entropy = kernels.fused_norm ? CrossEntropy::kCompiled : CrossEntropy::kUnfused;
   }
   take_loss(asked, defaults, kernels);
   kernels.narrow_attention = asked.narrow_attention && defaults.narrow_attention;

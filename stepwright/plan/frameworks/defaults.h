@@ -131,6 +131,9 @@ struct FrameworkDefaults {
   MemoryMargins memory;
   WordSet holds;  ///< By `HeldMemory`; each line of a file adds to it.
   WordSet apart;  ///< By `ApartWork`, likewise.
+  /// Bytes that a host needs beside the states that are offloaded to it, over these: pinned
+  /// buffers, copies, fragments.
+  double host_share = 0;
   std::vector<FrameworkVariable> environment;
   MessageHostOverhead host_overhead;
   /// Threads with which a process updates what lies on the host; 0: as many as its memory feeds.

@@ -60,7 +60,7 @@ std::vector<std::string_view> names_in(const Named<Member> (&table)[kCount]) {
 
 DefaultSetting kernels(Node node) {
   std::vector<std::string_view> keys = names_in(kKernelFlags);
-  keys.insert(keys.end(), {"casts", "masters", "loss_chunks", "loss_keeps"});
+  keys.insert(keys.end(), {"casts", "masters", "loss_chunks", "loss_keeps", "expert_weights"});
   node.allow_only(keys);
   std::optional<Casts> casts;
   if (const auto word = node.find("casts")) casts = word->choice(kCastNames);
@@ -70,6 +70,8 @@ DefaultSetting kernels(Node node) {
   if (const auto count = node.find("loss_chunks")) chunks = count->integer(0, kMostLossChunks);
   std::optional<LossKeeps> keeps;
   if (const auto word = node.find("loss_keeps")) keeps = word->choice(kLossKeepsNames);
+  std::optional<ExpertWeights> weights;
+  if (const auto word = node.find("expert_weights")) weights = word->choice(kExpertWeightsNames);
   std::vector<std::pair<bool Kernels::*, bool>> given;
   for (const auto& [flag, name] : kKernelFlags) {
     if (const auto value = node.find(name)) given.emplace_back(flag, value->boolean());
@@ -79,6 +81,7 @@ DefaultSetting kernels(Node node) {
     if (masters) defaults.kernels.masters = *masters;
     if (chunks) defaults.kernels.loss_chunks = *chunks;
     if (keeps) defaults.kernels.loss_keeps = *keeps;
+    if (weights) defaults.kernels.expert_weights = *weights;
     for (const auto& [flag, value] : given) defaults.kernels.*flag = value;
   };
 }
@@ -186,6 +189,11 @@ DefaultSetting host_overhead(Node node) {
   return [host_overhead](FrameworkDefaults& defaults) { defaults.host_overhead = host_overhead; };
 }
 
+DefaultSetting host_share_of(Node node) {
+  const double share = node.number(0, kMostShare);
+  return [share](FrameworkDefaults& defaults) { defaults.host_share = share; };
+}
+
 DefaultSetting host_threads_of(Node node) {
   const std::int64_t threads = node.integer(0, kMostHostThreads);
   return [threads](FrameworkDefaults& defaults) { defaults.host_threads = threads; };
@@ -225,7 +233,8 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"environment", environment},
     {"handling", host_overhead},
     {"host_threads", host_threads_of},
-    {"host_passes", host_passes_of}};
+    {"host_passes", host_passes_of},
+    {"host_share", host_share_of}};
 
 /// "gradients never, pipeline interleaved"; parts of a list are joined by "and".
 std::string as_written(Node node) {

@@ -82,7 +82,8 @@ std::string host_update_values(const Job& job, const Plan& plan) {
 /// What the host updates is what it holds, and only what is gathered for each use is fetched.
 bool no_host_parameters(const Job& /*job*/, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
-  const bool split = sharding.parameters != Spread::kNone &&
+  const bool alone = plan.parallel.data * plan.parallel.context == 1;
+  const bool split = (alone || sharding.parameters != Spread::kNone) &&
                      sharding.parameters == sharding.gradients &&
                      sharding.parameters == sharding.optimizer;
   const bool updated_there = plan.offload.optimizer == 1 && plan.offload.masters;
@@ -108,27 +109,18 @@ void repair_parameters(Repairs& repairs) {
   repairs.plans({there, here});
 }
 
-bool unknown_host(const Job& job, const Plan& plan) {
-  const cluster::Host& host = job.cluster.host;
-  const bool known = host.memory_bytes > 0 && host.memory_bandwidth_bytes_per_s > 0 &&
-                     job.cluster.device.host_link_bytes_per_s > 0;
-  return asks_host(plan) && !known;
+bool unknown_link(const Job& job, const Plan& plan) {
+  return asks_host(plan) && job.cluster.device.host_link_bytes_per_s <= 0;
 }
 
-std::string host_values(const Job& job, const Plan& /*plan*/) {
-  const cluster::Host& host = job.cluster.host;
-  std::string missing;
-  const auto add = [&](double value, std::string_view key) {
-    if (value <= 0) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", key);
-  };
-  add(host.memory_bytes, "cluster.host.memory");
-  add(host.memory_bandwidth_bytes_per_s, "cluster.host.memory_bandwidth");
-  add(job.cluster.device.host_link_bytes_per_s, "cluster.device.host_link");
-  return fmt::format("offload of {} says nothing of {}", job.cluster.name, missing);
+std::string link_values(const Job& job, const Plan& /*plan*/) {
+  return fmt::format("offload of {}, which says nothing of cluster.device.host_link",
+                     job.cluster.name);
 }
 
 bool too_little_host_memory(const Job& job, const Plan& plan) {
-  return offloads(plan) && least_host_bytes(job, plan) > job.cluster.host.memory_bytes;
+  const double memory = job.cluster.host.memory_bytes;
+  return offloads(plan) && memory > 0 && least_host_bytes(job, plan) > memory;
 }
 
 std::string host_memory_values(const Job& job, const Plan& plan) {
@@ -159,12 +151,11 @@ constexpr Law kOffloadLaws[] = {
      no_host_update, host_update_values, repair_without_states, /*of_job=*/false,
      /*not_covered=*/true},
     {Rule::kOffloadParameters, "offload-parameters",
-     "parameters on the host need strategy GGG or III over several ranks, and the whole optimizer "
+     "parameters on the host need strategy GGG or III, or one data rank, and the whole optimizer "
      "there",
      no_host_parameters, host_parameters_values, repair_parameters},
-    {Rule::kOffloadHost, "offload-host",
-     "offload needs the memory, the memory's bandwidth and the link of the host", unknown_host,
-     host_values, repair_without},
+    {Rule::kOffloadHost, "offload-host", "offload needs the link to the host", unknown_link,
+     link_values, repair_without},
     {Rule::kHostMemory, "host-memory", "what is offloaded fits in the memory of the hosts",
      too_little_host_memory, host_memory_values, repair_host_memory}};
 

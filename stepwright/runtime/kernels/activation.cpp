@@ -1,4 +1,5 @@
 // Activation functions; gated ones read gates, then ups.
+#include "stepwright/runtime/kernels/expert_rows.h"
 #include "stepwright/runtime/kernels/kernels.h"
 
 namespace stepwright::runtime {
@@ -61,12 +62,50 @@ at::Tensor where_open(const at::Tensor& gradient, const at::Tensor& open) {
   return open.defined() ? gradient * open : gradient;
 }
 
+at::Tensor activated(const Call& call, const at::Tensor& x) {
+  const model::Activation kind = call.rank.setting.model->activation;
+  if (!call.op.gated) return apply(kind, x);
+  const Gated in = gated(kind, x);
+  return apply(kind, in.gates) * in.ups;
+}
+
+at::Tensor input_gradient(const Call& call, const at::Tensor& dy, const at::Tensor& x) {
+  const model::Activation kind = call.rank.setting.model->activation;
+  if (!call.op.gated) return gradient_of(kind, dy, x);
+  const Gated in = gated(kind, x);
+  const at::Tensor d_gates = gradient_of(kind, dy * in.ups, in.gates);
+  const at::Tensor d_ups = dy * apply(kind, in.gates);
+  return at::cat({where_open(d_gates, in.open_gates), where_open(d_ups, in.open_ups)}, 1);
+}
+
+/// Rows of experts, each times its router probability (`step/experts.cpp`).
+void weighted_forward(Call& call) {
+  const at::Tensor& x = call.read(0);
+  const at::Tensor places = weight_places(call.rank, call.read(1));
+  const at::Tensor weights = call.read(2).reshape({-1}).index_select(0, places).unsqueeze(1);
+  call.write(0, (activated(call, x) * weights).to(x.scalar_type()));
+}
+
+void weighted_backward(Call& call) {
+  const at::Tensor& dy = call.read(0);
+  const at::Tensor& x = call.read(1);
+  const at::Tensor places = weight_places(call.rank, call.read(2));
+  const at::Tensor& weights = call.read(3);
+  const at::Tensor sorted = weights.reshape({-1}).index_select(0, places).unsqueeze(1);
+  at::Tensor d_weights = at::zeros_like(weights);
+  d_weights.view({-1}).index_copy_(0, places,
+                                   (dy.to(weights.scalar_type()) * activated(call, x)).sum(1));
+  call.write(0, input_gradient(call, (dy * sorted).to(dy.scalar_type()), x));
+  call.write(1, d_weights);
+}
+
 }  // namespace
 
 void activation_forward(Call& call) {
   if (call.op.purpose == step::Purpose::kSharedGate) return shared_gate_forward(call);
   if (call.op.purpose == step::Purpose::kAttentionGate) return attention_gate_forward(call);
   if (call.op.purpose == step::Purpose::kMixerGate) return mixer_gate_forward(call);
+  if (call.op.purpose == step::Purpose::kWeightedExperts) return weighted_forward(call);
   const model::Activation kind = call.rank.setting.model->activation;
   const at::Tensor& x = call.read(0);
   if (!call.op.gated) return call.write(0, apply(kind, x));
@@ -80,14 +119,8 @@ void activation_backward(Call& call) {
   if (call.op.purpose == step::Purpose::kSharedGate) return shared_gate_backward(call);
   if (call.op.purpose == step::Purpose::kAttentionGate) return attention_gate_backward(call);
   if (call.op.purpose == step::Purpose::kMixerGate) return mixer_gate_backward(call);
-  const model::Activation kind = call.rank.setting.model->activation;
-  const at::Tensor& dy = call.read(0);
-  const at::Tensor& x = call.read(1);
-  if (!call.op.gated) return call.write(0, gradient_of(kind, dy, x));
-  const Gated in = gated(kind, x);
-  const at::Tensor d_gates = gradient_of(kind, dy * in.ups, in.gates);
-  const at::Tensor d_ups = dy * apply(kind, in.gates);
-  call.write(0, at::cat({where_open(d_gates, in.open_gates), where_open(d_ups, in.open_ups)}, 1));
+  if (call.op.purpose == step::Purpose::kWeightedExperts) return weighted_backward(call);
+  call.write(0, input_gradient(call, call.read(0), call.read(1)));
 }
 
 }  // namespace stepwright::runtime

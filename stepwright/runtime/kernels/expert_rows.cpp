@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stepwright/step/dispatch.h"
+
 namespace stepwright::runtime {
 
 ExpertRows::ExpertRows(const RankState& rank, const at::Tensor& counts)
@@ -105,6 +107,12 @@ at::Tensor copies_for(const RankState& rank, const at::Tensor& indices) {
   const at::Tensor expert = indices.reshape({-1}).index_select(0, order);
   const at::Tensor own = expert.ge(first).logical_and(expert.lt(first + experts));
   return order.masked_select(own);
+}
+
+at::Tensor weight_places(const RankState& rank, const at::Tensor& where) {
+  if (!step::travels(rank.setting)) return copies_by_expert(where);
+  if (gathers_rows(rank.setting)) return copies_for(rank, where);
+  return ExpertRows(rank, where).order().to(where.device());
 }
 
 bool gathers_rows(const step::Setting& s) {

@@ -45,6 +45,10 @@ at::Tensor copies_by_expert(const at::Tensor& indices);
 /// The copies among them for the experts of a rank.
 at::Tensor copies_for(const RankState& rank, const at::Tensor& indices);
 
+/// The place of the weight of each row of this rank's experts in the flattened weights. `where`:
+/// counts of rows, or the top k of rows that were gathered or have not left their rank.
+at::Tensor weight_places(const RankState& rank, const at::Tensor& where);
+
 /// Whether all ranks' rows are gathered, and each rank picks those of its experts.
 bool gathers_rows(const step::Setting& s);
 

@@ -202,7 +202,7 @@ void part_gradient(Call& call) {
 
 void loss_backward(Call& call) {
   if (call.rank.setting.barriers > 0) return part_gradient(call);
-  const bool fused = call.rank.setting.kernels.fused_cross_entropy;
+  const bool fused = call.rank.setting.kernels.fused_loss();
   const at::Tensor target = fused ? call.read(1).narrow(1, 0, 1) : call.read(1);
   const at::Tensor sum = fused ? call.read(1).narrow(1, 1, 1) : call.read(2);
   const Task task = task_of(call);

@@ -25,8 +25,7 @@ void gradient_there(Call& call) {
   const at::Tensor& dy = call.read(0);
   const at::Tensor& where = call.read(2);
   const at::Tensor weights = call.read(3);
-  const at::Tensor copies = gathers_rows(call.rank.setting) ? copies_for(call.rank, where)
-                                                            : ExpertRows(call.rank, where).order();
+  const at::Tensor copies = weight_places(call.rank, where);
   const auto exact = scalar_type(call.rank.setting.exact);
   at::Tensor gradient = at::zeros_like(weights);
   gradient.view({-1}).index_copy_(0, copies, (dy.to(exact) * call.read(1)).sum(1));

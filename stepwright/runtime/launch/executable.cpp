@@ -63,8 +63,12 @@ void check_kernels(const plan::Kernels& kernels) {
   refuse(!kernels.fused_norm, "kernels.fused_norm", "false", "leave it true");
   refuse(!kernels.fused_accumulation, "kernels.fused_accumulation", "false", "leave it true");
   refuse(kernels.gathered_logits, "kernels.gathered_logits", "true", "leave it false");
-  refuse(kernels.plain_loss && !kernels.fused_cross_entropy, "kernels.plain_loss", "true",
+  refuse(kernels.plain_loss && !kernels.fused_loss(), "kernels.plain_loss", "true",
          "leave it false");
+  refuse(kernels.cross_entropy == plan::CrossEntropy::kNative ||
+             kernels.cross_entropy == plan::CrossEntropy::kTe,
+         "kernels.cross_entropy", name_of(plan::kCrossEntropyNames, kernels.cross_entropy),
+         "say compiled or unfused");
   refuse(kernels.document_loss, "kernels.document_loss", "true", "leave it false");
   refuse(!kernels.scattered_gradients, "kernels.scattered_gradients", "false", "leave it true");
   refuse(kernels.refresh_by_tensor, "kernels.refresh_by_tensor", "true", "leave it false");
@@ -120,6 +124,14 @@ void check_executable(const plan::PlannedJob& planned) {
          "executed are layers that attend, of models without multi-token layers");
   refuse(job.dispatcher == plan::Dispatcher::kOncePerNode && planned.plan.parallel.expert > 1,
          "dispatcher", "once_per_node", "executed are alltoall and allgather");
+  refuse(job.capacity_factor > 0, "capacity_factor", fmt::format("{:.6g}", job.capacity_factor),
+         "leave it out");
+  refuse(job.kernels.expert_weights == plan::ExpertWeights::kBefore && job.model.experts &&
+             job.model.experts->bias,
+         "kernels.expert_weights", "before, beside biases of experts", "say after");
+  const plan::Parallel& degrees = planned.plan.parallel;
+  refuse(planned.plan.offload.parameters && degrees.data * degrees.context == 1,
+         "offload.parameters", "true of one data rank", "take several ranks");
   const auto chunks = [](const auto& each) { return each.first.chunked; };
   refuse(job.documents && model::carries_state(job.model), "batch.lengths",
          "documents with a mixer that carries a state", "leave out one of them");

@@ -1,0 +1,154 @@
+// Runs whose owners have published whether they fitted, as their files say them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/memory/allocated.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/simulate/prediction.h"
+
+namespace stepwright::check {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+/// The plan that files say on a cluster.
+framework_files::ImportedPlan imported_plan(const std::string& cluster,
+                                            const std::vector<launch_scripts::SourceFile>& files) {
+  framework_files::Given given;
+  given.cluster = cluster;
+  return framework_files::import_sources("", files, given, true);
+}
+
+plan::PlannedJob imported(const std::string& cluster,
+                          const std::vector<launch_scripts::SourceFile>& files) {
+  return imported_plan(cluster, files).planned;
+}
+
+/// What PyTorch's allocator counts at the peak of the fullest stage, in GiB.
+double allocated_gib(const simulate::Prediction& prediction) {
+  const auto stages = memory::allocated_memory(prediction.planned.job, prediction.program);
+  double most = 0;
+  for (const memory::AllocatedMemory& stage : stages) most = std::max(most, stage.peak_bytes);
+  return most / kGiB;
+}
+
+// mlc-ai/pith-train issue 79: torchtitan, Qwen3-30B-A3B on eight B200, sequences of 8,192, eight of
+// them a rank, recomputation by operator, eight chunks of the loss: 141.8 GiB reserved.
+TEST(PublishedRuns, TorchtitanRunsAMixtureAgainByOperator) {
+  plan::PlannedJob planned =
+      imported("dgx-b200", {{"train.toml",
+                             "[model]\nname = \"qwen3\"\nflavor = \"30B-A3B\"\n"
+                             "[training]\nlocal_batch_size = 8\nseq_len = 8192\n"
+                             "dtype = \"float32\"\n"
+                             "mixed_precision_param = \"bfloat16\"\n"
+                             "[parallelism]\ndata_parallel_shard_degree = 8\n"
+                             "[activation_checkpoint]\nmode = \"selective\"\n"
+                             "selective_ac_option = \"op\"\n"
+                             "[compile]\nenable = true\n"
+                             "components = [\"model\", \"loss\"]\n"}});
+  planned.job.kernels.loss_chunks = 8;
+  planned.job.kernels.loss_keeps = plan::LossKeeps::kGradients;
+  const simulate::Prediction prediction = simulate::predict(planned);
+  EXPECT_GT(prediction.memory.p_fits, 0.75);
+  EXPECT_LT(allocated_gib(prediction), 141.8);
+  EXPECT_GT(prediction.memory.peak_bytes / kGiB, 141.8 - 15);
+  EXPECT_LT(prediction.memory.peak_bytes / kGiB, 141.8 + 15);
+}
+
+// alibaba/Pai-Megatron-Patch issue 643: Megatron-Core, Qwen3-30B-A3B on 16 H800, sequences of
+// 8,192, a capacity factor of 1: it ran in 80 GB without recomputation. How uneven its experts were
+// is not said; with 30 % of the rows above the capacity of theirs it is predicted to.
+TEST(PublishedRuns, ACapacityFactorOfOneDropsWhatUnevenExpertsCannotTake) {
+  plan::PlannedJob planned = imported(
+      "h800-8gpu",
+      {{"train.sh",
+        "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py --use-mcore-models "
+        "--pipeline-model-parallel-size 2 --expert-model-parallel-size 8 --num-layers 48 "
+        "--hidden-size 2048 --ffn-hidden-size 6144 --moe-ffn-hidden-size 768 "
+        "--num-attention-heads 32 --kv-channels 128 --group-query-attention --num-query-groups 4 "
+        "--qk-layernorm --normalization RMSNorm --swiglu --disable-bias-linear "
+        "--position-embedding-type rope --untie-embeddings-and-output-weights --vocab-size 151936 "
+        "--num-experts 128 --moe-router-topk 8 --moe-grouped-gemm "
+        "--moe-token-dispatcher-type alltoall --moe-expert-capacity-factor 1.0 --seq-length 8192 "
+        "--max-position-embeddings 40960 --micro-batch-size 1 --global-batch-size 128 --bf16 "
+        "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather "
+        "--use-flash-attn --attention-dropout 0 --hidden-dropout 0"}});
+  EXPECT_EQ(planned.job.capacity_factor, 1);
+  EXPECT_EQ(planned.job.kernels.expert_weights, plan::ExpertWeights::kBefore);
+  EXPECT_LT(allocated_gib(simulate::predict(planned)), 79.1);
+  for (int i = 0; i < 128; ++i) planned.job.expert_tokens.push_back(i % 2 == 0 ? 1.6 : 0.4);
+  EXPECT_NEAR(plan::capacity_share(planned.job), 0.7, 1e-9);
+  EXPECT_LT(allocated_gib(simulate::predict(planned)), 73);
+}
+
+constexpr const char* kBothOnTheHost =
+    R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
+"gradient_accumulation_steps": "auto", "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 3,
+"overlap_comm": true, "offload_optimizer": {"device": "cpu", "pin_memory": true},
+"offload_param": {"device": "cpu", "pin_memory": true}}})";
+
+// hiyouga/LLaMA-Factory issue 6755: Qwen2.5-32B on one H100 NVL of a host with 744 GiB, ZeRO-3 with
+// both offloads: the kernel ended it for want of host memory.
+TEST(PublishedRuns, OneRankLeavesParametersOnAHostThatIsTooSmall) {
+  const plan::PlannedJob planned = imported(
+      "{name: one-h100-nvl, device: h100-nvl-94g, devices_per_node: 1, nodes: 1, "
+      "nics_per_node: 1, nic: 12.5e9, host: {memory: 744 GiB, memory_bandwidth: 300e9}, "
+      "levels: []}",
+      {{"train.yaml",
+        "model_name_or_path: deepseek-ai/DeepSeek-R1-Distill-Qwen-32B\nstage: sft\n"
+        "do_train: true\nfinetuning_type: full\ndeepspeed: zero.json\ndataset: data\n"
+        "template: deepseek3\ncutoff_len: 1024\noutput_dir: out\n"
+        "per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n"},
+       {"zero.json", kBothOnTheHost}});
+  EXPECT_TRUE(planned.plan.offload.parameters);
+  const memory::MemoryReport memory = simulate::predict(planned).memory;
+  EXPECT_TRUE(memory.fits_devices());
+  EXPECT_FALSE(memory.fits_hosts());
+  EXPECT_NEAR(memory.host_bytes, 18 * 32.8e9 * 1.5, 0.03 * 884e9)
+      << "as DeepSpeed's estimate_zero3_model_states_mem_needs";
+}
+
+// hiyouga/LLaMA-Factory issue 5977: Llama-3-8B on eight RTX 3090, ZeRO-3 with both offloads, 13 GB
+// a card; nobody says what hosts have.
+TEST(PublishedRuns, HostsThatNobodyDescribesAreNoReasonNotToStart) {
+  const framework_files::ImportedPlan plan = imported_plan(
+      "rtx4090-8gpu-pcie",
+      {{"train.yaml",
+        "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ndo_train: true\n"
+        "finetuning_type: full\ndeepspeed: zero.json\ndataset: data\ntemplate: llama3\n"
+        "cutoff_len: 1024\noutput_dir: out\nper_device_train_batch_size: 1\n"
+        "gradient_accumulation_steps: 2\nbf16: true\n"},
+       {"zero.json", kBothOnTheHost}});
+  EXPECT_FALSE(plan.refused);
+  const memory::MemoryReport memory = simulate::predict(plan.planned).memory;
+  EXPECT_TRUE(memory.fits());
+  EXPECT_EQ(memory.host_capacity_bytes, 0);
+  EXPECT_NEAR(memory.host_bytes, 18 * 8.03e9 * 1.5, 0.05 * 217e9);
+}
+
+// huggingface/accelerate issue 3647: Qwen2.5-32B on four A100 of 80 GB, 20,480 tokens, states on
+// the hosts. A copy of the logits in fp32 has 12.5 GB: the loss has three at its largest moment.
+TEST(PublishedRuns, TheLossOfTransformersMakesThreeCopiesOfLogitsInFp32) {
+  const plan::PlannedJob planned = imported(
+      "dgx-a100-80g",
+      {{"run.json",
+        R"({"model_name_or_path": "Qwen/Qwen2.5-32B", "per_device_train_batch_size": 1,
+"gradient_accumulation_steps": 1, "bf16": true, "max_length": 20480, "optim": "adamw_torch",
+"output_dir": "out"})"},
+       {"accelerate.yaml",
+        "distributed_type: FSDP\nmixed_precision: bf16\nnum_machines: 1\nnum_processes: 4\n"
+        "fsdp_config:\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
+        "  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_activation_checkpointing: true\n"
+        "  fsdp_offload_params: true\n"}});
+  const simulate::Prediction prediction = simulate::predict(planned);
+  const auto logits = static_cast<std::size_t>(memory::MemoryKind::kLogits);
+  EXPECT_GE(prediction.memory.stages.front().kinds[logits], 3.0 * 20480 * 152064 * 4);
+}
+
+}  // namespace
+}  // namespace stepwright::check
