@@ -80,6 +80,7 @@ class Words(unittest.TestCase):
             ("validate", "data/memory.csv", "--conditions", "README.md"): "--conditions",
             ("validate", "data/training_runs.csv", "--tier", "Z"): "--tier",
             ("export", PLAN, "--to", "megatron", "--release", "inf"): "--release",
+            ("predict", PLAN, "--set", "framework={name: nemo, version: inf}"): "framework.version",
             ("import", *IMPORTED, "--function", "f"): "--function",
             ("import", *IMPORTED, "--timeout", "3"): "--capture",
             ("import", *IMPORTED, "--gpus-per-node", "8"): "--capture",
