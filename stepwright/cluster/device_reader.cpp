@@ -7,6 +7,7 @@
 #include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/nearest.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright::cluster {
 namespace {
@@ -65,8 +66,9 @@ void read_device(Node node, Device& device) {
 Device built_in_device(std::string_view name) {
   const EmbeddedFile* file = find_embedded(embedded_devices(), name);
   if (file == nullptr) {
-    fail_input(fmt::format("there is no device '{}'; allowed: {}", name,
-                           list_of(names_of(embedded_devices()))));
+    fail_input(
+        fmt::format("there is no device '{}'{}", printable(name),
+                    known_words(name, names_of(embedded_devices()), "stepwright list profiles")));
   }
   return read_file(*file);
 }

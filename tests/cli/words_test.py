@@ -1,7 +1,7 @@
 """Every option of every command whose value is a word refuses a word that it does not know, and
 options that mean nothing beside others are refused, by name and with exit code 2. So are two
-outputs of one name. The options are read from the help of the commands, so that a new one is held against
-this, too. Runs in the root of the repository; STEPWRIGHT_COMMAND names the command."""
+outputs of one name. The options are read from the help of the commands, so that a new one is held
+against this, too. Runs in the root of the repository; STEPWRIGHT_COMMAND names the command."""
 
 import itertools
 import re
@@ -80,6 +80,7 @@ class Words(unittest.TestCase):
             ("validate", "data/memory.csv", "--conditions", "README.md"): "--conditions",
             ("validate", "data/training_runs.csv", "--tier", "Z"): "--tier",
             ("export", PLAN, "--to", "megatron", "--release", "inf"): "--release",
+            ("predict", PLAN, "--set", "framework={name: nemo, version: inf}"): "framework.version",
             ("import", *IMPORTED, "--function", "f"): "--function",
             ("import", *IMPORTED, "--timeout", "3"): "--capture",
             ("import", *IMPORTED, "--gpus-per-node", "8"): "--capture",
