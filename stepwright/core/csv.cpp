@@ -133,7 +133,7 @@ void CsvTable::need_rows() const {
 }
 
 void CsvTable::refuse_misspelt(std::span<const std::string_view> titles) const {
-  constexpr std::size_t kShortest = 4;  // one letter makes another word of shorter ones
+  constexpr std::size_t kShortest = 5;  // one letter makes another word of shorter ones
   std::vector<std::string_view> absent;
   std::ranges::copy_if(titles, std::back_inserter(absent), [&](std::string_view title) {
     return title.size() >= kShortest && !column(title);

@@ -269,7 +269,6 @@ std::span<const std::string_view> error_groups(TableKind kind) {
 
 Validation validate(const CsvTable& table, const ValidationOptions& options) {
   Validation validation{.kind = table_kind(table), .rows = table.rows.size()};
-  table.need_rows();
   const bool of_runs =
       validation.kind == TableKind::kTrainingRuns || validation.kind == TableKind::kMemory;
   if (of_runs) table.refuse_misspelt(run_columns());
@@ -277,6 +276,7 @@ Validation validate(const CsvTable& table, const ValidationOptions& options) {
   check_options(table, validation.kind, options);
   const CsvTable asked = of_tiers(table, options.tier, validation.skipped);
   std::vector<RowOutcome> outcomes = outcomes_of(asked, options, validation);
+  table.need_rows();
   ErrorTables errors(error_groups(validation.kind).size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     for (const RowResult& result : outcomes[i].results) errors.add(i, result);

@@ -58,7 +58,7 @@ TEST(Nemo1, FunctionsOfTheLauncherAreRead) {
     return nemo1(text).planned.job.model.ffn;
   };
   EXPECT_EQ(ffn("${multiply:${multiply:2, ${.hidden_size}}, 3}"), 6 * 8192);
-  EXPECT_EQ(ffn("${divide_ceil:${.hidden_size}, 3}"), 2731);
+  EXPECT_EQ(ffn("${divide_ceil:32765, 4}"), 8192);
   EXPECT_EQ(ffn("${divide_floor:${.hidden_size}, 4}"), 2048);
 }
 

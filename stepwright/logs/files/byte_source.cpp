@@ -90,15 +90,16 @@ std::string_view ByteSource::beginning() {
   if (looked_) return beginning_;
   looked_ = true;
   std::string bytes;
-  for (std::size_t got = 1; got > 0 && is_blank(bytes);) {
+  for (bool blank = true; blank;) {
     const std::size_t size = bytes.size();
     if (size > kMostBlanks) {
       fail_input(
           fmt::format("{}: begins with more than {} MiB of blanks", name_, kMostBlanks >> 20U));
     }
     bytes.resize(size + kLooked);
-    got = read(std::span(bytes).subspan(size));
+    const std::size_t got = read(std::span(bytes).subspan(size));
     bytes.resize(size + got);
+    blank = got > 0 && is_blank(std::string_view(bytes).substr(size));
   }
   beginning_ = std::move(bytes);
   return beginning_;

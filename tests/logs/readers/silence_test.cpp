@@ -90,7 +90,7 @@ TEST(Silence, IsBrokenByARefusal) {
       {"PK\x03\x04...", "a.zip", "is a zip archive"},
       {std::string(R"({"a": ")") + '\0' + R"(", "traceEvents": []})", "a.json",
        "a NUL byte in 'a'"},
-      {std::string((16 << 20) + 1, '\n') + "x", "a.log", "more than 16 MiB of blanks"},
+      {std::string(17 << 20, '\n') + "x", "a.log", "more than 16 MiB of blanks"},
   };
   for (const RefusedLog& log : logs) {
     try {
