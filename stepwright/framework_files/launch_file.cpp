@@ -37,7 +37,7 @@ const LaunchTarget& target_of(std::string_view word) {
 }
 
 /// Refuses a file of Python that starts commands, if it is one. `started`: what a person starts.
-void refuse_command_start(const launch_scripts::SourceFile& file, std::string_view started) {
+void refuse_command_start(const SourceFile& file, std::string_view started) {
   if (!file.name.ends_with(".py")) return;
   if (const auto start = launch_scripts::first_command_start(file)) {
     fail_unsupported(fmt::format(
@@ -46,11 +46,9 @@ void refuse_command_start(const launch_scripts::SourceFile& file, std::string_vi
   }
 }
 
-[[noreturn]] void fail_unread(const launch_scripts::SourceFile& script, const StartedLook& look,
-                              std::span<const launch_scripts::SourceFile> files) {
-  for (const launch_scripts::SourceFile& file : files) {
-    const bool named =
-        launch_scripts::last_part(file.name) == launch_scripts::last_part(look.program);
+[[noreturn]] void fail_unread(const SourceFile& script, const StartedLook& look, Sources files) {
+  for (const SourceFile& file : files) {
+    const bool named = last_part(file.name) == last_part(look.program);
     if (named) refuse_command_start(file, script.name);
   }
   const auto owner = unread_program(look.program);
@@ -62,7 +60,7 @@ void refuse_command_start(const launch_scripts::SourceFile& file, std::string_vi
 
 /// The target whose program a command starts; null where none does. Targets that only some words
 /// of a command tell, not its program, come behind the others.
-const LaunchTarget* target_of(std::span<const launch_scripts::ShellWord> words) {
+const LaunchTarget* target_of(Words words) {
   const LaunchTarget* found = nullptr;
   for (const LaunchTarget& target : launch_targets()) {
     const bool earlier = found == nullptr || target.data->order < found->data->order;
@@ -72,12 +70,11 @@ const LaunchTarget* target_of(std::span<const launch_scripts::ShellWord> words) 
 }
 
 /// The target whose program a script starts; `likely`: those that its text may be of.
-const LaunchTarget& started_target(std::span<const launch_scripts::SourceFile> files,
-                                   const Given& given,
+const LaunchTarget& started_target(Sources files, const Given& given,
                                    const std::vector<const LaunchTarget*>& likely) {
-  std::vector<launch_scripts::SourceFile> scripts;
-  for (const launch_scripts::SourceFile& file : files) {
-    if (launch_scripts::is_shell_script(file)) scripts.push_back(file);
+  std::vector<SourceFile> scripts;
+  for (const SourceFile& file : files) {
+    if (is_shell_script(file)) scripts.push_back(file);
   }
   const StartedLook* unread = nullptr;
   const std::vector<StartedLook> looks = look_at_started(scripts, given);
@@ -93,14 +90,11 @@ const LaunchTarget& started_target(std::span<const launch_scripts::SourceFile> f
   const std::string all = fmt::format("{}", fmt::join(import_words(), ", "));
   const StartedProgram any{.framework = "any framework that is read",
                            .arguments = all,
-                           .starts =
-                               [](std::span<const launch_scripts::ShellWord> words) {
-                                 return target_of(words) != nullptr;
-                               },
+                           .starts = [](Words words) { return target_of(words) != nullptr; },
                            .has_argument = is_argument_and_value};
   Draft draft;
   const StartedCommand command = started_command(scripts, given, any, draft);
-  std::vector<launch_scripts::ShellWord> words = command.launchers;
+  std::vector<ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
   const LaunchTarget* target = target_of(words);
   if (target == nullptr) fail_input(fmt::format("{}: starts no training", files.front().name));
@@ -109,11 +103,10 @@ const LaunchTarget& started_target(std::span<const launch_scripts::SourceFile> f
 
 /// The target whose files these are, by the content of the first that says it. A script is of a
 /// target whose program it may start, whatever files it writes.
-const LaunchTarget& recognised(std::span<const launch_scripts::SourceFile> files,
-                               const Given& given) {
-  const bool started = launch_scripts::is_shell_script(files.front());
-  for (const launch_scripts::SourceFile& file : files) {
-    const bool script = launch_scripts::is_shell_script(file);
+const LaunchTarget& recognised(Sources files, const Given& given) {
+  const bool started = is_shell_script(files.front());
+  for (const SourceFile& file : files) {
+    const bool script = is_shell_script(file);
     std::vector<const LaunchTarget*> likely;
     for (const LaunchTarget& target : launch_targets()) {
       const bool may = !script || has_starts(target);
@@ -127,7 +120,7 @@ const LaunchTarget& recognised(std::span<const launch_scripts::SourceFile> files
     if (likely.size() == 1 || (!script && !likely.empty())) return *likely.front();
     if (script && (started || !likely.empty())) return started_target(files, given, likely);
   }
-  const launch_scripts::SourceFile& first = files.front();
+  const SourceFile& first = files.front();
   if (const auto owner = unread_file(first)) {
     fail_unsupported(
         fmt::format("{}: a configuration of {}, which is of no framework that is read: {}",
@@ -315,8 +308,7 @@ namespace {
 }
 
 /// Reads files as a target does, with the environment that its reader left over.
-void read_target(const LaunchTarget& target, std::span<const launch_scripts::SourceFile> files,
-                 const Given& given, Draft& draft) try {
+void read_target(const LaunchTarget& target, Sources files, const Given& given, Draft& draft) try {
   target.read(files, given, draft);
   if (!draft.environment.empty()) {
     read_environment(
@@ -330,7 +322,7 @@ void read_target(const LaunchTarget& target, std::span<const launch_scripts::Sou
 }
 
 /// Whether a Python file is a configuration itself, not a program that starts a command.
-bool is_python_form(std::string_view word, const launch_scripts::SourceFile& file) {
+bool is_python_form(std::string_view word, const SourceFile& file) {
   return std::ranges::any_of(launch_targets(), [&](const LaunchTarget& target) {
     return target.data->python_files && (word == target.word || recognises(target, file));
   });
@@ -344,7 +336,7 @@ bool is_log_name(const std::filesystem::path& path) {
 }
 
 /// Fails for a file that is no log of a target whose logs may be large.
-void check_large_log(const launch_scripts::SourceFile& file) {
+void check_large_log(const SourceFile& file) {
   std::vector<std::string_view> programs;
   for (const LaunchTarget& target : launch_targets()) {
     if (target.data->large_logs.empty()) continue;
@@ -360,10 +352,10 @@ void check_large_log(const launch_scripts::SourceFile& file) {
 namespace {
 
 /// Fails for an option that nothing in the files can answer to.
-void refuse_unused(const LaunchTarget& target, std::span<const launch_scripts::SourceFile> files,
+void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files,
                    const Given& given) {
   const std::string& name = files.front().name;
-  const auto is_python = [](const launch_scripts::SourceFile& file) {
+  const auto is_python = [](const SourceFile& file) {
     return file.name.ends_with(".py") || file.text.find("def ") != std::string::npos;
   };
   if (!given.function.empty() &&
@@ -381,7 +373,7 @@ void refuse_unused(const LaunchTarget& target, std::span<const launch_scripts::S
 /// Reads files as those of a target. Where a person named it, and nothing in them says that they
 /// are of it, an error says so, too.
 ImportedPlan import_as(const LaunchTarget& target,
-                       std::span<const launch_scripts::SourceFile> sources, const Given& given,
+                       std::span<const SourceFile> sources, const Given& given,
                        bool as_it_is) {
   refuse_unused(target, sources, given);
   Draft draft;
@@ -406,7 +398,7 @@ ImportedPlan import_as(const LaunchTarget& target,
 
 /// An error about files in which nothing says that they are of the target that a person named.
 Error with_doubt(const Error& error, const LaunchTarget& target,
-                 const launch_scripts::SourceFile& file) {
+                 const SourceFile& file) {
   const auto owner = unread_file(file);
   return {error.kind(),
           fmt::format("{}; nothing in {} says that it is of {}: {}", error.what(), file.name,
@@ -419,10 +411,10 @@ Error with_doubt(const Error& error, const LaunchTarget& target,
 }  // namespace
 
 ImportedPlan import_sources(std::string_view word,
-                            std::span<const launch_scripts::SourceFile> files, const Given& given,
+                            std::span<const SourceFile> files, const Given& given,
                             bool as_it_is) {
-  std::vector<launch_scripts::SourceFile> sources(files.begin(), files.end());
-  for (launch_scripts::SourceFile& file : sources) {
+  std::vector<SourceFile> sources(files.begin(), files.end());
+  for (SourceFile& file : sources) {
     if (auto script = launch_scripts::carried_script(file)) file = std::move(*script);
   }
   if (!is_python_form(word, sources.front())) {
@@ -442,7 +434,7 @@ ImportedPlan import_sources(std::string_view word,
 }
 
 std::string read_text_file(const std::filesystem::path& path) {
-  launch_scripts::SourceFile file{path.string(), read_input(path, kLargestLog)};
+  SourceFile file{path.string(), read_input(path, kLargestLog)};
   if (file.text.empty()) fail_input(fmt::format("{}: is empty", file.name));
   // A log shows progress by carriage returns.
   is_log_name(path) ? check_utf8(file.text, file.name) : check_text(file.text, file.name);

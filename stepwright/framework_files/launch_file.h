@@ -49,8 +49,7 @@ struct ImportedPlan {
 /// The plan that files of a target describe; without a target their content says whose they are.
 /// Fails with `kInput` and `kUnsupported` as the readers of `Draft` say. With `as_it_is` a plan
 /// that is not legal is no failure, but `refused`.
-ImportedPlan import_sources(std::string_view target,
-                            std::span<const launch_scripts::SourceFile> files, const Given& given,
+ImportedPlan import_sources(std::string_view target, Sources files, const Given& given,
                             bool as_it_is = false);
 
 /// Reads a text file of at most 1 MiB, or a log of at most 64 MiB that states the arguments of a

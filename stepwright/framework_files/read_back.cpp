@@ -33,8 +33,7 @@ plan::PlannedJob read_back(const LaunchTarget& target, const plan::PlannedJob& p
   Given given;
   given.known_cluster = job.cluster;
   given.batch = batch_text(job);
-  const launch_scripts::SourceFile file{fmt::format("the file for {}", target.word),
-                                        target.write(planned, {})};
+  const SourceFile file{fmt::format("the file for {}", target.word), target.write(planned, {})};
   Draft draft;
   draft.framework = job.framework;
   // What is trained of it must be said, like all else that a plan chooses.

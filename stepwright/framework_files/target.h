@@ -26,12 +26,12 @@ struct LaunchTarget {
 std::span<const LaunchTarget> launch_targets();
 
 /// True if a file is of a target, by its content.
-bool recognises(const LaunchTarget& target, const launch_scripts::SourceFile& file);
+bool recognises(const LaunchTarget& target, const SourceFile& file);
 
 /// True if scripts start the program of a target.
 bool has_starts(const LaunchTarget& target);
 
 /// True if a command of a script starts the program of a target.
-bool starts(const LaunchTarget& target, std::span<const launch_scripts::ShellWord> words);
+bool starts(const LaunchTarget& target, Words words);
 
 }  // namespace stepwright::framework_files

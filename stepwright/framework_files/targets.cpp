@@ -65,7 +65,7 @@ std::span<const LaunchTarget> launch_targets() {
   return kAll;
 }
 
-bool recognises(const LaunchTarget& target, const launch_scripts::SourceFile& file) {
+bool recognises(const LaunchTarget& target, const SourceFile& file) {
   return (target.recognises != nullptr && target.recognises(file)) || is_file_of(target.word, file);
 }
 
@@ -73,7 +73,7 @@ bool has_starts(const LaunchTarget& target) {
   return target.starts != nullptr || !target.data->starts.empty();
 }
 
-bool starts(const LaunchTarget& target, std::span<const launch_scripts::ShellWord> words) {
+bool starts(const LaunchTarget& target, Words words) {
   return (target.starts != nullptr && target.starts(words)) || is_start_of(target.word, words);
 }
 

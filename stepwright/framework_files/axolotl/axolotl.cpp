@@ -82,7 +82,7 @@ void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Dr
   const std::string key = word ? "gradient_checkpointing" : "activation_offloading";
   const Node& place = word ? *given : *said;
   const bool on_disk = place.text().find("disk") != std::string::npos;
-  if (!on_disk) return take_moved_inputs(key, place, left_out, draft);
+  if (!on_disk) return take_moved_inputs(key, place, left_out, draft.plan);
   left_out.push_back({key, place, "offload to a disk: its reads and writes, and what it frees"});
 }
 
@@ -194,23 +194,17 @@ void settle_experts(const Fields& fields, const Trainer& trainer, Draft& draft) 
 
 /// axolotl-ai-cloud/axolotl src/axolotl/loaders/adapter.py: load_lora (what is absent is peft's);
 /// src/axolotl/loaders/model.py: _set_quantization_config.
-void read_axolotl_adapters(const Fields& fields, Draft& draft) {
+std::optional<AdapterWords> axolotl_adapters(const Fields& fields) {
   const auto kind = fields.node().find("adapter");
-  if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return;
+  if (!kind || kind->is_null() || (kind->text() != "lora" && kind->text() != "qlora")) return {};
   fields.take("adapter");
-  draft.adapters = read_adapter_words(fields, {.rank = "lora_r",
-                                               .alpha = "lora_alpha",
-                                               .dropout = "lora_dropout",
-                                               .modules = "lora_target_modules",
-                                               .usual_rank = 8,
-                                               .usual_alpha = 8,
-                                               .load_flags = true,
-                                               .parameters = "lora_target_parameters",
-                                               .of_transformers = true});
-  if (!fields.flag("lora_target_linear", false)) return;
-  std::vector<std::string>& modules = draft.adapters->modules;
-  if (!fields.has("lora_target_modules") && !fields.has("lora_target_parameters")) modules.clear();
-  modules.emplace_back("all-linear");
+  AdapterWords words = read_adapter_words(fields, "axolotl/adapters", "lora");
+  if (!fields.flag("lora_target_linear", false)) return words;
+  if (!fields.has("lora_target_modules") && !fields.has("lora_target_parameters")) {
+    words.modules.clear();
+  }
+  words.modules.emplace_back("all-linear");
+  return words;
 }
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/freeze.py: freeze_mm_modules.
@@ -267,7 +261,7 @@ void read_axolotl_program(const HubFiles& files, const Document& document, const
   read_checkpointing(fields, left_out, draft);
   read_attention_flags(fields, left_out, draft);
   read_loss(fields, draft);
-  read_axolotl_adapters(fields, draft);
+  draft.adapters = axolotl_adapters(fields);
   read_frozen_parts(fields, given, draft);
   read_multipack(fields, given, draft);
   take_optimizer(fields, "optimizer", left_out, draft);
@@ -281,8 +275,7 @@ void read_axolotl_program(const HubFiles& files, const Document& document, const
 
 /// The file of settings behind the words that start axolotl's training; null: none does.
 /// axolotl-ai-cloud/axolotl src/axolotl/cli/main.py: train.
-const launch_scripts::ShellWord* settings_of_axolotl(
-    std::span<const launch_scripts::ShellWord> words) {
+const ShellWord* settings_of_axolotl(Words words) {
   bool starts = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -294,8 +287,7 @@ const launch_scripts::ShellWord* settings_of_axolotl(
 }
 
 /// A script that starts it with a file, whose values options of the command stand over.
-void read_axolotl_script(std::span<const launch_scripts::SourceFile> files,
-                         const launch_scripts::SourceFile& script, const Given& given,
+void read_axolotl_script(Sources files, const SourceFile& script, const Given& given,
                          Draft& draft) {
   const StartedProgram program{.framework = "axolotl",
                                .arguments = "axolotl train FILE.yaml",
@@ -303,10 +295,10 @@ void read_axolotl_script(std::span<const launch_scripts::SourceFile> files,
                                .has_argument = is_argument_and_value,
                                .matters = matters_by(known_settings("axolotl/settings"))};
   HubScript read = read_hub_script(script, files, given, program, draft);
-  const std::vector<launch_scripts::ShellWord> words = read.command.all_words();
+  const std::vector<ShellWord> words = read.command.all_words();
   read_launcher(read.command, draft);
   take_named_settings(*settings_of_axolotl(words), read);
-  take_launch_words(read.command, read.files, draft);
+  take_launch_words(read.command, read.files, draft.report);
   Document said = Document::parse(read.files.program->text, read.files.program->name);
   read_axolotl_program(read.files, with_fsdp_file(with_command_fields(said, words), read.files),
                        given, draft);
@@ -315,13 +307,10 @@ void read_axolotl_script(std::span<const launch_scripts::SourceFile> files,
 
 }  // namespace
 
-bool starts_axolotl(std::span<const launch_scripts::ShellWord> words) {
-  return settings_of_axolotl(words) != nullptr;
-}
+bool starts_axolotl(Words words) { return settings_of_axolotl(words) != nullptr; }
 
-void read_axolotl(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                  Draft& draft) {
-  const auto script = std::ranges::find_if(files, launch_scripts::is_shell_script);
+void read_axolotl(Sources files, const Given& given, Draft& draft) {
+  const auto script = std::ranges::find_if(files, is_shell_script);
   if (script != files.end()) return read_axolotl_script(files, *script, given, draft);
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of axolotl");

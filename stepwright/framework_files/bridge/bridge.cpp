@@ -211,12 +211,12 @@ void add_provider_defaults(Node root, Tree& usual) {
 }
 
 /// Of a class, whose vocabulary may be the tokenizer's.
-void list_tokens_of_class(const Document& document, const std::string& name, Draft& draft) {
+void list_tokens_of_class(const Document& document, const std::string& name, ImportReport& report) {
   const auto tokenizer = document.root().find("tokenizer");
   const auto tokens =
       tokenizer && tokenizer->is_mapping() ? tokenizer->find("vocab_size") : std::nullopt;
   if (!tokens || !tokens->is_number() || name.starts_with("Qwen")) return;
-  draft.report.not_read.push_back(
+  report.not_read.push_back(
       {"tokenizer.vocab_size", tokens->text(), document.name(), tokens->line(), Matters::kMaybe,
        fmt::format("that {} has no vocabulary of its own: the tokenizer's counts there", name)});
 }
@@ -249,7 +249,7 @@ void name_bridge_model(const Document& document, const Given& given, Draft& draf
   const std::string_view known = meaning_of("bridge/models", "models", name);
   if (!known.empty()) {
     take_named_model(fmt::format("hub/{}", known), given, draft);
-    list_tokens_of_class(document, name, draft);
+    list_tokens_of_class(document, name, draft.report);
   } else if (!unnamed && !has_open_sizes(name)) {
     if (!says_sizes(*model)) draft.unknown_model = printable(text);
     draft.report.not_read.push_back({"model.()", printable(text), document.name(), call->line(),
@@ -263,7 +263,7 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
   const Fields peft = root.section("peft");
   if (peft.word("()", "") != "LoRA") return;
   root.take("peft");
-  draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
+  draft.adapters = read_adapter_words(peft, "megatron/adapters", "bridge");
   if (peft.flag("sequence_parallel_input_regather", false)) {
     draft.tensor_input = plan::TensorInput::kRegather;
   }
@@ -271,14 +271,12 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
 
 }  // namespace
 
-void read_bridge(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                 Draft& draft) {
-  const launch_scripts::SourceFile& file = files.front();
+void read_bridge(Sources files, const Given& given, Draft& draft) {
+  const SourceFile& file = files.front();
   std::vector<launch_scripts::PythonText> texts;
-  for (const launch_scripts::SourceFile& one : files) texts.push_back({one.text, one.name});
-  const bool overrides = std::ranges::any_of(files, [](const launch_scripts::SourceFile& one) {
-    return launch_scripts::holds(one, "def set_workload_base_configs(");
-  });
+  for (const SourceFile& one : files) texts.push_back({one.text, one.name});
+  const bool overrides = std::ranges::any_of(
+      files, [](const SourceFile& one) { return holds(one, "def set_workload_base_configs("); });
   if (!overrides) texts.push_back({embedded_text("bridge/overrides"), "utils/overrides.py"});
   const std::optional<cluster::Device> device = device_of(given);
   const std::string dispatcher = device ? bridge_flex_dispatcher(*device) : "";

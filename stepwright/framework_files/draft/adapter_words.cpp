@@ -9,8 +9,10 @@
 #include <span>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/regular.h"
 #include "stepwright/huggingface/config_writer.h"
 #include "stepwright/plan/files/read_adapters.h"
@@ -197,30 +199,35 @@ DType read_adapter_base(const Fields& fields, std::string_view bits) {
   return said->text() == "4" ? DType::kNf4 : DType::kFp8;
 }
 
-AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys) {
+AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
+                                std::string_view section) {
+  const auto word = [&](std::string_view name) { return meaning_of(table, section, name); };
+  const auto number = [&](std::string_view name) { return read_double(word(name)).value_or(0); };
+  const auto listed = [&](std::string_view key) -> std::vector<std::string> {
+    const auto value = key.empty() ? std::nullopt : fields.find(key);
+    const bool list = value && (value->is_scalar() || value->is_sequence());
+    return list ? words_in(*value) : std::vector<std::string>();
+  };
   AdapterWords words;
-  words.rank = fields.integer(keys.rank, keys.usual_rank);
-  const double usual =
-      keys.usual_alpha * (keys.alpha_of_rank ? static_cast<double>(words.rank) : 1);
-  words.alpha = fields.number(keys.alpha, usual);
-  words.dropout = fields.number(keys.dropout, keys.usual_dropout);
-  const auto modules = fields.find(keys.modules);
-  if (modules && (modules->is_scalar() || modules->is_sequence()))
-    words.modules = words_in(*modules);
-  const auto expression = keys.expression.empty() ? std::nullopt : fields.find(keys.expression);
+  words.rank = fields.integer(word("rank"), read_integer(word("usual_rank")).value);
+  const bool of_rank = !word("alpha_of_rank").empty();
+  const double usual = number("usual_alpha") * (of_rank ? static_cast<double>(words.rank) : 1);
+  words.alpha = fields.number(word("alpha"), usual);
+  words.dropout = fields.number(word("dropout"), number("usual_dropout"));
+  words.modules = listed(word("modules"));
+  const std::string_view key = word("expression");
+  const auto expression = key.empty() ? std::nullopt : fields.find(key);
   if (expression && expression->is_scalar()) words.modules = {expression->text()};
-  if (words.modules.empty() && !keys.usual_modules.empty()) {
-    words.modules = {std::string(keys.usual_modules)};
+  if (words.modules.empty() && !word("usual_modules").empty()) {
+    words.modules = {std::string(word("usual_modules"))};
   }
   if (words.modules.empty()) words.modules = {"q_proj", "v_proj"};
-  const auto parameters = keys.parameters.empty() ? std::nullopt : fields.find(keys.parameters);
-  if (parameters && (parameters->is_scalar() || parameters->is_sequence())) {
-    std::ranges::move(words_in(*parameters), std::back_inserter(words.modules));
-  }
-  words.of_transformers = keys.of_transformers;
-  words.base = read_adapter_base(fields, keys.bits);
-  if (keys.load_flags && fields.flag("load_in_8bit", false)) words.base = DType::kFp8;
-  if (keys.load_flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
+  std::ranges::move(listed(word("parameters")), std::back_inserter(words.modules));
+  words.of_transformers = !word("of_transformers").empty();
+  words.base = read_adapter_base(fields, word("bits"));
+  const bool flags = !word("load_flags").empty();
+  if (flags && fields.flag("load_in_8bit", false)) words.base = DType::kFp8;
+  if (flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
   return words;
 }
 

@@ -25,36 +25,19 @@ struct AdapterWords {
   bool of_transformers = false;  ///< All products are then those that are modules there.
 };
 
-/// The keys under which a program has them, and what it assumes where one is absent.
-struct AdapterKeys {
-  std::string_view rank{}, alpha{}, dropout{}, modules{};  ///< Empty: it has none.
-  std::int64_t usual_rank = 0;
-  double usual_alpha = 0;  ///< In ranks with `alpha_of_rank`.
-  bool alpha_of_rank = false;
-  double usual_dropout = 0;
-  /// Empty: those that peft adapts in a Llama, the queries and the values.
-  std::string_view usual_modules{};
-  std::string_view expression{};  ///< In the place of the modules, where it is said.
-  /// Bits of the frozen weights, 8 (LLM.int8) or 4 (NF4), where they are not those of the model;
-  /// with `load_flags` as bitsandbytes has them through transformers: `load_in_8bit`,
-  /// `load_in_4bit`.
-  std::string_view bits{};
-  bool load_flags = false;
-  std::string_view parameters{};  ///< Parameters that are no modules (experts).
-  bool of_transformers = false;   ///< Its models are those of transformers 5.
-};
-
-/// Those of Megatron-Bridge (src/megatron/bridge/peft/lora.py), and of what trains with it.
-inline constexpr AdapterKeys kBridgeAdapterKeys = {.rank = "dim",
-                                                   .alpha = "alpha",
-                                                   .dropout = "dropout",
-                                                   .modules = "target_modules",
-                                                   .usual_rank = 32,
-                                                   .usual_alpha = 32,
-                                                   .usual_modules = "all-linear"};
-
-/// Reads such keys. Fails with `kInput` on values of a wrong kind.
-AdapterWords read_adapter_words(const Fields& fields, const AdapterKeys& keys);
+/// Reads adapters under the keys that a section of a table (`axolotl/adapters`) names:
+/// - `rank`, `alpha`, `dropout`, `modules`; absent: the program has no such key,
+/// - `usual_rank`, `usual_alpha` (in ranks with `alpha_of_rank`), `usual_dropout`, `usual_modules`:
+///   what it assumes; without modules those that peft adapts in a Llama, queries and values,
+/// - `expression`, in the place of the modules where it is said,
+/// - `bits` of the frozen weights, 8 (LLM.int8) or 4 (NF4), where they are not those of the model;
+///   with `load_flags` as bitsandbytes has them through transformers: `load_in_8bit`,
+///   `load_in_4bit`,
+/// - `parameters` that are no modules (experts),
+/// - `of_transformers`: its models are those of transformers 5.
+/// Fails with `kInput` on values of a wrong kind.
+AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
+                                std::string_view section);
 
 /// The type that 8 or 4 bits under a key mean; bf16 stands for weights as they are.
 DType read_adapter_base(const Fields& fields, std::string_view bits);

@@ -36,7 +36,7 @@ std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
       job.length, name_of(plan::kOptimizerNames, job.optimizer), form, parts);
 }
 
-void read_code_notes(const launch_scripts::SourceFile& file, Draft& draft) {
+void read_code_notes(const SourceFile& file, Draft& draft) {
   const std::size_t at = file.text.find(kMark);
   if (at == std::string::npos) {
     draft.assume("micro_batch", "the file leaves it to the training code");

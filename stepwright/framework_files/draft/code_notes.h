@@ -18,6 +18,6 @@ inline constexpr const char* kMovesInputs = "activation_offloading";
 std::string code_notes(const plan::PlannedJob& planned, bool recomputes);
 
 /// Reads that line, if the file has it; else notes what is taken in its place.
-void read_code_notes(const launch_scripts::SourceFile& file, Draft& draft);
+void read_code_notes(const SourceFile& file, Draft& draft);
 
 }  // namespace stepwright::framework_files

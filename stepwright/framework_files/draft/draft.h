@@ -11,8 +11,7 @@
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/import_report.h"
 #include "stepwright/framework_files/draft/settled.h"
-#include "stepwright/launch_scripts/shell/script.h"
-#include "stepwright/launch_scripts/text.h"
+#include "stepwright/framework_files/recognition/sources.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/laws/legality.h"
 
@@ -95,10 +94,10 @@ struct Draft : Settled {
   /// Values that a script leaves open, and what says each: "$1", "--set TP=VALUE".
   std::vector<std::pair<std::string, std::string>> open_values;
   /// What a program sees, where its reader leaves that to the import; the file that sets it.
-  std::map<std::string, launch_scripts::ShellWord> environment;
-  std::vector<launch_scripts::ShellWord> launchers;  ///< The words in front of that program.
-  ImportReport report;             ///< What was read, what not; of `assumed` the reasons.
-  std::vector<std::string> notes;  ///< What was assumed, for people.
+  std::map<std::string, ShellWord> environment;
+  std::vector<ShellWord> launchers;  ///< The words in front of that program.
+  ImportReport report;               ///< What was read, what not; of `assumed` the reasons.
+  std::vector<std::string> notes;    ///< What was assumed, for people.
   /// Why the framework itself would not start it, though the plan is legal.
   std::optional<plan::Rejected> refused;
 

@@ -9,7 +9,7 @@
 
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/words_table.h"
-#include "stepwright/launch_scripts/text.h"
+#include "stepwright/framework_files/recognition/sources.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -52,7 +52,7 @@ std::vector<std::string_view> names_in(std::string_view path) {
       if (first != std::string_view::npos) names.push_back(part.substr(first + mark.size()));
     }
   };
-  add_parts(launch_scripts::last_part(path));
+  add_parts(last_part(path));
   const std::size_t cached = path.rfind(kCached);
   if (cached != std::string_view::npos) {
     const std::string_view rest = path.substr(cached + kCached.size());

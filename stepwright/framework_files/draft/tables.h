@@ -17,8 +17,8 @@ namespace stepwright::framework_files {
 
 /// Reads a table by folder and name, `megatron/settings`: a list of groups, each a `source`, which
 /// says where the program defines its settings, and `rows` (`SettingTable`), `places`
-/// (`megatron/carried_fields.h`), or `arguments` and `idle` (`megatron/arguments.h`). Fails with
-/// `kInput` where there is none of that name.
+/// (`megatron/carried_fields.h`), `arguments` and `idle` (`megatron/arguments.h`), or others. Fails
+/// with `kInput` where there is none of that name.
 Document table_document(std::string_view name);
 
 /// The names of all tables, sorted.

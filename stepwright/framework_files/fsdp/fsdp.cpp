@@ -63,8 +63,7 @@ std::string write_fsdp(const plan::PlannedJob& planned, const std::vector<std::s
   return comment_lines(header) + text;
 }
 
-void read_fsdp(std::span<const launch_scripts::SourceFile> files, const Given& given,
-               Draft& draft) {
+void read_fsdp(Sources files, const Given& given, Draft& draft) {
   if (files.size() != 1) fail_input("fsdp: one file is read at a time");
   const auto& [name, text] = files.front();
   const std::size_t begin = text.find(kBeforePlan);

@@ -28,9 +28,9 @@ struct Vocabulary {
 constexpr Vocabulary kVocabularies[] = {{"GPT2BPETokenizer", 50257}, {"HFTokenizer", 50277}};
 
 /// One mapping of all files, its keys with underscores.
-Tree with_underscores(std::span<const launch_scripts::SourceFile> files) {
+Tree with_underscores(Sources files) {
   MappingBuilder all;
-  for (const launch_scripts::SourceFile& file : files) {
+  for (const SourceFile& file : files) {
     // Comments and commas at the end make it YAML, also where it begins with a brace.
     const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
     const bool brace = first < file.text.size() && file.text[first] == '{';
@@ -211,9 +211,9 @@ void read_neox_kernels(const Fields& fields, Draft& draft) {
 
 /// `[[["flash"], 32]]`, `[[["global"], "all"]]`: one kernel of attention in all layers; others are
 /// left. megatron/neox_arguments/utils.py: expand_attention_types.
-void read_neox_attention(const Fields& fields, Draft& draft) {
+std::optional<cluster::AttentionKernel> neox_attention(const Fields& fields) {
   const auto config = fields.node().find("attention_config");
-  if (!config || !config->is_sequence()) return;
+  if (!config || !config->is_sequence()) return {};
   std::set<std::string> kinds;
   for (std::size_t i = 0; i < config->size(); ++i) {
     const Node group = config->at(i);
@@ -221,10 +221,11 @@ void read_neox_attention(const Fields& fields, Draft& draft) {
     if (!pair) config->fail("must be a list of [[kinds], count], as [[[\"flash\"], \"all\"]]");
     for (std::size_t k = 0; k < group.at(0).size(); ++k) kinds.insert(group.at(0).at(k).text());
   }
-  if (kinds != std::set<std::string>{"flash"} && kinds != std::set<std::string>{"global"}) return;
+  if (kinds != std::set<std::string>{"flash"} && kinds != std::set<std::string>{"global"})
+    return {};
   fields.take("attention_config");
-  draft.attention = kinds.contains("flash") ? cluster::AttentionKernel::kFlash2
-                                            : cluster::AttentionKernel::kUnfused;
+  return kinds.contains("flash") ? cluster::AttentionKernel::kFlash2
+                                 : cluster::AttentionKernel::kUnfused;
 }
 
 void read_neox_batch(const Fields& fields, Draft& draft) {
@@ -244,9 +245,8 @@ void read_neox_batch(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                   Draft& draft) {
-  if (launch_scripts::is_shell_script(files.front())) {
+void read_gpt_neox(Sources files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) {
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "GPT-NeoX",
                                                .arguments = "deepy.py train.py FILE.yml ...",
@@ -276,7 +276,7 @@ void read_gpt_neox(std::span<const launch_scripts::SourceFile> files, const Give
   read_neox_precision(fields, draft);
   read_neox_batch(fields, draft);
   read_neox_kernels(fields, draft);
-  read_neox_attention(fields, draft);
+  draft.attention = neox_attention(fields);
   static constexpr Named<plan::Optimizer> kWords[] = {{plan::Optimizer::kAdam, "Adam"},
                                                       {plan::Optimizer::kAdam, "adam"},
                                                       {plan::Optimizer::kAdamW, "AdamW"},

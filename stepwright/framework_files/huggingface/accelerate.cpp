@@ -89,7 +89,7 @@ std::string write_accelerate(const plan::PlannedJob& planned,
          Document::from(file, "accelerate").to_yaml();
 }
 
-void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& draft) {
+void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Plan& plan) {
   const auto find = [&](std::string_view key) {
     const auto value = section.find(fmt::format("parallelism_config_{}", key));
     return value ? value : section.find(key);
@@ -98,19 +98,19 @@ void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& dr
     const auto value = find(key);
     return value ? std::optional(value->integer(1, kMostOfField)) : std::nullopt;
   };
-  plan::Parallel& degrees = draft.plan.parallel;
+  plan::Parallel& degrees = plan.parallel;
   degrees.tensor = size("tp_size").value_or(degrees.tensor);
   degrees.context = size("cp_size").value_or(degrees.context);
   if (const auto kind = find("cp_comm_strategy")) {
-    draft.plan.context_kind = kind->choice(kCpStrategies);
+    plan.context_kind = kind->choice(kCpStrategies);
   } else if (degrees.context > 1 && find("cp_size")) {
-    draft.plan.context_kind = plan::ContextKind::kAllGather;
+    plan.context_kind = plan::ContextKind::kAllGather;
   }
   const auto ulysses = size("sp_size");
   if (ulysses && *ulysses > 1) {
     if (degrees.context > 1) find("sp_size")->fail("goes without a context size; only one");
     degrees.context = *ulysses;
-    draft.plan.context_kind = plan::ContextKind::kUlysses;
+    plan.context_kind = plan::ContextKind::kUlysses;
   }
   const auto copies = size("dp_replicate_size");
   const auto share = size("dp_shard_size");
@@ -164,7 +164,7 @@ void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
     root.find("distributed_type")
         ->fail_unsupported("is read where it is FSDP, DEEPSPEED, MEGATRON_LM, MULTI_GPU or NO");
   }
-  read_parallelism_section(root.section("parallelism_config"), trainer, draft);
+  read_parallelism_section(root.section("parallelism_config"), trainer, draft.plan);
   if (type != "FSDP") return;
   const Fields section = root.section("fsdp_config");
   trainer.fsdp = read_fsdp_section(section);
@@ -238,8 +238,7 @@ DType precision_of(Fields root) {
 }  // namespace
 
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft) {
-  const launch_scripts::SourceFile& file =
-      files.accelerate != nullptr ? *files.accelerate : *files.program;
+  const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
   Document said = files.accelerate != nullptr ? Document::parse(file.text, file.name)
                                               : Document::from(Tree::mapping(), file.name);
   const Document document = with_settings(std::move(said), {.settings = files.launch});
@@ -261,15 +260,14 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
   list_settings(root, file.name, known_settings("huggingface/accelerate"), draft.report);
 }
 
-void read_accelerate(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                     Draft& draft) {
+void read_accelerate(Sources files, const Given& given, Draft& draft) {
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.accelerate == nullptr || sorted.program != nullptr) {
     fail_input(fmt::format("{}: is no configuration of Accelerate (distributed_type: ...){}",
                            sorted.program != nullptr ? sorted.program->name : sorted.name,
                            sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
   }
-  const launch_scripts::SourceFile& file = *sorted.accelerate;
+  const SourceFile& file = *sorted.accelerate;
   const Document document = with_settings(Document::parse(file.text, file.name), given);
   const Fields root(document.root());
   if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);

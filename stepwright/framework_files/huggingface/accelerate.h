@@ -12,6 +12,6 @@ void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draf
 
 /// Reads degrees under the names of Accelerate's ParallelismConfig, with or without the prefix
 /// `parallelism_config_`. huggingface/accelerate src/accelerate/parallelism_config.py.
-void read_parallelism_section(const Fields& section, Trainer& trainer, Draft& draft);
+void read_parallelism_section(const Fields& section, Trainer& trainer, plan::Plan& plan);
 
 }  // namespace stepwright::framework_files

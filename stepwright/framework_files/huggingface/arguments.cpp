@@ -46,18 +46,17 @@ void read_model_alone(const std::string& name, const Given& given, Draft& draft)
 struct TrainerCommand {
   std::string method;  ///< "sft" of `trl sft` and of `scripts/sft.py`; empty: nothing is started.
   bool trl = false;    ///< Whether it is a script of TRL, with its defaults.
-  std::optional<launch_scripts::ShellWord> settings;  ///< The file that it is given.
+  std::optional<ShellWord> settings;  ///< The file that it is given.
 };
 
 /// The file behind `--config`, or right behind the program; huggingface/trl trl/scripts/utils.py:
 /// TrlParser; huggingface/alignment-handbook src/alignment/configs.py: H4ArgumentParser.
-std::optional<launch_scripts::ShellWord> settings_among(
-    std::span<const launch_scripts::ShellWord> words) {
+std::optional<ShellWord> settings_among(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (text == "--config" && i + 1 < words.size()) return words[i + 1];
     if (text.starts_with("--config=")) {
-      launch_scripts::ShellWord word = words[i];
+      ShellWord word = words[i];
       word.text.erase(0, text.find('=') + 1);
       return word;
     }
@@ -67,7 +66,7 @@ std::optional<launch_scripts::ShellWord> settings_among(
   return std::nullopt;
 }
 
-TrainerCommand trainer_command(std::span<const launch_scripts::ShellWord> words) {
+TrainerCommand trainer_command(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const bool cli = text == "trl" || text.ends_with("/trl");
@@ -98,11 +97,11 @@ constexpr std::pair<std::string_view, std::string_view> kOtherLosses[] = {
     {"ppo", "generation and its loss: one of tokens is counted"}};
 
 void leave_out_other_loss(const TrainerCommand& started, const StartedCommand& command,
-                          Draft& draft) {
+                          ImportReport& report) {
   for (const auto& [method, why] : kOtherLosses) {
     if (started.method.find(method) == std::string::npos) continue;
-    draft.report.not_read.push_back({started.method, "", command.file, command.words.front().line,
-                                     Matters::kYes, std::string(why)});
+    report.not_read.push_back({started.method, "", command.file, command.words.front().line,
+                               Matters::kYes, std::string(why)});
     return;
   }
 }
@@ -120,27 +119,24 @@ void add_trl_defaults(Tree& fields) {
 }
 
 /// The file of settings with what the command says over it, or the command's words alone.
-Document said_by(const TrainerCommand& started, const std::vector<launch_scripts::ShellWord>& words,
+Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& words,
                  HubScript& script) {
   if (!started.settings) {
     return Document::from(command_fields(words, known_settings("huggingface/arguments")),
                           script.command.file);
   }
   take_named_settings(*started.settings, script);
-  const launch_scripts::SourceFile& file = *script.files.program;
-  std::vector<launch_scripts::ShellWord> others = words;
-  std::erase_if(others, [](const launch_scripts::ShellWord& word) {
-    return word.text.starts_with("--config=");
-  });
-  const auto config = std::ranges::find(others, "--config", &launch_scripts::ShellWord::text);
+  const SourceFile& file = *script.files.program;
+  std::vector<ShellWord> others = words;
+  std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
+  const auto config = std::ranges::find(others, "--config", &ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
   return with_command_fields(Document::parse(file.text, file.name), others,
                              known_settings("huggingface/arguments"));
 }
 
 /// A script that starts a program on transformers' Trainer.
-void read_trainer_script(std::span<const launch_scripts::SourceFile> files,
-                         const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
+void read_trainer_script(Sources files, const SourceFile& file, const Given& given, Draft& draft) {
   const StartedProgram program{.framework = "transformers' Trainer",
                                .arguments = "--per_device_train_batch_size, --config FILE.yaml",
                                .starts = starts_trainer,
@@ -153,10 +149,10 @@ void read_trainer_script(std::span<const launch_scripts::SourceFile> files,
   if (script.files.model) draft.model = model::read_config(*script.files.model, &draft.notes);
   const Document said = said_by(started, command.all_words(), script);
   read_launcher(command, draft);
-  take_launch_words(command, script.files, draft);
+  take_launch_words(command, script.files, draft.report);
   Tree fields = said.root().placed_tree();
   if (started.trl) add_trl_defaults(fields);
-  leave_out_other_loss(started, command, draft);
+  leave_out_other_loss(started, command, draft.report);
   const Document document =
       with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
   read_training_arguments(Fields(document.root()), script.files, given, draft,
@@ -166,7 +162,7 @@ void read_trainer_script(std::span<const launch_scripts::SourceFile> files,
 
 }  // namespace
 
-bool starts_trainer(std::span<const launch_scripts::ShellWord> words) {
+bool starts_trainer(Words words) {
   static constexpr std::array<std::string_view, 7> kMethods = {"sft",    "dpo",  "grpo", "kto",
                                                                "reward", "rloo", "orpo"};
   if (is_start_of("hf", words)) return true;
@@ -176,10 +172,9 @@ bool starts_trainer(std::span<const launch_scripts::ShellWord> words) {
   return trl || command.settings.has_value();
 }
 
-void read_huggingface(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                      Draft& draft) {
-  for (const launch_scripts::SourceFile& file : files) {
-    if (launch_scripts::is_shell_script(file) || is_file_of("hf", file, "arguments")) {
+void read_huggingface(Sources files, const Given& given, Draft& draft) {
+  for (const SourceFile& file : files) {
+    if (is_shell_script(file) || is_file_of("hf", file, "arguments")) {
       return read_trainer_script(files, file, given, draft);
     }
   }

@@ -56,11 +56,10 @@ std::function<bool(std::string_view)> matters_by(std::span<const KnownSetting> k
   };
 }
 
-Tree command_fields(std::span<const launch_scripts::ShellWord> words,
-                    std::span<const KnownSetting> known) {
+Tree command_fields(Words words, std::span<const KnownSetting> known) {
   MappingBuilder fields;
   for (std::size_t i = 0; i < words.size();) {
-    const launch_scripts::ShellWord& word = words[i++];
+    const ShellWord& word = words[i++];
     if (!word.text.starts_with("--") || word.text.size() == 2) continue;
     const std::size_t equals = word.text.find('=');
     const std::string name = whole_name(field_name(word.text), known);
@@ -81,7 +80,7 @@ Tree command_fields(std::span<const launch_scripts::ShellWord> words,
   return fields.take();
 }
 
-Document with_command_fields(const Document& said, std::span<const launch_scripts::ShellWord> words,
+Document with_command_fields(const Document& said, Words words,
                              std::span<const KnownSetting> known) {
   if (!said.root().is_mapping()) said.root().fail("must be a mapping (key: value)");
   Tree all = said.root().placed_tree();

@@ -6,7 +6,7 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/import_report.h"
-#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/framework_files/recognition/sources.h"
 
 namespace stepwright::framework_files {
 
@@ -14,11 +14,10 @@ namespace stepwright::framework_files {
 /// `--name=2`; dashes in a name are underscores, an argument without a value is true, several
 /// values are a list, of a repeated one the last counts. Words of no argument are passed over. A
 /// name that only one of `known` begins with is that one, as argparse has it (`allow_abbrev`).
-Tree command_fields(std::span<const launch_scripts::ShellWord> words,
-                    std::span<const KnownSetting> known = {});
+Tree command_fields(Words words, std::span<const KnownSetting> known = {});
 
 /// A document with what a command says in the place of its own values.
-Document with_command_fields(const Document& said, std::span<const launch_scripts::ShellWord> words,
+Document with_command_fields(const Document& said, Words words,
                              std::span<const KnownSetting> known = {});
 
 /// Tells whether an argument (`--name`) of such a command can change time, memory or messages of a

@@ -475,20 +475,19 @@ void read_deepspeed_document(const Document& document, const Given& given, Draft
                 [&](const ReadSetting& one) { return autos.contains(one.name); });
 }
 
-void read_deepspeed(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                    Draft& draft) {
-  if (std::ranges::any_of(files, launch_scripts::is_shell_script)) {
+void read_deepspeed(Sources files, const Given& given, Draft& draft) {
+  if (std::ranges::any_of(files, is_shell_script)) {
     return read_deepspeed_script(files, given, draft);
   }
   if (files.size() != 1) fail_input("deepspeed: one file is read at a time");
-  const launch_scripts::SourceFile& file = files.front();
+  const SourceFile& file = files.front();
   const auto printed = printed_configuration(file.text);
   read_deepspeed_document(
       with_settings(Document::parse(printed ? *printed : file.text, file.name), given), given,
       draft);
 }
 
-bool is_deepspeed(const launch_scripts::SourceFile& file) {
+bool is_deepspeed(const SourceFile& file) {
   return printed_configuration(file.text).has_value() || is_file_of("deepspeed", file);
 }
 

@@ -33,8 +33,7 @@ constexpr std::string_view kLengths[] = {
     "seq_length",     "sequence_length", "context_length", "seq_len",          "max_len"};
 
 /// The path of the configuration that a command names.
-std::optional<launch_scripts::ShellWord> configuration_named(
-    std::span<const launch_scripts::ShellWord> words) {
+std::optional<ShellWord> configuration_named(Words words) {
   for (const auto& [name, value] : command_options(words)) {
     const bool place = std::ranges::find(kPlaces, name) != std::end(kPlaces);
     if (place && value.text.ends_with(".json")) return value;
@@ -85,18 +84,16 @@ void read_arguments(const Fields& arguments, const Given& given, Draft& draft) {
 
 }  // namespace
 
-void read_deepspeed_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                           Draft& draft) {
+void read_deepspeed_script(Sources files, const Given& given, Draft& draft) {
   const StartedProgram program{.framework = "DeepSpeed",
                                .arguments = "--deepspeed_config FILE.json",
                                .starts = starts_with_deepspeed,
                                .has_argument = is_argument_and_value};
-  const launch_scripts::SourceFile& first =
-      *std::ranges::find_if(files, launch_scripts::is_shell_script);
+  const SourceFile& first = *std::ranges::find_if(files, is_shell_script);
   const HubScript script = read_hub_script(first, files, given, program, draft);
   const StartedCommand& command = script.command;
-  const std::vector<launch_scripts::ShellWord> words = command.all_words();
-  const launch_scripts::ShellWord path = configuration_named(words).value();
+  const std::vector<ShellWord> words = command.all_words();
+  const ShellWord path = configuration_named(words).value();
   if (script.files.deepspeed == nullptr) {
     std::string open;
     for (const std::string& place : path.open) {
@@ -116,10 +113,10 @@ void read_deepspeed_script(std::span<const launch_scripts::SourceFile> files, co
   read_launcher(command, draft);
   Given own = given;
   own.settings.clear();
-  const launch_scripts::SourceFile& file = *script.files.deepspeed;
+  const SourceFile& file = *script.files.deepspeed;
   read_deepspeed_document(with_batch(Document::parse(file.text, file.name), arguments, draft), own,
                           draft);
-  const launch_scripts::ShellWord& started = command.words.front();
+  const ShellWord& started = command.words.front();
   draft.report.not_read.push_back(
       {printable(started.text), "", command.file, started.line, Matters::kMaybe,
        "a program of its own: recomputation, kernels and what it trains of the model are known as "
@@ -129,9 +126,9 @@ void read_deepspeed_script(std::span<const launch_scripts::SourceFile> files, co
   read_environment(command, draft);
 }
 
-bool starts_with_deepspeed(std::span<const launch_scripts::ShellWord> words) {
-  const bool program = std::ranges::any_of(
-      words, [](const launch_scripts::ShellWord& word) { return word.text.ends_with(".py"); });
+bool starts_with_deepspeed(Words words) {
+  const bool program =
+      std::ranges::any_of(words, [](const ShellWord& word) { return word.text.ends_with(".py"); });
   return program && configuration_named(words).has_value();
 }
 

@@ -18,26 +18,23 @@
 namespace stepwright::framework_files {
 namespace {
 
-bool is_model(const launch_scripts::SourceFile& file) {
+bool is_model(const SourceFile& file) {
   if (file.text.find_first_not_of(" \t\r\n") == std::string::npos) return false;
   if (file.text[file.text.find_first_not_of(" \t\r\n")] != '{') return false;
-  return launch_scripts::holds(file, "\"model_type\"") &&
-         (launch_scripts::holds(file, "\"hidden_size\"") ||
-          launch_scripts::holds(file, "\"n_embd\""));
+  return holds(file, "\"model_type\"") &&
+         (holds(file, "\"hidden_size\"") || holds(file, "\"n_embd\""));
 }
 
 /// Whether a file is what `fsdp_config` of TrainingArguments may name: JSON of its keys alone;
 /// huggingface/transformers src/transformers/training_args.py: _process_fsdp_args.
-bool is_fsdp_config(const launch_scripts::SourceFile& file) {
+bool is_fsdp_config(const SourceFile& file) {
   static constexpr std::string_view kKeys[] = {"layer_cls_to_wrap\"",     "min_num_params\"",
                                                "reshard_after_forward\"", "fsdp_version\"",
                                                "backward_prefetch\"",     "\"xla\""};
   const std::size_t first = file.text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || file.text[first] != '{') return false;
-  return !launch_scripts::holds(file, "output_dir\"") &&
-         !launch_scripts::holds(file, "per_device_train_batch_size\"") &&
-         std::ranges::any_of(
-             kKeys, [&](std::string_view key) { return launch_scripts::holds(file, key); });
+  return !holds(file, "output_dir\"") && !holds(file, "per_device_train_batch_size\"") &&
+         std::ranges::any_of(kKeys, [&](std::string_view key) { return holds(file, key); });
 }
 
 /// The same values, of no line: they are of another file than the one that names it.
@@ -49,15 +46,14 @@ Tree without_lines(Tree tree) {
 
 }  // namespace
 
-HubFiles sorted_hub_files(std::span<const launch_scripts::SourceFile* const> files) {
+HubFiles sorted_hub_files(std::span<const SourceFile* const> files) {
   HubFiles sorted;
-  const auto take = [](const launch_scripts::SourceFile*& place,
-                       const launch_scripts::SourceFile& file, std::string_view what) {
+  const auto take = [](const SourceFile*& place, const SourceFile& file, std::string_view what) {
     if (place != nullptr) fail_input(fmt::format("{}: is a second {}", file.name, what));
     place = &file;
   };
-  for (const launch_scripts::SourceFile* one : files) {
-    const launch_scripts::SourceFile& file = *one;
+  for (const SourceFile* one : files) {
+    const SourceFile& file = *one;
     if (is_model(file)) {
       if (sorted.model) fail_input(file.name + ": is a second config.json of a model");
       sorted.model = Document::parse(file.text, file.name);
@@ -75,9 +71,9 @@ HubFiles sorted_hub_files(std::span<const launch_scripts::SourceFile* const> fil
   return sorted;
 }
 
-HubFiles sorted_hub_files(std::span<const launch_scripts::SourceFile> files) {
-  std::vector<const launch_scripts::SourceFile*> all;
-  for (const launch_scripts::SourceFile& file : files) all.push_back(&file);
+HubFiles sorted_hub_files(Sources files) {
+  std::vector<const SourceFile*> all;
+  for (const SourceFile& file : files) all.push_back(&file);
   HubFiles sorted = sorted_hub_files(all);
   sorted.name = files.front().name;
   if (sorted.programs.size() < 2) return sorted;
@@ -104,7 +100,7 @@ void take_hub_model(Node id, const Given& given, Draft& draft) {
 }
 
 Document program_document(const HubFiles& files, const Given& given) {
-  const launch_scripts::SourceFile& program = *files.program;
+  const SourceFile& program = *files.program;
   return with_fsdp_file(with_settings(Document::parse(program.text, program.name), given), files);
 }
 

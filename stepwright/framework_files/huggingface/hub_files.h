@@ -12,21 +12,21 @@ namespace stepwright::framework_files {
 
 /// The files that start a program on transformers, by what their content says they are.
 struct HubFiles {
-  const launch_scripts::SourceFile* program = nullptr;     ///< What the program itself is told.
-  const launch_scripts::SourceFile* accelerate = nullptr;  ///< A configuration of Accelerate.
-  const launch_scripts::SourceFile* deepspeed = nullptr;   ///< A configuration of DeepSpeed.
-  const launch_scripts::SourceFile* fsdp = nullptr;        ///< What `fsdp_config` names.
-  std::optional<Document> model;                           ///< The config.json of its model.
-  std::vector<std::string> launch;  ///< NAME=VALUE of its command line, over `accelerate`.
-  std::string name;                 ///< Of the first, for messages.
-  std::vector<const launch_scripts::SourceFile*> programs{};  ///< All that `program` may be.
+  const SourceFile* program = nullptr;     ///< What the program itself is told.
+  const SourceFile* accelerate = nullptr;  ///< A configuration of Accelerate.
+  const SourceFile* deepspeed = nullptr;   ///< A configuration of DeepSpeed.
+  const SourceFile* fsdp = nullptr;        ///< What `fsdp_config` names.
+  std::optional<Document> model;           ///< The config.json of its model.
+  std::vector<std::string> launch;         ///< NAME=VALUE of its command line, over `accelerate`.
+  std::string name;                        ///< Of the first, for messages.
+  std::vector<const SourceFile*> programs{};  ///< All that `program` may be.
 };
 
 /// Sorts files, in any order. Fails with `kInput` where two are of a kind.
-HubFiles sorted_hub_files(std::span<const launch_scripts::SourceFile> files);
+HubFiles sorted_hub_files(Sources files);
 
 /// The same of files beside a script, which names what the program is told: several may be that.
-HubFiles sorted_hub_files(std::span<const launch_scripts::SourceFile* const> files);
+HubFiles sorted_hub_files(std::span<const SourceFile* const> files);
 
 /// What the program is told, with the content of the file that `fsdp_config` names in the place of
 /// its path. Fails with `kInput` where that file is not among those given.

@@ -12,14 +12,13 @@
 #include "stepwright/framework_files/recognition/target_data.h"
 
 namespace stepwright::framework_files {
-HubScript read_hub_script(const launch_scripts::SourceFile& script,
-                          std::span<const launch_scripts::SourceFile> files, const Given& given,
+HubScript read_hub_script(const SourceFile& script, Sources files, const Given& given,
                           const StartedProgram& program, Draft& draft) {
-  std::vector<launch_scripts::SourceFile> scripts = {script};
-  std::vector<const launch_scripts::SourceFile*> beside;
-  for (const launch_scripts::SourceFile& file : files) {
+  std::vector<SourceFile> scripts = {script};
+  std::vector<const SourceFile*> beside;
+  for (const SourceFile& file : files) {
     if (&file == &script) continue;
-    if (launch_scripts::is_shell_script(file)) {
+    if (is_shell_script(file)) {
       scripts.push_back(file);
     } else {
       beside.push_back(&file);
@@ -38,10 +37,10 @@ HubScript read_hub_script(const launch_scripts::SourceFile& script,
   return made;
 }
 
-void take_named_settings(const launch_scripts::ShellWord& path, HubScript& script) {
-  const std::string name(launch_scripts::last_part(path.text));
-  for (const launch_scripts::SourceFile* file : script.files.programs) {
-    if (launch_scripts::last_part(file->name) != name) continue;
+void take_named_settings(const ShellWord& path, HubScript& script) {
+  const std::string name(last_part(path.text));
+  for (const SourceFile* file : script.files.programs) {
+    if (last_part(file->name) != name) continue;
     script.files.program = file;
     return;
   }

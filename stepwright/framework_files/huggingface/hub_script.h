@@ -18,13 +18,12 @@ struct HubScript {
 
 /// Reads a script and what it starts; of `files` those beside it. Configurations of Accelerate and
 /// DeepSpeed that it writes are there, too. Fails as `started_command` and `sorted_hub_files`.
-HubScript read_hub_script(const launch_scripts::SourceFile& script,
-                          std::span<const launch_scripts::SourceFile> files, const Given& given,
+HubScript read_hub_script(const SourceFile& script, Sources files, const Given& given,
                           const StartedProgram& program, Draft& draft);
 
 /// Takes the file that a word of the command names as what the program is told: among those that
 /// were given, or as the script writes it. Fails with `kInput` where it is neither.
-void take_named_settings(const launch_scripts::ShellWord& path, HubScript& script);
+void take_named_settings(const ShellWord& path, HubScript& script);
 
 /// Whether a text is the path of a file of settings.
 bool names_settings(std::string_view text);

@@ -36,14 +36,14 @@ constexpr std::pair<std::string_view, std::string_view> kLaunchSections[] = {
     {"dynamo_", "dynamo_config"}};
 
 /// The words after `accelerate launch`, up to the program.
-std::vector<launch_scripts::ShellWord> words_of_launch(const StartedCommand& command) {
-  std::vector<launch_scripts::ShellWord> words = command.launchers;
+std::vector<ShellWord> words_of_launch(const StartedCommand& command) {
+  std::vector<ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
   const auto launch = std::ranges::adjacent_find(words, [](const auto& one, const auto& next) {
     return one.text.ends_with("accelerate") && next.text == "launch";
   });
   if (launch == words.end()) return {};
-  const auto is_program = [](const launch_scripts::ShellWord& word) {
+  const auto is_program = [](const ShellWord& word) {
     return word.text == "-m" || word.text == "--module" || word.text.ends_with(".py");
   };
   return {launch + 2, std::find_if(launch + 2, words.end(), is_program)};
@@ -84,12 +84,12 @@ void take_preset(const StartedCommand& command, HubFiles& files) {
 
 /// Takes out options whose values the script leaves open, and lists them; those that say where
 /// ranks meet, and how many there are, the readers of launchers list.
-void take_out_open_values(std::vector<launch_scripts::ShellWord>& words,
-                          const StartedCommand& command, ImportReport& report) {
+void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& command,
+                          ImportReport& report) {
   static constexpr std::string_view kOfLaunchers[] = {"num_", "machine_rank", "main_process_",
                                                       "rdzv_", "config_file"};
   for (std::size_t i = 0; i + 1 < words.size();) {
-    const launch_scripts::ShellWord& value = words[i + 1];
+    const ShellWord& value = words[i + 1];
     const bool option = words[i].text.starts_with("--");
     if (!option || value.open.empty() || value.text.starts_with("--")) {
       ++i;
@@ -118,10 +118,10 @@ std::string path_of(const std::string& name) {
 
 }  // namespace
 
-void take_launch_words(const StartedCommand& command, HubFiles& files, Draft& draft) {
+void take_launch_words(const StartedCommand& command, HubFiles& files, ImportReport& report) {
   take_preset(command, files);
-  std::vector<launch_scripts::ShellWord> words = words_of_launch(command);
-  take_out_open_values(words, command, draft.report);
+  std::vector<ShellWord> words = words_of_launch(command);
+  take_out_open_values(words, command, report);
   const Document said = Document::from(command_fields(words), command.file);
   const auto path = said.root().find("config_file");
   if (path && path->text() != "/dev/null" && files.accelerate == nullptr) {

@@ -9,6 +9,6 @@ namespace stepwright::framework_files {
 /// that says the same. Fails with `kInput` where it names a configuration that is not among the
 /// files. huggingface/accelerate src/accelerate/commands/launch.py: launch_command_parser, and
 /// _validate_launch_command, by which words go over the file.
-void take_launch_words(const StartedCommand& command, HubFiles& files, Draft& draft);
+void take_launch_words(const StartedCommand& command, HubFiles& files, ImportReport& report);
 
 }  // namespace stepwright::framework_files

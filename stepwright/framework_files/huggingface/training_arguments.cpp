@@ -30,11 +30,11 @@ bool read_fsdp_words(Node given, Trainer& trainer) {
   return on;
 }
 
-void read_precision(const Fields& arguments, Draft& draft) {
+DType trained_precision(const Fields& arguments) {
   const bool brain = arguments.flag("bf16", false);
   const bool half = arguments.flag("fp16", false);
   if (brain && half) arguments.find("fp16")->fail("bf16 and fp16 are both true; only one can be");
-  draft.precision = brain ? DType::kBf16 : half ? DType::kFp16 : DType::kFp32;
+  return brain ? DType::kBf16 : half ? DType::kFp16 : DType::kFp32;
 }
 
 /// huggingface/transformers src/transformers/modeling_utils.py, from_pretrained: dtype, before it
@@ -60,29 +60,12 @@ void read_length(const Fields& arguments, Draft& draft) {
   }
 }
 
-/// huggingface/trl trl/trainer/model_config.py: ModelConfig. haotian-liu/LLaVA llava/train/train.py
-/// (`lora_enable`) and QwenLM/Qwen finetune.py (`use_lora`): all products of the language model.
-void read_script_adapters(const Fields& arguments, Draft& draft) {
+/// Adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`).
+std::optional<AdapterWords> script_adapters(const Fields& arguments) {
   const bool trl = arguments.flag("use_peft", false);
   const bool enabled = arguments.flag("lora_enable", false);
-  if (!arguments.flag("use_lora", trl || enabled)) return;
-  AdapterKeys keys = {.rank = "lora_r",
-                      .alpha = "lora_alpha",
-                      .dropout = "lora_dropout",
-                      .modules = "lora_target_modules",
-                      .usual_rank = 64,
-                      .usual_alpha = 16,
-                      .usual_dropout = 0.05,
-                      .usual_modules = "all-linear",
-                      .load_flags = true,
-                      .parameters = "lora_target_parameters",
-                      .of_transformers = true};
-  if (trl) {
-    keys.usual_rank = 16;
-    keys.usual_alpha = 32;
-    keys.usual_modules = "";
-  }
-  draft.adapters = read_adapter_words(arguments, keys);
+  if (!arguments.flag("use_lora", trl || enabled)) return {};
+  return read_adapter_words(arguments, "huggingface/adapters", trl ? "trl" : "scripts");
 }
 
 /// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the
@@ -182,7 +165,7 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
 
 void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer& trainer,
                          std::vector<LeftOut>& left_out, Draft& draft) {
-  read_precision(arguments, draft);
+  draft.precision = trained_precision(arguments);
   read_loaded_type(arguments, trainer, draft);
   draft.plan.micro_batch = arguments.integer("per_device_train_batch_size", draft.plan.micro_batch);
   draft.micro_batches = arguments.integer("gradient_accumulation_steps", 1);
@@ -190,7 +173,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
     if (arguments.flag(key, false)) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
   if (arguments.flag(kMovesInputs, false)) {
-    take_moved_inputs(kMovesInputs, *arguments.find(kMovesInputs), left_out, draft);
+    take_moved_inputs(kMovesInputs, *arguments.find(kMovesInputs), left_out, draft.plan);
   }
   draft.take_liger(arguments.flag("use_liger_kernel", false));
   take_optimizer(arguments, "optim", left_out, draft);
@@ -201,13 +184,12 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   if (arguments.flag("use_flash_attention_2", false))
     draft.attention = cluster::AttentionKernel::kFlash2;
   take_attention(arguments, "attn_implementation", left_out, draft);
-  read_parallelism_section(arguments.section("parallelism_config"), trainer, draft);
+  read_parallelism_section(arguments.section("parallelism_config"), trainer, draft.plan);
 }
 
 void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
-                       Draft& draft) {
-  if (draft.plan.recompute.kind == plan::RecomputeKind::kFull)
-    return draft.plan.offload.move_inputs();
+                       plan::Plan& plan) {
+  if (plan.recompute.kind == plan::RecomputeKind::kFull) return plan.offload.move_inputs();
   left_out.push_back(
       {std::string(key), setting, "offload of all that is kept: its messages and what it frees"});
 }
@@ -241,7 +223,7 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
     break;
   }
   read_length(arguments, draft);
-  read_script_adapters(arguments, draft);
+  if (auto adapters = script_adapters(arguments)) draft.adapters = std::move(adapters);
   read_trl_packing(arguments, given, draft);
   const auto precision = read_switched_deepspeed(arguments, files, left_out, trainer, draft);
   read_trainer_fields(arguments, files, trainer, left_out, draft);

@@ -29,7 +29,7 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
 /// Takes a setting that is on and moves to the host what is kept: with full recomputation, read
 /// before, the inputs of layers; everything else is left out.
 void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
-                       Draft& draft);
+                       plan::Plan& plan);
 
 /// Spreads it over the ranks that `files` start, and lists what became of the settings.
 void settle_program(const Fields& fields, const HubFiles& files, Trainer& trainer,

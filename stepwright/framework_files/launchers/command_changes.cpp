@@ -15,11 +15,11 @@ namespace {
 constexpr std::size_t kMostChangesNamed = 8;
 
 /// What follows each argument of a command, and the variables that matter.
-std::map<std::string, std::string> arguments_of(const launch_scripts::ShellCommand& command) {
+std::map<std::string, std::string> arguments_of(const ShellCommand& command) {
   std::map<std::string, std::string> arguments;
-  for (const std::vector<launch_scripts::ShellWord>* words : {&command.launchers, &command.words}) {
+  for (const std::vector<ShellWord>* words : {&command.launchers, &command.words}) {
     std::string name;
-    for (const launch_scripts::ShellWord& word : *words) {
+    for (const ShellWord& word : *words) {
       const bool option = word.text.starts_with("--");
       const std::size_t equals = option ? word.text.find('=') : std::string::npos;
       if (option) {
@@ -52,8 +52,7 @@ std::string change_text(const CommandChange& change) {
 
 }  // namespace
 
-std::vector<CommandChange> changes(const launch_scripts::ShellCommand& before,
-                                   const launch_scripts::ShellCommand& after) {
+std::vector<CommandChange> changes(const ShellCommand& before, const ShellCommand& after) {
   const auto old = arguments_of(before);
   const auto fresh = arguments_of(after);
   std::set<std::string> names;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/framework_files/recognition/sources.h"
 
 namespace stepwright::framework_files {
 
@@ -16,8 +16,7 @@ struct CommandChange {
 };
 
 /// How the second of two commands differs, in the order of names.
-std::vector<CommandChange> changes(const launch_scripts::ShellCommand& before,
-                                   const launch_scripts::ShellCommand& after);
+std::vector<CommandChange> changes(const ShellCommand& before, const ShellCommand& after);
 
 /// "--micro-batch-size 2 instead of 1, --bf16, no --fp16".
 std::string changes_text(const std::vector<CommandChange>& changes);

@@ -7,7 +7,7 @@
 
 namespace stepwright::framework_files {
 
-std::vector<CommandOption> command_options(std::span<const launch_scripts::ShellWord> words) {
+std::vector<CommandOption> command_options(Words words) {
   std::vector<CommandOption> options;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -27,10 +27,8 @@ std::vector<CommandOption> command_options(std::span<const launch_scripts::Shell
   return options;
 }
 
-const launch_scripts::SourceFile* file_named(std::string_view name,
-                                             std::span<const launch_scripts::SourceFile> files,
-                                             const StartedCommand& command) {
-  for (const launch_scripts::SourceFile& file : files) {
+const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command) {
+  for (const SourceFile& file : files) {
     if (launch_scripts::base_name(file.name) == name) return &file;
   }
   const auto written = command.written.find(std::string(name));

@@ -12,17 +12,15 @@ namespace stepwright::framework_files {
 
 /// An argument of a command: `--name value` or `--name=value`.
 struct CommandOption {
-  std::string name;                 ///< As it was written, without the dashes in front.
-  launch_scripts::ShellWord value;  ///< "true" where none follows.
+  std::string name;  ///< As it was written, without the dashes in front.
+  ShellWord value;   ///< "true" where none follows.
 };
 
 /// The arguments among words, in their order; other words are passed over.
-std::vector<CommandOption> command_options(std::span<const launch_scripts::ShellWord> words);
+std::vector<CommandOption> command_options(Words words);
 
 /// The file of that name, the last part of a path, among those that are given or else written by a
 /// command's script; nothing where there is none. Lives as long as both.
-const launch_scripts::SourceFile* file_named(std::string_view name,
-                                             std::span<const launch_scripts::SourceFile> files,
-                                             const StartedCommand& command);
+const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command);
 
 }  // namespace stepwright::framework_files

@@ -35,11 +35,10 @@ bool is_yaml(std::string_view text) { return text.ends_with(".yml") || text.ends
 /// Finds files by the last part of their paths.
 class Configurations {
  public:
-  Configurations(std::span<const launch_scripts::SourceFile> files, const StartedCommand& command)
-      : files_(files), command_(command) {}
+  Configurations(Sources files, const StartedCommand& command) : files_(files), command_(command) {}
 
   /// Takes the file of a word; whether there is one. `must`: fails where there is none.
-  bool take(const launch_scripts::ShellWord& word, bool must) {
+  bool take(const ShellWord& word, bool must) {
     const std::string name = launch_scripts::base_name(word.text);
     for (const std::string& one : {name, name + ".yml", name + ".yaml"}) {
       if (const auto* file = file_named(one, files_, command_)) return add(*file);
@@ -49,10 +48,9 @@ class Configurations {
                            printable(word.text)));
   }
   /// Those that were taken, and behind them the others.
-  std::vector<launch_scripts::SourceFile> all() && {
-    for (const launch_scripts::SourceFile& file : files_) {
-      const bool there =
-          std::ranges::find(taken_, file.name, &launch_scripts::SourceFile::name) != taken_.end();
+  std::vector<SourceFile> all() && {
+    for (const SourceFile& file : files_) {
+      const bool there = std::ranges::find(taken_, file.name, &SourceFile::name) != taken_.end();
       if (!there) taken_.push_back(file);
     }
     return std::move(taken_);
@@ -60,26 +58,25 @@ class Configurations {
   [[nodiscard]] bool empty() const { return taken_.empty(); }
 
  private:
-  bool add(const launch_scripts::SourceFile& file) {
-    if (std::ranges::find(taken_, file.name, &launch_scripts::SourceFile::name) == taken_.end()) {
+  bool add(const SourceFile& file) {
+    if (std::ranges::find(taken_, file.name, &SourceFile::name) == taken_.end()) {
       taken_.push_back(file);
     }
     return true;
   }
 
-  std::span<const launch_scripts::SourceFile> files_;
+  Sources files_;
   const StartedCommand& command_;
-  std::vector<launch_scripts::SourceFile> taken_;
+  std::vector<SourceFile> taken_;
 };
 
 }  // namespace
 
-ConfiguredRun read_configured(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                              const ConfiguredProgram& program, Draft& draft) {
-  std::vector<launch_scripts::SourceFile> scripts;
-  std::vector<launch_scripts::SourceFile> others;
-  for (const launch_scripts::SourceFile& file : files)
-    (launch_scripts::is_shell_script(file) ? scripts : others).push_back(file);
+ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
+                              Draft& draft) {
+  std::vector<SourceFile> scripts;
+  std::vector<SourceFile> others;
+  for (const SourceFile& file : files) (is_shell_script(file) ? scripts : others).push_back(file);
   const StartedProgram started{.framework = program.framework,
                                .arguments = program.arguments,
                                .starts = starts_of(program.target),
@@ -93,14 +90,14 @@ ConfiguredRun read_configured(std::span<const launch_scripts::SourceFile> files,
   Configurations found(others, command);
   ConfiguredRun run{.files = {}, .given = given, .words = {}};
   run.given.settings.clear();
-  const std::vector<launch_scripts::ShellWord>& words = command.words;
+  const std::vector<ShellWord>& words = command.words;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const std::size_t equals = std::min(text.find('='), text.size());
     const std::string_view name = std::string_view(text).substr(0, equals);
     const bool option = std::ranges::find(program.options, name) != program.options.end();
     if (option && equals < text.size()) {
-      launch_scripts::ShellWord value = words[i];
+      ShellWord value = words[i];
       value.text.erase(0, equals + 1);
       found.take(value, true);
     } else if (option && i + 1 < words.size()) {

@@ -22,7 +22,7 @@ struct ConfiguredProgram {
 /// The files that a script starts such a program with, those beside them last, and what stands over
 /// them in the place of `Given::settings`.
 struct ConfiguredRun {
-  std::vector<launch_scripts::SourceFile> files;
+  std::vector<SourceFile> files;
   Given given;
   std::vector<std::string> words;  ///< Behind the program, which are no options, as they stand.
 };
@@ -30,7 +30,7 @@ struct ConfiguredRun {
 /// Reads a script that starts such a program: its files are among those that are given, or written
 /// by it; nodes and devices are those of its launcher. Fails as `started_command`, and with
 /// `kInput` where a file that it names was not given.
-ConfiguredRun read_configured(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                              const ConfiguredProgram& program, Draft& draft);
+ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
+                              Draft& draft);
 
 }  // namespace stepwright::framework_files

@@ -26,7 +26,7 @@ std::optional<plan::Collectives> collectives_of(std::string_view nccl_algo,
 /// transformer_engine/pytorch/attention/dot_product_attention/utils.py): each of its kernels is on
 /// unless its variable is 0. Nothing where more than one is.
 std::optional<cluster::AttentionKernel> attention_left(
-    const std::map<std::string, launch_scripts::ShellWord>& environment) {
+    const std::map<std::string, ShellWord>& environment) {
   const auto is_on = [&](const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() || found->second.text != "0";

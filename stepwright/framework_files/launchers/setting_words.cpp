@@ -54,8 +54,8 @@ void set_path(Tree& root, std::string_view path, Tree value) {
 
 }  // namespace
 
-Document read_setting_words(std::span<const launch_scripts::SourceFile> files,
-                            const SettingProgram& program, const Given& given, Draft& draft) {
+Document read_setting_words(Sources files, const SettingProgram& program, const Given& given,
+                            Draft& draft) {
   const auto is_setting = [&](const std::string& setting) {
     return program.has_setting(std::string_view(setting).substr(0, setting.find('=')));
   };
@@ -74,7 +74,7 @@ Document read_setting_words(std::span<const launch_scripts::SourceFile> files,
   }
   Tree settings = Tree::mapping();
   for (std::size_t i = 0; i < command.words.size(); ++i) {
-    const launch_scripts::ShellWord& word = command.words[i];
+    const ShellWord& word = command.words[i];
     const std::size_t equals = std::min(word.text.find('='), word.text.size());
     const std::string_view option = std::string_view(word.text).substr(0, equals);
     if (!option.empty() && std::ranges::find(program.options, option) != program.options.end()) {

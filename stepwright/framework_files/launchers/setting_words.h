@@ -24,7 +24,7 @@ struct SettingProgram {
 /// that starts a program, as a document, with `Given::settings` over them; under `[]` the first
 /// YAML file among its other words. Conditions that are open are listed in the draft's report.
 /// `Draft::program` is then what the command starts. Fails as `started_command`.
-Document read_setting_words(std::span<const launch_scripts::SourceFile> files,
-                            const SettingProgram& program, const Given& given, Draft& draft);
+Document read_setting_words(Sources files, const SettingProgram& program, const Given& given,
+                            Draft& draft);
 
 }  // namespace stepwright::framework_files

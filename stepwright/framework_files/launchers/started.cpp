@@ -44,15 +44,15 @@ bool mentions(std::string_view text, std::string_view name) {
   return false;
 }
 
-std::map<std::string, std::string> variables_given(
-    std::span<const launch_scripts::SourceFile> files, const Given& given,
-    const StartedProgram& program, std::vector<std::string>& arguments) {
+std::map<std::string, std::string> variables_given(Sources files, const Given& given,
+                                                   const StartedProgram& program,
+                                                   std::vector<std::string>& arguments) {
   std::map<std::string, std::string> variables;
   for (const std::string& setting : given.settings) {
     const std::size_t equals = setting.find('=');
     const std::string name = setting.substr(0, equals);
     const bool known = std::ranges::any_of(
-        files, [&](const launch_scripts::SourceFile& file) { return mentions(file.text, name); });
+        files, [&](const SourceFile& file) { return mentions(file.text, name); });
     const bool variable =
         is_argument_number(name) || (launch_scripts::is_shell_name(name) && known);
     if (variable && equals != std::string::npos) {
@@ -75,7 +75,7 @@ std::map<std::string, std::string> variables_given(
 
 /// Whether a word is no more than something open, and stands where arguments stand, not their
 /// values.
-bool holds_arguments(const launch_scripts::ShellWord& word, const launch_scripts::ShellWord& before,
+bool holds_arguments(const ShellWord& word, const ShellWord& before,
                      const StartedProgram& program) {
   // Of mpirun, srun and the like.
   static constexpr std::string_view kCounts[] = {"-n",   "-np",       "-N",
@@ -89,20 +89,18 @@ bool holds_arguments(const launch_scripts::ShellWord& word, const launch_scripts
 /// Scripts as they are read with some open conditions decided.
 class Scripts {
  public:
-  Scripts(std::span<const launch_scripts::SourceFile> files, const Given& given,
-          const StartedProgram& program)
-      : program_(program) {
-    for (const launch_scripts::SourceFile& file : files) sources_.push_back({file.name, file.text});
+  Scripts(Sources files, const Given& given, const StartedProgram& program) : program_(program) {
+    for (const SourceFile& file : files) sources_.push_back({file.name, file.text});
     given_.variables = variables_given(files, given, program, arguments_);
   }
 
-  launch_scripts::ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
+  ShellScript read(const std::map<std::string, std::size_t>& ways = {}) {
     launch_scripts::ShellGiven given = given_;
     given.ways = ways;
-    launch_scripts::ShellScript script = launch_scripts::read_shell_scripts(sources_, given);
+    ShellScript script = launch_scripts::read_shell_scripts(sources_, given);
     effort_ += script.effort;
     join_argument_lines(script);
-    for (launch_scripts::ShellCommand& command : script.commands) take_out_open_arguments(command);
+    for (ShellCommand& command : script.commands) take_out_open_arguments(command);
     return script;
   }
 
@@ -112,13 +110,10 @@ class Scripts {
   [[nodiscard]] bool tries() { return ++tries_ <= kMostTries && effort_ <= kMostEffort; }
 
   /// Commands that start a job, each but once.
-  [[nodiscard]] std::vector<const launch_scripts::ShellCommand*> jobs(
-      const launch_scripts::ShellScript& script) const {
-    std::vector<const launch_scripts::ShellCommand*> found;
-    for (const launch_scripts::ShellCommand& command : script.commands) {
-      const auto same = [&](const launch_scripts::ShellCommand* other) {
-        return changes(*other, command).empty();
-      };
+  [[nodiscard]] std::vector<const ShellCommand*> jobs(const ShellScript& script) const {
+    std::vector<const ShellCommand*> found;
+    for (const ShellCommand& command : script.commands) {
+      const auto same = [&](const ShellCommand* other) { return changes(*other, command).empty(); };
       if (program_.starts(command.words) && std::ranges::none_of(found, same)) {
         found.push_back(&command);
       }
@@ -127,9 +122,9 @@ class Scripts {
   }
 
  private:
-  void take_out_open_arguments(launch_scripts::ShellCommand& command) const {
-    std::vector<launch_scripts::ShellWord> kept;
-    for (launch_scripts::ShellWord& word : command.words) {
+  void take_out_open_arguments(ShellCommand& command) const {
+    std::vector<ShellWord> kept;
+    for (ShellWord& word : command.words) {
       const bool out = !kept.empty() && holds_arguments(word, kept.back(), program_);
       (out ? command.open_arguments : kept).push_back(std::move(word));
     }
@@ -137,12 +132,12 @@ class Scripts {
   }
 
   /// A file of nothing but arguments is one command.
-  static void join_argument_lines(launch_scripts::ShellScript& script) {
-    const auto arguments = [](const launch_scripts::ShellCommand& command) {
+  static void join_argument_lines(ShellScript& script) {
+    const auto arguments = [](const ShellCommand& command) {
       return command.words.front().text.starts_with("--");
     };
     if (script.commands.size() < 2 || !std::ranges::all_of(script.commands, arguments)) return;
-    launch_scripts::ShellCommand& first = script.commands.front();
+    ShellCommand& first = script.commands.front();
     for (std::size_t i = 1; i < script.commands.size(); ++i) {
       std::ranges::move(script.commands[i].words, std::back_inserter(first.words));
     }
@@ -158,7 +153,7 @@ class Scripts {
 };
 
 /// The variable, or the number of an argument, that would say what is open; empty for other things.
-std::string variable_of(const std::string& place, const launch_scripts::ShellScript& script) {
+std::string variable_of(const std::string& place, const ShellScript& script) {
   const auto holder = script.holders.find(place);
   if (holder != script.holders.end()) return holder->second;
   if (!place.starts_with('$')) return "";
@@ -170,8 +165,7 @@ std::string variable_of(const std::string& place, const launch_scripts::ShellScr
 }
 
 /// "--set FSDP=VALUE decides it", for what hangs on variables.
-std::string remedy(const std::vector<std::string>& open,
-                   const launch_scripts::ShellScript& script) {
+std::string remedy(const std::vector<std::string>& open, const ShellScript& script) {
   for (const std::string& place : open) {
     const std::string name = variable_of(place, script);
     if (!name.empty()) return fmt::format("--set {}=VALUE decides it", name);
@@ -179,8 +173,7 @@ std::string remedy(const std::vector<std::string>& open,
   return "";
 }
 
-[[noreturn]] void fail_without_job(const launch_scripts::ShellScript& script,
-                                   const StartedProgram& program) {
+[[noreturn]] void fail_without_job(const ShellScript& script, const StartedProgram& program) {
   std::string why;
   std::string advice;
   const auto advise = [&](std::string_view construct, std::uint32_t line) {
@@ -206,9 +199,9 @@ std::string remedy(const std::vector<std::string>& open,
                        how.empty() ? "" : ", ", how);
     if (why.size() > 1000) break;
   }
-  for (const launch_scripts::ShellCommand& command : script.commands) {
+  for (const ShellCommand& command : script.commands) {
     for (const auto* words : {&command.open_arguments, &command.words}) {
-      for (const launch_scripts::ShellWord& word : *words) {
+      for (const ShellWord& word : *words) {
         if (!word.open.empty()) advise(word.text, word.line == 0 ? command.line : word.line);
       }
     }
@@ -218,8 +211,7 @@ std::string remedy(const std::vector<std::string>& open,
 }
 
 /// The way to decide the one open condition without which nothing is started.
-std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts,
-                                                const launch_scripts::ShellScript& script) {
+std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScript& script) {
   std::optional<std::map<std::string, std::size_t>> found;
   for (const auto& [place, choice] : script.choices) {
     for (std::size_t way = 0; way < choice.ways.size(); ++way) {
@@ -235,7 +227,7 @@ std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts,
 
 /// The first word of what is launched: a file of Python, or the module behind `-m` that is no
 /// launcher itself; without one the first word.
-std::size_t place_of_program(std::span<const launch_scripts::ShellWord> words) {
+std::size_t place_of_program(Words words) {
   static constexpr std::array<std::string_view, 4> kLaunchers = {
       "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
       "deepspeed.launcher.runner"};
@@ -254,21 +246,18 @@ std::size_t place_of_program(std::span<const launch_scripts::ShellWord> words) {
   return 0;
 }
 
-std::string named(const launch_scripts::ShellScript& script,
-                  const launch_scripts::ShellCommand& command) {
-  const launch_scripts::ShellWord& word = command.words[place_of_program(command.words)];
+std::string named(const ShellScript& script, const ShellCommand& command) {
+  const ShellWord& word = command.words[place_of_program(command.words)];
   return fmt::format("{} ({}:{})", printable(word.text), script.files[command.file], command.line);
 }
 
-const launch_scripts::ShellCommand& picked(
-    const std::vector<const launch_scripts::ShellCommand*>& jobs,
-    const launch_scripts::ShellScript& script, const Given& given, const StartedProgram& program,
-    Draft& draft) {
+const ShellCommand& picked(const std::vector<const ShellCommand*>& jobs, const ShellScript& script,
+                           const Given& given, const StartedProgram& program, Draft& draft) {
   const auto count = static_cast<std::int64_t>(jobs.size());
   if (count == 1 && given.command.value_or(1) == 1) return *jobs.front();
   std::vector<std::string> lines;
   for (std::int64_t i = 0; i < count; ++i) {
-    const launch_scripts::ShellCommand& one = *jobs[static_cast<std::size_t>(i)];
+    const ShellCommand& one = *jobs[static_cast<std::size_t>(i)];
     std::string text = fmt::format("{}: {}", i + 1, named(script, one));
     if (i > 0) text += " with " + changes_text(changes(*jobs.front(), one));
     lines.push_back(std::move(text));
@@ -295,12 +284,11 @@ bool places_ranks(std::string_view option) {
 /// Lists the conditions that would change the command, were they decided otherwise.
 class OpenConditions {
  public:
-  OpenConditions(Scripts& scripts, const StartedProgram& program,
-                 const launch_scripts::ShellCommand& taken, std::size_t number,
-                 ImportReport& report)
+  OpenConditions(Scripts& scripts, const StartedProgram& program, const ShellCommand& taken,
+                 std::size_t number, ImportReport& report)
       : scripts_(scripts), program_(program), taken_(taken), number_(number), report_(report) {}
 
-  void add(const launch_scripts::ShellScript& script, const std::string& place,
+  void add(const ShellScript& script, const std::string& place,
            const launch_scripts::OpenChoice& choice, std::map<std::string, std::size_t> ways) {
     std::vector<std::string> others;
     matters_ = Matters::kNo;
@@ -326,7 +314,7 @@ class OpenConditions {
  private:
   /// What the command would have instead; empty where nothing changes or nothing is started.
   std::string other_way(const std::map<std::string, std::size_t>& ways) try {
-    const launch_scripts::ShellScript script = scripts_.read(ways);
+    const ShellScript script = scripts_.read(ways);
     const auto jobs = scripts_.jobs(script);
     if (jobs.empty()) return "";
     const auto others =
@@ -343,7 +331,7 @@ class OpenConditions {
 
   Scripts& scripts_;
   const StartedProgram& program_;
-  const launch_scripts::ShellCommand& taken_;
+  const ShellCommand& taken_;
   std::size_t number_;
   ImportReport& report_;
   // Of the ways that were tried for one condition.
@@ -353,8 +341,8 @@ class OpenConditions {
 
 /// Lists arguments that a variable holds which the script does not set, as that may be empty; fails
 /// where a command prints them, as that is not run.
-void leave_out(const launch_scripts::ShellWord& word, const std::string& file,
-               const launch_scripts::ShellScript& script, ImportReport& report) {
+void leave_out(const ShellWord& word, const std::string& file, const ShellScript& script,
+               ImportReport& report) {
   const std::string how = remedy(word.open, script);
   if (!word.text.starts_with("$(")) {
     report.not_read.push_back(
@@ -370,8 +358,8 @@ void leave_out(const launch_scripts::ShellWord& word, const std::string& file,
 }
 
 /// Parts a command into what launches and what is launched.
-StartedCommand parted(const launch_scripts::ShellScript& script,
-                      const launch_scripts::ShellCommand& command, ImportReport& report) {
+StartedCommand parted(const ShellScript& script, const ShellCommand& command,
+                      ImportReport& report) {
   StartedCommand made{.file = script.files[command.file],
                       .script = script.files.front(),
                       .batch_options = script.batch_options,
@@ -385,16 +373,16 @@ StartedCommand parted(const launch_scripts::ShellScript& script,
     const std::size_t before = text.line > 0 ? text.line - 1 : 0;
     made.written[name] = {script.files[text.file], std::string(before, '\n') + text.text};
   }
-  const auto placed = [&](launch_scripts::ShellWord word) {
+  const auto placed = [&](ShellWord word) {
     if (word.file != command.file || word.line == 0) word.line = command.line;
     return word;
   };
-  for (const launch_scripts::ShellWord& word : command.open_arguments) {
+  for (const ShellWord& word : command.open_arguments) {
     leave_out(placed(word), made.file, script, report);
   }
   for (auto at = first; at != command.words.end(); ++at) made.words.push_back(placed(*at));
   // What is open is called as a person can set it.
-  const auto name_open = [&](launch_scripts::ShellWord& word) {
+  const auto name_open = [&](ShellWord& word) {
     for (std::string& place : word.open) {
       if (const std::string name = variable_of(place, script); !name.empty()) place = name;
     }
@@ -407,7 +395,7 @@ StartedCommand parted(const launch_scripts::ShellScript& script,
 
 }  // namespace
 
-std::size_t place_of_recipe(std::span<const launch_scripts::ShellWord> words) {
+std::size_t place_of_recipe(Words words) {
   static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python",
                                                 "--run-path", "--run_path"};
   std::size_t at = 0;
@@ -427,18 +415,18 @@ bool is_argument_and_value(const std::string& setting) {
   return equals != std::string::npos && setting.find_first_not_of('-') < equals;
 }
 
-StartedCommand started_command(std::span<const launch_scripts::SourceFile> files,
-                               const Given& given, const StartedProgram& program, Draft& draft) {
+StartedCommand started_command(Sources files, const Given& given, const StartedProgram& program,
+                               Draft& draft) {
   Scripts scripts(files, given, program);
   std::map<std::string, std::size_t> ways;
-  launch_scripts::ShellScript script = scripts.read();
+  ShellScript script = scripts.read();
   if (scripts.jobs(script).empty()) {
     ways = way_to_a_job(scripts, script);
     if (ways.empty()) fail_without_job(script, program);
     script = scripts.read(ways);
   }
-  const std::vector<const launch_scripts::ShellCommand*> jobs = scripts.jobs(script);
-  const launch_scripts::ShellCommand& taken = picked(jobs, script, given, program, draft);
+  const std::vector<const ShellCommand*> jobs = scripts.jobs(script);
+  const ShellCommand& taken = picked(jobs, script, given, program, draft);
   if (script.commands.size() > 1 && taken.words.front().text.starts_with("--")) {
     fail_input(
         fmt::format("{}:{}: a command begins with {}, as the line above it ends before its "
@@ -460,7 +448,7 @@ StartedCommand started_command(std::span<const launch_scripts::SourceFile> files
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
   StartedCommand command = parted(script, taken, draft.report);
-  for (const launch_scripts::ShellWord& word : command.words) {
+  for (const ShellWord& word : command.words) {
     if (word.open.empty()) continue;
     const std::string how =
         fmt::format("--set {}=VALUE{}", printable(word.open.front()),
@@ -474,15 +462,13 @@ StartedCommand started_command(std::span<const launch_scripts::SourceFile> files
   return command;
 }
 
-std::vector<StartedLook> look_at_started(std::span<const launch_scripts::SourceFile> files,
-                                         const Given& given) try {
-  const StartedProgram any{
-      .starts = [](std::span<const launch_scripts::ShellWord>) { return true; },
-      .has_argument = [](const std::string&) { return true; }};
+std::vector<StartedLook> look_at_started(Sources files, const Given& given) try {
+  const StartedProgram any{.starts = [](Words) { return true; },
+                           .has_argument = [](const std::string&) { return true; }};
   Scripts scripts(files, given, any);
-  const launch_scripts::ShellScript script = scripts.read();
+  const ShellScript script = scripts.read();
   std::vector<StartedLook> looks;
-  for (const launch_scripts::ShellCommand* command : scripts.jobs(script)) {
+  for (const ShellCommand* command : scripts.jobs(script)) {
     const std::size_t place = place_of_program(command->words);
     const bool python = place > 0 || command->words.front().text.ends_with(".py");
     looks.push_back({.words = command->words,
@@ -494,8 +480,8 @@ std::vector<StartedLook> look_at_started(std::span<const launch_scripts::SourceF
   return {};
 }
 
-std::vector<launch_scripts::ShellWord> StartedCommand::all_words() const {
-  std::vector<launch_scripts::ShellWord> all = words;
+std::vector<ShellWord> StartedCommand::all_words() const {
+  std::vector<ShellWord> all = words;
   for (const std::string& setting : arguments_given) {
     const std::size_t equals = setting.find('=');
     const std::size_t first = setting.find_first_not_of('-');
@@ -508,7 +494,7 @@ std::vector<launch_scripts::ShellWord> StartedCommand::all_words() const {
 void fail_for_open_value(const Error& error, const StartedCommand& command,
                          const ImportReport& report) {
   for (std::size_t i = 1; i < command.words.size(); ++i) {
-    const launch_scripts::ShellWord& word = command.words[i];
+    const ShellWord& word = command.words[i];
     if (word.open.empty() || word.text != error.place().value) continue;
     std::string how = fmt::format("--set {}=VALUE", word.open.front());
     for (const UnreadSetting& one : report.not_read) {

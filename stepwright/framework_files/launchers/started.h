@@ -10,20 +10,19 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/framework_files/recognition/sources.h"
 
 namespace stepwright::framework_files {
 
 /// The place of the recipe that `tune run` starts, behind options of torchrun:
 /// meta-pytorch/torchtune torchtune/_cli/run.py. 0: there is none.
-std::size_t place_of_recipe(std::span<const launch_scripts::ShellWord> words);
+std::size_t place_of_recipe(Words words);
 
 /// The programs of a framework among all that scripts start.
 struct StartedProgram {
-  std::string_view framework;  ///< As people call it: "Megatron-LM".
-  std::string_view arguments;  ///< Some that it takes: "--tensor-model-parallel-size, ...".
-  std::function<bool(std::span<const launch_scripts::ShellWord>)>
-      starts;  ///< Whether a command starts one.
+  std::string_view framework;         ///< As people call it: "Megatron-LM".
+  std::string_view arguments;         ///< Some that it takes: "--tensor-model-parallel-size, ...".
+  std::function<bool(Words)> starts;  ///< Whether a command starts one.
   /// Whether `NAME=VALUE` of `Given::settings` names an argument of it, and no variable.
   std::function<bool(const std::string&)> has_argument;
   /// Whether values follow an argument.
@@ -40,18 +39,17 @@ bool is_argument_and_value(const std::string& setting);
 struct StartedCommand {
   std::string file;    ///< In which it stands.
   std::string script;  ///< The script that a person starts, which may go on with `file`.
-  std::vector<launch_scripts::ShellWord>
-      launchers;  ///< Words in front of the program, the outermost last.
+  std::vector<ShellWord> launchers;  ///< Words in front of the program, the outermost last.
   /// The program and its arguments; lines are of `file`, `open` has names for `Given::settings`.
-  std::vector<launch_scripts::ShellWord> words;
-  std::vector<launch_scripts::ShellWord> batch_options;
-  std::map<std::string, launch_scripts::ShellWord> environment;
+  std::vector<ShellWord> words;
+  std::vector<ShellWord> batch_options;
+  std::map<std::string, ShellWord> environment;
   std::vector<std::string> arguments_given;  ///< `Given::settings` that name arguments.
   /// Files that the script writes, by the last part of their paths; their lines are of the script.
-  std::map<std::string, launch_scripts::SourceFile> written;
+  std::map<std::string, SourceFile> written;
 
   /// The words, and behind them the arguments that a person gives.
-  [[nodiscard]] std::vector<launch_scripts::ShellWord> all_words() const;
+  [[nodiscard]] std::vector<ShellWord> all_words() const;
 };
 
 /// Reads shell scripts, of which the first is the one that is started and the others those that it
@@ -60,20 +58,19 @@ struct StartedCommand {
 /// with what hangs on them, as are files that it goes on with and that were not given. Fails with
 /// `kInput` where no command or, without `Given::command`, several different ones start a job, and
 /// on a setting that no script mentions.
-StartedCommand started_command(std::span<const launch_scripts::SourceFile> files,
-                               const Given& given, const StartedProgram& program, Draft& draft);
+StartedCommand started_command(Sources files, const Given& given, const StartedProgram& program,
+                               Draft& draft);
 
 /// A program that a script starts.
 struct StartedLook {
-  std::vector<launch_scripts::ShellWord> words;
+  std::vector<ShellWord> words;
   std::string program;  ///< A file of Python or a module; empty where it is neither.
   std::string place;    ///< "run.sh:12".
 };
 
 /// What scripts start, of any framework, as `started_command` reads them; nothing where they cannot
 /// be read.
-std::vector<StartedLook> look_at_started(std::span<const launch_scripts::SourceFile> files,
-                                         const Given& given);
+std::vector<StartedLook> look_at_started(Sources files, const Given& given);
 
 /// An error about a value that a script leaves open, which says with what to settle it.
 struct OpenValueError : Error {

@@ -27,7 +27,7 @@ std::vector<std::string_view> parts_between(std::string_view text, char sign) {
   return parts;
 }
 
-using LauncherWords = std::span<const launch_scripts::ShellWord>;
+using LauncherWords = Words;
 
 /// The value of the first of some options, in words in front of the program or else in `#SBATCH`
 /// lines.
@@ -44,13 +44,13 @@ std::optional<std::int64_t> launched(const StartedCommand& command,
 }
 
 bool starts_with_any(const StartedCommand& command, std::initializer_list<std::string_view> names) {
-  return std::ranges::any_of(command.launchers, [&](const launch_scripts::ShellWord& word) {
+  return std::ranges::any_of(command.launchers, [&](const ShellWord& word) {
     return std::ranges::find(names, launch_scripts::base_name(word.text)) != names.end();
   });
 }
 
 bool has_option(const StartedCommand& command, std::string_view name) {
-  return std::ranges::any_of(command.launchers, [&](const launch_scripts::ShellWord& word) {
+  return std::ranges::any_of(command.launchers, [&](const ShellWord& word) {
     return std::string_view(word.text).substr(0, word.text.find('=')) == name;
   });
 }
@@ -71,7 +71,7 @@ std::optional<std::int64_t> visible_devices(const StartedCommand& command) {
 /// `--include host:0,1@other:0,1` of DeepSpeed: nodes, and devices of each where all list as many;
 /// deepspeedai/DeepSpeed deepspeed/launcher/runner.py: parse_resource_filter.
 void read_included(const StartedCommand& command, Draft& draft) {
-  const std::vector<launch_scripts::ShellWord>& words = command.launchers;
+  const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string_view value = words[i].text;
     if (!value.starts_with("--include") && value != "-i") continue;
@@ -113,11 +113,11 @@ std::optional<std::int64_t> placed_on_node(std::string_view policy) {
 /// Processes in all and of each node. Open MPI's mpirun(1): `-np`, `-npernode`, `-N`, `--map-by
 /// ppr:N:node`; Hydra of MPICH and Intel MPI: `-n`, `-ppn`, `-perhost`.
 void read_mpi(const StartedCommand& command, Draft& draft) {
-  const std::vector<launch_scripts::ShellWord>& words = command.launchers;
+  const std::vector<ShellWord>& words = command.launchers;
   draft.ranks = launch_scripts::batch_option(words, "-np", "-n");
   if (!draft.ranks) draft.ranks = launch_scripts::batch_option(words, "--np");
   for (const char* name : {"-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "-N"}) {
-    const auto found = std::ranges::find(words, name, &launch_scripts::ShellWord::text);
+    const auto found = std::ranges::find(words, name, &ShellWord::text);
     if (found != words.end())
       draft.devices_of_node = launch_scripts::batch_option({found, words.end()}, name);
   }
@@ -238,14 +238,14 @@ void list_open_extents(const StartedCommand& command, Draft& draft) {
                                                   "--num_processes",  "--num-processes"};
   static constexpr std::string_view kRanks[] = {"-np", "--np", "-n"};
   const bool mpi = starts_with_mpi(command);
-  const auto list = [&](std::string_view name, const launch_scripts::ShellWord& value, bool nodes) {
+  const auto list = [&](std::string_view name, const ShellWord& value, bool nodes) {
     draft.report.not_read.push_back(
         {std::string(name), printable(value.text), command.file, value.line, Matters::kYes,
          fmt::format("{}: --{} says it, or --set {}=VALUE",
                      nodes ? "on how many nodes it runs" : "how many devices train",
                      nodes ? "nodes" : "gpus", printable(value.open.front()))});
   };
-  const std::vector<launch_scripts::ShellWord>& words = command.launchers;
+  const std::vector<ShellWord>& words = command.launchers;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = words[i].text.find('=');
     const std::string_view name = std::string_view(words[i].text).substr(0, equals);

@@ -32,21 +32,6 @@ namespace {
 
 constexpr std::string_view kFactory = "llama-factory";
 
-/// hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: LoraArguments;
-/// src/llamafactory/model/model_utils/quantization.py: bitsandbytes with nf4.
-void read_llamafactory_adapters(const Fields& fields, Draft& draft) {
-  draft.adapters = read_adapter_words(fields, {.rank = "lora_rank",
-                                               .alpha = "lora_alpha",
-                                               .dropout = "lora_dropout",
-                                               .modules = "lora_target",
-                                               .usual_rank = 8,
-                                               .usual_alpha = 2,
-                                               .alpha_of_rank = true,
-                                               .usual_modules = "all",
-                                               .bits = "quantization_bit",
-                                               .of_transformers = true});
-}
-
 /// What is trained, and with which loss; hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/finetuning_args.py: stage, finetuning_type.
 void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
@@ -57,7 +42,7 @@ void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& dr
   }
   if (word == "lora") {
     fields.take("finetuning_type");
-    read_llamafactory_adapters(fields, draft);
+    draft.adapters = read_adapter_words(fields, "llamafactory/adapters", "lora");
   } else if (word != "full") {
     left_out.push_back({"finetuning_type", *type, "frozen weights: all are trained in the plan"});
   }
@@ -70,15 +55,14 @@ void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& dr
 
 /// Sequence parallelism of its forks; Qihoo360/360-LLaMA-Factory
 /// src/llamafactory/hparams/model_args.py: sequence_parallel_size, sequence_parallel_mode.
-void read_sequence_parallelism(const Fields& fields, Draft& draft) {
+void read_sequence_parallelism(const Fields& fields, plan::Plan& plan) {
   static constexpr Named<plan::ContextKind> kModes[] = {
       {plan::ContextKind::kRing, "zigzag-ring"},
       {plan::ContextKind::kAllGather, "llama3"},
       {plan::ContextKind::kUlysses, "ulysses"},
       {plan::ContextKind::kUlysses, "deepspeed-alst"}};
-  draft.plan.parallel.context = fields.integer("sequence_parallel_size", 1);
-  draft.plan.context_kind =
-      fields.choice("sequence_parallel_mode", kModes, plan::ContextKind::kRing);
+  plan.parallel.context = fields.integer("sequence_parallel_size", 1);
+  plan.context_kind = fields.choice("sequence_parallel_mode", kModes, plan::ContextKind::kRing);
 }
 
 /// hiyouga/LLaMA-Factory src/llamafactory/model/patcher.py: compute_dtype.
@@ -172,7 +156,7 @@ void read_factory_program(const HubFiles& files, const Document& document,
   if (fields.flag("use_muon", false)) draft.optimizer = plan::Optimizer::kMuon;
   read_recomputation(fields, draft);
   read_weight_types(fields, trainer, draft);
-  read_sequence_parallelism(fields, draft);
+  read_sequence_parallelism(fields, draft.plan);
   read_factory_packing(fields, given, draft);
   draft.take_liger(fields.flag("enable_liger_kernel", false));
   take_attention(fields, "flash_attn", left_out, draft);
@@ -181,7 +165,7 @@ void read_factory_program(const HubFiles& files, const Document& document,
 }
 
 /// The word of a command behind which LLaMA-Factory's arguments begin; -1: there is none.
-std::ptrdiff_t place_of_start(std::span<const launch_scripts::ShellWord> words) {
+std::ptrdiff_t place_of_start(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const bool command = text.ends_with("llamafactory-cli") || text == "lmf";
@@ -199,8 +183,7 @@ std::ptrdiff_t place_of_start(std::span<const launch_scripts::ShellWord> words) 
 
 /// A script that starts it, with a file of settings or with all as arguments.
 /// hiyouga/LLaMA-Factory src/llamafactory/hparams/parser.py: read_args.
-void read_factory_script(std::span<const launch_scripts::SourceFile> files,
-                         const launch_scripts::SourceFile& script, const Given& given,
+void read_factory_script(Sources files, const SourceFile& script, const Given& given,
                          Draft& draft) {
   const StartedProgram program{.framework = "LLaMA-Factory",
                                .arguments = "llamafactory-cli train",
@@ -210,12 +193,12 @@ void read_factory_script(std::span<const launch_scripts::SourceFile> files,
   HubScript read = read_hub_script(script, files, given, program, draft);
   const StartedCommand& command = read.command;
   read_own_processes(command, draft);
-  const std::vector<launch_scripts::ShellWord> words = command.all_words();
+  const std::vector<ShellWord> words = command.all_words();
   const auto first = static_cast<std::size_t>(place_of_start(words)) + 1;
   const bool named = first < words.size() && names_settings(words[first].text);
   if (!named) {
     read.files.program = &script;
-    take_launch_words(command, read.files, draft);
+    take_launch_words(command, read.files, draft.report);
     Document said = Document::from(command_fields(words, known_settings("llamafactory/settings")),
                                    command.file);
     read_factory_program(read.files, with_fsdp_file(std::move(said), read.files), &command, given,
@@ -223,10 +206,10 @@ void read_factory_script(std::span<const launch_scripts::SourceFile> files,
     return read_environment(command, draft);
   }
   take_named_settings(words[first], read);
-  take_launch_words(command, read.files, draft);
+  take_launch_words(command, read.files, draft.report);
   Given own = given;
   own.settings.clear();
-  for (const launch_scripts::ShellWord& word : std::span(words).subspan(first + 1)) {
+  for (const ShellWord& word : std::span(words).subspan(first + 1)) {
     if (is_argument_and_value(word.text)) own.settings.push_back(word.text);
   }
   if (is_file_of(kFactory, *read.files.program, "v1")) {
@@ -239,15 +222,11 @@ void read_factory_script(std::span<const launch_scripts::SourceFile> files,
 
 }  // namespace
 
-bool starts_llamafactory(std::span<const launch_scripts::ShellWord> words) {
-  return place_of_start(words) >= 0;
-}
+bool starts_llamafactory(Words words) { return place_of_start(words) >= 0; }
 
-void read_llamafactory(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                       Draft& draft) {
-  const auto script = std::ranges::find_if(files, [](const launch_scripts::SourceFile& file) {
-    return is_file_of(kFactory, file, "script");
-  });
+void read_llamafactory(Sources files, const Given& given, Draft& draft) {
+  const auto script = std::ranges::find_if(
+      files, [](const SourceFile& file) { return is_file_of(kFactory, file, "script"); });
   if (script != files.end()) return read_factory_script(files, *script, given, draft);
   const HubFiles sorted = sorted_hub_files(files);
   if (sorted.program == nullptr) fail_input(sorted.name + ": is no configuration of LLaMA-Factory");

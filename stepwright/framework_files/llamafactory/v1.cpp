@@ -28,21 +28,14 @@ constexpr Named<Sharing> kSharings[] = {{Sharing::kFsdp2, "fsdp2"},
 
 /// src/llamafactory/v1/plugins/model_plugins/peft.py: get_lora_model; .../quantization.py:
 /// quantization_with_bnb.
-void read_v1_adapters(const Fields& fields, Draft& draft) {
+std::optional<AdapterWords> v1_adapters(const Fields& fields) {
   const Fields peft = fields.section("peft_config");
   const auto name = peft.node().find("name");
-  if (!name || name->is_null() || name->text() != "lora") return;
+  if (!name || name->is_null() || name->text() != "lora") return {};
   peft.take("name");
-  draft.adapters = read_adapter_words(peft, {.rank = "r",
-                                             .alpha = "lora_alpha",
-                                             .dropout = "lora_dropout",
-                                             .modules = "target_modules",
-                                             .usual_rank = 8,
-                                             .usual_alpha = 16,
-                                             .usual_dropout = 0.05,
-                                             .usual_modules = "all",
-                                             .of_transformers = true});
-  draft.adapters->base = read_adapter_base(fields.section("quant_config"), "quantization_bit");
+  AdapterWords words = read_adapter_words(peft, "llamafactory/adapters", "v1");
+  words.base = read_adapter_base(fields.section("quant_config"), "quantization_bit");
+  return words;
 }
 
 /// src/llamafactory/v1/plugins/trainer_plugins/optimizer.py: OptimizerPlugin.
@@ -187,7 +180,7 @@ void read_factory_v1(const HubFiles& files, const Given& given, Draft& draft) {
     draft.assume("recompute", "on unless enable_activation_checkpointing is false");
   }
   take_attention(fields, "flash_attn", left_out, draft);
-  read_v1_adapters(fields, draft);
+  draft.adapters = v1_adapters(fields);
   read_v1_optimizer(fields.section("optim_config"), left_out, draft);
   read_v1_kernels(fields.section("kernel_config"), draft);
   read_v1_packing(fields, given, draft);

@@ -22,7 +22,7 @@ constexpr SettingProgram kProgram = {
       return known_setting(known_settings("maxtext/settings"), name) != nullptr;
     }};
 
-Document read_logged(const launch_scripts::SourceFile& file) {
+Document read_logged(const SourceFile& file) {
   Tree settings = Tree::mapping();
   std::uint32_t line = 0;
   std::string_view text = file.text;
@@ -43,7 +43,7 @@ Document read_logged(const launch_scripts::SourceFile& file) {
   return Document::from(std::move(settings), file.name);
 }
 
-void lay_file(Tree& under, const launch_scripts::SourceFile& file) {
+void lay_file(Tree& under, const SourceFile& file) {
   const Document document = Document::parse(file.text, file.name);
   const Tree over = placed_tree(document.root());
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
@@ -53,14 +53,12 @@ void lay_file(Tree& under, const launch_scripts::SourceFile& file) {
 
 }  // namespace
 
-Document read_maxtext_form(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                           Draft& draft) {
-  const launch_scripts::SourceFile& first = files.front();
-  if (launch_scripts::holds(first, kLogged)) return with_settings(read_logged(first), given);
+Document read_maxtext_form(Sources files, const Given& given, Draft& draft) {
+  const SourceFile& first = files.front();
+  if (holds(first, kLogged)) return with_settings(read_logged(first), given);
   Tree settings = Tree::mapping();
   const bool script = is_file_of("maxtext", first, "script") && !first.name.ends_with(".yml");
-  for (const launch_scripts::SourceFile& file : files.subspan(script ? 1 : 0))
-    lay_file(settings, file);
+  for (const SourceFile& file : files.subspan(script ? 1 : 0)) lay_file(settings, file);
   if (!script) return with_settings(Document::from(std::move(settings), first.name), given);
   const Document words = read_setting_words(files.first(1), kProgram, given, draft);
   MappingBuilder all(std::move(settings));

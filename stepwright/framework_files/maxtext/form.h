@@ -11,7 +11,6 @@ namespace stepwright::framework_files {
 /// The configuration of MaxText that files say, as one mapping: YAML files, later ones over earlier
 /// ones; a script that starts MaxText's train with a file and words NAME=VALUE, which stand over
 /// YAML files that are given behind it; or the lines "Config param NAME: VALUE" that it logs.
-Document read_maxtext_form(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                           Draft& draft);
+Document read_maxtext_form(Sources files, const Given& given, Draft& draft);
 
 }  // namespace stepwright::framework_files

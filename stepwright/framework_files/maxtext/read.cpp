@@ -328,8 +328,7 @@ void read_weight_type(const Fields& fields, Draft& draft) {
 
 }  // namespace
 
-void read_maxtext(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                  Draft& draft) {
+void read_maxtext(Sources files, const Given& given, Draft& draft) {
   read_maxtext_config(read_maxtext_form(files, given, draft), given, draft);
 }
 

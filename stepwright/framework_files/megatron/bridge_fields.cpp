@@ -1,14 +1,16 @@
 #include "stepwright/framework_files/megatron/bridge_fields.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 
 namespace stepwright::framework_files {
-namespace {}  // namespace
 
 void set_bridge_activation(const Fields& model, Tree& fields) {
   const auto function = model.find("activation_func");
@@ -91,12 +93,11 @@ Tree field_tree(std::string_view name, Node value) {
 }
 
 /// The field of Megatron that a setting is; empty: none.
-std::string field_of(const std::string& section, const std::string& name) {
-  const auto* const known = std::ranges::find_if(kBridgeFields, [&](const BridgeField& each) {
-    return each.section == section && each.name == name;
-  });
-  if (known != std::end(kBridgeFields)) return std::string(known->field);
-  return section == "model" ? name : "";
+std::string_view field_of(std::string_view section, std::string_view name) {
+  const std::string path = fmt::format("{}.{}", section, name);
+  const auto places = megatron_places("megatron/container");
+  const auto known = std::ranges::find(places, path, &MegatronPlace::path);
+  return known != places.end() ? known->field : section == "model" ? name : std::string_view();
 }
 
 /// Adds fields of a section, and of others what they are called.
@@ -105,8 +106,8 @@ void add_section(const std::string& section, Node node, BridgeFields& bridge) {
   for (const auto& [name, value] : node.members()) {
     if (value.is_null() || name.starts_with('_')) continue;
     const std::string place = section + "." + name;
-    const std::string field = field_of(section, name);
-    const std::string key = field.empty() ? place : field;
+    const std::string_view field = field_of(section, name);
+    const std::string key(field.empty() ? place : field);
     bridge.names[key] = place;
     fields.set(key, field_tree(name, value));
   }

@@ -11,42 +11,6 @@
 
 namespace stepwright::framework_files {
 
-/// The place of a field of Megatron in a ConfigContainer, when it is not in `model` under its name.
-struct BridgeField {
-  std::string_view field;
-  std::string_view section;
-  std::string_view name;
-};
-inline constexpr BridgeField kBridgeFields[] = {
-    {"micro_batch_size", "train", "micro_batch_size"},
-    {"global_batch_size", "train", "global_batch_size"},
-    {"use_distributed_optimizer", "ddp", "use_distributed_optimizer"},
-    {"overlap_grad_reduce", "ddp", "overlap_grad_reduce"},
-    {"overlap_param_gather", "ddp", "overlap_param_gather"},
-    {"bucket_size", "ddp", "bucket_size"},
-    {"grad_reduce_in_fp32", "ddp", "grad_reduce_in_fp32"},
-    {"num_distributed_optimizer_instances", "ddp", "num_distributed_optimizer_instances"},
-    {"use_megatron_fsdp", "ddp", "use_megatron_fsdp"},
-    {"data_parallel_sharding_strategy", "ddp", "data_parallel_sharding_strategy"},
-    {"outer_dp_sharding_strategy", "ddp", "outer_dp_sharding_strategy"},
-    {"optimizer", "optimizer", "optimizer"},
-    {"sgd_momentum", "optimizer", "sgd_momentum"},
-    {"use_precision_aware_optimizer", "optimizer", "use_precision_aware_optimizer"},
-    {"optimizer_cpu_offload", "optimizer", "optimizer_cpu_offload"},
-    {"optimizer_offload_fraction", "optimizer", "optimizer_offload_fraction"},
-    {"overlap_cpu_optimizer_d2h_h2d", "optimizer", "overlap_cpu_optimizer_d2h_h2d"},
-    {"exp_avg_dtype", "optimizer", "exp_avg_dtype"},
-    {"exp_avg_sq_dtype", "optimizer", "exp_avg_sq_dtype"},
-    {"ckpt_format", "checkpoint", "ckpt_format"},
-    {"use_tp_pp_dp_mapping", "dist", "use_tp_pp_dp_mapping"},
-    {"tp_comm_overlap", "comm_overlap", "tp_comm_overlap"},
-    {"defer_embedding_wgrad_compute", "comm_overlap", "defer_embedding_wgrad_compute"},
-    {"wgrad_deferral_limit", "comm_overlap", "wgrad_deferral_limit"},
-    {"norm_epsilon", "model", "layernorm_epsilon"},
-    {"hybrid_layer_pattern", "model", "hybrid_layer_pattern"},
-    {"hybrid_layer_pattern", "model", "hybrid_override_pattern"},
-    {"apply_layernorm_1p", "model", "layernorm_zero_centered_gamma"}};
-
 /// A ConfigContainer of Megatron-Bridge as fields of Megatron.
 struct BridgeFields {
   Tree fields = Tree::mapping();  ///< What is no field of Megatron stands under `section.name`.

@@ -9,6 +9,7 @@
 
 #include "stepwright/core/mapping_builder.h"
 #include "stepwright/framework_files/draft/fields.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/plan.h"
@@ -118,6 +119,18 @@ Tree megatron_tree(Node root, std::span<const MegatronPlace> places) {
   Gatherer gatherer(places);
   gatherer.walk(root, "");
   return gatherer.fields().take();
+}
+
+void each_written_field(
+    const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
+    const std::function<void(const std::string& field, const Tree& value)>& visit) {
+  Tree sizes = Tree::mapping();
+  add_model_fields(sizes, planned.job.model);
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const std::string& field = fields.items[i].text;
+    const bool said = !meaning_of(table, "unwritten", field).empty();
+    if (sizes.find(field) == nullptr && !said) visit(field, fields.items[i + 1]);
+  }
 }
 
 void read_megatron_text(const MegatronText& text, const Fields& root,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,12 @@ std::span<const MegatronPlace> megatron_places(std::string_view table);
 /// Fields of Megatron under their names, and all else under its dotted path. Later places of a file
 /// count.
 Tree megatron_tree(Node root, std::span<const MegatronPlace> places);
+
+/// Visits the fields of a plan (`megatron_fields`) that are no sizes of its model and that the
+/// section `unwritten` of a table does not name, in their order.
+void each_written_field(
+    const plan::PlannedJob& planned, const Tree& fields, std::string_view table,
+    const std::function<void(const std::string& field, const Tree& value)>& visit);
 
 /// Fields of Megatron that a file says, and others.
 struct MegatronText {

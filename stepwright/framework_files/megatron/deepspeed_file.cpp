@@ -29,12 +29,10 @@ std::optional<std::int64_t> number_of(const Document& document, std::string_view
 }  // namespace
 
 std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
-                                            const StartedCommand& command,
-                                            std::span<const launch_scripts::SourceFile> files) {
+                                            const StartedCommand& command, Sources files) {
   const Tree* named = arguments.fields.find(kConfigField);
   if (named == nullptr) return std::nullopt;
-  const launch_scripts::SourceFile* file =
-      file_named(launch_scripts::base_name(named->text), files, command);
+  const SourceFile* file = file_named(launch_scripts::base_name(named->text), files, command);
   if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
   Document document = Document::parse(file->text, file->name);
   if (const auto stage = number_of(document, "stage")) {

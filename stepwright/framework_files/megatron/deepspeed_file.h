@@ -14,8 +14,7 @@ namespace stepwright::framework_files {
 /// `--zero-stage`: it is what DeepSpeed heeds; deepspeedai/Megatron-DeepSpeed megatron/training.py,
 /// setup_model_and_optimizer: deepspeed.initialize.
 std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
-                                            const StartedCommand& command,
-                                            std::span<const launch_scripts::SourceFile> files);
+                                            const StartedCommand& command, Sources files);
 
 /// Takes its buckets, and lists what it leaves to the host; a draft whose arguments were read.
 void settle_deepspeed_file(const Document& document, Draft& draft);

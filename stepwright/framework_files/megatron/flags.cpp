@@ -51,7 +51,7 @@ Tree placed(Tree tree, std::uint32_t line) {
   return tree;
 }
 
-Tree word_tree(const launch_scripts::ShellWord& word) {
+Tree word_tree(const ShellWord& word) {
   if (word.text.find('[') != std::string::npos) {
     if (const auto list = read_pattern(word.text)) {
       Tree tree = Tree::flow_sequence();
@@ -76,7 +76,7 @@ bool is_negative_word(std::string_view text) {
 }
 
 /// Whether argparse takes a word for an argument, not for a value.
-bool is_argument_word(const launch_scripts::ShellWord& word) {
+bool is_argument_word(const ShellWord& word) {
   const std::string_view text = word.text;
   return text.size() > 1 && text.front() == '-' && !is_negative_word(text) &&
          (text.find(' ') == std::string_view::npos || text.find('=') < text.find(' '));
@@ -142,22 +142,22 @@ class FieldsOfFlags {
   MegatronArguments arguments_;
 };
 
-std::string values_text(std::span<const launch_scripts::ShellWord> words) {
+std::string values_text(Words words) {
   std::vector<std::string_view> texts;
-  for (const launch_scripts::ShellWord& word : words) texts.push_back(word.text);
+  for (const ShellWord& word : words) texts.push_back(word.text);
   return printable(fmt::format("{}", fmt::join(texts, " ")));
 }
 
 /// Reads the words of a command one argument after the other.
 class ArgumentReader {
  public:
-  ArgumentReader(std::span<const launch_scripts::ShellWord> words, const std::string& name,
-                 bool replace, FieldsOfFlags& fields, ImportReport& report)
+  ArgumentReader(Words words, const std::string& name, bool replace, FieldsOfFlags& fields,
+                 ImportReport& report)
       : words_(words), name_(name), replace_(replace), fields_(fields), report_(report) {}
 
   void read() {
     while (at_ < words_.size()) {
-      launch_scripts::ShellWord word = words_[at_++];
+      ShellWord word = words_[at_++];
       if (!is_argument_word(word)) continue;
       values_.clear();
       const std::size_t equals = word.text.find('=');
@@ -176,7 +176,7 @@ class ArgumentReader {
 
  private:
   /// The argument of a word, also where it is an abbreviation of one.
-  std::optional<MegatronArgument> matched(const launch_scripts::ShellWord& word) {
+  std::optional<MegatronArgument> matched(const ShellWord& word) {
     if (const auto exact = find_argument(word.text)) return exact;
     if (!word.text.starts_with("--") || word.text.size() == 2) return std::nullopt;
     const auto names = arguments_beginning(word.text);
@@ -190,7 +190,7 @@ class ArgumentReader {
     }
   }
 
-  void take(const MegatronArgument& argument, const launch_scripts::ShellWord& word, bool inlined) {
+  void take(const MegatronArgument& argument, const ShellWord& word, bool inlined) {
     constexpr std::size_t kAll = SIZE_MAX;
     const bool listed = argument.arity == Arity::kSome || argument.arity == Arity::kAny;
     if (argument.arity == Arity::kNone) {
@@ -218,18 +218,17 @@ class ArgumentReader {
       if (!inlined) list_more(argument, word);
     } else {
       Tree list = placed(Tree::flow_sequence(), word.line);
-      for (const launch_scripts::ShellWord& value : values_) list.add(word_tree(value));
+      for (const ShellWord& value : values_) list.add(word_tree(value));
       fields_.set(argument, word.line, list, replace_);
     }
   }
 
   /// Values behind the one that an argument takes: other layers have other numbers of experts in
   /// Megatron-DeepSpeed (`--num-experts 32 64`), and elsewhere argparse refuses them.
-  void list_more(const MegatronArgument& argument, const launch_scripts::ShellWord& word) {
+  void list_more(const MegatronArgument& argument, const ShellWord& word) {
     collect(SIZE_MAX);
     const auto& first = values_.front().text;
-    if (std::ranges::all_of(
-            values_, [&](const launch_scripts::ShellWord& one) { return one.text == first; })) {
+    if (std::ranges::all_of(values_, [&](const ShellWord& one) { return one.text == first; })) {
       return;
     }
     report_.not_read.push_back({std::string(argument.flag), values_text(values_), name_, word.line,
@@ -237,7 +236,7 @@ class ArgumentReader {
   }
 
   /// With `replace_` it may be given a truth value.
-  void take_switch(const MegatronArgument& argument, const launch_scripts::ShellWord& word) {
+  void take_switch(const MegatronArgument& argument, const ShellWord& word) {
     const bool off = !values_.empty() && values_.front().text == "false";
     if (!values_.empty() && !off && values_.front().text != "true") {
       fail_input(fmt::format("{}: {} must be true or false; it is '{}'", name_, argument.flag,
@@ -248,7 +247,7 @@ class ArgumentReader {
                 placed(Tree::scalar(std::string(argument.value), false), word.line), replace_);
   }
 
-  void leave_unknown(const launch_scripts::ShellWord& word, bool inlined) {
+  void leave_unknown(const ShellWord& word, bool inlined) {
     if (!inlined) collect(SIZE_MAX);
     std::string why;
     const auto names = arguments_beginning(word.text);
@@ -271,9 +270,9 @@ class ArgumentReader {
     return nearest(word, undashed(arguments_beginning("")));
   }
 
-  std::span<const launch_scripts::ShellWord> words_;
+  Words words_;
   std::size_t at_ = 0;
-  std::vector<launch_scripts::ShellWord> values_;
+  std::vector<ShellWord> values_;
   const std::string& name_;
   bool replace_;
   FieldsOfFlags& fields_;
@@ -281,15 +280,14 @@ class ArgumentReader {
 };
 
 /// The words of a setting `NAME=VALUE` whose name is an argument, as it is written or with dashes.
-std::optional<launch_scripts::ShellWord> as_argument(const std::string& setting) {
+std::optional<ShellWord> as_argument(const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos) return std::nullopt;
   std::string name = setting.substr(0, equals);
   name.erase(0, std::min(name.size(), name.find_first_not_of('-')));
   for (const bool dashes : {false, true}) {
     if (dashes) std::ranges::replace(name, '_', '-');
-    if (find_argument("--" + name))
-      return launch_scripts::ShellWord{"--" + name + setting.substr(equals), 0};
+    if (find_argument("--" + name)) return ShellWord{"--" + name + setting.substr(equals), 0};
   }
   return std::nullopt;
 }
@@ -316,9 +314,9 @@ std::vector<std::string> flag_texts(const Tree& fields, std::string_view release
 
 bool is_megatron_setting(const std::string& setting) { return as_argument(setting).has_value(); }
 
-MegatronArguments read_flags(std::span<const launch_scripts::ShellWord> words,
-                             const std::string& name, std::span<const std::string> settings,
-                             bool last_counts, ImportReport& report) {
+MegatronArguments read_flags(Words words, const std::string& name,
+                             std::span<const std::string> settings, bool last_counts,
+                             ImportReport& report) {
   FieldsOfFlags fields(name);
   ArgumentReader(words, name, last_counts, fields, report).read();
   static const std::string kGiven = "--set";

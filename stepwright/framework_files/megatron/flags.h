@@ -9,7 +9,7 @@
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/import_report.h"
-#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/framework_files/recognition/sources.h"
 
 namespace stepwright::framework_files {
 
@@ -32,8 +32,8 @@ bool is_megatron_setting(const std::string& setting);
 /// its values and, unless `last_counts`, where two arguments say different values of one field.
 /// What sets no field is listed in the report, as is the beginning of several arguments (Megatron
 /// itself takes no abbreviation).
-MegatronArguments read_flags(std::span<const launch_scripts::ShellWord> words,
-                             const std::string& name, std::span<const std::string> settings,
-                             bool last_counts, ImportReport& report);
+MegatronArguments read_flags(Words words, const std::string& name,
+                             std::span<const std::string> settings, bool last_counts,
+                             ImportReport& report);
 
 }  // namespace stepwright::framework_files

@@ -1,5 +1,3 @@
-#include "stepwright/framework_files/megatron/job.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -38,30 +39,6 @@ bool matters(std::string_view flag) {
   return !argument || !argument->field.empty();
 }
 
-/// Programs on Megatron-LM's arguments that train another model than a decoder, by a part of their
-/// names; NVIDIA/Megatron-LM: pretrain_*.py, tasks/ and tools/.
-constexpr std::pair<std::string_view, std::string_view> kOtherPrograms[] = {
-    {"pretrain_bert", "BERT, whose attention looks both ways"},
-    {"pretrain_t5", "T5, an encoder and a decoder"},
-    {"pretrain_ict", "a retriever"},
-    {"pretrain_biencoder", "a retriever"},
-    {"pretrain_retro", "Retro, which attends to what it retrieves"},
-    {"pretrain_vision_", "a model of images"},
-    {"pretrain_vit", "a model of images"}};
-
-/// Those whose language model is a decoder with more than a plan says, and what is left out of it;
-/// NVIDIA/Megatron-LM: pretrain_vlm.py, examples/multimodal/;
-/// bigscience-workshop/Megatron-DeepSpeed: pretrain_prefix_lm.py,
-/// finetune_t0_non_causal_decoder.py.
-constexpr std::string_view kImages =
-    "the tower of images and what it takes: the language model alone is in the plan";
-constexpr std::string_view kPrefix =
-    "tokens of what comes first see each other: attention is counted as if they saw those before "
-    "them alone";
-constexpr std::pair<std::string_view, std::string_view> kMoreThanDecoders[] = {
-    {"pretrain_vlm", kImages},     {"flamingo", kImages},         {"llava", kImages},
-    {"multimodal/train", kImages}, {"pretrain_prefix_", kPrefix}, {"non_causal_decoder", kPrefix}};
-
 /// Refuses a program whose model no plan has, and lists one of which a plan has but a part.
 void check_program(const StartedCommand& command, ImportReport& report) {
   const std::string& program = command.words.front().text;
@@ -70,15 +47,16 @@ void check_program(const StartedCommand& command, ImportReport& report) {
   const auto named_by = [&](const auto& row) {
     return program.find(row.first) != std::string::npos;
   };
-  if (const auto other = std::ranges::find_if(kOtherPrograms, named_by);
-      other != std::end(kOtherPrograms)) {
+  const auto others = words_below("megatron/words", "other_programs");
+  if (const auto other = std::ranges::find_if(others, named_by); other != others.end()) {
     fail_unsupported(fmt::format("{}:{}: {} trains {}: a plan has decoders alone", command.file,
                                  line, printable(program), other->second));
   }
-  const auto more = std::ranges::find_if(kMoreThanDecoders, named_by);
-  if (more == std::end(kMoreThanDecoders)) return;
+  const auto partly = words_below("megatron/words", "more_than_decoders");
+  const auto more = std::ranges::find_if(partly, named_by);
+  if (more == partly.end()) return;
   report.not_read.push_back(
-      {printable(program), "", command.file, line, Matters::kYes, std::string(more->second)});
+      {printable(program), "", command.file, line, Matters::kYes, more->second});
 }
 
 /// Calls settings as the script does.
@@ -142,8 +120,7 @@ std::string write_megatron(const plan::PlannedJob& planned,
   return text + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
-void read_megatron(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                   Draft& draft) {
+void read_megatron(Sources files, const Given& given, Draft& draft) {
   if (const auto stated = read_stated_arguments(files.front(), given.settings)) {
     if (files.size() != 1) fail_input("megatron: of stated arguments one file is read at a time");
     read_stated(*stated, files.front().name, given, draft);
@@ -152,9 +129,9 @@ void read_megatron(std::span<const launch_scripts::SourceFile> files, const Give
   const StartedProgram program{"Megatron-LM",         "--tensor-model-parallel-size, ...",
                                starts_of("megatron"), is_megatron_setting,
                                takes_values,          matters};
-  std::vector<launch_scripts::SourceFile> scripts;
+  std::vector<SourceFile> scripts;
   std::ranges::copy_if(files, std::back_inserter(scripts),
-                       [](const launch_scripts::SourceFile& file) { return !is_deepspeed(file); });
+                       [](const SourceFile& file) { return !is_deepspeed(file); });
   if (scripts.empty()) fail_input("megatron: give the script that starts it, too");
   const StartedCommand command = started_command(scripts, given, program, draft);
   read_launcher(command, draft);

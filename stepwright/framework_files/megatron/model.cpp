@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "stepwright/core/scalar.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
 #include "stepwright/framework_files/megatron/experts.h"
 #include "stepwright/framework_files/megatron/mixers.h"
@@ -253,34 +254,15 @@ void drop_idle_biases(model::Architecture& model) {
     model.attention_output_bias = model.qkv_bias = false;
 }
 
-/// A setting of a model that is no decoder of attention and MLPs, and what it then is.
-struct OtherModel {
-  std::string_view setting;
-  std::string_view what;
-};
-constexpr OtherModel kOtherModels[] = {
-    {"csa_compress_ratios", "a model with compressed attention (DeepSeek-V4)"},
-    {"experimental_attention_variant", "a model with attention of another kind"},
-    {"heterogeneous_layers_config_path", "a model whose layers have unlike sizes"},
-    {"heterogeneous_layers_config_encoded_json", "a model whose layers have unlike sizes"},
-    {"decoder_num_layers", "an encoder and a decoder (T5)"},
-    {"decoder_seq_length", "an encoder and a decoder (T5)"},
-    {"retro_project_dir", "a model with retrieval (Retro)"},
-    {"retro_add_retriever", "a model with retrieval (Retro)"},
-    {"vision_pretraining", "a vision model"},
-    {"vision_model_type", "a model of pictures and text"},
-    {"model_provider", "a model of pictures and text"},
-    {"flextron", "a model of elastic widths"}};
-
 /// The setting that says that a model is none that can be read.
-std::optional<OtherModel> other_model(const Fields& fields) {
+std::optional<WordRow> other_model(const Fields& fields) {
   if (has_other_layers(fields)) {
-    return OtherModel{"hybrid_layer_pattern",
-                      "a hybrid of other layers than M (Mamba-2), * (attention), - (MLP) and E "
-                      "(experts)"};
+    return WordRow{"hybrid_layer_pattern",
+                   "a hybrid of other layers than M (Mamba-2), * (attention), - (MLP) and E "
+                   "(experts)"};
   }
-  for (const OtherModel& other : kOtherModels) {
-    const auto value = fields.node().find(other.setting);
+  for (const WordRow& other : words_below("megatron/words", "other_models")) {
+    const auto value = fields.node().find(other.first);
     if (!value || value->is_null()) continue;
     static constexpr std::string_view kReadable[] = {"false", "0.0", "gated_delta_net", "dsa"};
     const std::string text = value->is_scalar() ? value->text() : "";
@@ -362,10 +344,10 @@ std::optional<model::Architecture> read_model_fields(const Fields& fields, const
                                                      Draft& draft) {
   if (const auto other = other_model(fields)) {
     if (given.known_model) return std::nullopt;
-    fields.find(other->setting)
+    fields.find(other->first)
         ->fail_unsupported(fmt::format(
             "it is {}, which cannot be read; --model of a decoder with like sizes stands for it",
-            other->what));
+            other->second));
   }
   const auto pattern = hybrid_layers(fields);
   const auto layers = pattern ? pattern : fields.size("num_layers");

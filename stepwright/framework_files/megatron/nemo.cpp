@@ -10,8 +10,10 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/megatron/bridge_fields.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/megatron/mixers.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -20,51 +22,9 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// The classes of the sections, and the fields of a model that a file does not repeat.
-struct BridgeSection {
-  std::string_view name;
-  std::string_view type;
-};
-constexpr BridgeSection kBridgeSections[] = {{"model", "GPTModelProvider"},
-                                             {"train", "TrainingConfig"},
-                                             {"ddp", "DistributedDataParallelConfig"},
-                                             {"optimizer", "OptimizerConfig"},
-                                             {"scheduler", "SchedulerConfig"},
-                                             {"dataset", "GPTDatasetConfig"},
-                                             {"logger", "LoggerConfig"},
-                                             {"tokenizer", "TokenizerConfig"},
-                                             {"checkpoint", "CheckpointConfig"},
-                                             {"dist", "DistributedInitConfig"},
-                                             {"comm_overlap", "CommOverlapConfig"}};
+constexpr std::string_view kContainerWords = "megatron/container_words";
 
-/// What a recipe needs to start that no plan says: a few steps on mock data (`blend=None`) that
-/// learn something. NVIDIA-NeMo/Megatron-Bridge
-/// src/megatron/bridge/recipes/gpt/h100/vanilla_gpt.py.
-struct BridgeStart {
-  std::string_view section;
-  std::string_view line;
-};
-constexpr BridgeStart kBridgeStart[] = {{"train", "train_iters=100"},
-                                        {"optimizer", "lr=3e-4"},
-                                        {"optimizer", "min_lr=3e-5"},
-                                        {"optimizer", "weight_decay=0.1"},
-                                        {"optimizer", "clip_grad=1.0"},
-                                        {"scheduler", "lr_decay_style=\"cosine\""},
-                                        {"scheduler", "lr_warmup_iters=10"},
-                                        {"dataset", "random_seed=1234"},
-                                        {"dataset", "blend=None"},
-                                        {"dataset", "blend_per_split=None"},
-                                        {"dataset", "split=\"9999,8,2\""},
-                                        {"dataset", "dataloader_type=\"single\""},
-                                        {"dataset", "reset_position_ids=False"},
-                                        {"dataset", "reset_attention_mask=False"},
-                                        {"dataset", "eod_mask_loss=False"},
-                                        {"logger", "log_interval=1"},
-                                        {"tokenizer", "tokenizer_type=\"NullTokenizer\""},
-                                        {"checkpoint", "save=None"}};
-/// An argument without a default, which a section with others needs
-/// (src/megatron/bridge/training/comm_overlap.py, CommOverlapConfig).
-constexpr BridgeStart kBridgeNeeds[] = {{"comm_overlap", "tp_comm_overlap"}};
+/// Fields of a model that a file does not repeat.
 constexpr std::array<std::string_view, 4> kOnlyOfFlags = {"group_query_attention", "precision",
                                                           "activation", "bias_gelu_fusion"};
 
@@ -120,16 +80,18 @@ void read_container_adapters(Node root, const std::string& file, Draft& draft) {
   const Fields peft = all.section("peft");
   const std::string type = peft.word("()", "") + peft.word("_target_", "");
   if (type == "LoRA" || type.ends_with(".LoRA")) {
-    draft.adapters = read_adapter_words(peft, kBridgeAdapterKeys);
+    draft.adapters = read_adapter_words(peft, "megatron/adapters", "bridge");
     const bool regathers = peft.flag("sequence_parallel_input_regather", false);
     if (regathers) draft.tensor_input = plan::TensorInput::kRegather;
   }
   list_settings(all, file, known_settings("megatron/container_adapters"), draft.report);
 }
 
-BridgeField place_of(std::string_view field) {
-  const auto* found = std::ranges::find(kBridgeFields, field, &BridgeField::field);
-  return found == std::end(kBridgeFields) ? BridgeField{field, "model", field} : *found;
+/// The path of a field of Megatron.
+std::string place_of(std::string_view field) {
+  const auto places = megatron_places("megatron/container");
+  const auto found = std::ranges::find(places, field, &MegatronPlace::field);
+  return found == places.end() ? fmt::format("model.{}", field) : std::string(found->path);
 }
 
 std::string bridge_value(const Tree& value) {
@@ -175,15 +137,16 @@ std::string section_lines(const Tree& fields, std::string_view section) {
   std::string text;
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& field = fields.items[i].text;
-    const BridgeField place = place_of(field);
+    const std::string place = place_of(field);
+    const std::size_t dot = place.find('.');
     const bool other = std::ranges::find(kOnlyOfFlags, field) != kOnlyOfFlags.end();
-    if (other || place.section != section) continue;
-    text += fmt::format("            {}={},\n", place.name,
+    if (other || place.substr(0, dot) != section) continue;
+    text += fmt::format("            {}={},\n", place.substr(dot + 1),
                         bridge_value_of(field, fields.items[i + 1]));
   }
-  for (const BridgeStart& need : kBridgeNeeds) {
-    const bool lacks = need.section == section && !text.empty() && !fields.find(need.line);
-    if (lacks) text += fmt::format("            {}=False,\n", need.line);
+  for (const auto& [need, its_section] : words_below(kContainerWords, "needs")) {
+    const bool lacks = its_section == section && !text.empty() && !fields.find(need);
+    if (lacks) text += fmt::format("            {}=False,\n", need);
   }
   return section == "model" ? text + activation_lines(fields) : text;
 }
@@ -191,8 +154,8 @@ std::string section_lines(const Tree& fields, std::string_view section) {
 /// The lines of a section that start it.
 std::string start_lines(std::string_view section, const plan::Job& job) {
   std::string text;
-  for (const BridgeStart& start : kBridgeStart) {
-    if (start.section == section) text += fmt::format("            {},\n", start.line);
+  for (const auto& [line, its_section] : words_below(kContainerWords, "start")) {
+    if (its_section == section) text += fmt::format("            {},\n", line);
   }
   if (section == "dataset") text += fmt::format("            seq_length={},\n", job.length);
   // It counts a token for the end of a document on top.
@@ -247,10 +210,11 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
   const Tree fields = megatron_fields(planned, "");
   std::string body;
   std::string types = "ConfigContainer";
-  for (const auto& [name, type] : kBridgeSections) {
+  for (const auto& [name, type] : words_below(kContainerWords, "classes")) {
     const std::string lines = section_lines(fields, name) + start_lines(name, planned.job);
     if (lines.empty()) continue;
-    const std::string_view made = name == "model" ? provider_of(planned.job.model) : type;
+    const std::string_view made =
+        name == "model" ? provider_of(planned.job.model) : std::string_view(type);
     body += fmt::format("        {}={}(\n{}        ),\n", name, made, lines);
     if (name != "model") types += fmt::format(", {}", type);
   }
@@ -265,10 +229,9 @@ std::string write_nemo(const plan::PlannedJob& planned, const std::vector<std::s
       comment_lines(header), imports_of(planned.job), types, body);
 }
 
-void read_nemo(std::span<const launch_scripts::SourceFile> files, const Given& given,
-               Draft& draft) {
+void read_nemo(Sources files, const Given& given, Draft& draft) {
   if (files.size() != 1) fail_input("nemo: one file is read at a time");
-  const launch_scripts::SourceFile& file = files.front();
+  const SourceFile& file = files.front();
   const bool python =
       file.name.ends_with(".py") || file.text.find("ConfigContainer(") != std::string::npos;
   const Document document = with_settings(

@@ -2,16 +2,30 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/megatron/deepspeed_fields.h"
-#include "stepwright/framework_files/megatron/job.h"
 #include "stepwright/framework_files/megatron/model.h"
 #include "stepwright/framework_files/megatron/rules.h"
 #include "stepwright/framework_files/megatron/vocabulary.h"
-#include "stepwright/framework_files/rules/draft_bridge.h"
 
 namespace stepwright::framework_files {
+namespace {
+
+/// Runs rules: a draft takes over their plan and remarks.
+void read_rules(std::initializer_list<const Rule*> rules, const Fields& fields, Draft& draft) {
+  for (const Rule* rule : rules) {
+    Reading reading =
+        read_rule(*rule, fields, {.framework = draft.framework, .routed = draft.routed}, draft);
+    static_cast<Settled&>(draft) = static_cast<Settled&>(reading);
+    for (auto& [setting, why] : reading.left_out) draft.leave_out(setting, std::move(why));
+    draft.notes.insert(draft.notes.end(), reading.notes.begin(), reading.notes.end());
+    if (reading.refused) draft.refused = std::move(reading.refused);
+  }
+}
+
+}  // namespace
 
 Tree megatron_fields(const plan::PlannedJob& planned, std::string_view release) {
   Tree fields = model_sizes(planned.job.model);

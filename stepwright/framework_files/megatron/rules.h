@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/rules/rule.h"
 
@@ -52,5 +53,9 @@ extern const Rule kDispatcher;
 extern const Rule kTensorOverlap;
 /// Messages of experts beside computation.
 extern const Rule kExpertOverlap;
+
+/// Reads the batch, which is no rule yet, as a person may give it: of one that grows the last is
+/// taken.
+void read_batch_fields(const Fields& fields, const Given& given, Draft& draft);
 
 }  // namespace stepwright::framework_files

@@ -71,7 +71,7 @@ bool has_list(const MegatronArgument& argument) {
 }
 
 void add_words(const MegatronArgument& argument, const StatedValue& stated,
-               std::vector<launch_scripts::ShellWord>& words) {
+               std::vector<ShellWord>& words) {
   std::vector<std::string> values;
   if (has_list(argument)) {
     values = items_of(stated.value);
@@ -102,7 +102,7 @@ bool called_by_name(const MegatronArgument& argument, const std::string& name) {
   return argument.flag == dashed_flag(name) || argument.flag == "--" + name;
 }
 
-void add_printed(const StatedValue& stated, std::vector<launch_scripts::ShellWord>& words) {
+void add_printed(const StatedValue& stated, std::vector<ShellWord>& words) {
   if (stated.value == "None" || stated.value.empty()) return;
   const auto argument = argument_called(stated.name, stated.value);
   if (!argument) return;
@@ -144,7 +144,7 @@ std::optional<StatedValue> printed_value(std::string_view text, std::size_t pref
   return StatedValue{std::string(name), std::string(text.substr(value, last + 1 - value)), line};
 }
 
-StatedArguments read_printed(const launch_scripts::SourceFile& file) {
+StatedArguments read_printed(const SourceFile& file) {
   StatedArguments stated;
   std::uint32_t line = 0;
   std::size_t prefix = 0;
@@ -209,7 +209,7 @@ void check_filled(const std::string& flag, const std::string& text, Node value,
 
 /// One of `MODEL_ARGS`: true stands for an argument without words, false for none.
 void add_configured(const std::string& flag, Node value, std::span<const std::string> settings,
-                    std::vector<launch_scripts::ShellWord>& words) {
+                    std::vector<ShellWord>& words) {
   if (value.is_null()) return;
   const std::string text = value.is_scalar() ? filled(value.text(), settings) : "";
   check_filled(flag, text, value, settings);
@@ -231,8 +231,7 @@ void add_configured(const std::string& flag, Node value, std::span<const std::st
   }
 }
 
-StatedArguments read_model_config(const launch_scripts::SourceFile& file,
-                                  std::span<const std::string> settings) {
+StatedArguments read_model_config(const SourceFile& file, std::span<const std::string> settings) {
   StatedArguments stated;
   const Document document = Document::parse(file.text, file.name);
   for (const auto& [flag, value] : document.root().get("MODEL_ARGS").members()) {
@@ -246,26 +245,22 @@ StatedArguments read_model_config(const launch_scripts::SourceFile& file,
   return stated;
 }
 
-bool is_printed(const launch_scripts::SourceFile& file) {
-  return launch_scripts::holds(file, kBlockBegins);
-}
+bool is_printed(const SourceFile& file) { return holds(file, kBlockBegins); }
 
-bool is_model_config(const launch_scripts::SourceFile& file) {
-  return file.text.starts_with("MODEL_ARGS:") || launch_scripts::holds(file, "\nMODEL_ARGS:");
+bool is_model_config(const SourceFile& file) {
+  return file.text.starts_with("MODEL_ARGS:") || holds(file, "\nMODEL_ARGS:");
 }
 
 }  // namespace
 
-std::optional<StatedArguments> read_stated_arguments(const launch_scripts::SourceFile& file,
+std::optional<StatedArguments> read_stated_arguments(const SourceFile& file,
                                                      std::span<const std::string> settings) {
   if (is_printed(file)) return read_printed(file);
   if (is_model_config(file)) return read_model_config(file, settings);
   return std::nullopt;
 }
 
-bool states_arguments(const launch_scripts::SourceFile& file) {
-  return is_printed(file) || is_model_config(file);
-}
+bool states_arguments(const SourceFile& file) { return is_printed(file) || is_model_config(file); }
 
 void report_stated(const StatedArguments& stated, const std::string& name, ImportReport& report) {
   std::map<std::uint32_t, std::string> names;

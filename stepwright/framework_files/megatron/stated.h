@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
+#include "stepwright/framework_files/recognition/sources.h"
 
 namespace stepwright::framework_files {
 
@@ -20,8 +20,8 @@ struct StatedValue {
 
 /// The arguments of a run where they are not a command.
 struct StatedArguments {
-  std::vector<launch_scripts::ShellWord> words;  ///< As a command would have them.
-  std::map<std::string, launch_scripts::ShellWord> environment;
+  std::vector<ShellWord> words;  ///< As a command would have them.
+  std::map<std::string, ShellWord> environment;
   std::optional<std::int64_t> ranks;
   /// Of all arguments, also of those that are as Megatron has them anyway; empty where a file
   /// states some only.
@@ -32,11 +32,11 @@ struct StatedArguments {
 /// from its log; or `MODEL_ARGS` and `ENV_VARS` of a model_config.yaml of its functional tests.
 /// Nothing for another file. `settings` (`NAME=VALUE`) stand in the place of `${NAME}` in such a
 /// file. Fails with `kInput` on a block without arguments and on an argument that one leaves open.
-std::optional<StatedArguments> read_stated_arguments(const launch_scripts::SourceFile& file,
+std::optional<StatedArguments> read_stated_arguments(const SourceFile& file,
                                                      std::span<const std::string> settings);
 
 /// Whether a file is one of these.
-bool states_arguments(const launch_scripts::SourceFile& file);
+bool states_arguments(const SourceFile& file);
 
 /// Calls the settings of a report as the file does, and lists as read what it states as Megatron
 /// has it anyway. What no release of Megatron-LM has is listed as not read.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/launch_scripts/shell/state.h"
 #include "stepwright/model/catalog.h"
@@ -20,36 +22,6 @@ constexpr std::int64_t kVocabularyMultiple = 128;
 /// top (NVIDIA/Megatron-LM pull request 4057 of April 2026).
 constexpr std::string_view kCountsTheLastToken = "0.18";
 
-/// Tokens of a tokenizer that its type alone says. GPT-2's vocab.json with its end of text; the
-/// default of TikTokenizer (2^17, with its special tokens) in
-/// megatron/core/tokenizers/text/libraries/tiktoken_tokenizer.py; tokenizer.model of Llama 2, Llama
-/// 3 and Mistral 7B.
-struct KnownTokenizer {
-  std::string_view name;
-  std::int64_t tokens;
-};
-constexpr KnownTokenizer kTokenizerTypes[] = {
-    {"GPT2BPETokenizer", 50'257}, {"TikTokenizer", 131'072},    {"Llama2Tokenizer", 32'000},
-    {"Llama3Tokenizer", 128'256}, {"MistralTokenizer", 32'000},
-};
-
-/// Those of a model on the hub, by a part of its name in small letters, dashes for other marks:
-/// tokenizer.json with its added tokens, which HuggingFaceTokenizer counts (`len`). The first that
-/// fits counts.
-constexpr KnownTokenizer kTokenizerModels[] = {
-    {"llama-3", 128'256},         {"llama3", 128'256},
-    {"llama-2", 32'000},          {"llama2", 32'000},
-    {"mixtral-8x22b", 32'768},    {"mixtral-8x7b", 32'000},
-    {"mistral-7b-v0-1", 32'000},  {"mistral-7b-v0-3", 32'768},
-    {"qwen3", 151'669},           {"qwen2-5", 151'665},
-    {"qwen2", 151'646},           {"deepseek-v2", 100'002},
-    {"deepseek-v3", 128'815},     {"deepseek-r1", 128'815},
-    {"moonlight", 163'840},       {"gpt-oss", 200'019},
-    {"nemotron-h", 131'072},      {"nemotron-nano", 131'072},
-    {"nemotron-3-nano", 131'072}, {"gpt2", 50'257},
-    {"bloom", 250'680},
-};
-
 /// "meta-llama/Meta-Llama-3.1-8B" as "meta-llama-meta-llama-3-1-8b".
 std::string dashed_name(std::string text) {
   for (char& c : text) {
@@ -59,13 +31,13 @@ std::string dashed_name(std::string text) {
   return text;
 }
 
-/// The tokens of a name on the hub or of a folder that is called like one.
-const KnownTokenizer* tokenizer_model_of(const std::string& name) {
+/// The tokens of a name on the hub or of a folder that is called like one; empty: not known.
+std::string_view tokens_of_model(const std::string& name) {
   const std::string text = dashed_name(name);
-  const auto* const found = std::ranges::find_if(
-      kTokenizerModels,
-      [&](const KnownTokenizer& known) { return text.find(known.name) != std::string::npos; });
-  return found == std::end(kTokenizerModels) ? nullptr : found;
+  for (const auto& [part, tokens] : words_below("megatron/words", "tokenizer_models")) {
+    if (text.find(part) != std::string::npos) return tokens;
+  }
+  return {};
 }
 
 std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft) {
@@ -78,23 +50,20 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft)
                         launch_scripts::base_name(draft.program));
   }
   const std::string model = fields.word("tokenizer_model", "");
-  const KnownTokenizer* known = nullptr;
+  std::string_view tokens;
   if (type == "HuggingFaceTokenizer" || type == "SFTTokenizer" ||
       type == "SentencePieceTokenizer" || type == "GPTSentencePieceTokenizer" ||
       type == "Llama2Tokenizer") {
-    known = tokenizer_model_of(model);
-    if (known != nullptr) whose = model;
+    tokens = tokens_of_model(model);
+    if (!tokens.empty()) whose = model;
   }
-  if (known == nullptr) {
-    const auto* const found = std::ranges::find(kTokenizerTypes, type, &KnownTokenizer::name);
-    if (found == std::end(kTokenizerTypes)) return std::nullopt;
-    known = found;
-  }
+  if (tokens.empty()) tokens = meaning_of("megatron/words", "tokenizer_types", type);
+  if (tokens.empty()) return std::nullopt;
   draft.assume("job.model",
-               fmt::format("the vocabulary of {} has {} tokens", printable(whose), known->tokens));
+               fmt::format("the vocabulary of {} has {} tokens", printable(whose), tokens));
   draft.notes.push_back(
-      fmt::format("The vocabulary of {} has {} tokens.", printable(whose), known->tokens));
-  return known->tokens;
+      fmt::format("The vocabulary of {} has {} tokens.", printable(whose), tokens));
+  return read_integer(tokens).value;
 }
 
 /// The power of two, at most Megatron's own, to a multiple of which a vocabulary is padded anyway.

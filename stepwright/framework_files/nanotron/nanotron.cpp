@@ -115,9 +115,8 @@ void read_nanotron_states(const Fields& optimizer, Draft& draft) {
 
 }  // namespace
 
-void read_nanotron(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                   Draft& draft) {
-  if (launch_scripts::is_shell_script(files.front())) {
+void read_nanotron(Sources files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-file"};
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "nanotron",
@@ -128,7 +127,7 @@ void read_nanotron(std::span<const launch_scripts::SourceFile> files, const Give
     return read_nanotron(run.files, run.given, draft);
   }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");
-  const launch_scripts::SourceFile& file = files.front();
+  const SourceFile& file = files.front();
   const Document document = with_settings(Document::parse(file.text, file.name), given);
   const Fields root(document.root());
   const Fields parallelism = root.section("parallelism");

@@ -9,6 +9,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
@@ -21,20 +22,8 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// NeMo's word for an activation and the one of Megatron-Core, whose kernel of bias and gelu stands
-/// where nothing else is said (empty).
-constexpr std::pair<std::string_view, std::string_view> kNemo1Activations[] = {
-    {"gelu", ""},
-    {"swiglu", "swiglu"},
-    {"fast-swiglu", "swiglu"},
-    {"squared-relu", "squared_relu"},
-    {"openai-gelu", "openai_gelu"}};
-
-constexpr std::pair<std::string_view, std::string_view> kNemo1Tokenizers[] = {
-    {"huggingface", "HuggingFaceTokenizer"}, {"sentencepiece", "GPTSentencePieceTokenizer"}};
-
 /// The configuration with its references resolved, and `given.settings` over it.
-Document resolved_nemo1(const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
+Document resolved_nemo1(const SourceFile& file, const Given& given, Draft& draft) {
   return with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
 }
 
@@ -95,9 +84,9 @@ void read_nemo1_layers(const Fields& model, Tree& derived) {
   derived.set("normalization", norm == "layernorm1p" ? "layernorm" : norm);
   if (norm == "layernorm1p") derived.set("apply_layernorm_1p", true);
   const std::string activation = model.word("activation", "gelu");
-  const auto* const known =
-      std::ranges::find(kNemo1Activations, activation, [](const auto& each) { return each.first; });
-  if (known == std::end(kNemo1Activations)) {
+  const auto words = words_below("nemo1/words", "activations");
+  const auto known = std::ranges::find(words, activation, &WordRow::first);
+  if (known == words.end()) {
     model.find("activation")
         ->fail_unsupported(
             "is read where it is gelu, swiglu, fast-swiglu, squared-relu or openai-gelu");
@@ -118,13 +107,11 @@ void read_nemo1_tokenizer(const Fields& model, Tree& derived) {
   const Fields tokenizer = model.section("tokenizer");
   const std::string library = tokenizer.word("library", "megatron");
   const std::string type = tokenizer.word("type", "");
-  const auto* const known =
-      std::ranges::find(kNemo1Tokenizers, library, [](const auto& each) { return each.first; });
-  const bool named = known != std::end(kNemo1Tokenizers);
-  derived.set("tokenizer_type", named ? std::string(known->second) : type);
+  const std::string_view kind = meaning_of("nemo1/words", "tokenizers", library);
+  derived.set("tokenizer_type", kind.empty() ? std::string_view(type) : kind);
   const std::string file = tokenizer.word("model", "");
   const std::string model_name = library == "huggingface" ? type : file;
-  if (named && !model_name.empty()) derived.set("tokenizer_model", model_name);
+  if (!kind.empty() && !model_name.empty()) derived.set("tokenizer_model", model_name);
 }
 
 void refuse_nemo1_kinds(const Fields& model) {
@@ -141,9 +128,8 @@ void refuse_nemo1_kinds(const Fields& model) {
 
 }  // namespace
 
-void read_nemo1(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                Draft& draft) {
-  if (launch_scripts::is_shell_script(files.front())) {
+void read_nemo1(Sources files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config-name", "-cn"};
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "NeMo 1",

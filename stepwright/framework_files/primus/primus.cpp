@@ -38,12 +38,6 @@ Tree primus_tuning_defaults() {
   return usual.set("micro_batch_size", 1).set("global_batch_size", 128).set("seq_length", 2048);
 }
 
-/// primus/configs/modules/megatron/sft_trainer.yaml: lora.
-void read_primus_adapters(const Fields& lora, Draft& draft) {
-  if (!lora.flag("enabled", false)) return;
-  draft.adapters = read_adapter_words(lora, kBridgeAdapterKeys);
-}
-
 /// Flags that YAML files have as 0 and 1, and the types of numbers that are flags there.
 void read_flags_of_yaml(Tree& fields) {
   for (const std::string_view flag : {"sequence_parallel", "overlap_grad_reduce"}) {
@@ -141,7 +135,7 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
 }
 
 /// Reads one experiment; `environment`: what its `${NAME}` sees.
-void read_experiment(const launch_scripts::SourceFile& file, const Given& given,
+void read_experiment(const SourceFile& file, const Given& given,
                      const std::map<std::string, std::string>& environment, Draft& draft) {
   const Document document = with_references(
       with_settings(Document::parse(file.text, file.name), given), draft.notes, environment);
@@ -187,7 +181,11 @@ void read_experiment(const launch_scripts::SourceFile& file, const Given& given,
   MegatronText text{.said = fields,
                     .usual = tunes ? primus_tuning_defaults() : primus_defaults(),
                     .program = "Primus"};
-  if (tunes) read_primus_adapters(trainer.section("overrides").section("lora"), draft);
+  // primus/configs/modules/megatron/sft_trainer.yaml: lora.
+  const Fields lora = trainer.section("overrides").section("lora");
+  if (tunes && lora.flag("enabled", false)) {
+    draft.adapters = read_adapter_words(lora, "megatron/adapters", "bridge");
+  }
   const std::string_view dispatcher =
       meaning_of("primus/models", "dispatchers", primus_model(trainer));
   if (!dispatcher.empty()) text.usual.set("moe_token_dispatcher_type", dispatcher);
@@ -196,9 +194,8 @@ void read_experiment(const launch_scripts::SourceFile& file, const Given& given,
 
 }  // namespace
 
-void read_primus(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                 Draft& draft) {
-  if (std::ranges::any_of(files, launch_scripts::is_shell_script)) {
+void read_primus(Sources files, const Given& given, Draft& draft) {
+  if (std::ranges::any_of(files, is_shell_script)) {
     const PrimusRun run = read_primus_script(files, given, draft);
     const std::string script = draft.source;
     read_experiment(run.file, run.given, run.environment, draft);

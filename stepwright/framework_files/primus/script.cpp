@@ -32,7 +32,7 @@ constexpr std::string_view kStarters[] = {"run_pretrain.sh",           "run_loca
 
 /// The place of "pretrain" of `train pretrain`, behind which the program's own arguments stand;
 /// nothing where it starts something else, as a benchmark.
-std::optional<std::size_t> place_of_arguments(std::span<const launch_scripts::ShellWord> words) {
+std::optional<std::size_t> place_of_arguments(Words words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const bool trains = text == "pretrain" || text == "posttrain";
@@ -48,11 +48,10 @@ std::string yaml_value(const std::string& text) {
 }
 
 /// Nodes that `primus-cli slurm -N 8` asks for, and those of the variables that its launcher heeds.
-void read_primus_extent(std::span<const launch_scripts::ShellWord> front,
-                        const StartedCommand& command, Draft& draft) {
+void read_primus_extent(Words front, const StartedCommand& command, Draft& draft) {
   if (const auto nodes = launch_scripts::batch_option(front, "--nodes", "-N")) draft.nodes = nodes;
-  const bool direct = std::ranges::any_of(
-      front, [](const launch_scripts::ShellWord& word) { return word.text == "direct"; });
+  const bool direct =
+      std::ranges::any_of(front, [](const ShellWord& word) { return word.text == "direct"; });
   if (!draft.nodes) draft.nodes = environment_number(command, "NNODES");
   if (!draft.nodes && direct && !command.environment.contains("NNODES")) draft.nodes = 1;
   if (!draft.devices_of_node) {
@@ -60,10 +59,8 @@ void read_primus_extent(std::span<const launch_scripts::ShellWord> front,
   }
 }
 
-launch_scripts::SourceFile experiment_named(const launch_scripts::ShellWord& path,
-                                            std::span<const launch_scripts::SourceFile> files,
-                                            const StartedCommand& command,
-                                            const std::string& source) {
+SourceFile experiment_named(const ShellWord& path, Sources files, const StartedCommand& command,
+                            const std::string& source) {
   if (const auto* file = file_named(launch_scripts::base_name(path.text), files, command))
     return *file;
   std::string how;
@@ -80,18 +77,17 @@ std::string override_of(std::string_view module, std::string name, const std::st
 
 /// Files as a script of Primus sees them.
 struct PrimusFiles {
-  std::vector<launch_scripts::SourceFile>
-      scripts;  ///< Those of a person first, its own behind them.
-  std::vector<launch_scripts::SourceFile> others;
+  std::vector<SourceFile> scripts;  ///< Those of a person first, its own behind them.
+  std::vector<SourceFile> others;
 };
 
 /// Its own scripts are taken to do what they do for all backends, whoever gives them.
-PrimusFiles sorted_files(std::span<const launch_scripts::SourceFile> files) {
+PrimusFiles sorted_files(Sources files) {
   PrimusFiles sorted;
-  for (const launch_scripts::SourceFile& file : files) {
+  for (const SourceFile& file : files) {
     const std::string name = launch_scripts::base_name(file.name);
     if (name == kCommand || std::ranges::find(kStarters, name) != std::end(kStarters)) continue;
-    (launch_scripts::is_shell_script(file) ? sorted.scripts : sorted.others).push_back(file);
+    (is_shell_script(file) ? sorted.scripts : sorted.others).push_back(file);
   }
   if (sorted.scripts.empty()) {
     fail_input("primus: give the script that starts it, or its experiment");
@@ -107,17 +103,16 @@ PrimusFiles sorted_files(std::span<const launch_scripts::SourceFile> files) {
 
 /// The experiment that a command names, and what its words and a person's set in it.
 struct PrimusWords {
-  launch_scripts::ShellWord experiment;
+  ShellWord experiment;
   std::vector<std::string> settings;
 };
 
 /// Words as their like with dashes: "key=value" sets what "--key=value" does; AMD-AGI/Primus
 /// parse_cli_overrides.
-std::vector<launch_scripts::ShellWord> with_dashes(
-    std::span<const launch_scripts::ShellWord> words) {
-  std::vector<launch_scripts::ShellWord> made(words.begin(), words.end());
+std::vector<ShellWord> with_dashes(Words words) {
+  std::vector<ShellWord> made(words.begin(), words.end());
   bool taken = false;  // By the option before it.
-  for (launch_scripts::ShellWord& word : made) {
+  for (ShellWord& word : made) {
     const bool option = word.text.starts_with("--");
     const bool says = word.text.find('=') != std::string::npos;
     if (!option && !taken && says) word.text.insert(0, "--");
@@ -128,8 +123,7 @@ std::vector<launch_scripts::ShellWord> with_dashes(
 
 /// AMD-AGI/Primus primus/core/launcher/parser.py: _parse_kv_overrides. `arguments`: from the word
 /// "pretrain" on.
-PrimusWords words_of(std::span<const launch_scripts::ShellWord> arguments,
-                     const StartedCommand& command, const std::string& source) {
+PrimusWords words_of(Words arguments, const StartedCommand& command, const std::string& source) {
   const std::string_view module =
       arguments.front().text == "posttrain" ? "post_trainer" : "pre_trainer";
   PrimusWords said;
@@ -154,8 +148,7 @@ PrimusWords words_of(std::span<const launch_scripts::ShellWord> arguments,
 
 }  // namespace
 
-PrimusRun read_primus_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                             Draft& draft) {
+PrimusRun read_primus_script(Sources files, const Given& given, Draft& draft) {
   const PrimusFiles sorted = sorted_files(files);
   const StartedProgram program{.framework = "Primus",
                                .arguments = "train pretrain --config FILE.yaml",
@@ -168,7 +161,7 @@ PrimusRun read_primus_script(std::span<const launch_scripts::SourceFile> files, 
   draft.environment = command.environment;
   draft.launchers = command.launchers;
   read_launcher(command, draft);
-  const std::span<const launch_scripts::ShellWord> words(command.words);
+  const Words words(command.words);
   const std::size_t place = place_of_arguments(words).value_or(0);
   read_primus_extent(words.first(place), command, draft);
   PrimusWords said = words_of(words.subspan(place), command, source);

@@ -10,7 +10,7 @@ namespace stepwright::framework_files {
 
 /// An experiment of Primus as a script starts it.
 struct PrimusRun {
-  launch_scripts::SourceFile file;
+  SourceFile file;
   Given given;  ///< With the overrides of the command in the place of the settings.
   std::map<std::string, std::string> environment;  ///< What the experiment's `${NAME}` can see.
 };
@@ -18,7 +18,6 @@ struct PrimusRun {
 /// Reads a script that starts Primus: `primus-cli ... -- train pretrain --config FILE`, or its
 /// run_pretrain.sh and those like it with `EXP=FILE`; the file is among those that are given or
 /// written by the script. Fails as `started_command`, and with `kInput` where it was not given.
-PrimusRun read_primus_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                             Draft& draft);
+PrimusRun read_primus_script(Sources files, const Given& given, Draft& draft);
 
 }  // namespace stepwright::framework_files

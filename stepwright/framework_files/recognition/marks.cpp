@@ -8,9 +8,6 @@
 namespace stepwright::framework_files {
 namespace {
 
-using launch_scripts::ShellWord;
-using launch_scripts::SourceFile;
-
 constexpr Named<FileMark::In> kFileKinds[] = {{FileMark::In::kScripts, "scripts"},
                                               {FileMark::In::kFiles, "files"}};
 
@@ -24,7 +21,7 @@ std::vector<std::string> texts_of(Node node) {
 
 bool holds_text(const SourceFile& file, std::string_view text) {
   const bool line = text.starts_with('\n');
-  return launch_scripts::holds(file, text) || (line && file.text.starts_with(text.substr(1)));
+  return holds(file, text) || (line && file.text.starts_with(text.substr(1)));
 }
 
 WordMark read_word_mark(Node node) {
@@ -58,11 +55,11 @@ bool matches_any(std::span<const std::string> patterns, std::string_view text) {
 }
 
 /// True if the first of some words is as a mark says.
-bool begins_with_mark(std::span<const ShellWord> words, const WordMark& mark) {
+bool begins_with_mark(Words words, const WordMark& mark) {
   std::string_view text = words.front().text;
   text.remove_prefix(std::min(text.find_first_not_of('+'), text.size()));
   std::string_view part = text;
-  if (mark.of == WordMark::Of::kBase) part = launch_scripts::last_part(text);
+  if (mark.of == WordMark::Of::kBase) part = last_part(text);
   if (mark.of == WordMark::Of::kFlag) part = text.substr(0, text.find('='));
   if (!matches_any(mark.patterns, part) || matches_any(mark.lacks, text)) return false;
   return mark.next.empty() || (words.size() > 1 && matches_any(mark.next, words[1].text));
@@ -103,7 +100,7 @@ FileMark read_file_mark(Node node) {
 
 bool has_mark(const SourceFile& file, const FileMark& mark) {
   if (mark.in != FileMark::In::kAny &&
-      launch_scripts::is_shell_script(file) != (mark.in == FileMark::In::kScripts)) {
+      is_shell_script(file) != (mark.in == FileMark::In::kScripts)) {
     return false;
   }
   const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
@@ -130,7 +127,7 @@ StartMark read_start_mark(Node node) {
   return mark;
 }
 
-bool has_mark(std::span<const ShellWord> words, const StartMark& mark) {
+bool has_mark(Words words, const StartMark& mark) {
   const auto has = [&](const WordMark& one) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (begins_with_mark(words.subspan(i), one)) return true;

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "stepwright/core/document.h"
-#include "stepwright/launch_scripts/shell/script.h"
-#include "stepwright/launch_scripts/text.h"
+#include "stepwright/framework_files/recognition/sources.h"
 
 namespace stepwright::framework_files {
 
@@ -32,7 +31,7 @@ struct FileMark {
 /// texts or lists of alternatives.
 FileMark read_file_mark(Node node);
 
-bool has_mark(const launch_scripts::SourceFile& file, const FileMark& mark);
+bool has_mark(const SourceFile& file, const FileMark& mark);
 
 /// A word of a command that tells its program. Plus signs in front of a word, which are Hydra's,
 /// are passed over.
@@ -56,6 +55,6 @@ struct StartMark {
 /// pattern, `{word | base | flag, lacks, next}`, or within a list a list of alternatives.
 StartMark read_start_mark(Node node);
 
-bool has_mark(std::span<const launch_scripts::ShellWord> words, const StartMark& mark);
+bool has_mark(Words words, const StartMark& mark);
 
 }  // namespace stepwright::framework_files

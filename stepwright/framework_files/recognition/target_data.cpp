@@ -11,9 +11,6 @@
 namespace stepwright::framework_files {
 namespace {
 
-using launch_scripts::ShellWord;
-using launch_scripts::SourceFile;
-
 std::string text_below(Node node, std::string_view key) {
   const auto value = node.find(key);
   return value ? value->text() : "";
@@ -124,14 +121,14 @@ bool is_file_of(std::string_view target, const SourceFile& file, std::string_vie
   });
 }
 
-bool is_start_of(std::string_view target, std::span<const ShellWord> words, std::string_view part) {
+bool is_start_of(std::string_view target, Words words, std::string_view part) {
   return std::ranges::any_of(target_data(target).starts, [&](const StartMark& mark) {
     return (part.empty() || mark.part == part) && has_mark(words, mark);
   });
 }
 
-std::function<bool(std::span<const ShellWord>)> starts_of(std::string_view target) {
-  return [target](std::span<const ShellWord> words) { return is_start_of(target, words); };
+std::function<bool(Words)> starts_of(std::string_view target) {
+  return [target](Words words) { return is_start_of(target, words); };
 }
 
 std::optional<std::string> unread_program(std::string_view program) {

@@ -48,15 +48,13 @@ std::span<const TargetData> target_data();
 const TargetData& target_data(std::string_view word);
 
 /// True if a file has a mark of a target; with `part` one of the marks that have this name.
-bool is_file_of(std::string_view target, const launch_scripts::SourceFile& file,
-                std::string_view part = "");
+bool is_file_of(std::string_view target, const SourceFile& file, std::string_view part = "");
 
 /// True if a command has a mark of a target; with `part` one of the marks that have this name.
-bool is_start_of(std::string_view target, std::span<const launch_scripts::ShellWord> words,
-                 std::string_view part = "");
+bool is_start_of(std::string_view target, Words words, std::string_view part = "");
 
 /// The same question as a function of the command.
-std::function<bool(std::span<const launch_scripts::ShellWord>)> starts_of(std::string_view target);
+std::function<bool(Words)> starts_of(std::string_view target);
 
 /// What no reader knows: a part of a program's name, or of a configuration, and whose it is.
 using UnreadMark = std::pair<std::string, std::string>;
@@ -64,6 +62,6 @@ using UnreadMark = std::pair<std::string, std::string>;
 /// Whose program a command starts, or whose configuration a file is, where no reader knows it;
 /// nullopt: nobody that `unread.yaml` names.
 std::optional<std::string> unread_program(std::string_view program);
-std::optional<std::string> unread_file(const launch_scripts::SourceFile& file);
+std::optional<std::string> unread_file(const SourceFile& file);
 
 }  // namespace stepwright::framework_files

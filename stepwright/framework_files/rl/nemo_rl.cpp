@@ -23,16 +23,15 @@ constexpr Named<DType> kNemoRlPrecisions[] = {
     {DType::kBf16, "bfloat16"}, {DType::kFp16, "float16"}, {DType::kFp32, "float32"}};
 
 /// The last file, over those that it names, which are given before it or after it.
-Tree laid_together(std::span<const launch_scripts::SourceFile> files) {
+Tree laid_together(Sources files) {
   std::vector<Tree> trees;
-  for (const launch_scripts::SourceFile& file : files) {
+  for (const SourceFile& file : files) {
     const Document document = Document::parse(file.text, file.name);
     trees.push_back(placed_tree(document.root()));
   }
   const auto named_by = [&](const Tree& tree, std::size_t other) {
     const Tree* under = tree.find("defaults");
-    return under != nullptr &&
-           launch_scripts::last_part(under->text) == launch_scripts::last_part(files[other].name);
+    return under != nullptr && last_part(under->text) == last_part(files[other].name);
   };
   // The one that no other names is the topmost.
   std::size_t top = 0;
@@ -193,9 +192,8 @@ void read_sequence_packing(const Fields& policy, const Given& given, Draft& draf
 
 }  // namespace
 
-void read_nemo_rl(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                  Draft& draft) {
-  if (launch_scripts::is_shell_script(files.front())) {
+void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) {
     static constexpr std::string_view kOptions[] = {"--config"};
     const ConfiguredRun run = read_configured(files, given,
                                               {.framework = "NeMo-RL",

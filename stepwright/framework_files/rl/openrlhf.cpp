@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
@@ -68,8 +69,8 @@ std::string_view trainer_named(std::string_view word) {
   return name.starts_with("train_") ? name : "";
 }
 
-std::string_view trainer_among(std::span<const launch_scripts::ShellWord> words) {
-  for (const launch_scripts::ShellWord& word : words) {
+std::string_view trainer_among(Words words) {
+  for (const ShellWord& word : words) {
     if (const auto name = trainer_named(word.text); !name.empty()) return name;
   }
   return "";
@@ -77,7 +78,8 @@ std::string_view trainer_among(std::span<const launch_scripts::ShellWord> words)
 
 /// Its trainer of that name; of a fork the one that it is made of, `train_rlvr_ray` of
 /// `train_ppo_ray`. Fails where there is none.
-OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command, Draft& draft) {
+OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command,
+                           ImportReport& report) {
   const auto* known = std::ranges::find(kTrainers, name, &OpenrlhfTrainer::name);
   if (known != std::end(kTrainers)) return *known;
   const bool ray = name.find(kOfRay) != std::string_view::npos;
@@ -85,52 +87,16 @@ OpenrlhfTrainer trainer_of(std::string_view name, const StartedCommand& command,
     if (ray ? one.name != "train_ppo_ray" : !name.starts_with(fmt::format("{}_", one.name))) {
       continue;
     }
-    draft.report.not_read.push_back({printable(name), "", command.file, command.words.front().line,
-                                     Matters::kMaybe,
-                                     fmt::format("a trainer of a fork, taken for {}: what it does "
-                                                 "beside it is not known",
-                                                 one.name)});
+    report.not_read.push_back({printable(name), "", command.file, command.words.front().line,
+                               Matters::kMaybe,
+                               fmt::format("a trainer of a fork, taken for {}: what it does "
+                                           "beside it is not known",
+                                           one.name)});
     return one;
   }
   fail_unsupported(fmt::format("{}:{}: starts {}, which is no trainer of OpenRLHF that is read",
                                command.file, command.words.front().line, printable(name)));
 }
-
-/// What releases from 0.10 call otherwise: openrlhf/cli/train_sft.py, train_ppo_ray.py of 2026.
-constexpr std::pair<std::string_view, std::string_view> kLaterNames[] = {
-    {"actor.model_name_or_path", "pretrain"},
-    {"model.model_name_or_path", "pretrain"},
-    {"actor.gradient_checkpointing_enable", "gradient_checkpointing"},
-    {"model.gradient_checkpointing_enable", "gradient_checkpointing"},
-    {"actor.num_nodes", "actor_num_nodes"},
-    {"actor.num_gpus_per_node", "actor_num_gpus_per_node"},
-    {"train.batch_size", "train_batch_size"},
-    {"train.micro_batch_size", "micro_train_batch_size"},
-    {"train.dynamic_batch_enable", "use_dynamic_batch"},
-    {"train.max_tokens_per_gpu", "train_max_tokens_per_gpu"},
-    {"train.enable_ema", "enable_ema"},
-    {"data.max_len", "max_len"},
-    {"ds.zero_stage", "zero_stage"},
-    {"ds.zpg", "zpg"},
-    {"ds.adam_offload", "adam_offload"},
-    {"ds.overlap_comm", "overlap_comm"},
-    {"ds.param_dtype", "param_dtype"},
-    {"ds.attn_implementation", "attn_implementation"},
-    {"ds.use_liger_kernel", "use_liger_kernel"},
-    {"ds.grad_accum_dtype", "grad_accum_dtype"},
-    {"ds.tensor_parallel_size", "ds_tensor_parallel_size"},
-    {"ds.packing_samples", "packing_samples"},
-    {"ds.ring_attn_size", "ring_attn_size"},
-    {"ds.deepcompile", "deepcompile"},
-    {"ds.enable_sleep", "deepspeed_enable_sleep"},
-    {"ds.load_in_4bit", "load_in_4bit"},
-    {"ds.lora.rank", "lora_rank"},
-    {"ds.lora.alpha", "lora_alpha"},
-    {"ds.lora.dropout", "lora_dropout"},
-    {"ds.lora.target_modules", "target_modules"},
-    {"vllm.num_engines", "vllm_num_engines"},
-    {"actor.optim", "optim"},
-};
 
 /// Arguments under their first names, and what each is called in the file.
 struct OpenrlhfArguments {
@@ -143,9 +109,8 @@ OpenrlhfArguments with_first_names(const Tree& said) {
   MappingBuilder fields;
   for (std::size_t i = 0; i + 1 < said.items.size(); i += 2) {
     const std::string& own = said.items[i].text;
-    const auto* const later =
-        std::ranges::find(kLaterNames, own, &std::pair<std::string_view, std::string_view>::first);
-    std::string name(later == std::end(kLaterNames) ? std::string_view(own) : later->second);
+    const std::string_view first = meaning_of("rl/openrlhf_words", "first_names", own);
+    std::string name(first.empty() ? std::string_view(own) : first);
     std::ranges::replace(name, '.', '_');
     if (name != own) made.names.emplace_back(name, own);
     fields.set(name, said.items[i + 1]);
@@ -220,22 +185,15 @@ DType openrlhf_precision(const Fields& fields) {
   return fields.choice("param_dtype", kTypes, DType::kBf16);
 }
 
-void read_openrlhf_adapters(const Fields& fields, Draft& draft) {
+std::optional<AdapterWords> openrlhf_adapters(const Fields& fields) {
   const auto rank = fields.node().find("lora_rank");
-  if (!rank || rank->integer(0, kMostOfField) == 0) return;
-  draft.adapters = read_adapter_words(fields, {.rank = "lora_rank",
-                                               .alpha = "lora_alpha",
-                                               .dropout = "lora_dropout",
-                                               .modules = "target_modules",
-                                               .usual_alpha = 16,
-                                               .usual_modules = "all-linear",
-                                               .load_flags = true,
-                                               .of_transformers = true});
+  if (!rank || rank->integer(0, kMostOfField) == 0) return {};
+  return read_adapter_words(fields, "rl/adapters", "openrlhf");
 }
 
 void read_openrlhf_model(const Fields& fields, const Given& given, Draft& draft) {
   if (const auto model = fields.find("pretrain")) take_named_model(model->text(), given, draft);
-  read_openrlhf_adapters(fields, draft);
+  draft.adapters = openrlhf_adapters(fields);
   if (fields.flag("gradient_checkpointing", false)) {
     draft.plan.recompute.kind = plan::RecomputeKind::kFull;
   }
@@ -301,8 +259,7 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
 
 }  // namespace
 
-void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                   Draft& draft) {
+void read_openrlhf(Sources files, const Given& given, Draft& draft) {
   const StartedProgram program{.framework = "OpenRLHF",
                                .arguments = "--train_batch_size, --zero_stage",
                                .starts = starts_openrlhf,
@@ -311,9 +268,9 @@ void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Give
   const StartedCommand command = started_command(files, given, program, draft);
   draft.source = command.file;
   draft.program = command.words.front().text;
-  std::vector<launch_scripts::ShellWord> all = command.launchers;
+  std::vector<ShellWord> all = command.launchers;
   all.insert(all.end(), command.words.begin(), command.words.end());
-  const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, draft);
+  const OpenrlhfTrainer trainer = trainer_of(trainer_among(all), command, draft.report);
   OpenrlhfArguments arguments = with_first_names(command_fields(command.all_words()));
   const Document document = Document::from(std::move(arguments.fields), command.file);
   const Fields fields(document.root());
@@ -338,8 +295,6 @@ void read_openrlhf(std::span<const launch_scripts::SourceFile> files, const Give
   read_environment(command, draft);
 }
 
-bool starts_openrlhf(std::span<const launch_scripts::ShellWord> words) {
-  return !trainer_among(words).empty();
-}
+bool starts_openrlhf(Words words) { return !trainer_among(words).empty(); }
 
 }  // namespace stepwright::framework_files

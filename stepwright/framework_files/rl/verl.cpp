@@ -69,12 +69,12 @@ Update read_update(const Fields& root) {
 /// verl/utils/seqlen_balancing.py: rearrange_micro_batches ends where a sequence, with its padding
 /// where sequences are padded, has more tokens than a micro-batch may.
 void say_short_micro_batch(const Fields& root, const Update& update, std::int64_t ranks,
-                           const std::string& file, Draft& draft) {
+                           const std::string& file, ImportReport& report) {
   constexpr std::string_view kTokens = "ppo_max_token_len_per_gpu";
   const std::int64_t tokens = update.tokens * ranks;
   const auto said = root.section(kPolicy).section("actor").find(kTokens);
   if (update.tokens == 0 || tokens >= update.length || !said) return;
-  draft.report.not_read.push_back(
+  report.not_read.push_back(
       {fmt::format("{}.actor.{}", kPolicy, kTokens), said->text(), file, said->line(),
        Matters::kYes,
        fmt::format("that verl ends at a sequence of more than {} tokens: one of {} is counted",
@@ -109,7 +109,7 @@ void read_fsdp_actor(const Fields& root, const std::string& file, const Given& g
   take_update(update, draft);
   read_parameter_type(config, draft);
   list_settings(root, file, known_settings("rl/verl"), draft.report);
-  say_short_micro_batch(root, update, plan.parallel.context, file, draft);
+  say_short_micro_batch(root, update, plan.parallel.context, file, draft.report);
 }
 
 void read_megatron_actor(const Fields& root, const std::string& file, const Given& given,
@@ -117,14 +117,14 @@ void read_megatron_actor(const Fields& root, const std::string& file, const Give
   draft.framework.name = "megatron-core";
   const Update update = read_update(root);
   const Fields lora = root.section(kPolicy).section("model").section("lora");
-  read_joined_adapters(lora, draft);
+  draft.adapters = joined_adapters(lora);
   MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl")),
                     .program = "verl"};
   text.usual = verl_defaults(text.said);
   text.derived.set("seq_length", update.length).set("global_batch_size", update.sequences);
   read_megatron_text(text, root, known_settings("rl/verl"), given, draft, file);
   take_update(update, draft);
-  say_short_micro_batch(root, update, draft.plan.parallel.context, file, draft);
+  say_short_micro_batch(root, update, draft.plan.parallel.context, file, draft.report);
 }
 
 /// Whether a configuration is one of verl's own, whose values are the defaults here.
@@ -137,15 +137,14 @@ bool is_own_configuration(std::string_view name) {
 }
 
 std::string_view stem_of(std::string_view path) {
-  path = launch_scripts::last_part(path);
+  path = last_part(path);
   return path.substr(0, path.find(".y"));
 }
 
-bool is_configuration(const launch_scripts::SourceFile& file) {
-  if (launch_scripts::holds(file, "actor_rollout_ref:")) return true;
+bool is_configuration(const SourceFile& file) {
+  if (holds(file, "actor_rollout_ref:")) return true;
   const bool named = file.name.ends_with(".yaml") || file.name.ends_with(".yml");
-  return (named && !launch_scripts::holds(file, "actor_rollout_ref.")) ||
-         launch_scripts::holds(file, "partial_pretrain:");
+  return (named && !holds(file, "actor_rollout_ref.")) || holds(file, "partial_pretrain:");
 }
 
 /// The same of its trainers of fine-tuning.
@@ -162,21 +161,20 @@ void refuse_easy_r1(const Node& root) {
 }
 
 /// The words of a script over the configurations that are given beside it, or one of these alone.
-Document read_verl_form(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                        Draft& draft) {
-  std::vector<launch_scripts::SourceFile> scripts;
-  std::vector<launch_scripts::SourceFile> configurations;
-  for (const launch_scripts::SourceFile& file : files) {
+Document read_verl_form(Sources files, const Given& given, Draft& draft) {
+  std::vector<SourceFile> scripts;
+  std::vector<SourceFile> configurations;
+  for (const SourceFile& file : files) {
     (is_configuration(file) ? configurations : scripts).push_back(file);
   }
   if (scripts.empty()) {
-    const launch_scripts::SourceFile& file = configurations.front();
+    const SourceFile& file = configurations.front();
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
     return with_settings(Document::parse(file.text, file.name), given);
   }
   const Document words = read_setting_words(scripts, kVerlProgram, given, draft);
   Tree all = Tree::mapping();
-  for (const launch_scripts::SourceFile& file : configurations) {
+  for (const SourceFile& file : configurations) {
     const Document document = Document::parse(file.text, file.name);
     Tree over = placed_tree(document.root());
     forget_lines(over);
@@ -185,8 +183,7 @@ Document read_verl_form(std::span<const launch_scripts::SourceFile> files, const
   if (const auto name = words.root().find(kConfigName)) {
     const std::string stem(stem_of(name->text()));
     const bool there = std::ranges::any_of(
-        configurations,
-        [&](const launch_scripts::SourceFile& file) { return stem_of(file.name) == stem; });
+        configurations, [&](const SourceFile& file) { return stem_of(file.name) == stem; });
     const auto path = words.root().find(kConfigPath);
     const bool elsewhere = path && path->text() != "config";
     const bool own = is_own_configuration(stem) || (is_own_tuning(stem) && !elsewhere);
@@ -229,8 +226,7 @@ std::string engine_of(const Fields& root) {
 
 }  // namespace
 
-void read_verl(std::span<const launch_scripts::SourceFile> files, const Given& given,
-               Draft& draft) {
+void read_verl(Sources files, const Given& given, Draft& draft) {
   const Document said = read_verl_form(files, given, draft);
   const std::string& name = said.name();
   const Document document = with_references(said, draft.notes);

@@ -46,20 +46,13 @@ void read_verl_model(const Fields& model, Draft& draft) {
   // verl/workers/engine/fsdp/transformer_impl.py: LoRA where lora_rank is above 0.
   const auto rank = model.node().find("lora_rank");
   if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
-  draft.adapters = read_adapter_words(model, {.rank = "lora_rank",
-                                              .alpha = "lora_alpha",
-                                              .modules = "target_modules",
-                                              .usual_alpha = 16,
-                                              .usual_modules = "all-linear",
-                                              .of_transformers = true});
+  draft.adapters = read_adapter_words(model, "rl/adapters", "verl");
 }
 
-void read_joined_adapters(const Fields& lora, Draft& draft) {
+std::optional<AdapterWords> joined_adapters(const Fields& lora) {
   const auto rank = lora.node().find("rank");
-  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return;
-  AdapterKeys keys = kBridgeAdapterKeys;
-  keys.rank = "rank";
-  draft.adapters = read_adapter_words(lora, keys);
+  if (!rank || rank->is_null() || rank->integer(0, kMostOfField) == 0) return {};
+  return read_adapter_words(lora, "rl/adapters", "verl_megatron");
 }
 
 void take_update_batch(std::int64_t sequences, std::int64_t micro_batch, Draft& draft) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/draft.h"
@@ -26,7 +27,7 @@ void read_parameter_type(const Fields& config, Draft& draft);
 void read_verl_model(const Fields& model, Draft& draft);
 
 /// Adapters of Megatron-Bridge, under `lora` of hf_model.yaml.
-void read_joined_adapters(const Fields& lora, Draft& draft);
+std::optional<AdapterWords> joined_adapters(const Fields& lora);
 
 /// Sequences of an update, and of a micro-batch, which is smaller where it does not divide a
 /// rank's.

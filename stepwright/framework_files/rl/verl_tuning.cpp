@@ -71,7 +71,7 @@ void read_engine_trainer(const Fields& root, const std::string& file, const std:
   const std::int64_t sequences = data.integer("train_batch_size", kTunedBatch);
   if (engine == "megatron") {
     draft.framework.name = "megatron-core";
-    read_joined_adapters(model.section("lora"), draft);
+    draft.adapters = joined_adapters(model.section("lora"));
     MegatronText text{.said = megatron_tree(root.node(), megatron_places("rl/verl_tuning")),
                       .program = "verl"};
     text.usual = verl_defaults(text.said);

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/recognition/embedded.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -15,50 +13,7 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// Where a field of Megatron stands: under `policy` or, below `policy.megatron_cfg`, in a section
-/// or, where that is empty, at its top. nemo_rl/models/megatron/setup.py.
-struct NemoRlField {
-  std::string_view field;
-  std::string_view section;
-};
-constexpr NemoRlField kNemoRlFields[] = {
-    {"tensor_model_parallel_size", ""},
-    {"pipeline_model_parallel_size", ""},
-    {"context_parallel_size", ""},
-    {"expert_model_parallel_size", ""},
-    {"expert_tensor_parallel_size", ""},
-    {"sequence_parallel", ""},
-    {"moe_token_dispatcher_type", ""},
-    {"attention_backend", ""},
-    {"moe_shared_expert_overlap", ""},
-    {"optimizer", "optimizer"},
-    {"sgd_momentum", "optimizer"},
-    {"muon_tp_mode", "optimizer"},
-    {"use_layer_wise_param_layout", "optimizer"},
-    {"use_distributed_optimizer", "optimizer"},
-    {"use_precision_aware_optimizer", "optimizer"},
-    {"optimizer_cpu_offload", "optimizer"},
-    {"optimizer_offload_fraction", "optimizer"},
-    {"exp_avg_dtype", "optimizer"},
-    {"exp_avg_sq_dtype", "optimizer"},
-    {"overlap_grad_reduce", "distributed_data_parallel_config"},
-    {"overlap_param_gather", "distributed_data_parallel_config"},
-    {"grad_reduce_in_fp32", "distributed_data_parallel_config"},
-    {"fp8", "fp8_cfg"},
-    {"fp8_recipe", "fp8_cfg"}};
-
-/// Said by the model's folder or by keys of the policy, or a bucket, which nothing asks for.
-constexpr std::array<std::string_view, 11> kNemoRlElsewhere = {"vocab_size",
-                                                               "make_vocab_size_divisible_by",
-                                                               "group_query_attention",
-                                                               "max_position_embeddings",
-                                                               "precision",
-                                                               "bucket_size",
-                                                               "seq_length",
-                                                               "micro_batch_size",
-                                                               "global_batch_size",
-                                                               "recompute_method",
-                                                               "recompute_num_layers"};
+constexpr std::string_view kNemoRlWritten = "rl/nemo_rl_written";
 
 /// Sets a field where it stands; fails naming one that nothing there sets.
 void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) {
@@ -70,24 +25,21 @@ void set_nemo_rl_field(Tree& config, std::string_view field, const Tree& value) 
     config.set("moe_enable_deepep", true);
     return;
   }
-  const auto* place = std::ranges::find(kNemoRlFields, field, &NemoRlField::field);
-  if (place == std::end(kNemoRlFields)) {
+  const std::string_view place = meaning_of(kNemoRlWritten, "written", field);
+  if (place.empty()) {
     fail_unsupported(
         fmt::format("Megatron-LM's {} is {}: NeMo-RL has no key for it", field, value.text));
   }
-  Tree& section = place->section.empty() ? config : *config.find(place->section);
-  section.set(field, value);
+  Tree* section = config.find(place);
+  (section == nullptr ? config : *section).set(field, value);
 }
 
 void add_megatron_config(Tree& config, const plan::PlannedJob& planned) {
   const Tree fields = megatron_fields(planned, "");
-  Tree sizes = Tree::mapping();
-  add_model_fields(sizes, planned.job.model);
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    const std::string& field = fields.items[i].text;
-    if (sizes.find(field) != nullptr || std::ranges::count(kNemoRlElsewhere, field) > 0) continue;
-    set_nemo_rl_field(config, field, fields.items[i + 1]);
-  }
+  each_written_field(planned, fields, kNemoRlWritten,
+                     [&](const std::string& field, const Tree& value) {
+                       set_nemo_rl_field(config, field, value);
+                     });
   config.find("fp8_cfg")->set("enabled", fields.find("fp8") != nullptr);
 }
 

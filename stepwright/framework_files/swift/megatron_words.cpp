@@ -11,6 +11,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/named_model.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/megatron/flags.h"
 #include "stepwright/framework_files/megatron/model.h"
@@ -20,30 +21,11 @@
 namespace stepwright::framework_files {
 namespace {
 
-/// What ms-swift sets where nothing is said and Megatron-LM does not.
-constexpr std::pair<std::string_view, std::string_view> kSwiftDefaults[] = {
-    {"micro_batch_size", "1"},
-    {"global_batch_size", "16"},
-    {"recompute_granularity", "selective"},
-    {"expert_tensor_parallel_size", "1"},
-    {"use_distributed_optimizer", "true"},
-    {"cross_entropy_loss_fusion", "true"},
-    {"attention_backend", "flash"},
-    {"moe_grouped_gemm", "true"},
-    {"moe_token_dispatcher_type", "alltoall"}};
-
-/// Arguments that Megatron-LM calls otherwise than the fields that ms-swift takes.
-constexpr std::pair<std::string_view, std::string_view> kRenamedBySwift[] = {
-    {"max_length", "seq_length"},
-    {"overlap_p2p_comm", "overlap_p2p_communication"},
-    {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"}};
+constexpr std::string_view kSwiftWords = "swift/megatron_words";
 
 /// The words of an argument in Megatron-LM's spelling; none for one that is off.
-void add_swift_words(std::string name, const Tree& value,
-                     std::vector<launch_scripts::ShellWord>& words) {
-  for (const auto& [own, theirs] : kRenamedBySwift) {
-    if (name == own) name = theirs;
-  }
+void add_swift_words(std::string name, const Tree& value, std::vector<ShellWord>& words) {
+  if (const auto theirs = meaning_of(kSwiftWords, "renamed", name); !theirs.empty()) name = theirs;
   const bool scalar = value.kind == Tree::Kind::kScalar;
   const bool off =
       scalar && (value.text == "false" || value.text == "none" || value.text == "None");
@@ -57,7 +39,7 @@ void add_swift_words(std::string name, const Tree& value,
 }
 
 /// Parts arguments into ms-swift's own and words of Megatron-LM.
-Tree own_fields(const Tree& fields, std::vector<launch_scripts::ShellWord>& words) {
+Tree own_fields(const Tree& fields, std::vector<ShellWord>& words) {
   Tree own = Tree::mapping();
   for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
     const std::string& name = fields.items[i].text;
@@ -102,8 +84,8 @@ void name_by_underscores(ImportReport& report) {
 }
 
 /// The type of weights, which Megatron-LM's own arguments say with a flag.
-void add_swift_precision(const Fields& own, const Tree& said,
-                         std::vector<launch_scripts::ShellWord>& words, Draft& draft) {
+void add_swift_precision(const Fields& own, const Tree& said, std::vector<ShellWord>& words,
+                         Draft& draft) {
   const auto type = own.find("torch_dtype");
   const Tree* half = said.find("fp16");
   if (half != nullptr && half->text == "true") return;
@@ -118,14 +100,13 @@ void add_swift_precision(const Fields& own, const Tree& said,
 
 }  // namespace
 
-void read_swift_megatron(std::span<const launch_scripts::ShellWord> command,
-                         const std::string& name, const Given& given, Draft& draft) {
+void read_swift_megatron(Words command, const std::string& name, const Given& given, Draft& draft) {
   draft.framework = {.name = "megatron-core"};
   const Tree said = command_fields(command);
-  std::vector<launch_scripts::ShellWord> words;
+  std::vector<ShellWord> words;
   const Document own_document = Document::from(own_fields(said, words), name);
   const Fields own(own_document.root());
-  for (const auto& [key, value] : kSwiftDefaults) {
+  for (const auto& [key, value] : words_below(kSwiftWords, "usual")) {
     if (said.find(key) == nullptr) add_swift_words(std::string(key), Tree(value), words);
   }
   add_swift_precision(own, said, words, draft);

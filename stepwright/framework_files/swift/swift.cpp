@@ -60,14 +60,13 @@ Document with_written_fsdp(Document said) {
 
 }  // namespace
 
-void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                Draft& draft) {
+void read_swift(Sources files, const Given& given, Draft& draft) {
   // Scripts that the first one goes on with.
-  std::vector<const launch_scripts::SourceFile*> others;
-  std::vector<launch_scripts::SourceFile> scripts;
-  for (const launch_scripts::SourceFile& file : files) {
+  std::vector<const SourceFile*> others;
+  std::vector<SourceFile> scripts;
+  for (const SourceFile& file : files) {
     const bool first = scripts.empty() && is_file_of(kSwift, file, "script");
-    const bool script = launch_scripts::is_shell_script(file) || first;
+    const bool script = is_shell_script(file) || first;
     if (script) scripts.push_back(file);
     if (!script || scripts.size() == 1) others.push_back(&file);
   }
@@ -78,7 +77,7 @@ void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& 
     fail_input(sorted.programs[1]->name + ": is a second file of the program");
   }
   if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
-  const launch_scripts::SourceFile& file = *sorted.program;
+  const SourceFile& file = *sorted.program;
   draft.source = file.name;
   if (!is_file_of(kSwift, file, "script")) {
     const Document document = program_document(sorted, given);
@@ -97,7 +96,7 @@ void read_swift(std::span<const launch_scripts::SourceFile> files, const Given& 
       is_start_of(kSwift, command.launchers, "megatron")) {
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
-    take_launch_words(command, sorted, draft);
+    take_launch_words(command, sorted, draft.report);
     const Document document = with_fsdp_file(
         with_written_fsdp(Document::from(command_fields(command.all_words()), file.name)), sorted);
     read_swift_trainer(Fields(document.root()), sorted, given, draft);

@@ -109,17 +109,8 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
   if (!fields.asked("tuner_type") && !fields.asked("train_type")) {
     draft.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
-  draft.adapters = read_adapter_words(fields, {.rank = "lora_rank",
-                                               .alpha = "lora_alpha",
-                                               .dropout = "lora_dropout",
-                                               .modules = "target_modules",
-                                               .usual_rank = 8,
-                                               .usual_alpha = 32,
-                                               .usual_dropout = 0.05,
-                                               .usual_modules = "all-linear",
-                                               .expression = "target_regex",
-                                               .bits = "quant_bits",
-                                               .of_transformers = usual == "lora"});
+  draft.adapters = read_adapter_words(fields, "swift/adapters", "lora");
+  draft.adapters->of_transformers = usual == "lora";
   if (draft.adapters->base != DType::kBf16) fields.take("quant_method");
 }
 

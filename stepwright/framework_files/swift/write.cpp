@@ -1,88 +1,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-
 #include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
-#include "stepwright/framework_files/megatron/model.h"
+#include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 namespace {
 
-/// A field of Megatron and the argument of `megatron sft` that sets it.
-struct SwiftArgument {
-  std::string_view field;
-  std::string_view name;
-  std::string_view value{};  ///< In the place of the field's.
-};
-
-/// modelscope/ms-swift swift/megatron/arguments/megatron_args.py: MegatronArguments.
-constexpr SwiftArgument kSwiftArguments[] = {
-    {"tensor_model_parallel_size", "tensor_model_parallel_size"},
-    {"pipeline_model_parallel_size", "pipeline_model_parallel_size"},
-    {"context_parallel_size", "context_parallel_size"},
-    {"expert_model_parallel_size", "expert_model_parallel_size"},
-    {"expert_tensor_parallel_size", "expert_tensor_parallel_size"},
-    {"sequence_parallel", "sequence_parallel"},
-    {"cp_comm_type", "cp_comm_type"},
-    {"moe_token_dispatcher_type", "moe_token_dispatcher_type"},
-    {"moe_flex_dispatcher_backend", "moe_enable_deepep", "true"},
-    {"moe_shared_expert_overlap", "moe_shared_expert_overlap"},
-    {"pipeline_model_parallel_layout", "pipeline_model_parallel_layout"},
-    {"virtual_pipeline_model_parallel_size", "virtual_pipeline_model_parallel_size"},
-    {"microbatch_group_size_per_vp_stage", "microbatch_group_size_per_vp_stage"},
-    {"overlap_p2p_comm", "overlap_p2p_comm"},
-    {"use_distributed_optimizer", "use_distributed_optimizer"},
-    {"use_megatron_fsdp", "use_megatron_fsdp"},
-    {"data_parallel_sharding_strategy", "data_parallel_sharding_strategy"},
-    {"overlap_grad_reduce", "overlap_grad_reduce"},
-    {"overlap_param_gather", "overlap_param_gather"},
-    {"tp_comm_overlap", "tp_comm_overlap"},
-    {"recompute_granularity", "recompute_granularity"},
-    {"recompute_method", "recompute_method"},
-    {"recompute_num_layers", "recompute_num_layers"},
-    {"recompute_modules", "recompute_modules"},
-    {"fp8", "fp8_format"},
-    {"fp8_recipe", "fp8_recipe"},
-    {"fp4", "fp4_format"},
-    {"grad_reduce_in_fp32", "accumulate_allreduce_grads_in_fp32"},
-    {"seq_length", "max_length"},
-    {"micro_batch_size", "micro_batch_size"},
-    {"global_batch_size", "global_batch_size"},
-    {"optimizer", "optimizer"},
-    {"sgd_momentum", "sgd_momentum"},
-    {"use_precision_aware_optimizer", "use_precision_aware_optimizer"},
-    {"optimizer_cpu_offload", "optimizer_cpu_offload"},
-    {"optimizer_offload_fraction", "optimizer_offload_fraction"},
-    {"exp_avg_dtype", "exp_avg_dtype"},
-    {"exp_avg_sq_dtype", "exp_avg_sq_dtype"},
-    {"attention_backend", "attention_backend"},
-    {"cross_entropy_loss_fusion", "cross_entropy_loss_fusion"}};
-
-/// Said by the model's folder, by `torch_dtype`, or by nothing, as all that hangs on it is a bucket
-/// or a checkpoint.
-constexpr std::array<std::string_view, 7> kSwiftUnwritten = {"vocab_size",
-                                                             "make_vocab_size_divisible_by",
-                                                             "group_query_attention",
-                                                             "max_position_embeddings",
-                                                             "precision",
-                                                             "bucket_size",
-                                                             "ckpt_format"};
-
-/// Switches that are on there where nothing is said.
-constexpr std::pair<std::string_view, std::string_view> kSwiftOff[] = {
-    {"recompute_granularity", "none"},
-    {"use_distributed_optimizer", "false"},
-    {"cross_entropy_loss_fusion", "false"}};
+constexpr std::string_view kSwiftWritten = "swift/megatron_words";
 
 std::string swift_value(const Tree& value) {
   if (value.kind != Tree::Kind::kSequence) {
@@ -94,23 +28,21 @@ std::string swift_value(const Tree& value) {
   return words;
 }
 
-std::string swift_lines(const Tree& fields, const model::Architecture& model) {
-  Tree sizes = Tree::mapping();
-  add_model_fields(sizes, model);
+std::string swift_lines(const plan::PlannedJob& planned) {
   std::string lines;
-  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
-    const std::string& field = fields.items[i].text;
-    if (sizes.find(field) != nullptr || std::ranges::count(kSwiftUnwritten, field) > 0) continue;
-    const auto* known = std::ranges::find(kSwiftArguments, field, &SwiftArgument::field);
-    const std::string value = swift_value(fields.items[i + 1]);
-    if (known == std::end(kSwiftArguments)) {
-      fail_unsupported(
-          fmt::format("Megatron-LM's {} is {}: ms-swift has no such argument", field, value));
-    }
-    lines += fmt::format("  --{} {} \\\n", known->name,
-                         known->value.empty() ? std::string_view(value) : known->value);
-  }
-  for (const auto& [name, off] : kSwiftOff) {
+  const Tree fields = megatron_fields(planned, "");
+  each_written_field(
+      planned, fields, kSwiftWritten, [&](const std::string& field, const Tree& stated) {
+        const std::string value = swift_value(stated);
+        const std::string_view argument = meaning_of(kSwiftWritten, "written", field);
+        if (argument.empty()) {
+          fail_unsupported(
+              fmt::format("Megatron-LM's {} is {}: ms-swift has no such argument", field, value));
+        }
+        const bool fixed = argument.find(' ') != std::string_view::npos;
+        lines += fmt::format("  --{}{} \\\n", argument, fixed ? "" : " " + value);
+      });
+  for (const auto& [name, off] : words_below(kSwiftWritten, "off")) {
     if (fields.find(name) == nullptr) lines += fmt::format("  --{} {} \\\n", name, off);
   }
   return lines;
@@ -162,7 +94,6 @@ std::vector<EnvironmentSetting> swift_settings(const plan::PlannedJob& planned) 
 }  // namespace
 
 std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::string>& header) {
-  const Tree fields = megatron_fields(planned, "");
   std::string text = script_head(planned, header, shell_lines(swift_settings(planned)));
   text +=
       "DATA_ARGS=${DATA_ARGS:---dataset AI-ModelScope/alpaca-gpt4-data-en}\n"
@@ -174,7 +105,7 @@ std::string write_swift(const plan::PlannedJob& planned, const std::vector<std::
       fmt::format("  --model {} \\\n  --torch_dtype {} \\\n",
                   quoted_for_shell(model_folder(planned.job)), swift_type(planned.job.precision));
   text += swift_adapters(planned.job.model) + swift_packing(planned.job);
-  return text + swift_lines(fields, planned.job.model) + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
+  return text + swift_lines(planned) + "  $TRAIN_ARGS $DATA_ARGS \"$@\"\n";
 }
 
 }  // namespace stepwright::framework_files

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/draft/draft.h"
-#include "stepwright/launch_scripts/shell/script.h"
-#include "stepwright/launch_scripts/text.h"
+#include "stepwright/framework_files/recognition/sources.h"
 
 namespace stepwright::framework_files {
 
@@ -18,12 +17,11 @@ using TargetWriter = std::string(const plan::PlannedJob& planned,
                                  const std::vector<std::string>& header);
 /// Reads files of a target into `draft`. Fails with `kInput` where they contradict each other or do
 /// not start, and with `kUnsupported` on what no plan has.
-using TargetReader = void(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                          Draft& draft);
+using TargetReader = void(Sources files, const Given& given, Draft& draft);
 /// True if a file is of a target, by its content.
-using TargetRecogniser = bool(const launch_scripts::SourceFile& file);
+using TargetRecogniser = bool(const SourceFile& file);
 /// True if a command starts the program of a target.
-using TargetStarts = bool(std::span<const launch_scripts::ShellWord> words);
+using TargetStarts = bool(Words words);
 
 /// A configuration of axolotl that trains a few steps on a small public data set.
 TargetWriter write_axolotl;

@@ -8,6 +8,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/forms/toml.h"
 #include "stepwright/launch_scripts/capture_advice.h"
@@ -64,11 +65,11 @@ std::string_view imported_family(std::string_view text) {
 /// The folder of a registry: torchtitan/models/FAMILY/config_registry.py.
 std::string_view family_of_folder(std::string_view name) {
   if (!name.ends_with("/config_registry.py")) return "";
-  return launch_scripts::last_part(name.substr(0, name.rfind('/')));
+  return last_part(name.substr(0, name.rfind('/')));
 }
 
 /// The family of the flavors that a call of the registry in a file names; empty: nothing says it.
-std::string_view family_in(std::string_view function, const launch_scripts::SourceFile& file) {
+std::string_view family_in(std::string_view function, const SourceFile& file) {
   const std::string_view called = family_of_call(function);
   if (!called.empty()) return called;
   const std::string_view imported = imported_family(file.text);
@@ -79,7 +80,7 @@ std::string_view family_in(std::string_view function, const launch_scripts::Sour
 /// `default_adamw` (torchtitan/components/optimizer/optimizer.py) one group of parameters, its
 /// graph trainer (torchtitan/experiments/graph_trainer/configs.py) what it is given.
 std::optional<Tree> known_call(const std::string& function, const Tree& arguments,
-                               const launch_scripts::SourceFile& file) {
+                               const SourceFile& file) {
   if (function.ends_with(kRegistry)) {
     Tree call = arguments;
     call.set("()", Tree::scalar(function, true));
@@ -134,12 +135,12 @@ void check_sections(const launch_scripts::PythonConfig& config, const std::strin
   }
 }
 
-TitanFile read_functions(std::span<const launch_scripts::SourceFile> files, const Given& given) {
+TitanFile read_functions(Sources files, const Given& given) {
   std::vector<launch_scripts::PythonText> texts;
-  for (const launch_scripts::SourceFile& file : files) texts.push_back({file.text, file.name});
+  for (const SourceFile& file : files) texts.push_back({file.text, file.name});
   const auto known = [files](const std::string& function, const Tree& arguments,
                              const std::string& name) {
-    const auto file = std::ranges::find(files, name, &launch_scripts::SourceFile::name);
+    const auto file = std::ranges::find(files, name, &SourceFile::name);
     return known_call(function, arguments, file == files.end() ? files.front() : *file);
   };
   launch_scripts::PythonConfig config =
@@ -152,7 +153,7 @@ TitanFile read_functions(std::span<const launch_scripts::SourceFile> files, cons
 }
 
 /// Whether a file calls it; comments, as those above an exported TOML, may name it.
-bool calls_root(const launch_scripts::SourceFile& file) {
+bool calls_root(const SourceFile& file) {
   for (std::size_t at = file.text.find(kRoot); at != std::string::npos;
        at = file.text.find(kRoot, at + 1)) {
     const std::size_t end = file.text.rfind('\n', at);
@@ -162,35 +163,15 @@ bool calls_root(const launch_scripts::SourceFile& file) {
   return false;
 }
 
-/// Where settings stood before there was a section `parallelism` (torchtitan 0.0.2, of 2024):
-/// torchtitan/config_manager.py.
-struct FormerPlace {
-  std::string_view section;
-  std::string_view name;
-  std::string_view now{};  ///< Its name in `parallelism`, where that is another.
-};
-constexpr FormerPlace kFormerPlaces[] = {
-    {"training", "data_parallel_degree", "data_parallel_shard_degree"},
-    {"training", "data_parallel_replicate_degree"},
-    {"training", "data_parallel_shard_degree"},
-    {"training", "tensor_parallel_degree"},
-    {"training", "fsdp_reshard_after_forward"},
-    {"experimental", "pipeline_parallel_degree"},
-    {"experimental", "pipeline_parallel_schedule"},
-    {"experimental", "pipeline_parallel_split_points"},
-    {"experimental", "pipeline_parallel_microbatches", "num_pp_microbatches"},
-    {"experimental", "context_parallel_degree"},
-    {"experimental", "context_parallel_rotate_method"},
-    {"experimental", "enable_async_tensor_parallel"},
-    {"experimental", "enable_compiled_autograd"}};
-
 /// A configuration with all that stands in a former place in its present one; what stands there
 /// counts.
 Document with_present_places(Document said) {
   if (!said.root().is_mapping()) return said;
   Tree tree = said.root().placed_tree();
   bool moved = false;
-  for (const auto& [section, name, now] : kFormerPlaces) {
+  for (const auto& [former, key] : words_below("torchtitan/words", "former_places")) {
+    const std::string section = former.substr(0, former.find('.'));
+    const std::string name = former.substr(section.size() + 1);
     const Tree* from = tree.find(section);
     const bool mapping = from != nullptr && from->kind == Tree::Kind::kMapping;
     if (!mapping || from->find(name) == nullptr) continue;
@@ -198,7 +179,6 @@ Document with_present_places(Document said) {
     *tree.find(section) = without(*from, name);
     if (tree.find("parallelism") == nullptr) tree.set("parallelism", Tree::mapping());
     Tree& present = *tree.find("parallelism");
-    const std::string_view key = now.empty() ? name : now;
     if (present.kind == Tree::Kind::kMapping && present.find(key) == nullptr) {
       present.set(key, value);
     }
@@ -266,8 +246,8 @@ bool is_trainer_config(const Document& said) {
 
 }  // namespace
 
-TitanFile read_titan_file(std::span<const launch_scripts::SourceFile> files, const Given& given) {
-  const launch_scripts::SourceFile& file = files.front();
+TitanFile read_titan_file(Sources files, const Given& given) {
+  const SourceFile& file = files.front();
   if (file.name.ends_with(".py") || calls_root(file)) return read_functions(files, given);
   if (files.size() != 1) fail_input("torchtitan: one file is read, but registries of functions");
   std::string_view text = file.text;

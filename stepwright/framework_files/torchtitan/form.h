@@ -25,7 +25,7 @@ inline constexpr std::string_view kTitanFamily = "family";
 /// (torchtitan/config/manager.py), or a registry of Python functions, of which `Given::function` is
 /// taken; behind it the registries whose functions it calls. Fails with `kUnsupported` on what is
 /// no pretraining of a language model.
-TitanFile read_titan_file(std::span<const launch_scripts::SourceFile> files, const Given& given);
+TitanFile read_titan_file(Sources files, const Given& given);
 
 /// Reads such a configuration.
 void read_titan_config(const TitanFile& file, const Given& given, Draft& draft);

@@ -60,8 +60,7 @@ std::string_view model_of_assets(const Fields& root, const TitanFile& file) {
     const auto path = place.node().find(key);
     if (!path || !path->is_scalar()) continue;
     const std::string text = path->text();
-    const auto known =
-        model::built_in_of_id(fmt::format("hub/{}", launch_scripts::last_part(text)));
+    const auto known = model::built_in_of_id(fmt::format("hub/{}", last_part(text)));
     if (known) return *known;
   }
   return "";
@@ -179,8 +178,7 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
   }
 }
 
-void read_states(const Fields& fields, Draft& draft, std::int64_t copies, bool routed) {
-  plan::Plan& plan = draft.plan;
+void read_states(const Fields& fields, plan::Plan& plan, std::int64_t copies, bool routed) {
   const plan::Parallel& degrees = plan.parallel;
   const std::int64_t shared = degrees.data / copies * degrees.context;
   std::string_view word = "NNN";
@@ -479,7 +477,7 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
   const model::Architecture* model = model_of(draft, given);
   read_titan_schedule(parallelism, model == nullptr ? 0 : model->layers, draft);
   read_titan_batch(root.section("training"), parallelism, draft);
-  read_states(parallelism, draft, parallelism.integer("data_parallel_replicate_degree", 1),
+  read_states(parallelism, draft.plan, parallelism.integer("data_parallel_replicate_degree", 1),
               has_experts(draft, given));
   read_titan_recompute(root, file, draft);
   read_titan_precision(root, draft);
@@ -498,9 +496,8 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
                      draft.report);
 }
 
-void read_torchtitan(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                     Draft& draft) {
-  if (launch_scripts::is_shell_script(files.front())) return read_titan_script(files, given, draft);
+void read_torchtitan(Sources files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) return read_titan_script(files, given, draft);
   read_titan_config(read_titan_file(files, given), given, draft);
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kRunTrain = "run_train.sh";
 
-std::vector<CommandOption> titan_options(std::span<const launch_scripts::ShellWord> words) {
+std::vector<CommandOption> titan_options(Words words) {
   std::vector<CommandOption> options = command_options(words);
   for (auto& [name, value] : options) std::ranges::replace(name, '-', '_');
   return options;
@@ -50,9 +50,8 @@ std::vector<std::string> settings_over(const std::vector<CommandOption>& options
   return settings;
 }
 
-launch_scripts::SourceFile configuration_named(const launch_scripts::ShellWord& path,
-                                               std::span<const launch_scripts::SourceFile> files,
-                                               const StartedCommand& command) {
+SourceFile configuration_named(const ShellWord& path, Sources files,
+                               const StartedCommand& command) {
   if (const auto* file = file_named(launch_scripts::base_name(path.text), files, command))
     return *file;
   fail_input(fmt::format("{}:{}: names {}: give this file, too", command.file, path.line,
@@ -60,17 +59,14 @@ launch_scripts::SourceFile configuration_named(const launch_scripts::ShellWord& 
 }
 
 /// The registry whose function `--config` names, behind it the others that are given.
-std::vector<launch_scripts::SourceFile> registries_with(
-    const launch_scripts::ShellWord& function, std::span<const launch_scripts::SourceFile> files,
-    const StartedCommand& command) {
-  std::vector<launch_scripts::SourceFile> registries;
-  std::ranges::copy_if(
-      files, std::back_inserter(registries),
-      [](const launch_scripts::SourceFile& file) { return file.name.ends_with(".py"); });
+std::vector<SourceFile> registries_with(const ShellWord& function, Sources files,
+                                        const StartedCommand& command) {
+  std::vector<SourceFile> registries;
+  std::ranges::copy_if(files, std::back_inserter(registries),
+                       [](const SourceFile& file) { return file.name.ends_with(".py"); });
   const std::string definition = fmt::format("def {}(", function.text);
-  const auto found = std::ranges::find_if(registries, [&](const launch_scripts::SourceFile& file) {
-    return launch_scripts::holds(file, definition);
-  });
+  const auto found = std::ranges::find_if(
+      registries, [&](const SourceFile& file) { return holds(file, definition); });
   if (found == registries.end()) {
     fail_input(
         fmt::format("{}:{}: names the function {}(): give the file of its registry "
@@ -82,9 +78,8 @@ std::vector<launch_scripts::SourceFile> registries_with(
 }
 
 /// The files of the configuration that a command names, and the function of a registry.
-std::vector<launch_scripts::SourceFile> configuration_of(
-    const std::vector<CommandOption>& options, std::span<const launch_scripts::SourceFile> files,
-    const StartedCommand& command, std::string& function) {
+std::vector<SourceFile> configuration_of(const std::vector<CommandOption>& options, Sources files,
+                                         const StartedCommand& command, std::string& function) {
   const auto path = std::ranges::find(options, "job.config_file", &CommandOption::name);
   if (path != options.end()) return {configuration_named(path->value, files, command)};
   const auto named = std::ranges::find(options, "config", &CommandOption::name);
@@ -98,13 +93,11 @@ std::vector<launch_scripts::SourceFile> configuration_of(
 
 }  // namespace
 
-void read_titan_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                       Draft& draft) {
-  std::vector<launch_scripts::SourceFile> scripts;
-  std::vector<launch_scripts::SourceFile> others;
-  for (const launch_scripts::SourceFile& file : files)
-    (launch_scripts::is_shell_script(file) ? scripts : others).push_back(file);
-  const bool known = std::ranges::any_of(scripts, [](const launch_scripts::SourceFile& file) {
+void read_titan_script(Sources files, const Given& given, Draft& draft) {
+  std::vector<SourceFile> scripts;
+  std::vector<SourceFile> others;
+  for (const SourceFile& file : files) (is_shell_script(file) ? scripts : others).push_back(file);
+  const bool known = std::ranges::any_of(scripts, [](const SourceFile& file) {
     return launch_scripts::base_name(file.name) == kRunTrain;
   });
   if (!known)
@@ -121,7 +114,7 @@ void read_titan_script(std::span<const launch_scripts::SourceFile> files, const 
   const std::vector<CommandOption> options = titan_options(command.all_words());
   Given own = given;
   own.settings = settings_over(options);
-  const std::vector<launch_scripts::SourceFile> configuration =
+  const std::vector<SourceFile> configuration =
       configuration_of(options, others, command, own.function);
   for (const auto& [name, value] : options) {
     if (!name.starts_with("fault_tolerance.enable")) continue;

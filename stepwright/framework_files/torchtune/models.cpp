@@ -4,134 +4,71 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <string>
+#include <vector>
 
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
 namespace {
 
-/// A general builder, which takes sizes, with the defaults of its other arguments:
-/// torchtune/models/*/_component_builders.py of 0.6.1.
+/// A general builder, which takes sizes, with the defaults of its other arguments.
 struct TuneFamily {
-  std::string_view name;
-  std::string_view type;  ///< The same in transformers.
+  std::string name;
+  std::string type;  ///< The same in transformers.
   double rotary_base;
   double norm_epsilon = 1e-5;
   std::int64_t scale_factor = 0;  ///< Of Llama 3.1's rotary embedding; 0: it has none.
   bool tied = false;
-  std::string_view tokenizer;
-  std::string_view checkpoints;
-};
-constexpr TuneFamily kFamilies[] = {
-    {.name = "llama3",
-     .type = "llama",
-     .rotary_base = 5e5,
-     .tokenizer = "llama3.llama3_tokenizer",
-     .checkpoints = "LLAMA3"},
-    {.name = "llama3_1",
-     .type = "llama",
-     .rotary_base = 5e5,
-     .scale_factor = 8,
-     .tokenizer = "llama3.llama3_tokenizer",
-     .checkpoints = "LLAMA3"},
-    {.name = "llama3_2",
-     .type = "llama",
-     .rotary_base = 5e5,
-     .scale_factor = 32,
-     .tied = true,
-     .tokenizer = "llama3.llama3_tokenizer",
-     .checkpoints = "LLAMA3_2"},
-    {.name = "llama2",
-     .type = "llama",
-     .rotary_base = 1e4,
-     .tokenizer = "llama2.llama2_tokenizer",
-     .checkpoints = "LLAMA2"},
-    {.name = "mistral",
-     .type = "mistral",
-     .rotary_base = 1e4,
-     .tokenizer = "mistral.mistral_tokenizer",
-     .checkpoints = "MISTRAL"},
-    {.name = "qwen2",
-     .type = "qwen2",
-     .rotary_base = 1e6,
-     .tokenizer = "qwen2_5.qwen2_5_tokenizer",
-     .checkpoints = "QWEN2"},
-    {.name = "gemma",
-     .type = "gemma",
-     .rotary_base = 1e4,
-     .norm_epsilon = 1e-6,
-     .tied = true,
-     .tokenizer = "gemma.gemma_tokenizer",
-     .checkpoints = "GEMMA"},
-    {.name = "phi3",
-     .type = "phi3",
-     .rotary_base = 1e4,
-     .tokenizer = "phi3.phi3_mini_tokenizer",
-     .checkpoints = "PHI3_MINI"},
+  std::string tokenizer;
+  std::string checkpoints;
 };
 
-/// What a general builder is given; 0: nothing.
-struct TuneSizes {
-  std::int64_t vocabulary, layers, heads, kv_heads, head_dim, hidden, ffn, length, rotary_base;
-};
-
-/// A builder of one size: torchtune/models/*/_model_builders.py of 0.6.1, those of Qwen3 of its
-/// main branch.
+/// A builder of one size.
 struct TuneSize {
-  std::string_view module, name;
-  std::string_view ending;    ///< Of its whole name, where there are several: "_instruct".
-  std::string_view built_in;  ///< Empty: none, and the general builder is given these sizes.
-  TuneSizes sizes;
+  std::string module, name;
+  std::string ending;    ///< Of its whole name, where there are several: "_instruct".
+  std::string built_in;  ///< Empty: none, and the general builder is given `arguments`.
+  Tree arguments;
 };
-constexpr TuneSize kSizes[] = {
-    {"llama2", "llama2_7b", "", "llama-2-7b", {}},
-    {"llama2", "llama2_13b", "", "llama-2-13b", {}},
-    {"llama2", "llama2_70b", "", "llama-2-70b", {}},
-    {"code_llama2", "code_llama2_7b", "", "", {32016, 32, 32, 32, 0, 4096, 11008, 16384, 1000000}},
-    {"code_llama2", "code_llama2_13b", "", "", {32016, 40, 40, 40, 0, 5120, 13824, 16384, 1000000}},
-    {"code_llama2", "code_llama2_70b", "", "", {32016, 80, 64, 8, 0, 8192, 28672, 16384, 1000000}},
-    {"llama3", "llama3_8b", "", "llama-3-8b", {}},
-    {"llama3", "llama3_70b", "", "llama-3-70b", {}},
-    {"llama3_1", "llama3_1_8b", "", "llama-3.1-8b", {}},
-    {"llama3_1", "llama3_1_70b", "", "llama-3.1-70b", {}},
-    {"llama3_1", "llama3_1_405b", "", "llama-3.1-405b", {}},
-    {"llama3_2", "llama3_2_1b", "", "llama-3.2-1b", {}},
-    {"llama3_2", "llama3_2_3b", "", "llama-3.2-3b", {}},
-    {"llama3_3", "llama3_3_70b", "", "llama-3.1-70b", {}},
-    {"gemma", "gemma_2b", "", "", {256000, 18, 8, 1, 256, 2048, 16384, 8192, 0}},
-    {"gemma", "gemma_7b", "", "", {256000, 28, 16, 16, 256, 3072, 24576, 8192, 0}},
-    {"gemma2", "gemma2_2b", "", "gemma-2-2b", {}},
-    {"gemma2", "gemma2_9b", "", "gemma-2-9b", {}},
-    {"gemma2", "gemma2_27b", "", "gemma-2-27b", {}},
-    {"mistral", "mistral_7b", "", "mistral-7b", {}},
-    {"phi3", "phi3_mini", "", "", {32064, 32, 32, 32, 0, 3072, 8192, 4096, 0}},
-    {"phi4", "phi4_14b", "", "", {100352, 40, 40, 10, 0, 5120, 17920, 16384, 0}},
-    {"qwen2_5", "qwen2_5_0_5b", "", "qwen2.5-0.5b", {}},
-    {"qwen2_5", "qwen2_5_1_5b", "_instruct", "qwen2.5-1.5b", {}},
-    {"qwen2_5", "qwen2_5_3b", "", "qwen2.5-3b", {}},
-    {"qwen2_5", "qwen2_5_7b", "_instruct", "qwen2.5-7b", {}},
-    {"qwen2_5", "qwen2_5_14b", "_instruct", "qwen2.5-14b", {}},
-    {"qwen2_5", "qwen2_5_32b", "_instruct", "qwen2.5-32b", {}},
-    {"qwen2_5", "qwen2_5_72b", "_instruct", "qwen2.5-72b", {}},
-    {"qwen2", "qwen2_0_5b", "", "qwen2-0.5b", {}},
-    {"qwen2", "qwen2_1_5b", "", "qwen2-1.5b", {}},
-    {"qwen2", "qwen2_7b", "", "qwen2-7b", {}},
-    {"qwen3", "qwen3_0_6b", "_instruct", "qwen3-0.6b", {}},
-    {"qwen3", "qwen3_1_7b", "_instruct", "qwen3-1.7b", {}},
-    {"qwen3", "qwen3_4b", "_instruct", "qwen3-4b", {}},
-    {"qwen3", "qwen3_8b", "_instruct", "qwen3-8b", {}},
-    {"qwen3", "qwen3_14b", "_instruct", "qwen3-14b", {}},
-    {"qwen3", "qwen3_32b", "", "qwen3-32b", {}},
+
+/// The builders of `models.yaml`.
+struct TuneBuilders {
+  explicit TuneBuilders(const Document& table) {
+    each_row(table, "families", [&](Node row, const std::string& /*source*/) {
+      const Fields fields(row);
+      families.push_back({.name = fields.word("name", ""),
+                          .type = fields.word("type", ""),
+                          .rotary_base = fields.number("rotary_base", 0),
+                          .norm_epsilon = fields.number("norm_epsilon", 1e-5),
+                          .scale_factor = fields.integer("scale_factor", 0),
+                          .tied = fields.flag("tied", false),
+                          .tokenizer = fields.word("tokenizer", ""),
+                          .checkpoints = fields.word("checkpoints", "")});
+    });
+    each_row(table, "sizes", [&](Node row, const std::string& /*source*/) {
+      const Fields fields(row);
+      sizes.push_back({fields.word("module", ""), fields.word("name", ""),
+                       fields.word("ending", ""), fields.word("built_in", ""),
+                       fields.section("arguments").node().tree()});
+    });
+  }
+
+  std::vector<TuneFamily> families;
+  std::vector<TuneSize> sizes;
 };
+
+const TuneBuilders& tune_builders() { return loaded_table<TuneBuilders>("torchtune/models"); }
 
 const TuneFamily* family_named(std::string_view name) {
-  const auto* found = std::ranges::find(kFamilies, name, &TuneFamily::name);
-  return found == std::end(kFamilies) ? nullptr : found;
+  const auto& families = tune_builders().families;
+  const auto found = std::ranges::find(families, name, &TuneFamily::name);
+  return found == families.end() ? nullptr : &*found;
 }
 
 /// The family whose general builder one of a size calls.
@@ -140,18 +77,6 @@ const TuneFamily* family_of(std::string_view module) {
   if (module == "phi4") return family_named("phi3");
   if (module == "llama3_3") return family_named("llama3_1");
   return family_named(module.starts_with("qwen") ? "qwen2" : module);
-}
-
-/// The keyword arguments of these sizes.
-Tree tune_words(const TuneSizes& sizes) {
-  Tree words = Tree::mapping();
-  words.set("vocab_size", sizes.vocabulary).set("num_layers", sizes.layers);
-  words.set("num_heads", sizes.heads).set("num_kv_heads", sizes.kv_heads);
-  words.set("embed_dim", sizes.hidden).set("intermediate_dim", sizes.ffn);
-  words.set("max_seq_len", sizes.length);
-  if (sizes.head_dim > 0) words.set("head_dim", sizes.head_dim);
-  if (sizes.rotary_base > 0) words.set("rope_base", sizes.rotary_base);
-  return words;
 }
 
 std::int64_t needed_size(const Fields& sizes, std::string_view key) {
@@ -257,8 +182,9 @@ void take_tune_model(const Fields& model, Draft& draft) {
   for (const std::string_view ending : {"_instruct", "_base"}) {
     if (name.ends_with(ending)) name.erase(name.size() - ending.size());
   }
-  const auto* size = std::ranges::find(kSizes, name, &TuneSize::name);
-  if (size == std::end(kSizes)) {
+  const auto& built = tune_builders().sizes;
+  const auto size = std::ranges::find(built, name, &TuneSize::name);
+  if (size == built.end()) {
     draft.unknown_model = printable(component);
     return;
   }
@@ -266,14 +192,14 @@ void take_tune_model(const Fields& model, Draft& draft) {
     draft.model = model::built_in_model(size->built_in);
     return;
   }
-  const Document sizes = Document::from(tune_words(size->sizes), place.file());
+  const Document sizes = Document::from(size->arguments, place.file());
   draft.model = built_of(*family_of(size->module), Fields(sizes.root()), place.file());
   draft.model->name = name;
 }
 
 TuneModel tune_model(const plan::Job& job) {
   const model::Architecture& model = job.model;
-  for (const TuneSize& size : kSizes) {
+  for (const TuneSize& size : tune_builders().sizes) {
     const auto known = model::built_in_model(size.built_in);
     if (!known || size.built_in != job.model_name ||
         !huggingface::differences(*known, model).empty())
@@ -285,12 +211,13 @@ TuneModel tune_model(const plan::Job& job) {
     if (family == nullptr) return {section, "gemma.gemma_tokenizer", "GEMMA2"};
     return {section, family->tokenizer, family->checkpoints};
   }
-  for (const TuneFamily& family : kFamilies) {
+  const auto& families = tune_builders().families;
+  for (const TuneFamily& family : families) {
     if (!builds(family, model)) continue;
     return {sizes_of(family, model), family.tokenizer, family.checkpoints};
   }
-  return {Tree::mapping().set("_component_", "my_model.build"), kFamilies[0].tokenizer,
-          kFamilies[0].checkpoints};
+  return {Tree::mapping().set("_component_", "my_model.build"), families[0].tokenizer,
+          families[0].checkpoints};
 }
 
 }  // namespace stepwright::framework_files

@@ -35,8 +35,7 @@ constexpr std::string_view kTuneRun = "tune run";
 
 /// One process, where `tune run` has no options of torchrun: torchtune/_cli/run.py,
 /// _is_distributed_args. Whether it is so.
-bool take_one_process(std::span<const launch_scripts::ShellWord> words, const std::string& place,
-                      Draft& draft) {
+bool take_one_process(Words words, const std::string& place, Draft& draft) {
   const std::size_t at = place_of_recipe(words);
   if (at == 0 || words[at - 1].text != "run") return false;
   if (words[at].text.ends_with("_distributed")) {
@@ -48,8 +47,8 @@ bool take_one_process(std::span<const launch_scripts::ShellWord> words, const st
   return true;
 }
 
-std::vector<launch_scripts::ShellWord> words_of_line(std::string_view line) {
-  std::vector<launch_scripts::ShellWord> words;
+std::vector<ShellWord> words_of_line(std::string_view line) {
+  std::vector<ShellWord> words;
   std::istringstream text{std::string(line)};
   for (std::string word; text >> word;) words.push_back({.text = word});
   return words;
@@ -57,7 +56,7 @@ std::vector<launch_scripts::ShellWord> words_of_line(std::string_view line) {
 
 /// How many processes there are by the first command `tune run` among the comments of a
 /// configuration, as torchtune's own say how they are started; a script or a person goes over it.
-void take_commented_run(const launch_scripts::SourceFile& file, const Given& given, Draft& draft) {
+void take_commented_run(const SourceFile& file, const Given& given, Draft& draft) {
   const bool given_extent = given.nodes || given.devices || given.known_cluster ||
                             given.cluster.find_first_of(":{") != std::string::npos;
   std::string_view text = file.text;
@@ -66,7 +65,7 @@ void take_commented_run(const launch_scripts::SourceFile& file, const Given& giv
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (!line.starts_with('#') || line.find(kTuneRun) == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", file.name, number);
-    const std::vector<launch_scripts::ShellWord> words = words_of_line(line);
+    const std::vector<ShellWord> words = words_of_line(line);
     if (!take_one_process(words, place, draft)) {
       draft.nodes = launch_scripts::batch_option(words, "--nnodes").value_or(1);
       draft.devices_of_node = launch_scripts::batch_option(words, "--nproc_per_node");
@@ -120,32 +119,27 @@ void check_trains_by_itself(const Fields& root) {
   }
 }
 
-void read_tune_adapters(const Fields& model, Draft& draft) {
+std::optional<AdapterWords> tune_adapters(const Fields& model) {
   const TuneBuilder builder = tune_builder(model.word("_component_", ""));
   const auto modules = model.find("lora_attn_modules");
-  if (!builder.adapters && !modules) return;
-  AdapterWords words = read_adapter_words(model, {.rank = "lora_rank",
-                                                  .alpha = "lora_alpha",
-                                                  .dropout = "lora_dropout",
-                                                  .modules = "lora_attn_modules",
-                                                  .usual_rank = 8,
-                                                  .usual_alpha = 16});
+  if (!builder.adapters && !modules) return {};
+  AdapterWords words = read_adapter_words(model, "torchtune/adapters", "lora");
   if (modules && modules->is_sequence() && modules->size() == 0) words.modules.clear();
   if (model.flag("apply_lora_to_mlp", false)) {
     words.modules.insert(words.modules.end(), {"w1", "w2", "w3"});
   }
   if (builder.narrow || model.flag("quantize_base", false)) words.base = DType::kNf4;
-  draft.adapters = words;
+  return words;
 }
 
 /// Recomputation of whole layers, or of every n-th: torchtune/training/activations.py. Only where
 /// the older switch is off does `ac_mode` count.
-void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Draft& draft) {
-  plan::Recompute& recompute = draft.plan.recompute;
+void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, plan::Plan& plan) {
+  plan::Recompute& recompute = plan.recompute;
   const std::string mode = root.word("ac_mode", "none");
   if (root.flag("enable_activation_checkpointing", false)) {
     recompute.kind = mode == "none" ? plan::RecomputeKind::kFull : plan::RecomputeKind::kNone;
-    if (root.flag("enable_activation_offloading", false)) draft.plan.offload.move_inputs();
+    if (root.flag("enable_activation_offloading", false)) plan.offload.move_inputs();
     return;
   }
   static constexpr std::string_view kModes[] = {"none", "full", "selective"};
@@ -171,20 +165,21 @@ void read_tune_recompute(const Fields& root, std::vector<LeftOut>& left_out, Dra
 }
 
 /// torch.optim, bitsandbytes.optim and torchao.optim: by the last part of the component.
-void read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out, Draft& draft) {
+plan::Optimizer read_tune_optimizer(const Fields& optimizer, std::vector<LeftOut>& left_out) {
   const Node component = optimizer.node().get("_component_");
   const std::string text = component.text();
   const std::string_view known = meaning_of("torchtune/words", "optimizers", text);
   const OptimizerWord* word = known.empty() ? nullptr : optimizer_word(known);
-  draft.optimizer = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
+  const plan::Optimizer found = word != nullptr ? word->optimizer : plan::Optimizer::kAdamW;
   if (word != nullptr && word->leaves_out.empty()) {
     optimizer.take("_component_");
-    return;
+    return found;
   }
   left_out.push_back(
       {"optimizer._component_", component,
        std::string(word != nullptr ? word->leaves_out
                                    : "its states and its update: AdamW's are counted")});
+  return found;
 }
 
 /// Degrees of the recipes that train all weights; those of adapters have none.
@@ -285,10 +280,10 @@ void read_tune_document(const Document& document, const Given& given, Draft& dra
   std::vector<LeftOut> left_out;
   const Fields model = root.section("model");
   take_tune_model(model, draft);
-  read_tune_adapters(model, draft);
+  draft.adapters = tune_adapters(model);
   draft.precision = root.choice("dtype", kTypes, DType::kBf16);
-  read_tune_optimizer(root.section("optimizer"), left_out, draft);
-  read_tune_recompute(root, left_out, draft);
+  draft.optimizer = read_tune_optimizer(root.section("optimizer"), left_out);
+  read_tune_recompute(root, left_out, draft.plan);
   read_tune_loss(root, left_out, draft);
   read_tune_degrees(root, draft);
   settle_ranks(draft, given, file);
@@ -299,8 +294,7 @@ void read_tune_document(const Document& document, const Given& given, Draft& dra
 }
 
 /// The configuration of a script's command, with what stands behind it.
-void read_tune_script(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                      Draft& draft) {
+void read_tune_script(Sources files, const Given& given, Draft& draft) {
   static constexpr std::string_view kOptions[] = {"--config"};
   const ConfiguredRun run = read_configured(files, given,
                                             {.framework = "torchtune",
@@ -309,10 +303,10 @@ void read_tune_script(std::span<const launch_scripts::SourceFile> files, const G
                                              .options = kOptions,
                                              .overrides = true},
                                             draft);
-  std::vector<launch_scripts::ShellWord> words = draft.launchers;
+  std::vector<ShellWord> words = draft.launchers;
   words.push_back({.text = draft.program});
   take_one_process(words, draft.source, draft);
-  const launch_scripts::SourceFile& file = run.files.front();
+  const SourceFile& file = run.files.front();
   std::vector<std::string> over = run.words;
   over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());
   read_tune_document(with_tune_words(Document::parse(file.text, file.name), over), run.given,
@@ -321,12 +315,10 @@ void read_tune_script(std::span<const launch_scripts::SourceFile> files, const G
 
 }  // namespace
 
-void read_torchtune(std::span<const launch_scripts::SourceFile> files, const Given& given,
-                    Draft& draft) {
-  if (std::ranges::any_of(files, launch_scripts::is_shell_script))
-    return read_tune_script(files, given, draft);
+void read_torchtune(Sources files, const Given& given, Draft& draft) {
+  if (std::ranges::any_of(files, is_shell_script)) return read_tune_script(files, given, draft);
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
-  const launch_scripts::SourceFile& file = files.front();
+  const SourceFile& file = files.front();
   const Document document = with_tune_words(Document::parse(file.text, file.name), given.settings);
   take_commented_run(file, given, draft);
   read_tune_document(document, given, draft);
