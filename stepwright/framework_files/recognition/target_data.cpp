@@ -35,9 +35,18 @@ Evidence read_evidence(Node node) {
   return {.repository = node.get("by_source").text()};
 }
 
+std::vector<plan::MethodKind> read_methods(Node node) {
+  std::vector<plan::MethodKind> methods;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    methods.push_back(node.at(i).choice(plan::kMethodNames));
+  }
+  return methods;
+}
+
 TargetData read_target_data(Node node) {
   node.allow_only({"word", "framework", "variant", "about", "checked", "assumes", "evidence",
-                   "order", "sets_environment", "python_files", "large_logs", "marks", "starts"});
+                   "methods", "method_elsewhere", "order", "sets_environment", "python_files",
+                   "large_logs", "marks", "starts"});
   TargetData target{.word = node.get("word").text(),
                     .framework = text_below(node, "framework"),
                     .variant = text_below(node, "variant"),
@@ -45,9 +54,11 @@ TargetData read_target_data(Node node) {
                     .checked = node.get("checked").text(),
                     .assumes = text_below(node, "assumes"),
                     .evidence = read_evidence(node.get("evidence")),
+                    .method_elsewhere = flag_below(node, "method_elsewhere"),
                     .sets_environment = flag_below(node, "sets_environment"),
                     .python_files = flag_below(node, "python_files"),
                     .large_logs = text_below(node, "large_logs")};
+  if (const auto methods = node.find("methods")) target.methods = read_methods(*methods);
   if (const auto order = node.find("order")) target.order = static_cast<int>(order->integer(0, 9));
   const auto marks = node.find("marks");
   for (std::size_t i = 0; marks && i < marks->size(); ++i) {
