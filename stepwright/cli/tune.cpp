@@ -21,10 +21,18 @@
 #include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/file_words.h"
 #include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
+
+/// Names of frameworks, and words of their files.
+std::vector<std::string> framework_choices() {
+  std::vector<std::string> words = plan::framework_words();
+  for (const plan::FileWord& one : plan::kFileWords) words.emplace_back(one.word);
+  return words;
+}
 
 class Tune : public Command {
  public:
@@ -59,7 +67,7 @@ class Tune : public Command {
         .add_option("--framework", framework_,
                     "Only plans that it runs, with its defaults, whatever the job names\n"
                     "(stepwright list frameworks)")
-        ->check(one_of(plan::framework_words))
+        ->check(one_of(framework_choices))
         ->type_name("NAME");
     own_runs_.add_to(app());
     app().add_flag(
