@@ -60,7 +60,7 @@ CheckAnswer answer_check(const CheckRequest& request) {
   framework_files::ImportedPlan imported = read_plan_or_files(request);
   request.reserve.apply(imported.planned.job);
   CheckAnswer answer{.check = checked(std::move(imported), request.job.files.front().name)};
-  if (!request.logs.empty() && answer.check.starts()) {
+  if (!request.logs.empty() && answer.check.legal()) {
     answer.run = compare_run(*answer.check.prediction, request.logs);
   }
   answer.fault = check::fault_of(answer.check, most_gain);

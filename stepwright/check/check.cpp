@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stepwright/core/format.h"
+#include "stepwright/framework_files/changed_lines.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/tune/remedies.h"
 
@@ -51,7 +52,50 @@ std::string unread_that_matters(const framework_files::ImportReport& report) {
   return fmt::format("; without what was not read ({})", fmt::join(names, ", "));
 }
 
+/// Settings that no table of the program has.
+std::vector<const framework_files::UnreadSetting*> unheard_of(
+    const framework_files::ImportReport& report) {
+  std::vector<const framework_files::UnreadSetting*> found;
+  for (const framework_files::UnreadSetting& one : report.not_read) {
+    if (one.unheard_of) found.push_back(&one);
+  }
+  return found;
+}
+
+/// What each change sets, in words of the files that were imported.
+std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
+  std::vector<std::vector<std::string>> all;
+  if (!check.better) return all;
+  plan::PlannedJob before = check.prediction->planned;
+  for (const tune::Change& change : check.better->changes) {
+    plan::PlannedJob after{before.job, change.reached.plan};
+    all.push_back(framework_files::changed_lines(check.imported.target, before, after));
+    before = std::move(after);
+  }
+  return all;
+}
+
 }  // namespace
+
+Starts JobCheck::starts() const {
+  if (imported.refused) return Starts::kNo;
+  if (unheard_of(imported.report).empty()) return Starts::kYes;
+  return imported.report.strict_parser ? Starts::kNo : Starts::kUnknown;
+}
+
+std::string JobCheck::start_doubt() const {
+  if (imported.refused) return imported.refused->message;
+  const auto settings = unheard_of(imported.report);
+  if (settings.empty()) return "";
+  const framework_files::UnreadSetting& first = *settings.front();
+  const std::string more =
+      settings.size() > 1
+          ? fmt::format(" (and {} more)",
+                        counted(static_cast<std::int64_t>(settings.size()) - 1, "setting"))
+          : "";
+  return fmt::format("{}:{}: {} is no setting of {} that is known{}{}{}", first.file, first.line,
+                     first.name, imported.target, first.why.empty() ? "" : ": ", first.why, more);
+}
 
 double JobCheck::gain() const {
   if (!better) return 0;
@@ -61,18 +105,23 @@ double JobCheck::gain() const {
 }
 
 JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
-  JobCheck check{
-      .imported = std::move(imported), .prediction = {}, .fullest = {}, .better = {}, .remedy = {}};
-  if (!check.starts()) return check;
+  JobCheck check{.imported = std::move(imported),
+                 .prediction = {},
+                 .fullest = {},
+                 .better = {},
+                 .remedy = {},
+                 .in_files = {}};
+  if (!check.legal()) return check;
   check.prediction = simulate::predict(check.imported.planned);
   check.fullest = fullest_stage(*check.prediction);
   look_for_better(check, options);
+  check.in_files = changes_in_files(check);
   return check;
 }
 
 std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
-  if (!check.starts()) {
-    return fmt::format("does not start: {}", check.imported.refused->message);
+  if (check.starts() == Starts::kNo) {
+    return fmt::format("does not start: {}", check.start_doubt());
   }
   const memory::MemoryReport& memory = check.prediction->memory;
   if (!check.fits() && memory.fits_devices()) {

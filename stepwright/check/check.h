@@ -4,7 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "stepwright/core/named.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/against.h"
@@ -17,6 +19,12 @@ struct FullestStage {
   std::int64_t first_rank = 0;  ///< The lowest rank there; all ranks of a stage hold the same.
 };
 
+/// Whether a job starts, as far as its files say. kUnknown: something in them is unheard of, and
+/// nobody knows whether its program takes it.
+enum class Starts : std::uint8_t { kNo, kUnknown, kYes };
+inline constexpr Named<Starts> kStartsNames[] = {
+    {Starts::kNo, "NO"}, {Starts::kUnknown, "unknown"}, {Starts::kYes, "yes"}};
+
 /// What a person learns of a job before it is queued.
 struct JobCheck {
   framework_files::ImportedPlan imported;  ///< Without a target where a plan file was given.
@@ -27,8 +35,14 @@ struct JobCheck {
   std::optional<tune::Against> better;
   /// What would let a plan of the job fit, in a sentence; empty where one fits or nothing helps.
   std::string remedy;
+  /// Of each change of `better`, what it sets in words of the imported files; empty: not known.
+  std::vector<std::vector<std::string>> in_files;
 
-  [[nodiscard]] bool starts() const { return !imported.refused; }
+  [[nodiscard]] Starts starts() const;
+  /// Why `starts()` is not kYes; empty otherwise.
+  [[nodiscard]] std::string start_doubt() const;
+  /// True if the plan is one, so that there is a prediction.
+  [[nodiscard]] bool legal() const { return !imported.refused; }
   [[nodiscard]] bool fits() const { return prediction && prediction->memory.fits(); }
   /// The share of the step that the changes save; 0 where nothing does.
   [[nodiscard]] double gain() const;

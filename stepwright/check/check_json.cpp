@@ -27,11 +27,18 @@ void add_prediction(Json& json, const JobCheck& check) {
   json["stages"] = memory["stages"];
 }
 
+/// true or false; null where it is not known.
+Json starts_json(Starts starts) {
+  return starts == Starts::kUnknown ? Json(nullptr) : Json(starts == Starts::kYes);
+}
+
 Json gains_json(const JobCheck& check) {
   Json gains = Json::array();
   if (!check.better) return gains;
-  for (const tune::Change& change : check.better->changes) {
-    gains.push_back({{"set", change.set},
+  for (std::size_t i = 0; i < check.better->changes.size(); ++i) {
+    const tune::Change& change = check.better->changes[i];
+    gains.push_back({{"in_files", check.in_files[i]},
+                     {"set", change.set},
                      {"gain_s", change.gain_s},
                      {"step_time_s", change.reached.step_time_s},
                      {"kind", name_of(tune::kChangeKindNames, change.kind)}});
@@ -42,8 +49,9 @@ Json gains_json(const JobCheck& check) {
 }  // namespace
 
 Json check_json(const JobCheck& check, const std::string& fault) {
-  Json json{{"plan", plan::plan_json(check.imported.planned)}, {"starts", check.starts()}};
-  if (check.starts()) {
+  Json json{{"plan", plan::plan_json(check.imported.planned)},
+            {"starts", starts_json(check.starts())}};
+  if (check.legal()) {
     add_prediction(json, check);
   } else {
     json["fits"] = false;

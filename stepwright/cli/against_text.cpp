@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/plan/choices/codes.h"
 
 namespace stepwright::cli {
@@ -25,9 +28,11 @@ std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) 
                      format_percent(1 - own.step_time_s / best.step_time_s));
 }
 
+/// Characters of a cell.
+constexpr std::size_t kWidest = 72;
+
 /// Words on as few lines as hold them.
 std::vector<std::string> wrapped(const std::vector<std::string>& words) {
-  constexpr std::size_t kWidest = 72;
   std::vector<std::string> lines(1);
   for (const std::string& word : words) {
     const bool first = lines.back().empty();
@@ -40,27 +45,44 @@ std::vector<std::string> wrapped(const std::vector<std::string>& words) {
   return lines;
 }
 
+/// The columns of changes; `own`: words of a person's files come first.
+std::vector<Column> change_columns(bool own) {
+  std::vector<Column> columns = {{"#", Align::kRight}};
+  if (own) columns.push_back({"in the file"});
+  columns.insert(columns.end(), {{"set"},
+                                 {"kind"},
+                                 {"step", Align::kRight},
+                                 {"gain", Align::kRight},
+                                 {"memory", Align::kRight}});
+  return columns;
+}
+
+/// What a change reaches, on its first line alone.
+std::vector<std::string> figures(const tune::Change& change, bool first) {
+  if (!first) return {"", "", "", ""};
+  const bool loses = change.gain_s < 0;
+  return {std::string(name_of(tune::kChangeKindNames, change.kind)),
+          format_time(change.reached.step_time_s),
+          (loses ? "-" : "") + format_time(std::abs(change.gain_s)),
+          format_bytes(change.reached.peak_memory_bytes)};
+}
+
 }  // namespace
 
-std::string changes_text(const std::vector<tune::Change>& changes) {
-  Table table{.columns = {{"#", Align::kRight},
-                          {"set"},
-                          {"kind"},
-                          {"step", Align::kRight},
-                          {"gain", Align::kRight},
-                          {"memory", Align::kRight}},
-              .rows = {}};
+std::string changes_text(const std::vector<tune::Change>& changes,
+                         const std::vector<std::vector<std::string>>& in_files) {
+  const bool own = std::ranges::any_of(in_files, [](const auto& words) { return !words.empty(); });
+  Table table{.columns = change_columns(own), .rows = {}};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const tune::Change& change = changes[i];
-    const bool loses = change.gain_s < 0;
     const std::vector<std::string> set = wrapped(change.set);
-    table.rows.push_back({fmt::format("{}", i + 1), set.front(),
-                          std::string(name_of(tune::kChangeKindNames, change.kind)),
-                          format_time(change.reached.step_time_s),
-                          (loses ? "-" : "") + format_time(std::abs(change.gain_s)),
-                          format_bytes(change.reached.peak_memory_bytes)});
-    for (std::size_t more = 1; more < set.size(); ++more) {
-      table.rows.push_back({"", set[more], "", "", "", ""});
+    const std::vector<std::string> lines = own ? in_files[i] : std::vector<std::string>();
+    for (std::size_t at = 0; at < std::max(set.size(), lines.size()); ++at) {
+      std::vector<std::string> row = {at == 0 ? fmt::format("{}", i + 1) : ""};
+      if (own) row.push_back(at < lines.size() ? printable(lines[at], kWidest) : "");
+      row.push_back(at < set.size() ? set[at] : "");
+      for (std::string& cell : figures(change, at == 0)) row.push_back(std::move(cell));
+      table.rows.push_back(std::move(row));
     }
   }
   return to_text(table);

@@ -40,7 +40,7 @@ std::string better_text(const check::JobCheck& check) {
       check.fits() ? fmt::format("{} of a step, by", format_percent(check.gain()))
                    : fmt::format("fits and takes {} a step with",
                                  format_time(check.better->changes.back().reached.step_time_s));
-  return line("better", gain) + "\n" + changes_text(check.better->changes);
+  return line("better", gain) + "\n" + changes_text(check.better->changes, check.in_files);
 }
 
 }  // namespace
@@ -48,12 +48,16 @@ std::string better_text(const check::JobCheck& check) {
 std::string check_text(const check::JobCheck& check) {
   const plan::PlannedJob& planned = check.imported.planned;
   std::string text = line("job", plan::job_line(planned.job));
-  if (check.starts()) {
+  const std::string doubt = check.start_doubt();
+  const std::string starts =
+      line("starts", fmt::format("{}{}{}", name_of(check::kStartsNames, check.starts()),
+                                 doubt.empty() ? "" : ": ", doubt));
+  if (check.legal()) {
     text +=
         line("plan", plan::plan_code(planned.plan) + "; `stepwright explain` says it in words") +
-        line("starts", "yes") + prediction_lines(check) + better_text(check);
+        starts + prediction_lines(check) + better_text(check);
   } else {
-    text += line("starts", "NO: " + check.imported.refused->message);
+    text += starts;
   }
   return text + unread_text(check.imported.report, false);
 }

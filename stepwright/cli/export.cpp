@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,12 +13,12 @@
 #include <vector>
 
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/exported_job.h"
 #include "stepwright/cli/file_option.h"
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/one_of.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
-#include "stepwright/cli/prediction_text.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/cluster/cluster.h"
 #include "stepwright/collective/closed_form.h"
@@ -27,11 +28,9 @@
 #include "stepwright/collective_files/mscclpp.h"
 #include "stepwright/collective_files/nccl_tuner.h"
 #include "stepwright/core/error.h"
-#include "stepwright/core/format.h"
-#include "stepwright/framework_files/file_ending.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/plan/frameworks/file_words.h"
 #include "stepwright/runtime/launch/number_option.h"
-#include "stepwright/simulate/prediction.h"
 
 namespace stepwright::cli {
 namespace {
@@ -66,15 +65,32 @@ Enum value_of(const Named<Enum> (&table)[kCount], const std::string& word) {
 constexpr const char* kScheduleOptions[] = {"--collective", "--algorithm", "--tiers", "--chunks"};
 constexpr const char* kTunerOptions[] = {"--cluster", "--nodes", "--channels"};
 /// Options that only files of training programs are made from.
-constexpr const char* kLaunchOptions[] = {"--release", "--nearest"};
+constexpr const char* kLaunchOptions[] = {"--release", "--nearest", "--even-if-it-does-not-fit"};
 /// Targets that carry out collectives.
 constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tuner"};
 
 std::vector<std::string> target_words() {
   std::vector<std::string> words = framework_files::export_words();
   words.insert(words.end(), std::begin(kCollectiveTargets), std::end(kCollectiveTargets));
+  for (const plan::FileWord& one : plan::kFileWords) words.emplace_back(one.framework);
   return words;
 }
+
+/// Refuses by its name a program whose files are read alone.
+CLI::Validator not_read_alone() {
+  const auto why = [](const std::string& word) -> std::string {
+    const std::vector<std::string> written = target_words();
+    const std::vector<std::string> read = framework_files::import_words();
+    const auto has = [&](const auto& words) {
+      return std::ranges::find(words, word) != words.end();
+    };
+    if (has(written) || !has(read)) return "";
+    return fmt::format("files of {} are read and not written: must be one of {}", word,
+                       fmt::join(written, ", "));
+  };
+  return {why, ""};
+}
+
 /// The most channels that NCCL has.
 constexpr int kMostNcclChannels = 64;
 
@@ -96,6 +112,7 @@ class Export : public Command {
                     "algorithm file of MSCCL; nccl-tuner: what NCCL should take for each\n"
                     "size, for its example tuner plugin")
         ->required()
+        ->check(not_read_alone())
         ->transform(one_of(target_words()));
     add_launch_options();
     add_schedule_options();
@@ -105,6 +122,7 @@ class Export : public Command {
   }
 
   void run(const Console& console) override {
+    to_ = plan::file_word_of(to_);
     const bool tunes = to_ == "nccl-tuner";
     const auto words = framework_files::export_words();
     const bool launches = std::ranges::find(words, to_) != words.end();
@@ -139,58 +157,25 @@ class Export : public Command {
         .add_option("--release", release_,
                     "Of the framework that is written for; that of the job, else the newest")
         ->type_name("RELEASE");
-    app().add_flag("--nearest", nearest_,
-                   "Where the framework does not run the plan, write the nearest that it does");
+    app().add_flag(
+        "--nearest", nearest_,
+        "Where the framework does not run the plan, or it does not fit in memory, write\n"
+        "the nearest that runs and fits");
+    app().add_flag("--even-if-it-does-not-fit", any_size_,
+                   "Write the file of a plan that does not fit in memory, with a warning");
   }
 
   void launch(const Console& console) const {
     if (plan_.empty()) fail_input(fmt::format("--plan is required for --to {}", to_));
-    const plan::PlannedJob planned =
-        load_settled_plan(plan_, console, framework_files::target_framework(to_, release_));
-    const bool stated = !release_.empty() || !planned.job.framework.version.empty();
-    const std::string release =
-        stated ? release_ : framework_files::release_of_ending(to_, output_);
-    const framework_files::LaunchFile file =
-        framework_files::export_plan(to_, planned, release, nearest_, plan_);
-    for (const std::string& note : file.notes) console.log.info(note);
-    if (release != release_) {
-      console.log.info(
-          fmt::format("Written for release {}, as the ending of {} asks.", release, output_));
-    }
-    const std::string other =
-        framework_files::other_ending(to_, file.started.job.framework.version, output_);
-    if (!other.empty()) console.log.warn(other);
-    const simulate::Prediction there = simulate::predict(file.started);
-    console.log.info(time_note(planned, there));
-    if (!there.memory.fits()) console.log.warn(misfit_note(there));
+    const framework_files::LaunchFile file = exported_job({.to = to_,
+                                                           .release = release_,
+                                                           .plan = plan_,
+                                                           .output = output_,
+                                                           .nearest = nearest_,
+                                                           .even_if_it_does_not_fit = any_size_},
+                                                          console);
     write(console, fmt::format("the plan for {}", to_).c_str(),
           [&](std::ostream& out) { out << file.text; });
-  }
-
-  /// What a step takes as the file starts it, and by the plan where that differs.
-  static std::string time_note(const plan::PlannedJob& planned,
-                               const simulate::Prediction& started) {
-    const double here_s = simulate::predict(planned).step_time_s();
-    const double there_s = started.step_time_s();
-    const std::string there = fmt::format(
-        "A step takes {} as the file starts it, with attention {}", format_time(there_s),
-        name_of(cluster::kAttentionKernelNames, started.planned.job.kernels.attention));
-    if (format_time(here_s) == format_time(there_s)) return there + ".";
-    return fmt::format("{}; {} as the plan says it, with {}.", there, format_time(here_s),
-                       name_of(cluster::kAttentionKernelNames, planned.job.kernels.attention));
-  }
-
-  /// By how much what the file starts does not fit, and how to find what does.
-  static std::string misfit_note(const simulate::Prediction& started) {
-    const plan::Framework& framework = started.planned.job.framework;
-    const std::string& name = framework.variant.empty() ? framework.name : framework.variant;
-    const std::string instead =
-        name.empty()
-            ? ""
-            : fmt::format("; `stepwright tune JOB --framework {}` looks for one that does", name);
-    return fmt::format("What the file starts DOES NOT FIT: it needs {}, {} too much{}.",
-                       memory_use(started.memory), format_bytes(started.memory.over_by_bytes()),
-                       instead);
   }
 
   void add_schedule_options() {
@@ -298,6 +283,7 @@ class Export : public Command {
   std::string plan_;
   std::string release_;
   bool nearest_ = false;
+  bool any_size_ = false;
   int channels_ = -1;
   std::string output_;
 };

@@ -22,10 +22,18 @@
 #include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/file_words.h"
 #include "stepwright/runtime/launch/number_option.h"
 
 namespace stepwright::cli {
 namespace {
+
+/// Names of frameworks, and words of their files.
+std::vector<std::string> framework_choices() {
+  std::vector<std::string> words = plan::framework_words();
+  for (const plan::FileWord& one : plan::kFileWords) words.emplace_back(one.word);
+  return words;
+}
 
 class Tune : public Command {
  public:
@@ -61,7 +69,7 @@ class Tune : public Command {
         .add_option("--framework", framework_,
                     "Only plans that it runs, with its defaults, whatever the job names\n"
                     "(stepwright list frameworks)")
-        ->transform(one_of(plan::framework_words))
+        ->transform(one_of(framework_choices))
         ->type_name("NAME");
     app().add_flag(
         "-v,--verbose", verbose_,

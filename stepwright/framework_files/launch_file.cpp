@@ -13,12 +13,14 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
+#include "stepwright/framework_files/methods.h"
 #include "stepwright/framework_files/read_back.h"
 #include "stepwright/launch_scripts/capture_advice.h"
 #include "stepwright/launch_scripts/carriers.h"
 #include "stepwright/launch_scripts/python/command_start.h"
 #include "stepwright/plan/choices/changes.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/file_words.h"
 #include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/frameworks/release.h"
 #include "stepwright/plan/laws/legality.h"
@@ -31,7 +33,7 @@ constexpr std::size_t kLargestLog = std::size_t{64} << 20;
 
 const LaunchTarget& target_of(std::string_view word) {
   const auto targets = launch_targets();
-  const auto found = std::ranges::find(targets, word, &LaunchTarget::word);
+  const auto found = std::ranges::find(targets, plan::file_word_of(word), &LaunchTarget::word);
   if (found == targets.end()) fail_input(fmt::format("there is no target '{}'", printable(word)));
   return *found;
 }
@@ -179,6 +181,25 @@ std::vector<std::string> not_run_reasons(const plan::Framework& framework,
   return reasons;
 }
 
+/// Takes the framework's usual kernel of attention where it does not run the plan with the one that
+/// is asked for.
+void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes) {
+  const plan::Job& job = planned.job;
+  if (job.framework.name.empty()) return;
+  plan::PlannedJob other = planned;
+  other.job.kernels.attention = plan::default_kernels(job.framework, job.cluster.device).attention;
+  if (other.job.kernels.attention == job.kernels.attention) return;
+  if (not_run_reasons(job.framework, other).size() >=
+      not_run_reasons(job.framework, planned).size()) {
+    return;
+  }
+  notes.push_back(fmt::format("Attention is {} there, not {}: {} does not run this plan with it.",
+                              name_of(cluster::kAttentionKernelNames, other.job.kernels.attention),
+                              name_of(cluster::kAttentionKernelNames, job.kernels.attention),
+                              job.framework.name));
+  planned = std::move(other);
+}
+
 /// Changes the plan to the nearest that the framework runs, or refuses it.
 void settle_runs(const plan::Framework& framework, plan::PlannedJob& planned, bool take_nearest,
                  std::vector<std::string>& notes) {
@@ -266,6 +287,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   }
   planned.job.framework = framework_for(target, planned.job, release);
   LaunchFile file;
+  settle_method(target, planned.job, file.notes);
   const bool narrow = planned.job.kernels.masters == plan::Masters::kNone;
   planned.job.kernels = plan::started_kernels(planned.job);
   if (narrow && planned.job.kernels.masters != plan::Masters::kNone) {
@@ -273,6 +295,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
         "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "
         "they do in fp32.");
   }
+  settle_attention(planned, file.notes);
   settle_runs(planned.job.framework, planned, nearest, file.notes);
   planned.plan = plan::canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);

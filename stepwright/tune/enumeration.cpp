@@ -215,7 +215,7 @@ void Enumeration::keep_running(GridChoice& grid) {
   static constexpr plan::Ability kOfJob[] = {plan::Ability::kParallel,  plan::Ability::kRankOrder,
                                              plan::Ability::kPrecision, plan::Ability::kDispatcher,
                                              plan::Ability::kOptimizer, plan::Ability::kModel,
-                                             plan::Ability::kTrained};
+                                             plan::Ability::kTrained,   plan::Ability::kAttention};
   const plan::Plan plan = plan::canonical(grid_plan(job_, grid.parallel, grid.order), job_);
   grid.joint = space_.framework->joint(kOfJob, job_, plan);
   const std::uint64_t holds = grid.joint.holds | grid.stages->holds | grid.data->holds;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "stepwright/cluster/generation.h"
 #include "stepwright/cost/compute_cost.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/law.h"
 
 namespace stepwright::tune {
 
@@ -24,6 +27,13 @@ plan::Job with_free_kernels(const plan::Job& job) {
     }
   }
   return chosen;
+}
+
+bool narrows_plans(const plan::Job& job) {
+  if (job.framework.name.empty()) return false;
+  return plan::FrameworkLaw(job.framework)
+             .joint(std::array{plan::Ability::kAttention}, job, plan::Plan{})
+             .holds != 0;
 }
 
 std::string free_kernels_note(const plan::Job& before, const plan::Job& after) {

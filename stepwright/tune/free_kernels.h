@@ -12,6 +12,9 @@ namespace stepwright::tune {
 /// rate, so that this is chosen before the search and not in it.
 plan::Job with_free_kernels(const plan::Job& job);
 
+/// True if the job's framework does not run all of its plans with the job's kernel of attention.
+bool narrows_plans(const plan::Job& job);
+
 /// The note on the kernel that was chosen, for people; empty where all stays as it was.
 std::string free_kernels_note(const plan::Job& before, const plan::Job& after);
 

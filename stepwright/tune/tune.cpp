@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -364,12 +365,41 @@ TuneOutcome tune_on_cluster(const plan::Job& job, const TuneOptions& options) {
   return Tuning(job, options).run();
 }
 
+namespace {
+
+TuneOutcome tune_for_goal(const plan::Job& job, const TuneOptions& options) {
+  return job.objective.kind == plan::ObjectiveKind::kSmallestCluster
+             ? tune_smallest_cluster(job, options)
+             : tune_on_parts(job, options);
+}
+
+/// True if an outcome is better than another of the same job with other kernels: it has a plan, the
+/// plan fits, on fewer devices where those are looked for, and takes less time.
+bool is_better(const TuneOutcome& outcome, const TuneOutcome& other) {
+  const auto* here = std::get_if<TuneResult>(&outcome);
+  const auto* there = std::get_if<TuneResult>(&other);
+  if (here == nullptr || there == nullptr) return here != nullptr;
+  const auto rank = [](const TuneResult& result) {
+    const bool smallest = result.job.objective.kind == plan::ObjectiveKind::kSmallestCluster;
+    const TunedPlan& best = result.plans.front();
+    return std::tuple(!best.fits, smallest ? result.job.cluster.devices() : 0, best.step_time_s);
+  };
+  return rank(*here) < rank(*there);
+}
+
+}  // namespace
+
 TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const plan::Job chosen = with_free_kernels(job);
-  TuneOutcome outcome = job.objective.kind == plan::ObjectiveKind::kSmallestCluster
-                            ? tune_smallest_cluster(chosen, options)
-                            : tune_on_parts(chosen, options);
+  plan::Job chosen = with_free_kernels(job);
+  TuneOutcome outcome = tune_for_goal(chosen, options);
+  if (chosen.kernels.attention != job.kernels.attention && narrows_plans(chosen)) {
+    TuneOutcome usual = tune_for_goal(job, options);
+    if (is_better(usual, outcome)) {
+      outcome = std::move(usual);
+      chosen = job;
+    }
+  }
   if (auto* result = std::get_if<TuneResult>(&outcome)) {
     const std::string note = free_kernels_note(job, chosen);
     if (!note.empty()) result->notes.push_back(note);

@@ -9,6 +9,8 @@
 namespace stepwright::check {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -28,7 +30,7 @@ JobCheck checked(int layers, const std::string& more, const std::string& cluster
 
 TEST(Check, AGoodJobHasNoFault) {
   const JobCheck check = checked(8, "--use-distributed-optimizer");
-  EXPECT_TRUE(check.starts());
+  EXPECT_EQ(check.starts(), Starts::kYes);
   EXPECT_TRUE(check.fits());
   EXPECT_EQ(fault_of(check, std::nullopt), "");
   EXPECT_GT(check.prediction->step_time_s(), 0);
@@ -36,7 +38,7 @@ TEST(Check, AGoodJobHasNoFault) {
 
 TEST(Check, SaysWhereMemoryRunsOut) {
   const JobCheck check = checked(80, "--pipeline-model-parallel-size 2", "dgx-a100-40g");
-  ASSERT_TRUE(check.starts());
+  ASSERT_EQ(check.starts(), Starts::kYes);
   EXPECT_FALSE(check.fits());
   const auto& stages = check.prediction->memory.stages;
   for (const memory::StageMemory& stage : stages) {
@@ -50,12 +52,55 @@ TEST(Check, SaysWhereMemoryRunsOut) {
 
 TEST(Check, SaysWhyItDoesNotStart) {
   const JobCheck check = checked(2, "--pipeline-model-parallel-size 4");
-  EXPECT_FALSE(check.starts());
+  EXPECT_EQ(check.starts(), Starts::kNo);
   EXPECT_FALSE(check.prediction);
   EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("stages-within-layers"));
   const JobCheck uneven = checked(30, "--pipeline-model-parallel-size 4");
-  EXPECT_FALSE(uneven.starts());
+  EXPECT_EQ(uneven.starts(), Starts::kNo);
   EXPECT_THAT(fault_of(uneven, std::nullopt), HasSubstr("30 layers are no multiple of 4 stages"));
+}
+
+TEST(Check, AnArgumentThatTheParserRejectsDoesNotStart) {
+  const JobCheck bogus = checked(8, "--bogus-flag 3");
+  EXPECT_EQ(bogus.starts(), Starts::kNo);
+  EXPECT_THAT(fault_of(bogus, std::nullopt),
+              AllOf(HasSubstr("does not start: train.sh:1: --bogus-flag is no setting of megatron"),
+                    Not(HasSubstr("more"))));
+  EXPECT_TRUE(bogus.prediction);
+  const JobCheck typed = checked(8, "--use-distrbuted-optimizer --bogus-flag 3");
+  EXPECT_THAT(typed.start_doubt(), AllOf(HasSubstr("did you mean --use-distributed-optimizer?"),
+                                         HasSubstr("(and 1 setting more)")));
+}
+
+TEST(Check, AnArgumentBesideThoseOfAForkMayStart) {
+  const JobCheck check = checked(8, "--use-fused-rmsnorm --bogus-flag 3");
+  EXPECT_EQ(check.starts(), Starts::kUnknown);
+  EXPECT_THAT(check.start_doubt(), HasSubstr("train.sh:1: --bogus-flag is no setting of megatron"));
+  EXPECT_EQ(fault_of(check, std::nullopt), "");
+  EXPECT_EQ(checked(8, "--use-fused-rmsnorm").starts(), Starts::kYes);
+}
+
+TEST(Check, ASettingThatNobodyHasHeardOfMayStart) {
+  const launch_scripts::SourceFile file{
+      "train.yaml",
+      "base_model: Qwen/Qwen3-0.6B\nmicro_batch_size: 1\nsequence_len: 2048\nbf16: true\n"
+      "gradient_accumulation_steps: 1\nsample_paking: true\n"};
+  framework_files::Given given;
+  given.cluster = "dgx-h100:1";
+  const JobCheck check =
+      check_job(framework_files::import_sources("axolotl", {&file, 1}, given, true));
+  EXPECT_EQ(check.starts(), Starts::kUnknown);
+  EXPECT_THAT(check.start_doubt(), HasSubstr("sample_paking is no setting of axolotl"));
+}
+
+TEST(Check, ChangesAreSaidInWordsOfTheFile) {
+  const JobCheck check = checked(
+      8, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
+  ASSERT_FALSE(check.better->changes.empty());
+  ASSERT_EQ(check.in_files.size(), check.better->changes.size());
+  std::vector<std::string> all;
+  for (const auto& words : check.in_files) all.insert(all.end(), words.begin(), words.end());
+  EXPECT_THAT(all, Contains("without --recompute-granularity full"));
 }
 
 TEST(Check, TheChangesLeadToAPlanThatIsAsFastAsTheyGain) {
@@ -94,7 +139,7 @@ TEST(Check, AnswersWhereTheTableOfTheFrameworkHasNoPlan) {
   given.cluster = "dgx-h100:1";
   const JobCheck check =
       check_job(framework_files::import_sources("llama-factory", {&file, 1}, given, true));
-  EXPECT_TRUE(check.starts());
+  EXPECT_EQ(check.starts(), Starts::kYes);
   EXPECT_TRUE(check.fits());
   EXPECT_FALSE(check.better);
   EXPECT_EQ(check.gain(), 0);

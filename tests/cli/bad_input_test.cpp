@@ -150,6 +150,7 @@ TEST(BadInput, LaunchFiles) {
 TEST(BadInput, Exports) {
   Script script("export --to");
   script.run("megatorn");
+  script.run("verl");
   script.run("megatron");
   script.run("msccl-xml");
   script.run("msccl-xml --collective all_reduce");

@@ -44,7 +44,7 @@ TEST(Init, BadAnswersAreBadInput) {
         "init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 0x4096",
         "init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 64x",
         "init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 1099511627776x1099511627776",
-        "init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 64x4096 --framework megatron",
+        "init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 64x4096 --framework megatrom",
         "init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 64x4096 -o there.yaml",
         "init --model llama-3-8b --cluster dgx-h100 --gpus 8 --batch 64x4096 -o no/job.yaml"}) {
     text += transcript(place, arguments);

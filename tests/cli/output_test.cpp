@@ -86,7 +86,7 @@ TEST(Output, NoPlanIsWrittenWhereNoneFits) {
   EXPECT_EQ(place.run("study utilization job.yaml").code, 1);
 }
 
-TEST(Output, AFileOfAPlanThatDoesNotFitComesWithAWarning) {
+TEST(Output, AFileOfAPlanThatDoesNotFitIsWrittenOnDemandAlone) {
   const Workplace place;
   place.write("job.yaml",
               "stepwright: job/2\nmodel: llama-3-8b\ncluster: {profile: dgx-h100, nodes: 1}\n"
@@ -95,10 +95,22 @@ TEST(Output, AFileOfAPlanThatDoesNotFitComesWithAWarning) {
   const Outcome fits = place.run("export --to megatron --plan plan.yaml --nearest -o train.sh");
   EXPECT_EQ(fits.code, 0) << fits.err;
   EXPECT_THAT(fits.err, Not(HasSubstr("DOES NOT FIT")));
-  const Outcome misfit = place.run("export --to fsdp --plan plan.yaml --nearest -o train.py");
-  EXPECT_EQ(misfit.code, 0) << misfit.err;
-  EXPECT_THAT(misfit.err, HasSubstr("warning: What the file starts DOES NOT FIT: it needs "));
-  EXPECT_THAT(misfit.err, HasSubstr("`stepwright tune JOB --framework fsdp` looks for one"));
+  const std::string accelerate = "export --to accelerate --plan plan.yaml -o train.yaml ";
+  place.write("plan.yaml",
+              "stepwright: plan/2\njob:\n  model: llama-3-8b\n  cluster: dgx-h100\n"
+              "  batch: {sequences: 128, length: 8192}\nparallel: {data: 8}\nsharding: NNN\n");
+  const Outcome misfit = place.run(accelerate);
+  EXPECT_EQ(misfit.code, 1) << misfit.err;
+  EXPECT_THAT(misfit.err, HasSubstr("error: plan.yaml: What the file starts DOES NOT FIT: "));
+  EXPECT_THAT(misfit.err, HasSubstr("--nearest writes the nearest plan that fits"));
+  EXPECT_EQ(files(place).count("train.yaml"), 0);
+  const Outcome nearest = place.run(accelerate + "--nearest");
+  EXPECT_EQ(nearest.code, 0) << nearest.err;
+  EXPECT_THAT(nearest.err, HasSubstr("Written is the nearest plan that fits; it has "));
+  EXPECT_THAT(nearest.err, Not(HasSubstr("DOES NOT FIT")));
+  const Outcome demanded = place.run(accelerate + "--even-if-it-does-not-fit");
+  EXPECT_EQ(demanded.code, 0) << demanded.err;
+  EXPECT_THAT(demanded.err, HasSubstr("warning: What the file starts DOES NOT FIT: it needs "));
 }
 
 TEST(Output, DoesNotReplaceTheInput) {

@@ -387,6 +387,9 @@ TEST(NemoRl, PairsOfPreferencesAreSaid) {
   const ImportedPlan read =
       import_text("", "dpo.yaml", std::string(kNemoRlParent) + "dpo: {max_num_steps: 150}\n");
   EXPECT_THAT(read.report.not_read, lists("dpo", Matters::kYes));
+  const ImportedPlan alone = import_text("", "rl.yaml", kNemoRlParent);
+  EXPECT_EQ(read.planned.job.sequences, 2 * alone.planned.job.sequences);
+  EXPECT_EQ(read.planned.plan.micro_batch, 2 * alone.planned.plan.micro_batch);
 }
 
 TEST(NemoRl, LaysAFileOverItsParent) {

@@ -1,4 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -83,6 +86,20 @@ TEST(Torchtitan, AScriptNamesAFunctionOfARegistry) {
   EXPECT_EQ(started(direct).plan.parallel.data, 4);
   EXPECT_THAT([&] { started(direct, false); },
               testing::ThrowsMessage<Error>(testing::HasSubstr("names the function llama3_8b()")));
+}
+
+TEST(Torchtitan, RefusesAttentionOfVariableLengthBesideContext) {
+  std::string registry = kTitanRegistry;
+  registry.replace(registry.find("\"8B\")"), 5, "\"8B\", attn_backend=\"varlen\")");
+  const auto read = [&] {
+    return import_text("", "config_registry.py", registry, {.function = "llama3_8b"});
+  };
+  EXPECT_NO_THROW(read());
+  registry.replace(registry.find("seq_len=8192"), 0,
+                   "seq_len=8192), parallelism=ParallelismConfig("
+                   "context_parallel_degree=2), other=Other(");
+  EXPECT_THAT(read, testing::ThrowsMessage<Error>(
+                        testing::HasSubstr("context parallelism with attn_backend varlen")));
 }
 
 TEST(Torchtitan, AsksWhichFunction) {

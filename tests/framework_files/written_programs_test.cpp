@@ -6,6 +6,7 @@
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/model/catalog.h"
 #include "stepwright/model/encoder.h"
 #include "tests/plan/random_plans.h"
 
@@ -241,6 +242,127 @@ TEST(WrittenPrograms, NemoRlSaysItsPolicy) {
                     HasSubstr("use_distributed_optimizer: true"), HasSubstr("gpus_per_node: 8")));
   EXPECT_THAT(refusal_of("nemo-rl", planned_on({.context = 2, .data = 8}, "NNG")),
               HasSubstr("parallel context: megatron-core (nemo-rl) runs tensor, pipeline"));
+}
+
+plan::PlannedJob planned_method(plan::MethodKind kind) {
+  plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
+  planned.job.method.kind = kind;
+  planned.plan.micro_batch = 2;
+  if (plan::generates(kind)) planned.job.method.rollout = plan::Rollout{.tokens_per_s = 2000};
+  return planned;
+}
+
+TEST(WrittenPrograms, NoFileLearnsByAnotherMethodInSilence) {
+  for (const std::string& word : export_words()) {
+    for (const plan::MethodKind kind :
+         {plan::MethodKind::kDpo, plan::MethodKind::kGrpo, plan::MethodKind::kPpo}) {
+      const std::string method(name_of(plan::kMethodNames, kind));
+      try {
+        const LaunchFile file = export_plan(word, planned_method(kind), "", true);
+        EXPECT_THAT(file.text + fmt::format("{}", fmt::join(file.notes, "")), HasSubstr(method))
+            << word;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("objective.kind " + method), HasSubstr(word)));
+      }
+    }
+  }
+}
+
+TEST(WrittenPrograms, NemoRlSaysGrpo) {
+  plan::PlannedJob planned = planned_method(plan::MethodKind::kGrpo);
+  planned.job.method.updates = 4;
+  EXPECT_THAT(text_of("nemo-rl", planned),
+              AllOf(HasSubstr("examples/run_grpo.py"), HasSubstr("num_prompts_per_step: 8"),
+                    HasSubstr("num_generations_per_prompt: 16"), HasSubstr("backend: vllm"),
+                    Not(HasSubstr("sft"))));
+  planned.job.method.rollout->devices = 8;
+  EXPECT_THAT(text_of("nemo-rl", planned),
+              AllOf(HasSubstr("resources: {gpus_per_node: 8, num_nodes: 1}"),
+                    HasSubstr("async_grpo: {enabled: true"), HasSubstr("num_nodes: 3")));
+  planned.job.method.rollout->devices = 4;
+  EXPECT_THAT([&] { text_of("nemo-rl", planned); },
+              testing::ThrowsMessage<Error>(HasSubstr("generates on whole nodes of 8 devices")));
+  planned.job.method.rollout->devices = 0;
+  planned.job.method.reference = {.place = plan::ModelPlace::kOther, .devices = 8};
+  EXPECT_THAT([&] { text_of("nemo-rl", planned); },
+              testing::ThrowsMessage<Error>(HasSubstr("objective.reference {devices: 8}")));
+}
+
+TEST(WrittenPrograms, NemoRlCountsPairs) {
+  plan::PlannedJob planned = planned_method(plan::MethodKind::kDpo);
+  const LaunchFile file = export_plan("nemo-rl", planned, "");
+  EXPECT_THAT(
+      file.text,
+      AllOf(HasSubstr("examples/run_dpo.py"),
+            HasSubstr(fmt::format("train_global_batch_size: {}\n", planned.job.sequences / 2)),
+            HasSubstr("train_micro_batch_size: 1\n")));
+  EXPECT_EQ(file.started.plan.micro_batch, 2);
+  planned.plan.micro_batch = 1;
+  EXPECT_EQ(export_plan("nemo-rl", planned, "", true).started.plan.micro_batch, 2);
+}
+
+TEST(WrittenPrograms, NemoRlNamesTheClassOfTheModel) {
+  plan::PlannedJob planned = planned_on({.tensor = 2, .data = 8}, "NNG");
+  planned.job.model = *model::built_in_model("qwen2.5-7b");
+  EXPECT_THAT(text_of("nemo-rl", planned), HasSubstr("converter_type: Qwen2ForCausalLM"));
+}
+
+plan::PlannedJob planned_context(std::int64_t length) {
+  plan::PlannedJob planned = planned_on({.context = 2, .data = 8}, "GGG");
+  planned.plan.context_kind = plan::ContextKind::kAllGather;
+  planned.job.model.positions = planned.job.length = length;
+  planned.job.cluster = cluster::load_cluster("dgx-h100", 2);
+  return planned;
+}
+
+TEST(WrittenPrograms, TorchtitanHasNoAttentionOfVariableLengthBesideContext) {
+  plan::PlannedJob planned = planned_context(1024);
+  planned.job.kernels.attention = cluster::AttentionKernel::kFlash3;
+  const LaunchFile file = export_plan("torchtitan", planned, "", true);
+  EXPECT_THAT(file.text, AllOf(HasSubstr("attn_backend=\"flex\""), Not(HasSubstr("varlen")),
+                               HasSubstr("context_parallel_degree=2")));
+  EXPECT_THAT(file.notes, testing::Contains(HasSubstr("Attention is flash2 there, not flash3")));
+  planned.plan.parallel = {.data = 16};
+  EXPECT_THAT(text_of("torchtitan", planned), HasSubstr("attn_backend=\"varlen\""));
+}
+
+TEST(WrittenPrograms, ContextRanksOfTorchtitanHaveWholeBlocks) {
+  EXPECT_NO_THROW(text_of("torchtitan", planned_context(256)));
+  EXPECT_THAT([] { text_of("torchtitan", planned_context(320)); },
+              testing::ThrowsMessage<Error>(HasSubstr("batch.length 320: torchtitan's context")));
+}
+
+TEST(WrittenPrograms, TorchtitanTiesNoHeadOverStages) {
+  plan::PlannedJob planned = planned_on({.pipeline = 2, .data = 8}, "NNG");
+  planned.job.model.tied = true;
+  EXPECT_THAT([&] { export_plan("torchtitan", planned, ""); },
+              testing::ThrowsMessage<Error>(HasSubstr("model tied: torchtitan runs")));
+}
+
+TEST(WrittenPrograms, TorchtuneNamesAllShardsAndARateForAdapters) {
+  plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
+  EXPECT_THAT(text_of("torchtune", planned),
+              AllOf(HasSubstr("checkpoint_files: [model.safetensors]"), HasSubstr("lr: 2.0e-5")));
+  planned.job.model = *model::built_in_model("llama-3-8b");
+  planned.job.model_name = "llama-3-8b";
+  planned.job.model.adapters = model::Adapters{};
+  planned.job.model.adapters->targets.set(model::place_of(model::AdapterTarget::kQuery));
+  EXPECT_THAT(text_of("torchtune", planned),
+              AllOf(HasSubstr("max_filename: \"00004\""), HasSubstr("lr: 3.0e-4")));
+}
+
+TEST(WrittenPrograms, LlamaFactoryFineTunesWhatAJobFineTunes) {
+  plan::PlannedJob planned = planned_on({.data = 16}, "GGG");
+  EXPECT_THAT(text_of("llama-factory", planned), HasSubstr("stage: pt"));
+  planned.job.method.kind = plan::MethodKind::kSft;
+  EXPECT_THAT(text_of("llama-factory", planned),
+              AllOf(HasSubstr("stage: sft"), HasSubstr("packing: true")));
+}
+
+TEST(WrittenPrograms, TheNameOfAFrameworkStandsForTheWordOfItsFiles) {
+  const plan::PlannedJob planned = planned_on({.data = 16}, "NNG");
+  EXPECT_EQ(export_plan("megatron-core", planned, "", true).text, text_of("megatron", planned));
 }
 
 TEST(WrittenPrograms, TokensThatTravelOncePerNodeAreDeepEp) {

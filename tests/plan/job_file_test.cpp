@@ -240,6 +240,7 @@ TEST(JobFile, NamesAVariantOfAFramework) {
               HasSubstr("must be one of ms-swift, nemo-rl, bridge; it is 'bride'"));
   EXPECT_THAT(job_refused("framework: {name: maxtext, variant: bridge}\n"),
               HasSubstr("maxtext has no variants"));
+  EXPECT_EQ(job_with("framework: megatron\n").framework.name, "megatron-core");
   const Framework swift = job_with("framework: ms-swift\n").framework;
   EXPECT_EQ(swift.name, "megatron-core");
   EXPECT_EQ(swift.variant, "ms-swift");
@@ -360,7 +361,7 @@ TEST(JobFile, NamesUnknownKeysAndWords) {
   EXPECT_THAT(job_refused("precision: int8\n"),
               HasSubstr("must be one of fp64, fp32, fp16, bf16, fp8, mxfp8, nvfp4; it is 'int8'"));
   EXPECT_THAT(job_refused("conditions: nowhere.yaml\n"), HasSubstr("there is no file"));
-  EXPECT_THAT(job_refused("framework: megatron\n"),
+  EXPECT_THAT(job_refused("framework: megatrom\n"),
               HasSubstr("must be one of stepwright, megatron-core"));
   EXPECT_THAT(job_refused("framework: nanotrn\n"), HasSubstr("did you mean 'nanotron'?"));
   EXPECT_THAT(job_refused("search: {sharding: zero4}\n"), HasSubstr("did you mean 'zero1'?"));

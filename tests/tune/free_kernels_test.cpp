@@ -53,5 +53,15 @@ TEST(FreeKernels, AreWhatASearchTrainsWith) {
             tune(stated, {.threads = 1}).plans.front().step_time_s);
 }
 
+TEST(FreeKernels, AreTheUsualOnesForPlansThatNeedThem) {
+  plan::Job job = job_on("dgx-h100", "torchtitan");
+  EXPECT_FALSE(narrows_plans(job));
+  EXPECT_TRUE(narrows_plans(with_free_kernels(job)));
+  job.space.context = {2};
+  const TuneResult result = tune(job, {.threads = 1});
+  EXPECT_EQ(result.plans.front().plan.parallel.context, 2);
+  EXPECT_EQ(result.job.kernels.attention, cluster::AttentionKernel::kFlash2);
+}
+
 }  // namespace
 }  // namespace stepwright::tune

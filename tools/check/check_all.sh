@@ -10,6 +10,7 @@
 #   tsan      the planner's suite under the thread sanitizer
 #   memory    commands in which one of 2,000 allocations fails
 #   load      the whole suite ten times while other processes keep the cores busy
+#   judges    200 exported plans of each framework before its own package
 #   fuzz      the readers against noise
 # Stops at the first part that fails; `tools/check/check_all.sh PART...` runs parts of it.
 set -euo pipefail
@@ -60,11 +61,19 @@ load() {
   tools/check/under_load.sh 10
 }
 
-[ $# -gt 0 ] || set -- tidy files headers lto debug noinline asan tsan memory load fuzz
+# Other plans each night: the seed is the day.
+judges() {
+  cmake --preset release
+  cmake --build --preset release --target stepwright launch_groups
+  STEPWRIGHT_DRAWS=200 STEPWRIGHT_SEED=$(date +%Y%m%d) ctest --preset release \
+    -R '^framework_files_(titan_starts|drawn_judges)_test$'
+}
+
+[ $# -gt 0 ] || set -- tidy files headers lto debug noinline asan tsan memory load judges fuzz
 for part in "$@"; do
   echo "check-all: $part"
   case $part in
-    tidy | files | headers | lto | debug | memory | load) $part ;;
+    tidy | files | headers | lto | debug | memory | load | judges) $part ;;
     noinline | asan | tsan) suite "$part" ;;
     fuzz) tools/check/fuzz.sh 5 -seed=1 ;;
     *) sed -n '/^#   /s/^# //p' "$0" >&2; exit 2 ;;

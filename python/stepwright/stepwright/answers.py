@@ -1634,6 +1634,8 @@ class CheckStage(Part):
 class Gain(Part):
     """Gain."""
 
+    in_files: list[str]
+    """What it sets in words of the imported files; empty: not known."""
     set: list[str]
     gain_s: float
     """Seconds."""
@@ -1683,8 +1685,8 @@ class Check(Answer):
     table: ClassVar[str] = "stages"
     plan: Plan
     """A plan: docs/formats.md, "Plan"."""
-    starts: bool
-    """Whether the plan is legal."""
+    starts: bool | None
+    """False: not legal, or refused by the program; null: nobody knows."""
     fits: bool
     """Whether it fits in memory with the asked probability."""
     p_fits: float | None = None

@@ -720,6 +720,7 @@ def export(
     to: str,
     release: str | None = None,
     nearest: bool = False,
+    even_if_it_does_not_fit: bool = False,
     cluster: str | None = None,
     nodes: int | None = None,
     channels: int | None = None,
@@ -735,13 +736,16 @@ def export(
         to: "megatron", "deepspeed", "torchtitan" and others (docs/launch.md), "nccl-tuner",
             "mscclpp" or "msccl-xml".
         release: Of the framework; that of the job, else the newest.
-        nearest: Where the framework does not run the plan, write the nearest that it does.
+        nearest: Where the framework does not run the plan, or it does not fit in memory, write the
+            nearest that runs and fits.
+        even_if_it_does_not_fit: Write the file of a plan that does not fit in memory.
         cluster, nodes, channels: Of "nccl-tuner".
         collective, algorithm, tiers, chunks: Of "mscclpp" and "msccl-xml".
 
     Raises:
         UnsupportedError: The framework does not run the plan; the message names what it lacks and
             the nearest plan that it runs.
+        RunError: What the file would start does not fit in memory.
     """
     call = _CommandLine("export")
     call.arguments.remove("--json")
@@ -750,6 +754,7 @@ def export(
         plan=None if plan is None else call.file(Plan, plan),
         release=release,
         nearest=nearest,
+        even_if_it_does_not_fit=even_if_it_does_not_fit,
         cluster=cluster,
         nodes=nodes,
         channels=channels,

@@ -94,8 +94,9 @@ class Sorter {
       const bool matters = (known->field.empty() || !known->leaves_out.empty()) && !usual;
       unread.matters = matters ? known->matters : Matters::kNo;
       if (matters) unread.why = known->leaves_out;
-    } else if (report_.may_guess()) {
-      unread.why = hint_of(path, taken_);
+    } else {
+      unread.unheard_of = true;
+      if (report_.may_guess()) unread.why = hint_of(path, taken_);
       if (unread.why.starts_with("; ")) unread.why.erase(0, 2);
     }
     report_.not_read.push_back(std::move(unread));
@@ -191,9 +192,10 @@ void settle_report(const plan::PlannedJob& planned, ImportReport& report) {
   for (const AssumedField& one : report.assumed) reasons[one.field] = one.why;
   report.assumed.clear();
   const auto fields = fields_of(planned);
-  const std::string usual = planned.job.framework.name.empty()
-                                ? std::string("default")
-                                : fmt::format("default of {}", planned.job.framework.name);
+  const plan::Framework& framework = planned.job.framework;
+  const std::string& program = framework.variant.empty() ? framework.name : framework.variant;
+  const std::string usual =
+      program.empty() ? std::string("default") : fmt::format("default of {}", program);
   for (const auto& [place, value] : fields) {
     const auto reason = std::ranges::find_if(
         reasons, [&, at = &place](const auto& one) { return covers(one.first, *at); });

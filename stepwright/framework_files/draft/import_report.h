@@ -70,6 +70,7 @@ struct UnreadSetting {
   Matters matters = Matters::kMaybe;
   std::string why;                       ///< What a prediction leaves out without it; may be empty.
   std::vector<std::string> arguments{};  ///< Of an open condition: arguments that hang on it.
+  bool unheard_of = false;  ///< True if no table of the program has it: it may end at it.
 };
 
 /// What became of each setting of the files that were imported.
@@ -78,6 +79,7 @@ struct ImportReport {
   std::vector<AssumedField> assumed;
   std::vector<UnreadSetting> not_read;  ///< What matters first.
   std::size_t guesses = 0;              ///< Names that were compared with all known ones.
+  bool strict_parser = false;  ///< True if the program ends at any setting that is unheard of.
 
   /// Counts a guess at what an unknown name means; false once a file has had its share of them.
   bool may_guess() {

@@ -43,6 +43,9 @@ void add_llamafactory_start(Tree& file, const plan::Job& job) {
   constexpr int kSteps = 100;
   if (job.documents) {
     add_llamafactory_packing(file, job.documents->packing);
+  } else if (job.method.kind == plan::MethodKind::kSft) {
+    // Sequences are full.
+    add_llamafactory_packing(file, {.kind = packing::PackingKind::kFirstFit, .masks = false});
   } else {
     file.set("stage", "pt").set("do_train", true);
     file.set("dataset", "c4_demo").set("packing", true);

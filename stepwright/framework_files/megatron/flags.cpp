@@ -261,8 +261,13 @@ class ArgumentReader {
     } else if (word.text.size() > 2) {
       why = "no argument of Megatron-LM: a fork's own, and what it changes is not known";
     }
-    report_.not_read.push_back(
-        {printable(word.text), values_text(values_), name_, word.line, Matters::kMaybe, why});
+    report_.not_read.push_back({.name = printable(word.text),
+                                .value = values_text(values_),
+                                .file = name_,
+                                .line = word.line,
+                                .matters = Matters::kMaybe,
+                                .why = why,
+                                .unheard_of = word.text.size() > 2});
   }
 
   [[nodiscard]] std::optional<std::string_view> guess(std::string_view word) {

@@ -11,6 +11,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/megatron/arguments.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -124,6 +125,18 @@ std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view fi
   return taken;
 }
 
+bool has_forks(const MegatronArguments& arguments, const ImportReport& report) {
+  const auto is_of_fork = [](std::string_view flag) {
+    const auto argument = find_argument(flag);
+    if (argument) return !argument->source.starts_with("NVIDIA/Megatron-LM");
+    return known_setting(known_settings("megatron/forks"), flag) != nullptr;
+  };
+  return std::ranges::any_of(arguments.flags,
+                             [&](const auto& one) { return is_of_fork(one.second); }) ||
+         std::ranges::any_of(report.not_read,
+                             [&](const UnreadSetting& one) { return is_of_fork(one.name); });
+}
+
 void take_forks(MegatronArguments& arguments, const std::string& name, ImportReport& report) {
   take_context_algorithm(arguments, name, report);
   take_layer_list(arguments);
@@ -133,6 +146,7 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
     if (one.matters != Matters::kMaybe) continue;
     const KnownSetting* const known = known_setting(known_settings("megatron/forks"), one.name);
     if (known == nullptr) continue;
+    one.unheard_of = false;
     const bool usual = !known->harmless.empty() && one.value == known->harmless;
     one.matters = usual ? Matters::kNo : known->matters;
     one.why = one.matters == Matters::kNo ? std::string_view() : known->leaves_out;

@@ -22,4 +22,8 @@ std::optional<Tree> take_field(MegatronArguments& arguments, std::string_view fi
 /// Ascend/MindSpeed-LLM mindspeed_llm/training/arguments.py.
 void take_forks(MegatronArguments& arguments, const std::string& name, ImportReport& report);
 
+/// True if some argument is one that a fork of Megatron-LM has and itself has not. The arguments
+/// are as `read_flags` returns them.
+bool has_forks(const MegatronArguments& arguments, const ImportReport& report);
+
 }  // namespace stepwright::framework_files

@@ -23,6 +23,7 @@
 #include "stepwright/framework_files/megatron/vocabulary.h"
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/targets/code.h"
+#include "stepwright/launch_scripts/text.h"
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright::framework_files {
@@ -57,6 +58,16 @@ void check_program(const StartedCommand& command, ImportReport& report) {
   if (more == partly.end()) return;
   report.not_read.push_back(
       {printable(program), "", command.file, line, Matters::kYes, more->second});
+}
+
+/// Programs of Megatron-LM itself, which end at an argument that no release has (parse_args of
+/// megatron/training/arguments.py).
+constexpr std::string_view kOwnPrograms[] = {"pretrain_gpt.py", "pretrain_hybrid.py",
+                                             "pretrain_mamba.py"};
+
+bool is_own_program(const StartedCommand& command) {
+  const std::string_view name = launch_scripts::last_part(command.words.front().text);
+  return std::ranges::find(kOwnPrograms, name) != std::end(kOwnPrograms);
 }
 
 /// Calls settings as the script does.
@@ -140,6 +151,8 @@ void read_megatron(Sources files, const Given& given, Draft& draft) {
   MegatronArguments arguments =
       read_flags(command.words, command.file, given.settings, false, draft.report);
   const std::optional<Document> deepspeed = take_deepspeed_file(arguments, command, files);
+  draft.report.strict_parser =
+      is_own_program(command) && !deepspeed && !has_forks(arguments, draft.report);
   take_forks(arguments, command.file, draft.report);
   const bool slime = is_slime(arguments, draft.report);
   if (slime) {

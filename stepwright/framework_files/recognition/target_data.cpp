@@ -34,9 +34,18 @@ Evidence read_evidence(Node node) {
 
 constexpr std::string_view kNewest = "newest";  // Release of an ending.
 
+std::vector<plan::MethodKind> read_methods(Node node) {
+  std::vector<plan::MethodKind> methods;
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    methods.push_back(node.at(i).choice(plan::kMethodNames));
+  }
+  return methods;
+}
+
 TargetData read_target_data(Node node) {
   node.allow_only({"word", "framework", "variant", "about", "checked", "assumes", "evidence",
-                   "order", "sets_environment", "python_files", "functions", "endings",
+                   "methods", "method_elsewhere", "order", "sets_environment", "python_files",
+                   "functions", "endings",
                    "large_logs", "marks", "starts"});
   TargetData target{.word = node.get("word").text(),
                     .framework = text_below(node, "framework"),
@@ -45,6 +54,7 @@ TargetData read_target_data(Node node) {
                     .checked = node.get("checked").text(),
                     .assumes = text_below(node, "assumes"),
                     .evidence = read_evidence(node.get("evidence")),
+                    .method_elsewhere = flag_below(node, "method_elsewhere"),
                     .sets_environment = flag_below(node, "sets_environment"),
                     .python_files = flag_below(node, "python_files"),
                     .functions = flag_below(node, "functions"),
@@ -54,6 +64,7 @@ TargetData read_target_data(Node node) {
       target.endings.emplace_back(ending, release.text() == kNewest ? "" : release.text());
     }
   }
+  if (const auto methods = node.find("methods")) target.methods = read_methods(*methods);
   if (const auto order = node.find("order")) target.order = static_cast<int>(order->integer(0, 9));
   const auto marks = node.find("marks");
   for (std::size_t i = 0; marks && i < marks->size(); ++i) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stepwright/framework_files/recognition/marks.h"
+#include "stepwright/plan/training_method.h"
 
 namespace stepwright::framework_files {
 
@@ -29,6 +30,9 @@ struct TargetData {
   std::string checked;    ///< What the files were checked against.
   std::string assumes;    ///< What every file assumes.
   Evidence evidence;
+  /// The methods of learning that its written files say.
+  std::vector<plan::MethodKind> methods = {plan::MethodKind::kPretrain, plan::MethodKind::kSft};
+  bool method_elsewhere = false;  ///< The program that a person starts with the file says it.
   int order = 0;                  ///< Targets of a lower order are asked first whose a command is.
   bool sets_environment = false;  ///< Its file is a script that sets variables.
   bool python_files = false;      ///< Its own files are Python.

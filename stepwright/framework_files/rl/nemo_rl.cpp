@@ -190,6 +190,32 @@ void read_sequence_packing(const Fields& policy, const Given& given, Draft& draf
   take_packing(section, "enabled", words, given, draft);
 }
 
+/// nemo_rl/algorithms/dpo.py and rm.py take a pair of sequences for each of the batch.
+void read_pairs(const Fields& root, Draft& draft) {
+  const auto has = [&](std::string_view section) {
+    const auto found = root.node().find(section);
+    return found && found->is_mapping();
+  };
+  if (!has("dpo") && !has("rm")) return;
+  if (draft.sequences) *draft.sequences *= 2;
+  draft.plan.micro_batch *= 2;
+  draft.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
+}
+
+/// The policy as the section says that is enabled.
+void read_policy(const Fields& root, const std::string& file, const Given& given, Draft& draft) {
+  const Fields policy = root.section("policy");
+  if (policy.section("megatron_cfg").flag("enabled", false)) {
+    return read_megatron_policy(root, file, given, draft);
+  }
+  if (policy.section("dtensor_cfg").flag("enabled", false)) {
+    return read_dtensor(root, file, given, draft);
+  }
+  root.node().fail(
+      "enables neither policy.megatron_cfg nor policy.dtensor_cfg; give the file that its defaults "
+      "name, too");
+}
+
 }  // namespace
 
 void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
@@ -214,15 +240,8 @@ void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
   take_named_model(policy.word("model_name", ""), given, draft);
   read_cluster(root, draft);
   read_sequence_packing(policy, given, draft);
-  if (policy.section("megatron_cfg").flag("enabled", false)) {
-    return read_megatron_policy(root, file, given, draft);
-  }
-  if (policy.section("dtensor_cfg").flag("enabled", false)) {
-    return read_dtensor(root, file, given, draft);
-  }
-  root.node().fail(
-      "enables neither policy.megatron_cfg nor policy.dtensor_cfg; give the file that its defaults "
-      "name, too");
+  read_policy(root, file, given, draft);
+  read_pairs(root, draft);
 }
 
 }  // namespace stepwright::framework_files

@@ -8,7 +8,9 @@
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/megatron/plan.h"
 #include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/framework_files/rl/nemo_rl_method.h"
 #include "stepwright/framework_files/targets/code.h"
+#include "stepwright/huggingface/config_writer.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -43,6 +45,15 @@ void add_megatron_config(Tree& config, const plan::PlannedJob& planned) {
   config.find("fp8_cfg")->set("enabled", fields.find("fp8") != nullptr);
 }
 
+/// The class of transformers whose weights are converted; empty where no family is the model's.
+std::string_view converter_type(const plan::Job& job) {
+  try {
+    return huggingface::family_of(job.model).model_class;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 std::string_view nemo_rl_type(DType precision) {
   if (precision == DType::kFp32) return "float32";
   return precision == DType::kFp16 ? "float16" : "bfloat16";
@@ -65,13 +76,17 @@ std::string write_nemo_rl(const plan::PlannedJob& planned, const std::vector<std
   policy.set("precision", type);
   Tree& config = *policy.find("megatron_cfg");
   config.set("pipeline_dtype", type);
+  const std::string_view converter = converter_type(job);
+  if (!converter.empty()) config.set("converter_type", converter);
   config.find("optimizer")->set("bf16", type == "bfloat16").set("fp16", type == "float16");
   add_megatron_config(config, planned);
   file.find("data")->set("max_input_seq_length", job.length);
   Tree cluster = Tree::mapping();
   cluster.set("gpus_per_node", job.cluster.devices_per_node).set("num_nodes", job.cluster.nodes);
   file.set("cluster", cluster);
-  return comment_lines(header) + "# starts with: uv run examples/run_sft.py --config THIS_FILE\n" +
+  const std::string program = write_nemo_rl_method(planned, file);
+  return comment_lines(header) +
+         fmt::format("# starts with: uv run {} --config THIS_FILE\n", program) +
          Document::from(file, "nemo-rl").to_yaml();
 }
 

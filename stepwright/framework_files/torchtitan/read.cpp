@@ -411,6 +411,14 @@ void read_titan_attention(const Fields& spec, Draft& draft) {
     return;
   }
   spec.take("attn_backend");
+  if (word != kTitanVarlen || draft.plan.parallel.context == 1) return;
+  // torchtitan/models/llama3/model.py: update_from_config.
+  draft.refused = plan::Rejected{
+      .rule = plan::Rule::kUnfusedContext,
+      .message =
+          "context parallelism with attn_backend varlen, with which torchtitan does not "
+          "start: flex goes with it",
+      .nearest = {}};
 }
 
 void read_titan_overlap(const Fields& root, const Fields& fields, Draft& draft) {

@@ -113,6 +113,17 @@ TitanSection training(const plan::PlannedJob& planned, bool toml) {
   return section;
 }
 
+/// Fails where context ranks do not have whole blocks of FlexAttention's mask: pytorch/pytorch 2.13
+/// torch/distributed/tensor/experimental/_context_parallel/_attention.py.
+void check_context_blocks(const plan::PlannedJob& planned) {
+  constexpr std::int64_t kBlock = 128;
+  const std::int64_t context = planned.plan.parallel.context;
+  if (context == 1 || planned.job.length % (context * kBlock) == 0) return;
+  fail_unsupported(fmt::format(
+      "batch.length {}: torchtitan's context parallelism needs a multiple of {} x {} (context)",
+      planned.job.length, kBlock, context));
+}
+
 std::string toml_text(const std::vector<TitanSection>& sections) {
   std::string text;
   for (const TitanSection& section : sections) {
@@ -166,6 +177,7 @@ std::string write_torchtitan(const plan::PlannedJob& planned,
                     planned.job.model_name, model::inline_model(planned.job.model).dump()));
   }
   if (!toml) {
+    check_context_blocks(planned);
     return comment_lines(lines) +
            titan_module(planned, training(planned, false), parallelism(planned, false));
   }

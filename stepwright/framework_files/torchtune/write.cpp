@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/targets/code.h"
 #include "stepwright/framework_files/torchtune/models.h"
+#include "stepwright/model/parameters.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -59,11 +60,23 @@ void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer)
   file.set("seed", Tree()).set("shuffle", true);
 }
 
+/// The files of weights in 16 bits, of at most 5 GB each as transformers 4 writes them:
+/// torchtune/training/checkpointing/_utils.py: FormattedCheckpointFiles.
+Tree checkpoint_files(const model::Architecture& model) {
+  constexpr std::int64_t kLargestShard = 5'000'000'000;
+  const std::int64_t bytes = 2 * model::count_parameters(model);
+  const std::int64_t count = (bytes + kLargestShard - 1) / kLargestShard;
+  if (count == 1) return Tree::flow_sequence().add("model.safetensors");
+  Tree files = Tree::flow_mapping();
+  files.set("filename_format", "model-{}-of-{}.safetensors");
+  return files.set("max_filename", Tree::scalar(fmt::format("{:05}", count), true));
+}
+
 void add_tune_checkpoints(Tree& file, const plan::Job& job, std::string_view type) {
   Tree section = Tree::mapping();
   section.set("_component_", component("training.FullModelHFCheckpointer"));
   section.set("checkpoint_dir", model_folder(job));
-  section.set("checkpoint_files", Tree::flow_sequence().add("model.safetensors"));
+  section.set("checkpoint_files", checkpoint_files(job.model));
   section.set("recipe_checkpoint", Tree()).set("output_dir", "${output_dir}");
   section.set("model_type", type);
   file.set("checkpointer", section).set("resume_from_checkpoint", false);
@@ -92,7 +105,8 @@ void add_tune_loss(Tree& file, const plan::Kernels& kernels) {
 void add_tune_optimizer(Tree& file, const plan::Job& job, const plan::Plan& plan) {
   Tree section = Tree::mapping();
   section.set("_component_", tune_optimizer(job.optimizer));
-  section.set("lr", Tree::scalar("2.0e-5", false));
+  // recipes/configs/llama3_1/8B_full.yaml and 8B_lora.yaml.
+  section.set("lr", Tree::scalar(job.model.adapters ? "3.0e-4" : "2.0e-5", false));
   const bool adam =
       job.optimizer == plan::Optimizer::kAdam || job.optimizer == plan::Optimizer::kAdamW;
   if (adam) section.set("fused", plan.parallel.tensor == 1);
@@ -190,6 +204,8 @@ std::string write_torchtune(const plan::PlannedJob& planned,
   add_tune_log(file);
   std::vector<std::string> lines = header;
   lines.push_back(fmt::format("starts with: {}", tune_command(planned)));
+  lines.emplace_back(
+      "checkpoint_files: as many as model.safetensors.index.json of the folder says");
   return comment_lines(lines) + Document::from(file, "torchtune").to_yaml();
 }
 

@@ -22,6 +22,7 @@
 #include "stepwright/plan/files/read_method.h"
 #include "stepwright/plan/files/run_keys.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/file_words.h"
 #include "stepwright/plan/frameworks/release.h"
 
 namespace stepwright::plan {
@@ -112,7 +113,7 @@ Framework read_framework(Node node) {
   const bool mapping = node.is_mapping();
   if (mapping) node.allow_only({"name", "version", "variant"});
   const Node name = mapping ? node.get("name") : node;
-  Framework framework{.name = read_name(name)};
+  Framework framework{.name = std::string(framework_named(read_name(name)))};
   const auto& known = kFrameworkNames;
   if (!mapping) {
     if (const auto variant = framework_of_variant(framework.name)) return *variant;

@@ -1,0 +1,105 @@
+#include "stepwright/cli/exported_job.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "stepwright/cli/logger.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/prediction_text.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/framework_files/file_ending.h"
+#include "stepwright/plan/choices/changes.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/nearest_fit.h"
+
+namespace stepwright::cli {
+namespace {
+
+/// What a step takes as the file starts it, and by the plan where that differs.
+std::string time_note(const plan::PlannedJob& planned, const simulate::Prediction& started) {
+  const double here_s = simulate::predict(planned).step_time_s();
+  const double there_s = started.step_time_s();
+  const std::string there =
+      fmt::format("A step takes {} as the file starts it, with attention {}", format_time(there_s),
+                  name_of(cluster::kAttentionKernelNames, started.planned.job.kernels.attention));
+  if (format_time(here_s) == format_time(there_s)) return there + ".";
+  return fmt::format("{}; {} as the plan says it, with {}.", there, format_time(here_s),
+                     name_of(cluster::kAttentionKernelNames, planned.job.kernels.attention));
+}
+
+/// By how much what the file starts does not fit.
+std::string misfit_note(const simulate::Prediction& started) {
+  return fmt::format("What the file starts DOES NOT FIT: it needs {}, {} too much",
+                     memory_use(started.memory), format_bytes(started.memory.over_by_bytes()));
+}
+
+[[noreturn]] void fail_misfit(const ExportRequest& request, const std::string& why) {
+  throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", request.plan, why),
+              {.file = request.plan});
+}
+
+/// The file of the plan nearest to one whose file starts what does not fit.
+framework_files::LaunchFile fitting_file(const ExportRequest& request,
+                                         const plan::PlannedJob& planned,
+                                         const simulate::Prediction& misfit) {
+  const plan::PlannedJob& started = misfit.planned;
+  const std::optional<plan::Plan> fit = tune::nearest_fit(started);
+  if (!fit) {
+    fail_misfit(request, misfit_note(misfit) +
+                             ", and no plan of this job that runs there fits; "
+                             "--even-if-it-does-not-fit writes it all the same");
+  }
+  framework_files::LaunchFile file = framework_files::export_plan(
+      request.to, {planned.job, *fit}, request.release, true, request.plan);
+  file.notes.push_back(
+      fmt::format("Written is the nearest plan that fits; it has {}.",
+                  plan::changes(plan::canonical(planned.plan, planned.job), file.started.plan)));
+  return file;
+}
+
+/// The request with the release that the ending of its output asks for, where nothing says one.
+ExportRequest with_release(ExportRequest request, const plan::PlannedJob& planned,
+                           const Console& console) {
+  if (!request.release.empty() || !planned.job.framework.version.empty()) return request;
+  request.release = framework_files::release_of_ending(request.to, request.output);
+  if (!request.release.empty()) {
+    console.log.info(fmt::format("Written for release {}, as the ending of {} asks.",
+                                 request.release, request.output));
+  }
+  return request;
+}
+
+}  // namespace
+
+framework_files::LaunchFile exported_job(const ExportRequest& given, const Console& console) {
+  const plan::PlannedJob planned = load_settled_plan(
+      given.plan, console, framework_files::target_framework(given.to, given.release));
+  const ExportRequest request = with_release(given, planned, console);
+  framework_files::LaunchFile file = framework_files::export_plan(
+      request.to, planned, request.release, request.nearest, request.plan);
+  simulate::Prediction there = simulate::predict(file.started);
+  const bool must_fit = !request.even_if_it_does_not_fit;
+  if (must_fit && !there.memory.fits() && request.nearest) {
+    file = fitting_file(request, planned, there);
+    there = simulate::predict(file.started);
+  }
+  if (must_fit && !there.memory.fits()) {
+    fail_misfit(
+        request,
+        misfit_note(there) +
+            fmt::format("; {}--even-if-it-does-not-fit writes it all the same",
+                        request.nearest ? "" : "--nearest writes the nearest plan that fits, "));
+  }
+  for (const std::string& note : file.notes) console.log.info(note);
+  const std::string other = framework_files::other_ending(
+      request.to, file.started.job.framework.version, request.output);
+  if (!other.empty()) console.log.warn(other);
+  console.log.info(time_note(planned, there));
+  if (!there.memory.fits()) console.log.warn(misfit_note(there) + ".");
+  return file;
+}
+
+}  // namespace stepwright::cli

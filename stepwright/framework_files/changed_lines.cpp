@@ -1,0 +1,70 @@
+#include "stepwright/framework_files/changed_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/target.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// A line without its indentation and what joins it to the next.
+std::string_view bare(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  const std::size_t last = line.find_last_not_of(" \\,");
+  if (first == std::string_view::npos || last == std::string_view::npos) return {};
+  return line.substr(first, last + 1 - first);
+}
+
+std::vector<std::string> lines_of(const LaunchTarget& target, const plan::PlannedJob& planned) {
+  const std::string text = target.write(planned, {});
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = bare(std::string_view(text).substr(at, end - at));
+    if (!line.empty() && line.front() != '#') lines.emplace_back(line);
+    at = end + 1;
+  }
+  return lines;
+}
+
+/// The setting that a line is of: what is in front of its value.
+std::string_view first_word_of(std::string_view line) {
+  return line.substr(0, line.find_first_of(" =:"));
+}
+
+/// The lines of the first that the second lacks.
+std::vector<std::string> beyond(const std::vector<std::string>& lines,
+                                const std::vector<std::string>& others) {
+  const std::set<std::string_view> known(others.begin(), others.end());
+  std::vector<std::string> more;
+  for (const std::string& line : lines) {
+    if (!known.contains(line)) more.push_back(line);
+  }
+  return more;
+}
+
+}  // namespace
+
+std::vector<std::string> changed_lines(std::string_view word, const plan::PlannedJob& before,
+                                       const plan::PlannedJob& after) try {
+  const auto targets = launch_targets();
+  const auto target = std::ranges::find(targets, word, &LaunchTarget::word);
+  if (target == targets.end() || target->write == nullptr) return {};
+  const std::vector<std::string> old_lines = lines_of(*target, before);
+  const std::vector<std::string> new_lines = lines_of(*target, after);
+  std::vector<std::string> changed = beyond(new_lines, old_lines);
+  std::set<std::string, std::less<>> replaced;
+  for (const std::string& line : changed) replaced.emplace(first_word_of(line));
+  for (const std::string& line : beyond(old_lines, new_lines)) {
+    if (!replaced.contains(first_word_of(line))) changed.push_back(fmt::format("without {}", line));
+  }
+  return changed;
+} catch (const Error&) {
+  return {};
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,49 @@
+#include "stepwright/framework_files/methods.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "stepwright/core/error.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+bool says(const LaunchTarget& target, plan::MethodKind kind) {
+  return target.data->method_elsewhere || std::ranges::count(target.data->methods, kind) > 0;
+}
+
+/// The words of the targets that are written for a method.
+std::vector<std::string_view> words_for(plan::MethodKind kind) {
+  std::vector<std::string_view> words;
+  for (const LaunchTarget& target : launch_targets()) {
+    if (target.write != nullptr && says(target, kind)) words.push_back(target.word);
+  }
+  return words;
+}
+
+}  // namespace
+
+void settle_method(const LaunchTarget& target, const plan::Job& job,
+                   std::vector<std::string>& notes) {
+  const plan::MethodKind kind = job.method.kind;
+  const std::string_view name = name_of(plan::kMethodNames, kind);
+  if (!says(target, kind)) {
+    std::vector<std::string_view> own;
+    for (const plan::MethodKind one : target.data->methods) {
+      own.push_back(name_of(plan::kMethodNames, one));
+    }
+    fail_unsupported(fmt::format("objective.kind {}: the files for {} say {}; written for {}: {}",
+                                 name, target.word, fmt::join(own, ", "), name,
+                                 fmt::join(words_for(kind), ", ")));
+  }
+  const bool next_token = kind == plan::MethodKind::kPretrain || kind == plan::MethodKind::kSft;
+  if (target.data->method_elsewhere && !next_token) {
+    notes.push_back(fmt::format(
+        "The file says nothing of {0}: start a program that learns by {0} with it.", name));
+  }
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,128 @@
+#include "stepwright/framework_files/rl/nemo_rl_method.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/recognition/embedded.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// Generations of one prompt in examples/configs/grpo_math_1B.yaml.
+constexpr std::int64_t kMostGenerations = 16;
+
+/// The row of a method in `nemo_rl_methods.yaml`.
+Node method_row(Node rows, std::string_view method) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Node methods = rows.at(i).get("methods");
+    for (std::size_t k = 0; k < methods.size(); ++k) {
+      if (methods.at(k).text() == method) return rows.at(i);
+    }
+  }
+  fail_unsupported(fmt::format("objective.kind {}: NeMo-RL has no program for it", method));
+}
+
+/// The generations of one prompt: as many as divide the sequences of a step, at most 16.
+std::int64_t generations_of(std::int64_t sequences) {
+  std::int64_t most = 1;
+  for (std::int64_t count = 2; count <= kMostGenerations; ++count) {
+    if (sequences % count == 0) most = count;
+  }
+  if (most == 1) {
+    fail_unsupported(
+        fmt::format("batch.sequences x objective.updates is {}, which no group of 2 to {} answers "
+                    "divides: NeMo-RL learns from groups of equal size",
+                    sequences, kMostGenerations));
+  }
+  return most;
+}
+
+/// Where the reference is: nemo_rl/models/policy/workers/megatron_policy_worker.py keeps its
+/// weights on the host, and takes it onto the devices of the policy for its forward.
+void check_reference(const plan::TrainingMethod& method) {
+  if (method.reference.place != plan::ModelPlace::kOther) return;
+  fail_unsupported(fmt::format(
+      "objective.reference {{devices: {}}}: NeMo-RL takes the reference's forwards on the devices "
+      "of the policy",
+      method.reference.devices));
+}
+
+/// Devices that generate alone: whole nodes beside those that train, or a part of the only node
+/// (nemo_rl/algorithms/grpo.py: setup).
+void write_pools(const plan::Job& job, Tree& generation, Tree& cluster) {
+  const std::int64_t devices = job.method.rollout->devices;
+  if (devices == 0) return;
+  const std::int64_t per_node = job.cluster.devices_per_node;
+  const bool part = job.cluster.nodes == 1 && devices < per_node;
+  if (!part && devices % per_node != 0) {
+    fail_unsupported(
+        fmt::format("objective.rollout.devices {}: NeMo-RL generates on whole nodes of {} devices",
+                    devices, per_node));
+  }
+  Tree& colocated = *generation.find("colocated");
+  colocated.set("enabled", false);
+  Tree& resources = *colocated.find("resources");
+  resources.set("gpus_per_node", part ? devices : per_node);
+  resources.set("num_nodes", part ? 1 : devices / per_node);
+  if (part) cluster.set("gpus_per_node", per_node + devices);
+  if (!part) cluster.set("num_nodes", job.cluster.nodes + devices / per_node);
+}
+
+void write_grpo(const plan::PlannedJob& planned, Tree& file) {
+  const plan::Job& job = planned.job;
+  const plan::TrainingMethod& method = job.method;
+  const std::int64_t sequences = job.sequences * method.updates;
+  const std::int64_t generations = generations_of(sequences);
+  const bool apart = method.rollout->devices > 0;
+  Tree& grpo = *file.find("grpo");
+  grpo.set("num_prompts_per_step", sequences / generations);
+  grpo.set("num_generations_per_prompt", generations);
+  grpo.find("reward_shaping")->set("max_response_length", job.length);
+  if (method.reference.place == plan::ModelPlace::kNone) {
+    grpo.set("skip_reference_policy_logprobs_calculation", true);
+    file.find("loss_fn")->set("reference_policy_kl_penalty", 0);
+  }
+  if (apart && method.staleness > 0) {
+    Tree& async = *grpo.find("async_grpo");
+    async.set("enabled", true).set("max_trajectory_age_steps", method.staleness);
+    file.find("loss_fn")->set("use_importance_sampling_correction", true);
+  }
+  Tree& policy = *file.find("policy");
+  const bool own = method.forward_micro_batch > 0;
+  policy.set("logprob_batch_size", own ? method.forward_micro_batch : planned.plan.micro_batch);
+  Tree& generation = *policy.find("generation");
+  generation.set("max_new_tokens", job.length);
+  Tree& engine = *generation.find("vllm_cfg");
+  engine.set("precision", policy.find("precision")->text);
+  engine.set("tensor_parallel_size", method.rollout->tensor).set("max_model_len", job.length);
+  engine.set("async_engine", apart && method.staleness > 0);
+  write_pools(job, generation, *file.find("cluster"));
+}
+
+/// A pair of preferences is one of the file's batch and two sequences (nemo_rl/algorithms/dpo.py).
+void write_pairs(const plan::PlannedJob& planned, Tree& file) {
+  Tree& policy = *file.find("policy");
+  policy.set("train_global_batch_size", planned.job.sequences / 2);
+  policy.set("train_micro_batch_size", std::max<std::int64_t>(1, planned.plan.micro_batch / 2));
+}
+
+}  // namespace
+
+std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file) {
+  const plan::TrainingMethod& method = planned.job.method;
+  const Document rows = Document::parse(embedded_text("rl/nemo_rl_methods"), "nemo-rl");
+  const Node row = method_row(rows.root(), name_of(plan::kMethodNames, method.kind));
+  lay_over(file, row.get("file").placed_tree());
+  check_reference(method);
+  if (method.kind == plan::MethodKind::kDpo) write_pairs(planned, file);
+  if (method.kind == plan::MethodKind::kGrpo) write_grpo(planned, file);
+  return row.get("program").text();
+}
+
+}  // namespace stepwright::framework_files
