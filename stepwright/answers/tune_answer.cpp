@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "stepwright/answers/expert_answer.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/notes.h"
 #include "stepwright/tune/misfit.h"
@@ -44,6 +45,20 @@ void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneA
   });
 }
 
+/// Takes the framework of a person's plan where the job names none. A plan without one is compared
+/// with what any framework runs, as `predict` would say it.
+void own_framework(const plan::PlannedJob& own, plan::Job& job, JobFor& job_for) {
+  const plan::Framework& framework = own.job.framework;
+  if (!job.framework.name.empty() || !job_for) return;
+  if (framework.name.empty()) {
+    job_for = {};
+    return;
+  }
+  const bool use_all = job.use_all;
+  job = job_for(framework.variant.empty() ? framework.name : framework.variant);
+  job.use_all = use_all;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -52,24 +67,42 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTuneAnswer& progress) {
   const auto start = std::chrono::steady_clock::now();
-  if (request.own) job.use_all = true;  // as the person's plan does
-  TuneAnswer answer{.run = request.run};
-  if (!request.sweep.empty()) answer.sweep = tune::read_sweep(job, request.sweep);
+  JobFor job_for = request.job_for;
+  if (request.own) {
+    job.use_all = true;  // as the person's plan does
+    own_framework(*request.own, job, job_for);
+  }
+  const SearchJob search_job = [&](const plan::Job& one) {
+    return search(one, request, [&](const tune::TuneProgress& now) {
+      if (progress) progress({.search = now});
+    });
+  };
+  if (!request.sweep.empty()) tune::read_sweep(job, request.sweep);  // what is wrong is said first
+  LaunchAnswer found = answer_launch(job, job_for, search_job, request.options);
+  TuneAnswer answer{.result = std::move(found.result),
+                    .run = request.run,
+                    .launch = std::move(found.launch),
+                    .refusals = std::move(found.refusals),
+                    .unbound = std::move(found.unbound),
+                    .plan_file = request.plan_file};
   tune::TuneResult& result = answer.result;
-  result = search(job, request, [&](const tune::TuneProgress& now) {
-    if (progress) progress({.search = now});
-  });
   answer.against = compared(result, request, job.attention_stated);
-  if (answer.sweep) tune_values(*answer.sweep, request, progress);
+  if (!request.sweep.empty()) {
+    answer.sweep = tune::read_sweep(found.job, request.sweep);
+    tune_values(*answer.sweep, request, progress);
+  }
   if (request.more_memory) answer.more_memory = tune::more_memory(result, request.options);
   answer.strands = tune::two_strands(result, request.options);
   answer.remedies = tune::remedies(result, request.options);
+  answer.with_experts = best_with_experts(result, request.options);
+  if (std::string note = rare_stack_note(result.job, result.plans.front().plan); !note.empty()) {
+    result.notes.push_back(std::move(note));
+  }
   if (std::string note = plan::method_note(job); !note.empty()) {
     result.notes.push_back(std::move(note));
   }
   answer.best = simulate::predict(answer.planned());
-  answer.frameworks = tune::framework_runs(result.job, result.plans.front().plan,
-                                           tune::thread_count(request.options));
+  answer.frameworks = framework_starts(answer.planned(), tune::thread_count(request.options));
   if (!result.plans.front().fits) {
     answer.fault = fmt::format("{}: {}", request.name, tune::misfit_text(result.plans.front()));
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/answers/launch_answer.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/against.h"
 #include "stepwright/tune/frameworks.h"
@@ -32,6 +33,10 @@ struct TuneRequest {
   std::string sweep;  ///< Values to tune for: "FIELD=VALUE,VALUE,..."; empty: no sweep.
   std::optional<tune::TrainingRun> run;
   bool more_memory = false;  ///< True if the gain of more memory is wanted, too.
+  /// Reads the job for the framework that starts the fastest plan, where the job names none; empty:
+  /// the answer may be a plan that none starts.
+  JobFor job_for;
+  std::string plan_file;  ///< Where the best plan is written, for commands; empty: nowhere.
 };
 
 /// How far an answer is.
@@ -53,12 +58,21 @@ struct TuneAnswer {
   std::optional<tune::TrainingRun> run;
   std::vector<tune::MemoryStep> more_memory;  ///< Empty unless asked for.
   std::optional<tune::StrandsGain> strands;
-  std::vector<tune::FittingJob> remedies;  ///< Empty where a plan fits.
-  std::vector<tune::FrameworkRun> frameworks;
+  std::vector<tune::FittingJob> remedies;       ///< Empty where a plan fits.
+  std::vector<tune::FrameworkRun> frameworks;   ///< What their files start for the first plan.
+  std::optional<Launch> launch;                 ///< Of the first plan; nullopt: no files start it.
+  std::vector<std::string> refusals;            ///< As of `LaunchAnswer`.
+  std::optional<UnboundPlan> unbound;           ///< As of `LaunchAnswer`.
+  std::optional<tune::TunedPlan> with_experts;  ///< As `best_with_experts` says.
+  std::string plan_file;                        ///< As of `TuneRequest`.
   std::string fault;  ///< Why no plan can be trained, naming the job's file; empty: one fits.
 
   /// The best plan with the job as searched.
   [[nodiscard]] plan::PlannedJob planned() const { return {result.job, result.plans.front().plan}; }
+  /// The command that writes the files that start the best plan; empty: there are none.
+  [[nodiscard]] std::string export_command() const {
+    return launch ? launch->command(plan_file) : "";
+  }
 };
 
 /// Searches the job's space, then answers what is asked about the best plan. Fails as `tune`, with

@@ -4,7 +4,9 @@
 #include "stepwright/answers/plan_names.h"
 #include "stepwright/answers/report_text.h"
 #include "stepwright/answers/tune_answer.h"
+#include "stepwright/framework_files/starters.h"
 #include "stepwright/plan/choices/words.h"
+#include "stepwright/plan/files.h"
 #include "stepwright/report/prediction_pictures.h"
 #include "stepwright/tune/tune_json.h"
 #include "stepwright/whole_run/asked_run.h"
@@ -14,14 +16,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json unbound_json(const TuneAnswer& answer) {
+  if (!answer.unbound) return nullptr;
+  const UnboundPlan& unbound = *answer.unbound;
+  const double first_s = answer.result.plans.front().step_time_s;
+  return {{"plan", plan::plan_json({unbound.job, unbound.tuned.plan})},
+          {"step_time_s", unbound.tuned.step_time_s},
+          {"gain_s", first_s - unbound.tuned.step_time_s},
+          {"gain", 1 - unbound.tuned.step_time_s / first_s},
+          {"peak_memory_bytes", static_cast<std::int64_t>(unbound.tuned.peak_memory_bytes)},
+          {"why", unbound.why}};
+}
+
 }  // namespace
 
 Json tune_answer_json(const TuneAnswer& answer) {
   const tune::TuneResult& result = answer.result;
-  Json json = tune::tune_json(result, answer.best, answer.frameworks);
+  const tune::StartedBy started_by = [&](const plan::Plan& plan) {
+    return framework_files::started_by({result.job, plan});
+  };
+  Json json = tune::tune_json(result, answer.best, answer.frameworks, started_by);
+  Json& first = json["plans"][0];
+  first["framework"] = answer.launch ? Json(answer.launch->framework) : Json(nullptr);
+  first["export"] = answer.launch ? Json(answer.export_command()) : Json(nullptr);
+  json["refusals"] = answer.refusals;
+  json["unbound"] = unbound_json(answer);
+  json["expert_parallel"] = answer.with_experts
+                                ? tune::tuned_plan_json(result, *answer.with_experts, started_by)
+                                : Json(nullptr);
   if (!answer.remedies.empty()) json["notes"].push_back(tune::remedies_text(answer.remedies));
   if (answer.run) whole_run::add_runs(json, result, *answer.run);
-  if (answer.against) json["against"] = tune::against_json(result, *answer.against);
+  if (answer.against) json["against"] = tune::against_json(result, *answer.against, started_by);
   if (answer.sweep) json["sweep"] = tune::sweep_json(*answer.sweep, answer.run);
   json["more_memory"] = tune::more_memory_json(result, answer.more_memory);
   json["two_strands"] = tune::two_strands_json(result, answer.strands);

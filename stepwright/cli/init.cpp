@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <istream>
@@ -28,6 +29,7 @@
 #include "stepwright/plan/choices/read_choices.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/files/new_job.h"
+#include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright::cli {
 namespace {
@@ -63,6 +65,7 @@ struct Question {
   const char* words;  ///< For a person.
   std::string* answer;
   std::function<void()> check;  ///< Takes the answer; fails when no job can say it.
+  bool open = false;            ///< True if there need not be an answer.
 };
 
 class Init : public Command {
@@ -90,8 +93,15 @@ class Init : public Command {
     app().add_option("--length", length_, "Tokens of a sequence")->type_name("N");
     app()
         .add_option("--framework", framework_,
-                    "Plan only what it runs (stepwright list frameworks); else what any runs")
+                    "Plan only what it runs (stepwright list frameworks); else tune takes the one\n"
+                    "that starts the fastest plan")
         ->type_name("NAME");
+    app()
+        .add_option(
+            "--train", train_,
+            "What is trained: pretrain (a model from its start), finetune (all weights of a\n"
+            "trained model), lora (adapters) or qlora (adapters, base in four bits)")
+        ->type_name("WHAT");
     writes(app().add_option("-o,--output", output_, "Write the job to this file"))
         ->type_name("JOB");
     app().add_flag("--force", force_, "Replace the file if it is there");
@@ -143,7 +153,7 @@ class Init : public Command {
     const std::vector<Question> all = questions();
     std::vector<std::string_view> open;
     for (const Question& question : all) {
-      if (question.answer->empty()) open.emplace_back(question.flag);
+      if (question.answer->empty() && !question.open) open.emplace_back(question.flag);
     }
     if (!open.empty() && console.keyboard == nullptr) {
       fail_input(
@@ -152,7 +162,8 @@ class Init : public Command {
                       fmt::join(open, ", ")));
     }
     for (const Question& question : all) {
-      question.answer->empty() ? ask(question, console) : question.check();
+      const bool asks = question.answer->empty() && console.keyboard != nullptr;
+      asks ? ask(question, console) : question.check();
     }
   }
 
@@ -166,7 +177,11 @@ class Init : public Command {
         {"--batch", "Sequences of one step, over all GPUs", &batch_,
          [this] { sequences_ = count_of_flag("--batch", batch_); }},
         {"--length", "Tokens of a sequence", &length_,
-         [this] { tokens_ = count_of_flag("--length", length_); }}};
+         [this] { tokens_ = count_of_flag("--length", length_); }},
+        {"--train", "What is trained (pretrain, finetune, lora, qlora; nothing: pretrain)", &train_,
+         [this] { check_train(); }, true},
+        {"--framework", "Framework (as megatron-core; nothing: the one with the fastest plan)",
+         &framework_, [this] { check_framework(); }, true}};
     if (!nodes_.empty()) std::erase_if(all, [&](const Question& q) { return q.answer == &gpus_; });
     return all;
   }
@@ -191,6 +206,20 @@ class Init : public Command {
     const auto meant = model::built_in_of_id(model_);
     if (meant && !is_there(model_)) model_ = *meant;
     architecture_ = model_of_flag(model_);
+  }
+
+  void check_train() {
+    if (train_.empty()) return;
+    const Document document = Document::from(Tree(train_), "--train");
+    trained_ = document.root().choice(plan::kTrainedNames);
+  }
+
+  void check_framework() {
+    if (framework_.empty()) return;
+    const auto words = plan::framework_words();
+    if (std::ranges::find(words, framework_) != words.end()) return;
+    const Document document = Document::from(Tree(framework_), "--framework");
+    plan::fail_unknown_word(document.root(), plan::kFrameworkNames);
   }
 
   void check_cluster() {
@@ -227,12 +256,14 @@ class Init : public Command {
             .described = machine_,
             .sequences = sequences_,
             .length = tokens_,
-            .framework = framework_};
+            .framework = framework_,
+            .trained = trained_};
   }
 
   [[nodiscard]] fs::path folder() const { return fs::path(output_).parent_path(); }
 
-  std::string model_, cluster_, nodes_, gpus_, batch_, length_, framework_, output_;
+  std::string model_, cluster_, nodes_, gpus_, batch_, length_, framework_, train_, output_;
+  plan::Trained trained_ = plan::Trained::kPretrain;
   bool force_ = false;
   model::Architecture architecture_;
   cluster::Cluster machine_;

@@ -13,6 +13,7 @@
 #include "stepwright/plan/choices/words.h"
 #include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/losses.h"
+#include "stepwright/whole_run/duration.h"
 
 namespace stepwright::cli {
 namespace {
@@ -53,10 +54,38 @@ std::string figures_text(const simulate::Prediction& before, const simulate::Pre
   return to_text(table);
 }
 
-/// Days and GPU-hours: of the run that was asked for, else of a trillion tokens.
+/// Examples of an epoch where nobody says how many there are.
+constexpr double kAssumedExamples = 10'000;
+
+/// True if a job goes on from a model that is trained already.
+bool tunes(const plan::Job& job) {
+  return job.model.freezes() || job.method.kind != plan::MethodKind::kPretrain;
+}
+
+/// Examples an hour, and an epoch of some that are assumed.
+std::string examples_line(const simulate::Prediction& prediction, std::int64_t devices) {
+  const plan::Job& job = prediction.planned.job;
+  const double per_sequence =
+      job.documents ? simulate::document_figures(prediction).per_sequence : 1;
+  const double per_s = static_cast<double>(job.sequences) * per_sequence / prediction.step_time_s();
+  const double epoch_s = kAssumedExamples / per_s;
+  return fmt::format(
+      "{} examples an hour; an epoch of {} (assumed) takes {} and {:.3g} GPU-hours, without "
+      "restarts, "
+      "checkpoints and evaluation",
+      format_count(std::llround(3600 * per_s)), format_count(std::llround(kAssumedExamples)),
+      whole_run::duration_text(epoch_s), epoch_s * static_cast<double>(devices) / 3600);
+}
+
+/// Days and GPU-hours: of the run that was asked for, else of a trillion tokens; of a job that goes
+/// on from a trained model its examples.
 std::string run_line(const simulate::Prediction& prediction, const whole_run::AskedRun& asked) {
-  const plan::RunSettings settings = whole_run::run_settings(prediction.planned.job, asked);
-  return whole_run_line(prediction, settings, asked.idle);
+  const plan::Job& job = prediction.planned.job;
+  const bool assumed = !asked.run && !job.run.tokens;
+  if (assumed && tunes(job)) {
+    return examples_line(prediction, job.cluster.devices() + asked.idle.devices);
+  }
+  return whole_run_line(prediction, whole_run::run_settings(job, asked), asked.idle, assumed);
 }
 
 /// The largest losses in one line, "5.62 s (9.8%) exposed tensor-parallel messages".
@@ -93,11 +122,13 @@ std::string mfu_text(const simulate::Prediction& prediction) {
                             format_percent(prediction.unmasked_mfu));
 }
 
-std::string summary(const simulate::Prediction& prediction, const whole_run::AskedRun& asked) {
+std::string summary(const simulate::Prediction& prediction, const whole_run::AskedRun& asked,
+                    const std::string& framework = "") {
   const plan::Job& job = prediction.planned.job;
   const double step_s = prediction.step_time_s();
   return fmt::format(
       "{}\n\n"
+      "{}"
       "plan        {}\n"
       "{}"
       "step time   {} ({} to {} with a probability of 80%)\n"
@@ -106,8 +137,8 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
       "memory      {}\n"
       "MFU         {} (HFU {}): {} per device of {}, the dense peak in {}\n"
       "losses      {}\n",
-      plan::job_line(job), plan::plan_words(prediction.planned.plan, job), trained_line(prediction),
-      format_time(step_s), format_time(prediction.interval.low * step_s),
+      plan::job_line(job), framework, plan::plan_words(prediction.planned.plan, job),
+      trained_line(prediction), format_time(step_s), format_time(prediction.interval.low * step_s),
       format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
       format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
@@ -158,10 +189,10 @@ std::string documents_text(const simulate::Prediction& prediction) {
 }  // namespace
 
 std::string prediction_text(const simulate::Prediction& prediction,
-                            const whole_run::AskedRun& asked) {
-  return fmt::format("{}{}\n{}{}{}", summary(prediction, asked), documents_text(prediction),
-                     whose_time(prediction), breakdown_text(critical(prediction)),
-                     notes_text(prediction.notes));
+                            const whole_run::AskedRun& asked, const std::string& framework) {
+  return fmt::format("{}{}\n{}{}{}", summary(prediction, asked, framework),
+                     documents_text(prediction), whose_time(prediction),
+                     breakdown_text(critical(prediction)), notes_text(prediction.notes));
 }
 
 std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,

@@ -10,8 +10,10 @@ namespace stepwright::cli {
 
 /// The text of `stepwright predict`: what was asked, the plan, step time, throughput, days and
 /// GPU-hours, memory and the largest losses; where the time of the critical stage goes; notes.
+/// `framework`: a line before the plan, on who runs it.
 std::string prediction_text(const simulate::Prediction& prediction,
-                            const whole_run::AskedRun& asked = {});
+                            const whole_run::AskedRun& asked = {},
+                            const std::string& framework = "");
 
 /// The text of `stepwright predict --set`: both summaries and the difference by term.
 std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,

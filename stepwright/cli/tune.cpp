@@ -108,7 +108,13 @@ class Tune : public Command {
                                  .options = options_,
                                  .sweep = sweep_,
                                  .run = run_.run(),
-                                 .more_memory = verbose_ || json() || report_.wanted()};
+                                 .more_memory = verbose_ || json() || report_.wanted(),
+                                 .job_for = [this, &console](const std::string& framework) {
+                                   plan::Job other = load_job_file(job_, console, framework);
+                                   reserve_.given().apply(other);
+                                   return other;
+                                 }};
+    if (!plan_.empty()) request.plan_file = plan_;
     if (!own_.empty()) {
       request.own = answers::read_own_plan(given_file(own_, console), job_, job);
     }

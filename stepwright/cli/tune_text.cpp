@@ -201,24 +201,69 @@ std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan
   return text;
 }
 
-/// Who runs the best plan as it is; where nobody does, the fastest that a framework has near it.
+/// Whose files start the best plan as it is, and the fastest that another framework has near it.
 std::string runs_on_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
   std::vector<std::string> as_it_is;
   const tune::FrameworkRun* fastest = nullptr;
   for (const tune::FrameworkRun& run : runs) {
     if (run.plan == best) as_it_is.push_back(framework_text(run));
-    const bool counts = run.plan && run.plan != best && run.fits && run.framework != "stepwright";
+    const bool counts = run.plan && run.plan != best && run.fits;
     if (counts && (fastest == nullptr || run.step_time_s < fastest->step_time_s)) fastest = &run;
   }
   std::string text =
       as_it_is.empty()
-          ? "\nNo framework that is known runs it as it is.\n"
+          ? "\nNo framework's files start it as it is.\n"
           : fmt::format(
                 "\nThese frameworks run it as it is, with their kernels of attention: {}.\n",
                 fmt::join(as_it_is, ", "));
   if (fastest == nullptr) return text;
   return text + fmt::format("Of those that run a plan near it {} is fastest; it has {}.\n",
                             framework_text(*fastest), plan::changes(best, *fastest->plan));
+}
+
+/// Who starts the best plan, and by which command; empty where that is not known.
+std::string framework_line(const answers::TuneAnswer& answer) {
+  const plan::Job& job = answer.result.job;
+  if (answer.launch) {
+    return fmt::format(
+        "framework   {}, with attention {}; `{}` writes what starts it{}\n",
+        answer.launch->framework, name_of(cluster::kAttentionKernelNames, job.kernels.attention),
+        answer.export_command(), answer.plan_file.empty() ? " (`-o plan.yaml` the plan)" : "");
+  }
+  if (answer.refusals.empty()) return "";
+  return job.framework.name.empty()
+             ? "framework   none: no files of a framework start a plan of this job\n"
+             : fmt::format("framework   {}, whose files start no plan of this job\n",
+                           job.framework.name);
+}
+
+/// The plan that is faster and that nobody starts.
+std::string unbound_text(const answers::TuneAnswer& answer) {
+  if (!answer.unbound) return "";
+  const auto& [job, tuned, why] = *answer.unbound;
+  const double first_s = answer.result.plans.front().step_time_s;
+  return fmt::format(
+      "Faster by {} ({}), but no framework runs it: {} takes {}, with attention {}. {}.\n\n",
+      format_time(first_s - tuned.step_time_s), format_percent(1 - tuned.step_time_s / first_s),
+      plan::plan_code(tuned.plan), format_time(tuned.step_time_s),
+      name_of(cluster::kAttentionKernelNames, job.kernels.attention), why);
+}
+
+/// The best plan of a mixture with expert parallelism, where the first has none.
+std::string with_experts_text(const answers::TuneAnswer& answer) {
+  if (!answer.with_experts) return "";
+  const tune::TunedPlan& tuned = *answer.with_experts;
+  return fmt::format("\nWith expert parallelism {} is best: {}, {} of memory; {}.\n",
+                     plan::plan_code(tuned.plan), format_time(tuned.step_time_s),
+                     format_bytes(tuned.peak_memory_bytes), tuned.lost);
+}
+
+/// Why no framework starts a plan.
+std::string refusals_text(const answers::TuneAnswer& answer) {
+  if (answer.launch || answer.refusals.empty()) return "";
+  std::string text = "\nWhy no framework starts it\n";
+  for (const std::string& line : answer.refusals) text += fmt::format("- {}\n", line);
+  return text;
 }
 
 /// The plans whose codes an answer has.
@@ -233,6 +278,8 @@ std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer, const Tun
   detail.plain_list ? add(result.plans, own) : add(tune::alternatives(result), tuned);
   if (result.baseline) plans.push_back(result.baseline->plan);
   if (answer.strands) plans.push_back(answer.strands->tuned.plan);
+  if (answer.unbound) plans.push_back(answer.unbound->tuned.plan);
+  if (answer.with_experts) plans.push_back(answer.with_experts->plan);
   if (detail.verbose) {
     add(result.pareto, own);
     add(answer.more_memory, tuned);
@@ -253,7 +300,8 @@ std::string warning(const answers::TuneAnswer& answer) {
 std::string best_text(const answers::TuneAnswer& answer) {
   simulate::Prediction best = answer.best;
   best.notes.clear();
-  return prediction_text(best, {answer.run, whole_run::idle_of(answer.result)});
+  return prediction_text(best, {answer.run, whole_run::idle_of(answer.result)},
+                         framework_line(answer));
 }
 
 /// What the person asked beside the best plan.
@@ -284,14 +332,16 @@ std::string progress_text(const answers::TuneAnswerProgress& progress) {
 std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail) {
   const tune::TuneResult& result = answer.result;
   const plan::Plan& plan = result.plans.front().plan;
-  std::string text = warning(answer) + best_text(answer) + "\n";
+  std::string text = warning(answer) + best_text(answer) + "\n" + unbound_text(answer);
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
+  text += with_experts_text(answer);
   text += "\n" + plan::code_legend(coded_plans(answer, detail));
   if (detail.verbose) {
     text += front_text(result.pareto) + more_memory_text(result, answer.more_memory);
   }
   text += strands_text(result, answer.strands) + runs_on_text(answer.frameworks, plan);
+  text += refusals_text(answer);
   if (detail.verbose) text += nearest_text(answer.frameworks, plan);
   text += baseline_text(result) + counts_text(result);
   if (detail.verbose) text += refusals_text(result.rejected);

@@ -193,16 +193,17 @@ std::string plans_by_run_text(const whole_run::PlansByRun& comparison) {
 }
 
 std::string whole_run_line(const simulate::Prediction& prediction,
-                           const plan::RunSettings& settings, const whole_run::IdleDevices& idle) {
+                           const plan::RunSettings& settings, const whole_run::IdleDevices& idle,
+                           bool assumed) {
   try {
     const whole_run::WholeRun run = whole_run::whole_run(prediction, settings, idle);
-    return fmt::format("{} take {} and {} GPU-hours{}, {} of it steps; {}", tokens_text(run.tokens),
-                       days_range(run), amount(run.gpu_hours(run.time.wall_s)), cost_text(run),
-                       format_percent(run.useful_share()),
-                       run.assumed.empty()
-                           ? "`stepwright run` says where the rest goes"
-                           : "`stepwright run` says what is assumed of failures, restarts, "
-                             "checkpoints and evaluation");
+    return fmt::format(
+        "{}{} take {} and {} GPU-hours{}, {} of it steps; {}", tokens_text(run.tokens),
+        assumed ? " (assumed)" : "", days_range(run), amount(run.gpu_hours(run.time.wall_s)),
+        cost_text(run), format_percent(run.useful_share()),
+        run.assumed.empty() ? "`stepwright run` says where the rest goes"
+                            : "`stepwright run` says what is assumed of failures, restarts, "
+                              "checkpoints and evaluation");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
     const tune::TrainingRun steps{.tokens = *settings.tokens,

@@ -17,8 +17,10 @@ std::string whole_run_text(const simulate::Prediction& prediction, const whole_r
 std::string plans_by_run_text(const whole_run::PlansByRun& comparison);
 
 /// "1T tokens take 162 days (145 to 190) and 249,000 GPU-hours, 96.4% of it steps; ...": what
-/// `predict` and `tune` say. Where no run would end, steps alone and why.
+/// `predict` and `tune` say. Where no run would end, steps alone and why. `assumed`: nobody said
+/// how many tokens.
 std::string whole_run_line(const simulate::Prediction& prediction,
-                           const plan::RunSettings& settings, const whole_run::IdleDevices& idle);
+                           const plan::RunSettings& settings, const whole_run::IdleDevices& idle,
+                           bool assumed);
 
 }  // namespace stepwright::cli

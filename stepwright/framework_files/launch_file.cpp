@@ -140,6 +140,12 @@ std::vector<std::string> words_of(bool (*is)(const LaunchTarget&)) {
   return words;
 }
 
+/// True if a variant of a framework is the program of a target, which writes other files.
+bool is_of_target(std::string_view variant) {
+  return std::ranges::find(launch_targets(), variant, &LaunchTarget::variant) !=
+         launch_targets().end();
+}
+
 /// The framework for which a target writes: its own, in the release that is asked for.
 plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
                               const std::string& release) {
@@ -147,7 +153,9 @@ plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
   if (!target.framework.empty() && framework.name != target.framework) {
     framework = {.name = std::string(target.framework), .version = ""};
   }
-  if (!target.variant.empty()) framework.variant = target.variant;
+  if (!target.variant.empty() || is_of_target(framework.variant)) {
+    framework.variant = target.variant;
+  }
   if (!release.empty()) framework.version = release;
   return framework;
 }
@@ -279,6 +287,10 @@ plan::Framework target_framework(std::string_view word, const std::string& relea
           .variant = std::string(target.variant)};
 }
 
+plan::Framework framework_of_target(std::string_view word, const plan::Job& job) {
+  return framework_for(target_of(word), job, "");
+}
+
 LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const std::string& release,
                        bool nearest, std::string_view where) try {
   const LaunchTarget& target = target_of(word);
@@ -290,7 +302,8 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   settle_method(target, planned.job, file.notes);
   const bool narrow = planned.job.kernels.masters == plan::Masters::kNone;
   planned.job.kernels = plan::started_kernels(planned.job);
-  if (narrow && planned.job.kernels.masters != plan::Masters::kNone) {
+  const bool widened = narrow && planned.job.kernels.masters != plan::Masters::kNone;
+  if (widened) {
     file.notes.emplace_back(
         "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "
         "they do in fp32.");
@@ -300,7 +313,7 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
   planned.plan = plan::canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
-    settle_read_back(target, planned, nearest, file.notes);
+    file.as_it_is = settle_read_back(target, planned, nearest, file.notes) && !widened;
     const std::vector<std::string> reasons = not_run_reasons(planned.job.framework, planned);
     if (!reasons.empty()) {
       fail_unsupported(

@@ -18,6 +18,9 @@ struct LaunchFile {
   std::string text;
   plan::PlannedJob started;        ///< What the file starts, with the framework's kernels.
   std::vector<std::string> notes;  ///< What it assumes and what it does not say, for people.
+  /// True if the file was read back and gave `started`, at the price that it has with the job's
+  /// updates.
+  bool as_it_is = false;
 };
 
 /// The words of the targets that are written, or read.
@@ -26,6 +29,10 @@ std::vector<std::string> import_words();
 
 /// The framework that a target writes for, in a release; without a name for a launcher of any.
 plan::Framework target_framework(std::string_view target, const std::string& release);
+
+/// The framework for which a target writes a job: the job's where it is the target's, else the
+/// target's in its newest release.
+plan::Framework framework_of_target(std::string_view target, const plan::Job& job);
 
 /// Writes the file of a target. `release` is of its framework; empty: the job's, else the newest.
 /// What reading the file back would change is a note where it is overlap, buckets or collectives.

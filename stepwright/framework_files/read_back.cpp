@@ -147,10 +147,14 @@ void note_packing(const packing::Packing& from, const std::optional<plan::Docume
           name_of(packing::kTooLongNames, there.too_long));
 }
 
-void note_job(const plan::Job& from, const plan::Job& to, std::vector<std::string>& notes) {
+/// Notes what a file says of a job otherwise. Returns true if a step takes the same there: Adam and
+/// AdamW do, and of packing a file may say nothing, as the data has it.
+bool note_job(const plan::Job& from, const plan::Job& to, std::vector<std::string>& notes) {
+  bool alike = true;
   const auto compare = [&](std::string_view field, std::string_view before,
                            std::string_view after) {
     if (before == after) return;
+    alike = alike && field == "optimizer";
     notes.push_back(
         fmt::format("`{0}` is {1} there and {2} in the plan: `stepwright predict PLAN --set "
                     "{0}={1}` says what a step takes there.",
@@ -167,11 +171,12 @@ void note_job(const plan::Job& from, const plan::Job& to, std::vector<std::strin
           name_of(plan::kMasterNames, to.kernels.masters));
   compare("kernels.attention", name_of(cluster::kAttentionKernelNames, from.kernels.attention),
           name_of(cluster::kAttentionKernelNames, to.kernels.attention));
+  return alike;
 }
 
 }  // namespace
 
-void settle_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
+bool settle_read_back(const LaunchTarget& target, plan::PlannedJob& planned, bool nearest,
                       std::vector<std::string>& notes) {
   plan::PlannedJob back = sayable(target, planned);
   const std::vector<std::string> lost = lost_of_job(planned.job, planned.plan, back.job);
@@ -199,9 +204,10 @@ void settle_read_back(const LaunchTarget& target, plan::PlannedJob& planned, boo
   if (back.plan != planned.plan) {
     notes.push_back(fmt::format("What runs there has {}.", plan::changes(planned.plan, back.plan)));
   }
-  note_job(planned.job, back.job, notes);
+  const bool alike = note_job(planned.job, back.job, notes);
   planned.job.muon = back.job.muon;
   planned.job.kernels.masters = back.job.kernels.masters;
+  return alike && back.plan == planned.plan;
 }
 
 }  // namespace stepwright::framework_files

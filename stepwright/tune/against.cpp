@@ -351,8 +351,9 @@ Against against(const TuneResult& result, const plan::Plan& own, const TuneOptio
   return found;
 }
 
-nlohmann::ordered_json against_json(const TuneResult& result, const Against& against) {
-  nlohmann::ordered_json out = tuned_plan_json(result, against.own);
+nlohmann::ordered_json against_json(const TuneResult& result, const Against& against,
+                                    const StartedBy& started_by) {
+  nlohmann::ordered_json out = tuned_plan_json(result, against.own, started_by);
   nlohmann::ordered_json& list = out["changes"] = nlohmann::ordered_json::array();
   for (const Change& change : against.changes) {
     list.push_back(

@@ -8,6 +8,7 @@
 
 #include "stepwright/core/named.h"
 #include "stepwright/tune/tune.h"
+#include "stepwright/tune/tune_json.h"
 
 namespace stepwright::tune {
 
@@ -46,6 +47,7 @@ Against against(const TuneResult& result, const plan::Plan& own, const TuneOptio
 inline constexpr double kAsGood = 5e-4;
 
 /// `against` of `tune --json`.
-nlohmann::ordered_json against_json(const TuneResult& result, const Against& against);
+nlohmann::ordered_json against_json(const TuneResult& result, const Against& against,
+                                    const StartedBy& started_by);
 
 }  // namespace stepwright::tune

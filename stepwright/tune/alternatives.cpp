@@ -26,9 +26,10 @@ class Verdict {
   explicit Verdict(Alternative& alternative) : alternative_(alternative) {}
 
   void time(double more_s, double best_s) {
-    if (!(more_s > kTold * best_s)) return;
-    alternative_.loses.push_back(
-        fmt::format("{} slower ({})", format_time(more_s), format_percent(more_s / best_s)));
+    if (std::abs(more_s) <= kTold * best_s) return;
+    list_of(more_s).push_back(fmt::format("{} {} ({})", format_time(std::abs(more_s)),
+                                          more_s < 0 ? "faster" : "slower",
+                                          format_percent(std::abs(more_s) / best_s)));
   }
 
   void memory(double more_bytes, double best_bytes) {
@@ -97,12 +98,13 @@ std::string family_of(const plan::Plan& plan) {
                             plan::recompute_word(plan.recompute));
 }
 
+int kinds_of_parallelism(const plan::Parallel& parallel) {
+  const std::array sizes{parallel.tensor, parallel.context, parallel.pipeline, parallel.expert};
+  return static_cast<int>(std::ranges::count_if(sizes, [](std::int64_t size) { return size > 1; }));
+}
+
 bool is_simpler(const plan::Plan& plan, const plan::Plan& than) {
-  const auto kinds = [](const plan::Parallel& degrees) {
-    const std::array sizes{degrees.tensor, degrees.context, degrees.pipeline, degrees.expert};
-    return std::ranges::count_if(sizes, [](std::int64_t size) { return size > 1; });
-  };
-  return kinds(plan.parallel) < kinds(than.parallel);
+  return kinds_of_parallelism(plan.parallel) < kinds_of_parallelism(than.parallel);
 }
 
 std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most) {

@@ -22,6 +22,9 @@ struct Alternative {
 /// schedule. "tensor 4, context 2, pipeline 4 (interleaved), data 2, NNG, recompute none".
 std::string family_of(const plan::Plan& plan);
 
+/// Kinds of parallelism of a plan: tensor, context, pipeline and expert, data not counted.
+int kinds_of_parallelism(const plan::Parallel& parallel);
+
 /// Whether a plan needs fewer kinds of parallelism than another, data parallelism not counted.
 bool is_simpler(const plan::Plan& plan, const plan::Plan& than);
 

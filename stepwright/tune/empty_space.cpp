@@ -177,6 +177,12 @@ std::string farthest(const plan::Job& job, const Dimensions& space,
 
 }  // namespace
 
+std::string why_empty(const plan::Job& job) {
+  const Dimensions space = dimensions(job);
+  const Enumeration enumeration(job, space);
+  return enumeration.legal() == 0 ? why_empty(job, enumeration) : "";
+}
+
 std::string why_empty(const plan::Job& job, const Enumeration& enumeration) {
   std::vector<std::string> reasons;
   plan::Job rest = job;

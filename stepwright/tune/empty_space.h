@@ -12,4 +12,7 @@ namespace stepwright::tune {
 /// each by itself: a batch, or a listed dimension that is freed.
 std::string why_empty(const plan::Job& job, const Enumeration& enumeration);
 
+/// The same of a job; empty: its space has a legal plan.
+std::string why_empty(const plan::Job& job);
+
 }  // namespace stepwright::tune

@@ -26,11 +26,15 @@ std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumerati
 
 namespace {
 
-FrameworkRun framework_run(std::string_view name, const plan::Job& job, const plan::Plan& plan) {
+FrameworkRun framework_run(const plan::Framework& framework, const plan::Job& job,
+                           const plan::Plan& plan) {
   plan::Job there = job;
-  if (name != job.framework.name) there.framework = {.name = std::string(name)};
+  const bool own =
+      framework.name == job.framework.name && framework.variant == job.framework.variant;
+  if (!own) there.framework = framework;
   there.kernels = plan::started_kernels(there);
-  FrameworkRun run{.framework = name, .plan = plan::nearest_run(there.framework, there, plan)};
+  FrameworkRun run{.framework = framework.variant.empty() ? framework.name : framework.variant,
+                   .plan = plan::nearest_run(there.framework, there, plan)};
   if (!run.plan) return run;
   const cost::CostModel cost(there);
   const TunedPlan tuned =
@@ -45,11 +49,10 @@ FrameworkRun framework_run(std::string_view name, const plan::Job& job, const pl
 }  // namespace
 
 std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
-                                         int threads) {
-  std::vector<FrameworkRun> runs(std::size(plan::kFrameworkNames));
-  parallel_for(threads, runs.size(), [&](std::size_t i) {
-    runs[i] = framework_run(plan::kFrameworkNames[i], job, plan);
-  });
+                                         std::span<const plan::Framework> frameworks, int threads) {
+  std::vector<FrameworkRun> runs(frameworks.size());
+  parallel_for(threads, runs.size(),
+               [&](std::size_t i) { runs[i] = framework_run(frameworks[i], job, plan); });
   return runs;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,7 @@ std::vector<Refusal> framework_refusals(const Dimensions& space, const Enumerati
 
 /// What a framework starts for a plan: the plan itself where it runs there, else the nearest.
 struct FrameworkRun {
-  std::string_view framework;
+  std::string_view framework;  ///< As jobs call it: the variant, else the framework.
   std::optional<plan::Plan>
       plan;  ///< Nothing: no plan is legal there, or the job itself does not run.
   cluster::AttentionKernel attention{};  ///< That its file starts.
@@ -26,9 +27,11 @@ struct FrameworkRun {
   bool fits = false;                     ///< By its program.
 };
 
-/// One for each of `kFrameworkNames`, in that order. The plan is legal and canonical. The framework
-/// of the job runs it as `predict` says, but for kernels that its files do not start.
+/// One for each of `frameworks`, which must outlive it, in that order. The plan is legal and
+/// canonical. The framework of the job runs it as `predict` says, but for kernels that its files do
+/// not start.
 std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
+                                         std::span<const plan::Framework> frameworks,
                                          int threads = 1);
 
 /// Frameworks that do not run a plan as it is, and the nearest that they all run.

@@ -52,6 +52,11 @@ constexpr std::size_t kFrontPoints = 16;
 /// Beyond so many times the best's time nobody saves memory.
 constexpr double kLongestOfFront = 2;
 
+/// By how much plans may be dearer than what is looked for: prices are that near to simulations.
+constexpr double kPriceSlack = 0.01;
+/// Plans of any step time.
+constexpr double kAny = std::numeric_limits<double>::infinity();
+
 class Tuning {
  public:
   Tuning(const plan::Job& job, const TuneOptions& options)
@@ -95,13 +100,33 @@ class Tuning {
     return result;
   }
 
+  /// Finds plans that take less than a time, best first, and neither proves nor explains them.
+  std::vector<TunedPlan> faster(double below_s) {
+    if (enumeration_.legal() == 0) return {};
+    small_ = goal_.exhaustive = false;
+    goal_.keep = kKeep;
+    settled_ = std::min(kSettled, options_.top);
+    below_s_ = below_s;
+    if (const auto rule = rule_of_thumb(job_, cost_, simulate::room_of(job_))) {
+      if (contains(job_, space_, rule->plan)) starts_.push_back(rule->plan);
+    }
+    TuneResult unused;
+    search(unused);
+    if (evaluation_.fitting() == 0) return {};
+    PlayedPrices prices(job_, cost_, prices_);
+    search_locally(evaluation_, prices, space_, goal_.room);
+    std::vector<TunedPlan> ranked = evaluation_.ranked();
+    std::erase_if(ranked, [&](const TunedPlan& tuned) { return tuned.step_time_s >= below_s; });
+    return ranked;
+  }
+
  private:
   /// Keeps the best plans by price and simulates them.
   void attempt() {
     find();
     if (!small_) {
       play_prices(evaluation_, kept_);
-      open_bound_s_ = settle(evaluation_, kept_, kSettled, kMostOperators);
+      open_bound_s_ = settle(evaluation_, kept_, settled_, kMostOperators);
     } else if (options_.exhaustive) {
       simulate_all();
     } else {
@@ -116,10 +141,11 @@ class Tuning {
     parallel_for(running_.threads, tasks, [&](std::size_t task) {
       if (task == 0) {
         search_.prepare();
-      } else {
+      } else if (below_s_ == kAny) {
         goal_.known = near_keys(job_, cost_, space_, starts_, goal_, prices_);
       }
     });
+    if (below_s_ != kAny) goal_.known = {.best = below_s_, .last = below_s_ * (1 + kPriceSlack)};
     found_ = search_.run(goal_, running_);
     kept_ = found_.kept.list();
     for (const Candidate& candidate : kept_) starts_.push_back(candidate.plan);
@@ -345,6 +371,8 @@ class Tuning {
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
   Running running_;
   Goal goal_;
+  std::size_t settled_ = kSettled;  ///< Places whose plans are settled.
+  double below_s_ = kAny;           ///< Only plans that take less are looked for.
   std::vector<plan::Plan> starts_;  ///< The rule's, where the space has it, and what was found.
   PlanSearch search_;
   Findings found_;
@@ -388,6 +416,11 @@ bool is_better(const TuneOutcome& outcome, const TuneOutcome& other) {
 }
 
 }  // namespace
+
+std::vector<TunedPlan> faster_on_cluster(const plan::Job& job, double below_s,
+                                         const TuneOptions& options) {
+  return Tuning(job, options).faster(below_s);
+}
 
 TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
   const auto start = std::chrono::steady_clock::now();

@@ -154,6 +154,16 @@ using TuneOutcome = std::variant<TuneResult, NoPlan>;
 /// attention that no person has named is the fastest there is (`with_free_kernels`).
 TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options = {});
 
+/// The fastest plans of a job, with the job as searched.
+struct FastPlans {
+  plan::Job job;
+  std::vector<TunedPlan> plans;  ///< Best first; all fit.
+};
+
+/// Searches as `try_tune` for plans that take less than `below_s`, on the nodes of the cluster that
+/// are there, and leaves out what proves and explains an answer. No plan: none was found.
+FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& options = {});
+
 /// Searches as `try_tune`. Fails with `kInput` when no plan of the space is legal, saying why.
 TuneResult tune(const plan::Job& job, const TuneOptions& options = {});
 

@@ -59,11 +59,11 @@ Json spares_json(const TuneResult& result) {
            used ? Json(result.job.tokens() / *spares.step_time_if_used_s) : Json(nullptr)}};
 }
 
-Json alternatives_json(const TuneResult& result) {
+Json alternatives_json(const TuneResult& result, const StartedBy& started_by) {
   Json list = Json::array();
   for (const Alternative& alternative : alternatives(result)) {
     Json entry = {{"family", alternative.family}};
-    entry.update(tuned_plan_json(result, alternative.tuned));
+    entry.update(tuned_plan_json(result, alternative.tuned, started_by));
     entry["wins"] = alternative.wins;
     entry["loses"] = alternative.loses;
     list.push_back(std::move(entry));
@@ -107,7 +107,8 @@ std::vector<std::string> all_notes(const TuneResult& result, const simulate::Pre
   return notes;
 }
 
-Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
+Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
+                     const StartedBy& started_by) {
   const simulate::Efficiency used = simulate::efficiency(result.job, tuned.plan, tuned.step_time_s);
   const step::StepTokens tokens = step::step_tokens(result.job, tuned.plan);
   Json out = {{"plan", plan::plan_json({result.job, tuned.plan})},
@@ -128,7 +129,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
               {"breakdown", simulate::breakdown_json(tuned.breakdown)},
               {"devices_used", tuned.plan.parallel.ranks()},
               {"devices_idle", result.devices_idle},
-              {"runs_on", plan::runs_on(result.job, tuned.plan)},
+              {"runs_on", started_by(tuned.plan)},
               {"lost", tuned.lost}};
   if (!tuned.fits) {
     out["largest_kind"] = tuned.largest_part;
@@ -143,12 +144,14 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned) {
 }
 
 Json tune_json(const TuneResult& result, const simulate::Prediction& best,
-               const std::vector<FrameworkRun>& runs) {
+               const std::vector<FrameworkRun>& runs, const StartedBy& started_by) {
   Json plans = Json::array();
-  for (const TunedPlan& tuned : result.plans) plans.push_back(tuned_plan_json(result, tuned));
+  for (const TunedPlan& tuned : result.plans) {
+    plans.push_back(tuned_plan_json(result, tuned, started_by));
+  }
   const plan::Plan& plan = result.plans.front().plan;
   return {{"plans", plans},
-          {"alternatives", alternatives_json(result)},
+          {"alternatives", alternatives_json(result, started_by)},
           {"starts", starts_json(runs, plan)},
           {"nearest", nearest_json(result, runs)},
           {"optimality_gap", result.optimality_gap},

@@ -12,6 +12,7 @@
 
 #include "stepwright/core/format.h"
 #include "stepwright/tune/fixed_cluster.h"
+#include "stepwright/tune/free_kernels.h"
 
 namespace stepwright::tune {
 namespace {
@@ -107,6 +108,22 @@ std::vector<cluster::Cluster> parts_worth_trying(const cluster::Cluster& cluster
     }
   }
   return parts;
+}
+
+FastPlans faster_plans(const plan::Job& job, double below_s, const TuneOptions& options) {
+  const plan::Job chosen = with_free_kernels(job);
+  const std::vector<cluster::Cluster> parts =
+      job.use_all ? std::vector{job.cluster} : parts_worth_trying(job.cluster);
+  FastPlans best{chosen, {}};
+  for (const cluster::Cluster& part : parts) {
+    plan::Job smaller = chosen;
+    smaller.cluster = part;
+    std::vector<TunedPlan> plans = faster_on_cluster(smaller, below_s, options);
+    if (plans.empty()) continue;
+    below_s = plans.front().step_time_s * (1 - kWorthIdling);
+    best = {std::move(smaller), std::move(plans)};
+  }
+  return best;
 }
 
 TuneOutcome tune_on_parts(const plan::Job& job, const TuneOptions& options) {

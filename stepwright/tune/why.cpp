@@ -12,7 +12,12 @@ std::string why_lost(const TunedPlan& winner, const TunedPlan& other) {
   if (winner.plan == other.plan) return {};
   const std::string different = plan::changes(winner.plan, other.plan);
   const double behind = other.step_time_s - winner.step_time_s;
-  if (!(behind > 0)) return fmt::format("as fast; it has {}", different);
+  if (behind < 0) {
+    return fmt::format("{} faster ({}), less than runs of one plan differ; it has {}",
+                       format_time(-behind), format_percent(-behind / winner.step_time_s),
+                       different);
+  }
+  if (behind == 0) return fmt::format("as fast; it has {}", different);
   const auto best = simulate::breakdown_terms(winner.breakdown);
   const auto here = simulate::breakdown_terms(other.breakdown);
   std::size_t most = 0;

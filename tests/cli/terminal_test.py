@@ -48,7 +48,7 @@ class Init(unittest.TestCase):
         return run.returncode, run.stdout, run.stderr
 
     def test_asks_for_what_no_flag_says(self):
-        typed = "llama-3-8b\ndgx-h100\n8\n64\n4096\n"
+        typed = "llama-3-8b\ndgx-h100\n8\n64\n4096\n\n\n"
         code, shown = on_a_terminal(["init", "-o", "job.yaml"], typed, self.folder)
         self.assertEqual(code, 0, shown)
         self.assertEqual((self.folder / "job.yaml").read_text(), self.text())
@@ -60,7 +60,7 @@ class Init(unittest.TestCase):
 
     def test_asks_for_nothing_that_a_flag_says(self):
         arguments = ["init", *FLAGS[:4], "--batch", "64x4096", "-o", "job.yaml"]
-        code, shown = on_a_terminal(arguments, "8\n", self.folder)
+        code, shown = on_a_terminal(arguments, "8\n\n\n", self.folder)
         self.assertEqual(code, 0, shown)
         self.assertIn("GPUs in all: ", shown)
         for question in ("Model", "Cluster", "Sequences", "Tokens"):
@@ -68,10 +68,20 @@ class Init(unittest.TestCase):
         self.assertEqual((self.folder / "job.yaml").read_text(), self.text())
 
     def test_asks_again_after_a_wrong_answer(self):
-        typed = "llama-3-80b\nllama-3-8b\n"
+        typed = "llama-3-80b\nllama-3-8b\n\n\n"
         code, shown = on_a_terminal(["init", *FLAGS[2:], "-o", "job.yaml"], typed, self.folder)
         self.assertEqual(code, 0, shown)
         self.assertIn("did you mean 'llama-3-70b'", shown)
+
+    def test_asks_what_is_trained_and_by_which_framework(self):
+        typed = "lore\nlora\nmegatron\nnemo\n"
+        code, shown = on_a_terminal(["init", *FLAGS, "-o", "job.yaml"], typed, self.folder)
+        self.assertEqual(code, 0, shown)
+        self.assertIn("did you mean 'lora'", shown)
+        text = (self.folder / "job.yaml").read_text()
+        self.assertIn("\nadapters: {rank: 16, alpha: 32, targets: all}\n", text)
+        self.assertIn("\nobjective: {kind: sft}\n", text)
+        self.assertIn("\nframework: nemo\n", text)
 
     def test_ends_when_nobody_answers(self):
         end = "\x04"

@@ -12,6 +12,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/starters.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/files.h"
@@ -144,7 +145,9 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
     const auto result = answer(job);
     if (!result) continue;
     const plan::PlannedJob best{result->job, result->plans.front().plan};
-    const auto runs = tune::framework_runs(best.job, best.plan);
+    std::vector<plan::Framework> frameworks;
+    for (const Starter& starter : starters()) frameworks.push_back(starter.framework);
+    const auto runs = tune::framework_runs(best.job, best.plan, frameworks);
     for (const LaunchTarget& target : targets()) {
       plan::PlannedJob there = best;
       there.job.framework = target_framework(target.word, "");
@@ -168,6 +171,47 @@ TEST(ListedPlans, OfAFreeSearchAreStartedAsTheyAreOrByTheNearest) {
     }
   }
   EXPECT_GT(listed, 10);
+}
+
+/// Trains adapters, learns from preferences, or packs documents: what many files cannot say.
+plan::Job tuning_job(std::uint64_t seed) {
+  plan::Job job = tune::random_job(seed);
+  job.kernels.masters = plan::Masters::kBeside;
+  if (seed % 2 == 0) {
+    job.model.adapters = model::Adapters{.rank = 16, .joined = seed % 4 == 0};
+    for (const auto target : {model::AdapterTarget::kQuery, model::AdapterTarget::kValue}) {
+      job.model.adapters->targets.set(model::place_of(target));
+    }
+  }
+  if (seed % 3 == 0) job.method.kind = plan::MethodKind::kDpo;
+  return job;
+}
+
+TEST(ListedPlans, OfAnyJobAreThoseThatExportWritesAndImportReads) {
+  int listed = 0;
+  for (const std::uint64_t seed : tune::random_seeds(40)) {
+    plan::Job job = tuning_job(seed);
+    SCOPED_TRACE(seed);
+    const auto result = answer(job);
+    if (!result) continue;
+    const plan::PlannedJob best{result->job, result->plans.front().plan};
+    const std::vector<std::string> names = started_by(best);
+    for (const Starter& starter : starters()) {
+      const bool lists = std::ranges::find(names, starter.name()) != names.end();
+      bool writes = false;
+      try {
+        writes = export_plan(starter.target, best, "").as_it_is;
+      } catch (const Error& error) {
+        EXPECT_NE(error.kind(), ErrorKind::kRuntime) << error.what();
+      }
+      EXPECT_EQ(lists, writes) << starter.target;
+      if (!lists) continue;
+      ++listed;
+      const auto target = std::ranges::find(launch_targets(), starter.target, &LaunchTarget::word);
+      expect_alike(*target, best);
+    }
+  }
+  EXPECT_GT(listed, 5);
 }
 
 plan::Job job_of(std::string_view model, std::int64_t nodes, std::int64_t sequences) {

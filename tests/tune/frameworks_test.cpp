@@ -29,6 +29,13 @@ plan::Job job_of(std::string_view framework) {
   return job;
 }
 
+std::vector<plan::Framework> all_frameworks() {
+  std::vector<plan::Framework> all;
+  for (const std::string_view name : plan::kFrameworkNames)
+    all.push_back({.name = std::string(name)});
+  return all;
+}
+
 TuneOptions few() { return {.threads = 1, .top = 5}; }
 
 TEST(FrameworkSearch, ASpaceWithoutFrameworkIsTheUnion) {
@@ -88,7 +95,8 @@ TEST(FrameworkSearch, OfTheJobsOwnSaysWhatTheAnswerSays) {
   for (const std::string_view name : {"megatron-core", "fsdp", "deepspeed"}) {
     const TuneResult result = tune(job_of(name), few());
     const TunedPlan& best = result.plans.front();
-    const std::vector<FrameworkRun> runs = framework_runs(result.job, best.plan);
+    const std::vector<plan::Framework> frameworks = all_frameworks();
+    const std::vector<FrameworkRun> runs = framework_runs(result.job, best.plan, frameworks);
     const auto own = std::ranges::find(runs, name, &FrameworkRun::framework);
     ASSERT_NE(own, runs.end());
     EXPECT_EQ(own->plan, best.plan) << name;
@@ -225,14 +233,22 @@ TEST(FrameworkSearch, APredictionNotesWhatItDoesNotRun) {
   EXPECT_THAT(notes("stepwright"), Not(Contains(HasSubstr("not run as it is"))));
 }
 
-TEST(FrameworkSearch, TheAnswerSaysWhoRunsEachPlan) {
+TEST(FrameworkSearch, TheAnswerSaysWhoStartsEachPlan) {
   const TuneResult result = tune(small_tune_job(), few());
   const plan::Plan& best = result.plans.front().plan;
+  const std::vector<plan::Framework> frameworks = all_frameworks();
+  const StartedBy started_by = [&](const plan::Plan& plan) {
+    return std::vector<std::string>{plan == best ? "first" : "other"};
+  };
   const nlohmann::ordered_json json =
-      tune_json(result, simulate::predict({result.job, best}), framework_runs(result.job, best, 2));
+      tune_json(result, simulate::predict({result.job, best}),
+                framework_runs(result.job, best, frameworks, 2), started_by);
+  EXPECT_EQ(json["plans"][0]["runs_on"], nlohmann::ordered_json({"first"}));
+  EXPECT_EQ(json["plans"][1]["runs_on"], nlohmann::ordered_json({"other"}));
   std::set<std::string> seen;
-  for (const auto& plan : json["plans"]) EXPECT_THAT(plan["runs_on"], Contains("stepwright"));
-  for (const auto& name : json["plans"][0]["runs_on"]) seen.insert(name);
+  for (const auto& start : json["starts"]) {
+    if (start["changes"] == "") seen.insert(start["framework"]);
+  }
   for (const auto& nearest : json["nearest"]) {
     for (const auto& name : nearest["frameworks"]) EXPECT_TRUE(seen.insert(name).second) << name;
     EXPECT_EQ(nearest["plan"].is_null(), nearest["changes"].is_null());

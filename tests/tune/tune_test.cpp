@@ -33,9 +33,11 @@ std::string failure(const plan::Job& job) {
   return {};
 }
 
+std::vector<std::string> started_by_none(const plan::Plan& /*plan*/) { return {}; }
+
 nlohmann::ordered_json answer_of(const TuneResult& result) {
   const plan::Plan& plan = result.plans.front().plan;
-  return tune_json(result, simulate::predict({result.job, plan}), framework_runs(result.job, plan));
+  return tune_json(result, simulate::predict({result.job, plan}), {}, started_by_none);
 }
 
 TEST(Tune, ReturnsTheFastestSimulatedPlansFirst) {
@@ -130,7 +132,7 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   EXPECT_THAT(result.notes, ::testing::Contains(HasSubstr("No plan that the job allows fits")));
   const TunedPlan& smallest = result.plans.front();
   EXPECT_EQ(smallest.over_by_bytes, smallest.peak_memory_bytes - memory::usable_bytes(job));
-  const nlohmann::ordered_json json = tuned_plan_json(result, smallest);
+  const nlohmann::ordered_json json = tuned_plan_json(result, smallest, started_by_none);
   EXPECT_EQ(json["over_by_bytes"], static_cast<std::int64_t>(smallest.over_by_bytes));
   EXPECT_EQ(json["largest_kind"], "optimizer");
 }

@@ -75,7 +75,14 @@ void tune_function(const Keywords& given, const tune::TellProgress& tell, Reply&
       .options = {.threads = given.threads(), .exhaustive = given.has("exhaustive")},
       .sweep = given.text("sweep"),
       .run = given.training_run(),
-      .more_memory = true};
+      .more_memory = true,
+      .job_for =
+          [&](const std::string& framework) {
+            plan::Job other = answers::read_job(file, framework);
+            given.reserve().apply(other);
+            return other;
+          },
+      .plan_file = given.text("output")};
   if (const auto top = given.whole("top", 1, answers::kMostPlans)) {
     request.options.top = static_cast<std::size_t>(*top);
   }

@@ -339,9 +339,13 @@ class TunedPlan(Part):
     devices_idle: int
     """Devices of the cluster that stand idle."""
     runs_on: list[str]
-    """Frameworks that run it as it is."""
+    """Frameworks whose files, as `export` writes them, start the plan."""
     lost: str
     """Why the best plan is faster, in words; empty for the best."""
+    framework: str | None = None
+    """Of the first plan: the framework whose files start it; null: none."""
+    export: str | None = None
+    """Of the first plan: the command that writes those files; null: none."""
     largest_kind: str | None = None
     """What fills most of the memory where it does not fit."""
     over_by_bytes: int | None = None
@@ -369,6 +373,24 @@ class Alternative(TunedPlan):
     family: str
     wins: list[str]
     loses: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unbound(Part):
+    """A faster plan that no framework's files start, or null."""
+
+    plan: Plan
+    """A plan: docs/formats.md, "Plan"."""
+    step_time_s: float
+    """Simulated time of one step, in seconds."""
+    gain_s: float
+    """By how much it is faster than the first plan, in seconds."""
+    gain: float
+    """The same as a fraction of the first plan's time."""
+    peak_memory_bytes: int
+    """Peak memory of a device; bytes."""
+    why: str
+    """What the first plan's framework does not run of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -541,9 +563,15 @@ class Tuning(TuningAnswer[TunedPlan]):
 
     table: ClassVar[str] = "plans"
     plans: list[TunedPlan]
-    """Best first."""
+    """Best first; the first is one that a framework's files start, where any does."""
     alternatives: list[Alternative]
     """The fastest plan of each other family, and what it wins and loses against the best."""
+    refusals: list[str]
+    """Why the files of each framework start no plan, where none does."""
+    unbound: Unbound | None
+    """A faster plan that no framework's files start, or null."""
+    expert_parallel: dict[str, Any] | None
+    """The best plan with expert parallelism where the first has none, or null."""
     starts: list[Start]
     """What each framework's file starts: the best plan or the nearest that it runs."""
     nearest: list[Nearest]

@@ -44,8 +44,27 @@ std::string cluster_comment(const cluster::Cluster& cluster) {
 }
 
 std::string batch_comment(const NewJob& job) {
+  if (job.trained != Trained::kPretrain) {
+    return fmt::format(
+        "# Of one step, over all GPUs: {}, each filled up to {} tokens. `lengths` and\n"
+        "# `packing` (docs/formats.md, \"Batch\") say how long they really are, and how they are "
+        "packed.\n",
+        counted(job.sequences, "example"), format_count(job.length));
+  }
   return fmt::format("# Of one step, over all GPUs: {} tokens.\n",
                      format_count(job.sequences * job.length));
+}
+
+/// What is trained of the model, beside its weights where that is adapters.
+void set_trained(const NewJob& job, Tree& mapping) {
+  if (job.trained == Trained::kPretrain) return;
+  Tree objective = Tree::flow_mapping();
+  mapping.set("objective", objective.set("kind", "sft"));
+  if (job.trained == Trained::kFinetune) return;
+  Tree adapters = Tree::flow_mapping();
+  adapters.set("rank", std::int64_t{16}).set("alpha", std::int64_t{32}).set("targets", "all");
+  if (job.trained == Trained::kQlora) adapters.set("base", "nf4");
+  mapping.set("adapters", adapters);
 }
 
 /// The keys that a job may say besides, at their defaults or as examples.
@@ -53,8 +72,9 @@ std::string other_keys(const NewJob& job) {
   std::string text;
   if (job.framework.empty()) {
     text +=
-        "# Plan only what this one runs (`stepwright list frameworks`); without it, what any "
-        "runs.\n"
+        "# Plan only what this one runs (`stepwright list frameworks`); without it `tune` takes "
+        "the one\n"
+        "# whose files start the fastest plan.\n"
         "# framework: megatron-core\n\n";
   }
   return text + fmt::format(
@@ -63,10 +83,11 @@ std::string other_keys(const NewJob& job) {
                     "# One of {}.\n"
                     "# optimizer: adam\n\n"
                     "# Plans fit in memory with this probability.\n"
-                    "# objective: {{memory_confidence: 0.9}}\n\n"
+                    "# objective: {{{}memory_confidence: 0.9}}\n\n"
                     "# What the search may choose; what is not named is free.\n"
                     "# search: {{tensor: [1, 2, 4, 8], recompute: [none, selective]}}\n",
-                    words_of_table(kPrecisionNames), words_of_table(kOptimizerNames));
+                    words_of_table(kPrecisionNames), words_of_table(kOptimizerNames),
+                    job.trained == Trained::kPretrain ? "" : "kind: sft, ");
 }
 
 }  // namespace
@@ -77,6 +98,7 @@ Tree new_job_mapping(const NewJob& job) {
   Tree mapping = Tree::mapping();
   mapping.set("stepwright", "job/2").set("model", job.model).set("cluster", job.cluster);
   mapping.set("batch", batch);
+  set_trained(job, mapping);
   if (!job.framework.empty()) mapping.set("framework", job.framework);
   return mapping;
 }
@@ -94,6 +116,16 @@ std::string new_job_text(const NewJob& job, const std::string& name) {
   text += "\n" + model_comment(job.architecture) + said("model");
   text += "\n" + cluster_comment(job.described) + said("cluster");
   text += "\n" + batch_comment(job) + said("batch");
+  if (mapping.find("objective") != nullptr) {
+    text += "\n# Examples with answers are learnt, from a model that is trained already.\n" +
+            said("objective");
+  }
+  if (mapping.find("adapters") != nullptr) {
+    text +=
+        "\n# Adapters alone are trained, beside weights that rest (docs/formats.md, "
+        "\"Adapters\").\n" +
+        said("adapters");
+  }
   if (!job.framework.empty()) {
     text += "\n# Only what this framework runs is planned (`stepwright list frameworks`).\n" +
             said("framework");

@@ -4,10 +4,19 @@
 #include <string>
 
 #include "stepwright/cluster/cluster.h"
+#include "stepwright/core/named.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/model/architecture.h"
 
 namespace stepwright::plan {
+
+/// What a new job trains. kFinetune: all weights, on examples; kLora: adapters beside them; kQlora:
+/// adapters beside a base in four bits.
+enum class Trained : std::uint8_t { kPretrain, kFinetune, kLora, kQlora };
+inline constexpr Named<Trained> kTrainedNames[] = {{Trained::kPretrain, "pretrain"},
+                                                   {Trained::kFinetune, "finetune"},
+                                                   {Trained::kLora, "lora"},
+                                                   {Trained::kQlora, "qlora"}};
 
 /// The facts that a job must state, and their words in its file.
 struct NewJob {
@@ -18,6 +27,7 @@ struct NewJob {
   std::int64_t sequences = 0;
   std::int64_t length = 0;  ///< Tokens of a sequence.
   std::string framework;    ///< Empty: none is said.
+  Trained trained = Trained::kPretrain;
 };
 
 /// The content of the file, comments apart.

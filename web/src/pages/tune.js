@@ -18,6 +18,7 @@ function whySentences(answer, prediction) {
     const factor = answer.speedup_over_baseline.toFixed(2);
     told.push(`The usual rule of thumb would take ${time(answer.baseline.step_time_s)}, ${factor} times as long.`);
   }
+  if (answer.unbound) told.push(`A plan of ${time(answer.unbound.step_time_s)}, ${percent(answer.unbound.gain)} faster, is started by no framework's files: ${answer.unbound.why}.`);
   told.push(lossSentence(prediction));
   const tied = answer.plans.filter((plan) => plan.tied).length - 1;
   if (tied > 0) told.push(`${tied === answer.plans.length - 1 ? "At least " : ""}${count(tied)} other ${tied === 1 ? "plan is" : "plans are"} within the model's own error of the best: measure before you decide between them.`);
@@ -38,7 +39,7 @@ function alternatives(answer, names) {
     figure(breakdown({ label: "Time of the best plans", rows: plans.map((plan, i) => ({ name: called[i].code, breakdown: plan.breakdown })), caption: "Of the critical stage of each plan." })),
     table({
       caption: "Beside the best plan: + better, - worse",
-      columns: [{ name: "Plan" }, { name: "Step", number: true }, { name: "MFU", number: true }, { name: "Memory", number: true }, { name: "P(fits)", number: true }, { name: "Against the best" }, { name: "Runs as it is on" }],
+      columns: [{ name: "Plan" }, { name: "Step", number: true }, { name: "MFU", number: true }, { name: "Memory", number: true }, { name: "P(fits)", number: true }, { name: "Against the best" }, { name: "Started by the files of" }],
       rows: plans.map((plan, i) => [planCell(called[i]), time(plan.step_time_s), percent(plan.mfu), bytes(plan.peak_memory_bytes), probability(plan.p_fits), what(plan, i), plan.runs_on.join(", ")]),
       best: 0,
     }),
@@ -106,10 +107,12 @@ export function tunePage({ answer, pictures }) {
   const best = answer.plans[0];
   const { names } = pictures;
   const lead = element("p", { class: "lead" }, best.fits ? "The plan to train with: " : "No plan fits; this one needs the least memory: ", `${pictures.name.words}. `, element("code", {}, pictures.name.code));
+  const starts = best.export && element("p", {}, `${best.framework} starts it: `, element("code", {}, best.export), " writes its files.");
   const sweep = answer.sweep && sweepView(answer.sweep, names.sweep, pictures.sweep_field);
   const [timePart, ...rest] = planSections(pictures);
   return [
     lead,
+    starts,
     headline(pictures.prediction, pictures.whole_run),
     section("Why", best.fits ? "Why this plan" : "What was searched", list(whySentences(answer, pictures.prediction))),
     answer.against && against(answer.against),

@@ -1,0 +1,69 @@
+#include "stepwright/answers/expert_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/tune/why.h"
+
+namespace stepwright::answers {
+namespace {
+
+bool spreads_experts(const tune::TunedPlan& tuned) { return tuned.plan.parallel.expert > 1; }
+
+/// The expert degrees above 1 that a job allows.
+std::vector<std::int64_t> expert_degrees(const plan::Job& job) {
+  const std::vector<std::int64_t> listed = job.space.expert;
+  std::vector<std::int64_t> degrees = listed.empty() ? plan::legal_expert_sizes(job) : listed;
+  std::erase(degrees, 1);
+  return degrees;
+}
+
+/// The fastest of a search of its own.
+std::optional<tune::TunedPlan> searched(const tune::TuneResult& result,
+                                        const tune::TuneOptions& options) {
+  plan::Job job = result.job;
+  job.use_all = true;  // as the first plan uses what it has
+  job.space.expert = expert_degrees(job);
+  if (job.space.expert.empty()) return std::nullopt;
+  const tune::FastPlans found =
+      tune::faster_plans(job, std::numeric_limits<double>::infinity(),
+                         {.threads = options.threads, .top = 1, .conditions = options.conditions});
+  if (found.plans.empty()) return std::nullopt;
+  return found.plans.front();
+}
+
+}  // namespace
+
+std::optional<tune::TunedPlan> best_with_experts(const tune::TuneResult& result,
+                                                 const tune::TuneOptions& options) {
+  const tune::TunedPlan& first = result.plans.front();
+  if (!result.job.model.experts || spreads_experts(first) || !first.fits) return std::nullopt;
+  std::optional<tune::TunedPlan> best;
+  for (const tune::TunedPlan& tuned : result.simulated) {
+    const bool counts = spreads_experts(tuned) && tuned.fits;
+    if (counts && (!best || tuned.step_time_s < best->step_time_s)) best = tuned;
+  }
+  if (!best) best = searched(result, options);
+  if (best) best->lost = tune::why_lost(first, *best);
+  return best;
+}
+
+std::string rare_stack_note(const plan::Job& job, const plan::Plan& plan) {
+  if (job.framework.name.empty()) return "";
+  const plan::Sharding recipe = plan::framework_defaults(job.framework).recipe_sharding;
+  const bool whole =
+      recipe.optimizer != plan::Spread::kNone && recipe.parameters == plan::Spread::kNone;
+  if (!whole || plan.sharding.parameters == plan::Spread::kNone) return "";
+  return fmt::format(
+      "Few people run this: the published recipes of {} shard optimizer states alone, and this "
+      "plan "
+      "shards parameters, too ({}). `search: {{sharding: [NNN, NNI, NNG]}}` in the job leaves that "
+      "out.",
+      job.framework.name, plan::sharding_word(plan.sharding));
+}
+
+}  // namespace stepwright::answers

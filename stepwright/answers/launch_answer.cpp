@@ -1,0 +1,297 @@
+#include "stepwright/answers/launch_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "stepwright/answers/upkeep.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/parallel.h"
+#include "stepwright/core/quoting.h"
+#include "stepwright/cost/cost_model.h"
+#include "stepwright/framework_files/starters.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/simulate/price/room.h"
+#include "stepwright/tune/baseline.h"
+#include "stepwright/tune/empty_space.h"
+#include "stepwright/tune/leader.h"
+
+namespace stepwright::answers {
+namespace {
+
+using framework_files::Starter;
+
+/// Plans of a framework that are written, the best first, until its files start one.
+constexpr std::size_t kMostWritten = 16;
+/// Frameworks whose plans for the usual rule take at most so many times as long as the fastest are
+/// asked in the order in which they are listed: those with more freedom come first.
+constexpr double kAlike = 1.05;
+/// Plans that are compared by how many frameworks start them.
+constexpr std::size_t kMostCompared = 4;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+std::vector<plan::Framework> starter_frameworks() {
+  std::vector<plan::Framework> frameworks;
+  for (const Starter& starter : framework_files::starters()) {
+    frameworks.push_back(starter.framework);
+  }
+  return frameworks;
+}
+
+/// Place of the first plan that a framework's files start, of at most `most`; nullopt: they start
+/// none.
+std::optional<std::size_t> first_started(const Starter& starter, const plan::Job& job,
+                                         const std::vector<tune::TunedPlan>& plans,
+                                         std::size_t most = kMostWritten) {
+  for (std::size_t i = 0; i < std::min(most, plans.size()); ++i) {
+    if (framework_files::why_not_started(starter, {job, plans[i].plan}).empty()) return i;
+  }
+  return std::nullopt;
+}
+
+/// Of the plans from a place on that are level and ask as much of people, the one that most
+/// frameworks start.
+std::size_t most_started(const plan::Job& job, const std::vector<tune::TunedPlan>& plans,
+                         std::size_t place, std::size_t level) {
+  const auto frameworks = [&](std::size_t i) {
+    return framework_files::started_by({job, plans[i].plan}).size();
+  };
+  const Upkeep least = upkeep(job, plans[place].plan);
+  const std::size_t end = std::min(level, place + kMostCompared);
+  std::size_t most = frameworks(place);
+  for (std::size_t i = place + 1; i < end && upkeep(job, plans[i].plan) == least; ++i) {
+    const std::size_t here = frameworks(i);
+    if (here > most) {
+      most = here;
+      place = i;
+    }
+  }
+  return place;
+}
+
+/// A framework whose turn it is, and what a step may take there.
+struct Turn {
+  const Starter* starter;
+  double near_s;  ///< Of a plan that its files start, near one that is good; kNever: none is known.
+};
+
+class LaunchSearch {
+ public:
+  LaunchSearch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
+               const tune::TuneOptions& options)
+      : job_(job), job_for_(job_for), search_(search), options_(options) {
+    quick_.threads = options.threads;
+    quick_.conditions = options.conditions;
+    quick_.top = 1;
+  }
+
+  /// The answer for the framework that the job names; without one for whatever runs the first plan.
+  LaunchAnswer of_named() {
+    answer_.job = job_;
+    answer_.result = search_(job_);
+    if (job_.framework.name.empty()) {
+      const std::vector<tune::TunedPlan> first = {answer_.result.plans.front()};
+      for (const Starter& starter : framework_files::starters()) {
+        if (answer_.launch || !first.front().fits) break;
+        if (first_started(starter, answer_.result.job, first)) answer_.launch = launch_of(starter);
+      }
+      return std::move(answer_);
+    }
+    for (const Starter& starter : framework_files::starters()) {
+      const std::string& variant = starter.framework.variant;
+      if (starter.framework.name != job_.framework.name) continue;
+      if (!variant.empty() && variant != job_.framework.variant) continue;
+      if (lead(starter, answer_.result)) {
+        answer_.launch = launch_of(starter);
+        answer_.refusals.clear();
+        break;
+      }
+      note_refusal(starter, job_, {answer_.result.job, answer_.result.plans});
+    }
+    const std::string& name = job_.framework.name;
+    if (!answer_.launch && answer_.refusals.empty() && name != "stepwright") {
+      answer_.refusals.push_back(fmt::format("{}: no files of it are written", name));
+    }
+    return std::move(answer_);
+  }
+
+  /// The answer for the framework that starts the fastest plan. Another one must be faster by more
+  /// than level plans differ.
+  LaunchAnswer of_any() {
+    std::vector<Turn> turns = all_turns();
+    auto next = turns.begin();
+    while (next != turns.end() && !answer_.launch) try_framework(*next++);
+    if (!answer_.launch) {
+      answer_.job = job_;
+      answer_.result = search_(job_);
+      return std::move(answer_);
+    }
+    answer_.refusals.clear();
+    if (answer_.result.job.objective.kind == plan::ObjectiveKind::kSmallestCluster) {
+      return std::move(answer_);
+    }
+    const tune::FastPlans free = tune::faster_plans(job_, wanted_s(), quick_);
+    const double least_s = free.plans.empty() ? kNever : free.plans.front().step_time_s;
+    mark_near(turns);
+    for (; next != turns.end(); ++next) {
+      if (std::min(least_s, next->near_s) < wanted_s()) try_framework(*next);
+    }
+    if (least_s < wanted_s()) set_unbound(free);
+    return std::move(answer_);
+  }
+
+ private:
+  static Launch launch_of(const Starter& starter) {
+    return {std::string(starter.name()), std::string(starter.target)};
+  }
+
+  /// Puts the plan first that the framework's files start and that asks least of people, of those
+  /// level with the fastest, and drops what stands before that. Returns the time of the fastest;
+  /// nullopt: the files start none.
+  std::optional<double> lead(const Starter& starter, tune::TuneResult& result) const {
+    if (!result.plans.front().fits) return std::nullopt;
+    std::vector<tune::TunedPlan>& plans = result.simulated;
+    const auto fastest = first_started(starter, result.job, plans);
+    if (!fastest) return std::nullopt;
+    plans.erase(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(*fastest));
+    const double fastest_s = plans.front().step_time_s;
+    const std::size_t level = order_level_plans(result.job, plans);
+    const std::size_t place = first_started(starter, result.job, plans, level).value();
+    tune::lead_with(result, most_started(result.job, plans, place, level), options_.top);
+    return fastest_s;
+  }
+
+  /// The frameworks, the likely fastest first: by what they start for the plan of the usual rule.
+  [[nodiscard]] std::vector<Turn> all_turns() const {
+    std::vector<Turn> turns;
+    for (const Starter& starter : framework_files::starters()) turns.push_back({&starter, kNever});
+    const auto rule = tune::rule_of_thumb(job_, cost::CostModel(job_), simulate::room_of(job_));
+    if (!rule) return turns;
+    mark_near(turns, framework_starts({job_, rule->plan}, tune::thread_count(options_)));
+    const double least_s = std::ranges::min(turns, {}, &Turn::near_s).near_s;
+    std::ranges::stable_sort(turns, {}, [&](const Turn& turn) {
+      return turn.near_s < kAlike * least_s ? least_s : turn.near_s;
+    });
+    return turns;
+  }
+
+  /// Notes what each framework starts near a plan.
+  static void mark_near(std::vector<Turn>& turns, const std::vector<tune::FrameworkRun>& runs) {
+    for (Turn& turn : turns) {
+      const auto run =
+          std::ranges::find(runs, turn.starter->name(), &tune::FrameworkRun::framework);
+      turn.near_s = run->plan && run->fits ? run->step_time_s : kNever;
+    }
+  }
+
+  /// The same, near the first plan of the answer.
+  void mark_near(std::vector<Turn>& turns) const {
+    const plan::PlannedJob first{answer_.result.job, answer_.result.plans.front().plan};
+    mark_near(turns, framework_starts(first, tune::thread_count(options_)));
+  }
+
+  /// The step time below which another plan is worth more than the answer's.
+  [[nodiscard]] double wanted_s() const { return (1 - kLevel) * fastest_s_; }
+
+  /// The job as its file says it for a framework, with the kernels that its files start.
+  std::optional<plan::Job> job_of(const Starter& starter) {
+    try {
+      plan::Job job = job_for_(std::string(starter.name()));
+      job.use_all = job.use_all || job_.use_all;
+      job.kernels = plan::started_kernels(job);
+      return job;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kRuntime) throw;
+      answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), error.what()));
+      return std::nullopt;
+    }
+  }
+
+  void try_framework(const Turn& turn) {
+    const Starter& starter = *turn.starter;
+    const std::optional<plan::Job> job = job_of(starter);
+    if (!job) return;
+    if (answer_.launch || turn.near_s == kNever) {
+      const tune::FastPlans faster = tune::faster_plans(*job, wanted_s(), quick_);
+      if (!first_started(starter, faster.job, faster.plans)) {
+        return note_refusal(starter, *job, faster);
+      }
+    }
+    tune::TuneResult result;
+    try {
+      result = search_(*job);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInput) throw;
+      return note_refusal(starter, *job, {*job, {}});  // Its space is empty.
+    }
+    const std::optional<double> fastest_s = lead(starter, result);
+    if (!fastest_s) return note_refusal(starter, *job, {result.job, result.plans});
+    if (*fastest_s >= wanted_s()) return;
+    fastest_s_ = *fastest_s;
+    answer_.job = *job;
+    answer_.launch = launch_of(starter);
+    answer_.result = std::move(result);
+  }
+
+  /// Notes why a framework starts no plan, by the best that were found for it.
+  void note_refusal(const Starter& starter, const plan::Job& job, const tune::FastPlans& found) {
+    if (answer_.launch) return;
+    std::string why;
+    if (found.plans.empty()) {
+      why = tune::why_empty(job);
+    } else if (found.plans.front().fits) {
+      why = framework_files::why_not_started(starter, {found.job, found.plans.front().plan});
+    }
+    if (why.empty()) why = "no plan that it runs fits";
+    answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
+  }
+
+  /// Takes the fastest plan of any framework, unless one starts it after all.
+  void set_unbound(const tune::FastPlans& free) {
+    const tune::TunedPlan& fastest = free.plans.front();
+    const plan::PlannedJob planned{free.job, fastest.plan};
+    if (!framework_files::started_by(planned).empty()) return;
+    const auto starter = std::ranges::find_if(framework_files::starters(), [&](const Starter& one) {
+      return one.name() == answer_.launch->framework;
+    });
+    answer_.unbound = {free.job, fastest, framework_files::why_not_started(*starter, planned)};
+  }
+
+  const plan::Job& job_;
+  const JobFor& job_for_;
+  const SearchJob& search_;
+  const tune::TuneOptions& options_;
+  tune::TuneOptions quick_;
+  double fastest_s_ = kNever;  ///< Of the plans that the answer's framework starts.
+  LaunchAnswer answer_;
+};
+
+}  // namespace
+
+std::string Launch::command(const std::string& plan_file) const {
+  return fmt::format("stepwright export --to {} --plan {}", target,
+                     plan_file.empty() ? "plan.yaml" : quoted_for_shell(plan_file));
+}
+
+LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
+                           const tune::TuneOptions& options) {
+  LaunchSearch launch(job, job_for, search, options);
+  return job.framework.name.empty() && job_for ? launch.of_any() : launch.of_named();
+}
+
+std::vector<tune::FrameworkRun> framework_starts(const plan::PlannedJob& planned, int threads) {
+  static const std::vector<plan::Framework> kFrameworks = starter_frameworks();
+  std::vector<tune::FrameworkRun> runs =
+      tune::framework_runs(planned.job, planned.plan, kFrameworks, threads);
+  parallel_for(threads, runs.size(), [&](std::size_t i) {
+    if (!runs[i].plan) return;
+    const Starter& starter = framework_files::starters()[i];
+    const plan::PlannedJob there{planned.job, *runs[i].plan};
+    if (!framework_files::why_not_started(starter, there).empty()) runs[i].plan.reset();
+  });
+  return runs;
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stepwright/plan/job.h"
+#include "stepwright/tune/frameworks.h"
+#include "stepwright/tune/tune.h"
+
+namespace stepwright::answers {
+
+/// The files of a framework that start a plan.
+struct Launch {
+  std::string framework;  ///< As jobs call it.
+  std::string target;     ///< Word of `export --to`.
+
+  /// The command that writes them; `plan_file` has the plan (empty: plan.yaml).
+  [[nodiscard]] std::string command(const std::string& plan_file) const;
+};
+
+/// A plan that is faster than the first of an answer, and that no framework's files start.
+struct UnboundPlan {
+  plan::Job job;
+  tune::TunedPlan tuned;
+  std::string why;  ///< Nobody runs it.
+};
+
+/// A search whose first plan a framework's files start, where there is one.
+struct LaunchAnswer {
+  plan::Job job;  ///< As searched for that framework, on all of the cluster.
+  tune::TuneResult result;
+  std::optional<Launch> launch;        ///< Of the first plan; nullopt: no files start it.
+  std::vector<std::string> refusals;   ///< Without a launch: why not, a line for each framework.
+  std::optional<UnboundPlan> unbound;  ///< Where the job leaves the framework open.
+};
+
+/// Reads the job as its file says it for a framework; fails where the framework lacks a part of it.
+using JobFor = std::function<plan::Job(const std::string& framework)>;
+
+/// Searches a job; what it throws goes on.
+using SearchJob = std::function<tune::TuneResult(const plan::Job& job)>;
+
+/// The answer for the framework that has the fastest plan that its files start, in its own kernels.
+/// A job that names a framework is searched for that alone, as is one without `job_for`.
+LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
+                           const tune::TuneOptions& options);
+
+/// What the files of each framework start for a plan: the plan itself, or the nearest; no plan
+/// where they start none that is near.
+std::vector<tune::FrameworkRun> framework_starts(const plan::PlannedJob& planned, int threads);
+
+}  // namespace stepwright::answers

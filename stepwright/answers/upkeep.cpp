@@ -1,0 +1,58 @@
+#include "stepwright/answers/upkeep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/plan/choices/plan_table.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/tune/alternatives.h"
+
+namespace stepwright::answers {
+namespace {
+
+/// The plan of the same degrees, micro-batch and recomputation as the framework's recipe has it.
+plan::Plan recipe_plan(const plan::Job& job, const plan::Plan& plan) {
+  const plan::FrameworkDefaults defaults = plan::framework_defaults(job.framework);
+  plan::Plan recipe;
+  recipe.parallel = plan.parallel;
+  recipe.micro_batch = plan.micro_batch;
+  recipe.recompute = plan.recompute;
+  recipe.gradient_bucket = plan.gradient_bucket;
+  recipe.parameter_bucket = plan.parameter_bucket;
+  recipe.sharding = defaults.recipe_sharding;
+  recipe.sharding.group = plan.sharding.group;
+  recipe.sharding.expert_group = plan.sharding.expert_group;
+  recipe.sequence_parallel = defaults.recipe_sequence_parallel && plan.parallel.tensor > 1;
+  recipe.tensor_input = plan::default_tensor_input(job);
+  recipe.layers = plan::default_layers(job, recipe);
+  recipe.accumulate = plan::default_gradients(job, recipe);
+  recipe.overlap = plan::default_overlap(job, recipe);
+  return recipe;
+}
+
+}  // namespace
+
+Upkeep upkeep(const plan::Job& job, const plan::Plan& plan) {
+  const plan::Plan recipe = recipe_plan(job, plan);
+  Upkeep upkeep{.kinds = tune::kinds_of_parallelism(plan.parallel),
+                .recomputes = plan.recompute != plan::Recompute()};
+  plan::each_choice([&](const auto& choice) {
+    const auto matters = choice.traits.matters;
+    if (matters != nullptr && !matters(job, plan)) return;
+    if (choice.of(plan) != choice.of(recipe)) ++upkeep.moves;
+  });
+  return upkeep;
+}
+
+std::size_t order_level_plans(const plan::Job& job, std::vector<tune::TunedPlan>& plans) {
+  std::vector<std::pair<Upkeep, tune::TunedPlan>> level;
+  for (const tune::TunedPlan& tuned : plans) {
+    if (tuned.step_time_s > (1 + kLevel) * plans.front().step_time_s) break;
+    level.emplace_back(upkeep(job, tuned.plan), tuned);
+  }
+  std::ranges::stable_sort(level, {}, [](const auto& one) { return one.first; });
+  for (std::size_t i = 0; i < level.size(); ++i) plans[i] = std::move(level[i].second);
+  return level.size();
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,55 @@
+#include "stepwright/framework_files/starters.h"
+
+#include <algorithm>
+
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/target.h"
+#include "stepwright/plan/frameworks/law.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// Opens the messages of refusals, from which it is taken away.
+constexpr std::string_view kPlace = "plan";
+
+std::vector<Starter> all_starters() {
+  std::vector<Starter> all;
+  for (const LaunchTarget& target : launch_targets()) {
+    if (target.write == nullptr || target.read == nullptr || target.framework.empty()) continue;
+    all.push_back({target.word, target_framework(target.word, "")});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const Starter> starters() {
+  static const std::vector<Starter> kAll = all_starters();
+  return kAll;
+}
+
+std::string why_not_started(const Starter& starter, const plan::PlannedJob& planned) {
+  // The framework's law answers faster than its files.
+  const plan::Framework framework = framework_of_target(starter.target, planned.job);
+  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
+    if (what.ability != plan::Ability::kAttention) return what.message;
+  }
+  try {
+    const LaunchFile file = export_plan(starter.target, planned, "", false, kPlace);
+    return file.as_it_is ? "" : file.notes.back();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;
+    return std::string(error.what()).substr(kPlace.size() + 2);
+  }
+}
+
+std::vector<std::string> started_by(const plan::PlannedJob& planned) {
+  std::vector<std::string> names;
+  for (const Starter& starter : starters()) {
+    if (why_not_started(starter, planned).empty()) names.emplace_back(starter.name());
+  }
+  return names;
+}
+
+}  // namespace stepwright::framework_files

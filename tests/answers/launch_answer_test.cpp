@@ -1,0 +1,156 @@
+#include "stepwright/answers/launch_answer.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/answers/tune_answer.h"
+#include "stepwright/answers/upkeep.h"
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/starters.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/laws/legality.h"
+#include "tests/tune/random_job.h"
+#include "tests/tune/small_jobs.h"
+
+namespace stepwright::answers {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+/// The job for a framework, as one that says nothing else reads.
+JobFor job_for(const plan::Job& job) {
+  return [&job](const std::string& name) {
+    plan::Job there = job;
+    for (const framework_files::Starter& starter : framework_files::starters()) {
+      if (starter.name() == name) there.framework = starter.framework;
+    }
+    if (there.model.adapters) {
+      there.model.adapters->joined = plan::framework_defaults(there.framework).joined_adapters;
+    }
+    return there;
+  };
+}
+
+TuneAnswer answered(const plan::Job& job) {
+  return answer_tune(
+      job, {.name = "job.yaml", .options = {.threads = 1, .top = 4}, .job_for = job_for(job)});
+}
+
+TEST(LaunchAnswer, AnswersFirstWithAPlanThatAFrameworksFilesStart) {
+  const plan::Job job = tune::small_tune_job();
+  const TuneAnswer answer = answered(job);
+  ASSERT_TRUE(answer.launch);
+  const plan::PlannedJob first = answer.planned();
+  EXPECT_TRUE(framework_files::export_plan(answer.launch->target, first, "").as_it_is);
+  EXPECT_EQ(answer.export_command(),
+            "stepwright export --to " + answer.launch->target + " --plan plan.yaml");
+  const nlohmann::ordered_json json = tune_answer_json(answer);
+  EXPECT_EQ(json["plans"][0]["framework"], answer.launch->framework);
+  EXPECT_EQ(json["plans"][0]["export"], answer.export_command());
+  EXPECT_THAT(json["plans"][0]["runs_on"], Contains(answer.launch->framework));
+}
+
+TEST(LaunchAnswer, NoOtherFrameworkStartsAFasterPlan) {
+  const plan::Job job = tune::small_tune_job();
+  const TuneAnswer answer = answered(job);
+  ASSERT_TRUE(answer.launch);
+  const double first_s = answer.result.plans.front().step_time_s;
+  for (const framework_files::Starter& starter : framework_files::starters()) {
+    plan::Job there = job_for(job)(std::string(starter.name()));
+    there.kernels = plan::started_kernels(there);
+    const tune::FastPlans faster =
+        tune::faster_plans(there, (1 - 2 * kLevel) * first_s, {.threads = 1});
+    for (const tune::TunedPlan& tuned : faster.plans) {
+      EXPECT_NE(framework_files::why_not_started(starter, {faster.job, tuned.plan}), "")
+          << starter.name();
+    }
+  }
+}
+
+TEST(LaunchAnswer, OfAFrameworkThatIsNamedIsItsOwn) {
+  plan::Job job = job_for(tune::small_tune_job())("deepspeed");
+  const TuneAnswer answer = answered(job);
+  ASSERT_TRUE(answer.launch);
+  EXPECT_EQ(answer.launch->target, "deepspeed");
+  EXPECT_FALSE(answer.unbound);
+}
+
+TEST(LaunchAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {
+  plan::Job job = tune::small_tune_job();
+  job.space.pipeline = {2};
+  job.space.schedule = {schedule::ScheduleKind::kVHalf};
+  const TuneAnswer answer = answered(job);
+  EXPECT_FALSE(answer.launch);
+  EXPECT_EQ(answer.export_command(), "");
+  EXPECT_EQ(answer.refusals.size(), framework_files::starters().size());
+  EXPECT_THAT(answer.refusals,
+              Contains(HasSubstr("megatron-core runs schedule 1f1b, interleaved")));
+  const nlohmann::ordered_json json = tune_answer_json(answer);
+  EXPECT_TRUE(json["plans"][0]["framework"].is_null() && json["plans"][0]["export"].is_null());
+}
+
+TEST(LaunchAnswer, TheFirstPlanOfRandomJobsIsStartedAndFits) {
+  int started = 0;
+  for (const std::uint64_t seed : tune::random_seeds(12)) {
+    SCOPED_TRACE(seed);
+    plan::Job job = tune::random_job(seed);
+    job.framework = {};
+    if (seed % 3 == 0) {
+      job.model.adapters = model::Adapters{.rank = 16};
+      job.model.adapters->targets.set(model::place_of(model::AdapterTarget::kQuery));
+    }
+    try {
+      const TuneAnswer answer = answered(job);
+      EXPECT_TRUE(answer.launch || !answer.refusals.empty());
+      if (!answer.launch) continue;
+      ++started;
+      EXPECT_TRUE(answer.result.plans.front().fits);
+      EXPECT_TRUE(
+          framework_files::export_plan(answer.launch->target, answer.planned(), "").as_it_is);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput) << error.what();
+    }
+  }
+  EXPECT_GT(started, 3);
+}
+
+TEST(Upkeep, CountsKindsOfParallelismThenMovesFromTheRecipe) {
+  plan::Job job = tune::small_tune_job();
+  job.framework = {.name = "megatron-core"};
+  plan::Plan plain;
+  plain.parallel.data = 8;
+  plain.sharding = *plan::sharding_of("NNG");
+  plan::Plan cut = plain;
+  cut.parallel = {.tensor = 2, .data = 4};
+  cut.sequence_parallel = true;
+  plan::Plan moved = cut;
+  moved.sequence_parallel = false;
+  plan::Plan recomputed = cut;
+  recomputed.recompute.kind = plan::RecomputeKind::kFull;
+  EXPECT_LT(upkeep(job, plain), upkeep(job, cut));
+  EXPECT_LT(upkeep(job, cut), upkeep(job, moved));
+  EXPECT_LT(upkeep(job, cut), upkeep(job, recomputed));
+  EXPECT_LT(upkeep(job, recomputed), upkeep(job, moved));
+}
+
+TEST(Upkeep, OrdersPlansThatAreLevelAndNoOthers) {
+  plan::Job job = tune::small_tune_job();
+  const auto tuned = [](std::int64_t tensor, double step_time_s) {
+    tune::TunedPlan one;
+    one.plan.parallel = {.tensor = tensor, .data = 8 / tensor};
+    one.step_time_s = step_time_s;
+    return one;
+  };
+  std::vector<tune::TunedPlan> plans = {tuned(2, 1.0), tuned(4, 1.002), tuned(1, 1.009),
+                                        tuned(1, 1.02)};
+  EXPECT_EQ(order_level_plans(job, plans), 3U);
+  EXPECT_EQ(plans[0].step_time_s, 1.009);
+  EXPECT_EQ(plans[1].step_time_s, 1.0);
+  EXPECT_EQ(plans[3].step_time_s, 1.02);
+}
+
+}  // namespace
+}  // namespace stepwright::answers
