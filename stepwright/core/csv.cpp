@@ -134,6 +134,7 @@ void CsvTable::need_rows() const {
 
 void CsvTable::refuse_misspelt(std::span<const std::string_view> titles) const {
   constexpr std::size_t kShortest = 5;  // one letter makes another word of shorter ones
+  constexpr std::size_t kMostEdits = 2;
   std::vector<std::string_view> absent;
   std::ranges::copy_if(titles, std::back_inserter(absent), [&](std::string_view title) {
     return title.size() >= kShortest && !column(title);
@@ -141,7 +142,7 @@ void CsvTable::refuse_misspelt(std::span<const std::string_view> titles) const {
   for (const std::string& title : header) {
     if (title.size() < kShortest || std::ranges::find(titles, title) != titles.end()) continue;
     const std::optional<std::string_view> meant = nearest(title, absent);
-    if (!meant) continue;
+    if (!meant || edit_distance(title, *meant) > kMostEdits) continue;
     fail_input(
         fmt::format("{}:1: unknown column '{}'; did you mean '{}'? (a column of your own needs a "
                     "name that is not nearly a known one)",

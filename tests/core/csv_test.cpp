@@ -89,6 +89,7 @@ TEST(Csv, AColumnThatIsNearlyAMissingOneIsRefused) {
             "name that is not nearly a known one)");
   EXPECT_NO_THROW(check("model,layer,layers,tp"));  // both are there
   EXPECT_NO_THROW(check("model,layers,dp,my_notes"));
+  EXPECT_NO_THROW(check("label,layers,tp"));  // another word than model
 }
 
 TEST(Csv, RefusesAMissingFile) {

@@ -37,6 +37,14 @@ TEST(Validation, AColumnThatIsNearlyAKnownOneIsRefused) {
               StartsWith("runs.csv:1: unknown column 'measured_valu'; did you mean 'measured_"));
 }
 
+TEST(Validation, PublishedTablesHaveNoColumnThatIsNearlyAKnownOne) {
+  for (const char* name : {"training_runs", "training_runs_2", "training_runs_3", "memory",
+                           "memory_2", "own_runs_h100", "own_tuning_h200", "verification_cards"}) {
+    const CsvTable table = load_csv(std::string("data/") + name + ".csv");
+    EXPECT_NO_THROW(table.refuse_misspelt(run_columns())) << name;
+  }
+}
+
 TEST(Validation, ComparesEveryRowInFileOrder) {
   const CsvTable table = parse_csv(runs({{"a-1", "0.1"}, {"b-1", "1"}, {"", "10"}}), "runs.csv");
   const Validation v = validate(table, {.threads = 3});

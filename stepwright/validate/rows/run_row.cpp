@@ -131,7 +131,7 @@ std::string named_profile(const CsvTable& table, const CsvRow& row) {
 }
 
 std::vector<std::string_view> run_columns() {
-  std::vector<std::string_view> titles = {"id", "source_url", "cluster", "memory_kind"};
+  std::vector<std::string_view> titles = {"id", "source_url", "cluster"};
   for (const TextColumn& column : kTexts) titles.push_back(column.title);
   for (const CountColumn& column : kCounts) titles.push_back(column.title);
   for (const NumberColumn& column : kNumbers) titles.push_back(column.title);
