@@ -87,46 +87,48 @@ struct TuneSize {
   std::string_view ending;    ///< Of its whole name, where there are several: "_instruct".
   std::string_view built_in;  ///< Empty: none, and the general builder is given these sizes.
   TuneSizes sizes;
+  std::int64_t shards =
+      0;  ///< Files of its weights on the hub, as torchtune's recipes/configs say.
 };
 constexpr TuneSize kSizes[] = {
-    {"llama2", "llama2_7b", "", "llama-2-7b", {}},
-    {"llama2", "llama2_13b", "", "llama-2-13b", {}},
-    {"llama2", "llama2_70b", "", "llama-2-70b", {}},
+    {"llama2", "llama2_7b", "", "llama-2-7b", {}, 2},
+    {"llama2", "llama2_13b", "", "llama-2-13b", {}, 3},
+    {"llama2", "llama2_70b", "", "llama-2-70b", {}, 15},
     {"code_llama2", "code_llama2_7b", "", "", {32016, 32, 32, 32, 0, 4096, 11008, 16384, 1000000}},
     {"code_llama2", "code_llama2_13b", "", "", {32016, 40, 40, 40, 0, 5120, 13824, 16384, 1000000}},
     {"code_llama2", "code_llama2_70b", "", "", {32016, 80, 64, 8, 0, 8192, 28672, 16384, 1000000}},
-    {"llama3", "llama3_8b", "", "llama-3-8b", {}},
-    {"llama3", "llama3_70b", "", "llama-3-70b", {}},
-    {"llama3_1", "llama3_1_8b", "", "llama-3.1-8b", {}},
-    {"llama3_1", "llama3_1_70b", "", "llama-3.1-70b", {}},
-    {"llama3_1", "llama3_1_405b", "", "llama-3.1-405b", {}},
-    {"llama3_2", "llama3_2_1b", "", "llama-3.2-1b", {}},
-    {"llama3_2", "llama3_2_3b", "", "llama-3.2-3b", {}},
-    {"llama3_3", "llama3_3_70b", "", "llama-3.1-70b", {}},
+    {"llama3", "llama3_8b", "", "llama-3-8b", {}, 4},
+    {"llama3", "llama3_70b", "", "llama-3-70b", {}, 30},
+    {"llama3_1", "llama3_1_8b", "", "llama-3.1-8b", {}, 4},
+    {"llama3_1", "llama3_1_70b", "", "llama-3.1-70b", {}, 30},
+    {"llama3_1", "llama3_1_405b", "", "llama-3.1-405b", {}, 191},
+    {"llama3_2", "llama3_2_1b", "", "llama-3.2-1b", {}, 1},
+    {"llama3_2", "llama3_2_3b", "", "llama-3.2-3b", {}, 2},
+    {"llama3_3", "llama3_3_70b", "", "llama-3.1-70b", {}, 30},
     {"gemma", "gemma_2b", "", "", {256000, 18, 8, 1, 256, 2048, 16384, 8192, 0}},
     {"gemma", "gemma_7b", "", "", {256000, 28, 16, 16, 256, 3072, 24576, 8192, 0}},
-    {"gemma2", "gemma2_2b", "", "gemma-2-2b", {}},
-    {"gemma2", "gemma2_9b", "", "gemma-2-9b", {}},
-    {"gemma2", "gemma2_27b", "", "gemma-2-27b", {}},
-    {"mistral", "mistral_7b", "", "mistral-7b", {}},
+    {"gemma2", "gemma2_2b", "", "gemma-2-2b", {}, 3},
+    {"gemma2", "gemma2_9b", "", "gemma-2-9b", {}, 8},
+    {"gemma2", "gemma2_27b", "", "gemma-2-27b", {}, 24},
+    {"mistral", "mistral_7b", "", "mistral-7b", {}, 2},
     {"phi3", "phi3_mini", "", "", {32064, 32, 32, 32, 0, 3072, 8192, 4096, 0}},
     {"phi4", "phi4_14b", "", "", {100352, 40, 40, 10, 0, 5120, 17920, 16384, 0}},
-    {"qwen2_5", "qwen2_5_0_5b", "", "qwen2.5-0.5b", {}},
-    {"qwen2_5", "qwen2_5_1_5b", "_instruct", "qwen2.5-1.5b", {}},
-    {"qwen2_5", "qwen2_5_3b", "", "qwen2.5-3b", {}},
-    {"qwen2_5", "qwen2_5_7b", "_instruct", "qwen2.5-7b", {}},
-    {"qwen2_5", "qwen2_5_14b", "_instruct", "qwen2.5-14b", {}},
-    {"qwen2_5", "qwen2_5_32b", "_instruct", "qwen2.5-32b", {}},
-    {"qwen2_5", "qwen2_5_72b", "_instruct", "qwen2.5-72b", {}},
-    {"qwen2", "qwen2_0_5b", "", "qwen2-0.5b", {}},
-    {"qwen2", "qwen2_1_5b", "", "qwen2-1.5b", {}},
-    {"qwen2", "qwen2_7b", "", "qwen2-7b", {}},
-    {"qwen3", "qwen3_0_6b", "_instruct", "qwen3-0.6b", {}},
-    {"qwen3", "qwen3_1_7b", "_instruct", "qwen3-1.7b", {}},
-    {"qwen3", "qwen3_4b", "_instruct", "qwen3-4b", {}},
-    {"qwen3", "qwen3_8b", "_instruct", "qwen3-8b", {}},
-    {"qwen3", "qwen3_14b", "_instruct", "qwen3-14b", {}},
-    {"qwen3", "qwen3_32b", "", "qwen3-32b", {}},
+    {"qwen2_5", "qwen2_5_0_5b", "", "qwen2.5-0.5b", {}, 1},
+    {"qwen2_5", "qwen2_5_1_5b", "_instruct", "qwen2.5-1.5b", {}, 1},
+    {"qwen2_5", "qwen2_5_3b", "", "qwen2.5-3b", {}, 2},
+    {"qwen2_5", "qwen2_5_7b", "_instruct", "qwen2.5-7b", {}, 4},
+    {"qwen2_5", "qwen2_5_14b", "_instruct", "qwen2.5-14b", {}, 8},
+    {"qwen2_5", "qwen2_5_32b", "_instruct", "qwen2.5-32b", {}, 17},
+    {"qwen2_5", "qwen2_5_72b", "_instruct", "qwen2.5-72b", {}, 37},
+    {"qwen2", "qwen2_0_5b", "", "qwen2-0.5b", {}, 1},
+    {"qwen2", "qwen2_1_5b", "", "qwen2-1.5b", {}, 1},
+    {"qwen2", "qwen2_7b", "", "qwen2-7b", {}, 4},
+    {"qwen3", "qwen3_0_6b", "_instruct", "qwen3-0.6b", {}, 1},
+    {"qwen3", "qwen3_1_7b", "_instruct", "qwen3-1.7b", {}, 2},
+    {"qwen3", "qwen3_4b", "_instruct", "qwen3-4b", {}, 3},
+    {"qwen3", "qwen3_8b", "_instruct", "qwen3-8b", {}, 5},
+    {"qwen3", "qwen3_14b", "_instruct", "qwen3-14b", {}, 8},
+    {"qwen3", "qwen3_32b", "", "qwen3-32b", {}, 17},
 };
 
 const TuneFamily* family_named(std::string_view name) {
@@ -282,14 +284,18 @@ TuneModel tune_model(const plan::Job& job) {
     Tree section = Tree::mapping();
     section.set("_component_",
                 fmt::format("torchtune.models.{}.{}{}", size.module, size.name, size.ending));
-    if (family == nullptr) return {section, "gemma.gemma_tokenizer", "GEMMA2"};
-    return {section, family->tokenizer, family->checkpoints};
+    if (family == nullptr) return {section, "gemma.gemma_tokenizer", "GEMMA2", size.shards};
+    // Each family of Qwen has a tokenizer of its own.
+    const std::string tokenizer = size.module.starts_with("qwen")
+                                      ? fmt::format("{0}.{0}_tokenizer", size.module)
+                                      : std::string(family->tokenizer);
+    return {section, tokenizer, family->checkpoints, size.shards};
   }
   for (const TuneFamily& family : kFamilies) {
     if (!builds(family, model)) continue;
-    return {sizes_of(family, model), family.tokenizer, family.checkpoints};
+    return {sizes_of(family, model), std::string(family.tokenizer), family.checkpoints};
   }
-  return {Tree::mapping().set("_component_", "my_model.build"), kFamilies[0].tokenizer,
+  return {Tree::mapping().set("_component_", "my_model.build"), std::string(kFamilies[0].tokenizer),
           kFamilies[0].checkpoints};
 }
 
