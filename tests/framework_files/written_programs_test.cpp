@@ -349,7 +349,13 @@ TEST(WrittenPrograms, TorchtuneNamesAllShardsAndARateForAdapters) {
   planned.job.model.adapters = model::Adapters{};
   planned.job.model.adapters->targets.set(model::place_of(model::AdapterTarget::kQuery));
   EXPECT_THAT(text_of("torchtune", planned),
-              AllOf(HasSubstr("max_filename: \"00004\""), HasSubstr("lr: 3.0e-4")));
+              AllOf(HasSubstr("max_filename: \"00004\""), HasSubstr("lr: 3.0e-4"),
+                    HasSubstr("path: \"./models/llama-3-8b/original/tokenizer.model\"")));
+  planned.job.model = *model::built_in_model("qwen3-14b");
+  planned.job.model_name = "qwen3-14b";
+  EXPECT_THAT(text_of("torchtune", planned),
+              AllOf(HasSubstr("max_filename: \"00008\""), HasSubstr("qwen3.qwen3_tokenizer"),
+                    HasSubstr("merges_file: \"./models/qwen3-14b/merges.txt\"")));
 }
 
 TEST(WrittenPrograms, LlamaFactoryFineTunesWhatAJobFineTunes) {

@@ -35,6 +35,7 @@ struct TuneSize {
   std::string ending;    ///< Of its whole name, where there are several: "_instruct".
   std::string built_in;  ///< Empty: none, and the general builder is given `arguments`.
   Tree arguments;
+  std::int64_t shards = 0;  ///< Files of its weights on the hub; 0: not known.
 };
 
 /// The builders of `models.yaml`.
@@ -55,7 +56,7 @@ struct TuneBuilders {
       const Fields fields(row);
       sizes.push_back({fields.word("module", ""), fields.word("name", ""),
                        fields.word("ending", ""), fields.word("built_in", ""),
-                       fields.section("arguments").node().tree()});
+                       fields.section("arguments").node().tree(), fields.integer("shards", 0)});
     });
   }
 
@@ -208,13 +209,17 @@ TuneModel tune_model(const plan::Job& job) {
     Tree section = Tree::mapping();
     section.set("_component_",
                 fmt::format("torchtune.models.{}.{}{}", size.module, size.name, size.ending));
-    if (family == nullptr) return {section, "gemma.gemma_tokenizer", "GEMMA2"};
-    return {section, family->tokenizer, family->checkpoints};
+    if (family == nullptr) return {section, "gemma.gemma_tokenizer", "GEMMA2", size.shards};
+    // Each family of Qwen has a tokenizer of its own.
+    const std::string tokenizer = size.module.starts_with("qwen")
+                                      ? fmt::format("{0}.{0}_tokenizer", size.module)
+                                      : std::string(family->tokenizer);
+    return {section, tokenizer, family->checkpoints, size.shards};
   }
   const auto& families = tune_builders().families;
   for (const TuneFamily& family : families) {
     if (!builds(family, model)) continue;
-    return {sizes_of(family, model), family.tokenizer, family.checkpoints};
+    return {sizes_of(family, model), std::string(family.tokenizer), family.checkpoints};
   }
   return {Tree::mapping().set("_component_", "my_model.build"), families[0].tokenizer,
           families[0].checkpoints};

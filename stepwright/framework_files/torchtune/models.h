@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,9 @@ void take_tune_model(const Fields& model, Draft& draft);
 /// checkpoints that go with it. A model that torchtune has no builder for is `my_model.build`.
 struct TuneModel {
   Tree section;
-  std::string_view tokenizer;    ///< Its component.
+  std::string tokenizer;         ///< Its component.
   std::string_view checkpoints;  ///< `checkpointer.model_type`.
+  std::int64_t shards = 0;       ///< Files of its released weights; 0: not known.
 };
 TuneModel tune_model(const plan::Job& job);
 

@@ -44,13 +44,24 @@ void add_tune_adapters(Tree& model, const model::Architecture& architecture) {
   if (adapters.base == DType::kNf4) model.set("quantize_base", true);
 }
 
+/// Where the folder of a model on the hub has what its tokenizer reads: recipes/configs.
+void add_tokenizer_files(Tree& words, const std::string& folder, std::string_view tokenizer) {
+  if (tokenizer.starts_with("qwen")) {
+    words.set("path", fmt::format("{}/vocab.json", folder));
+    words.set("merges_file", fmt::format("{}/merges.txt", folder));
+    return;
+  }
+  const std::string_view below = tokenizer.starts_with("llama3") ? "/original" : "";
+  words.set("path", fmt::format("{}{}/tokenizer.model", folder, below));
+}
+
 /// Data: documents of conversations, packed or each in a sequence of its own.
 void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer) {
   const packing::Packing packing = job.documents ? job.documents->packing : packing::Packing{};
   const bool packs = !job.documents || packing.kind != packing::PackingKind::kNone;
   Tree words = Tree::mapping();
   words.set("_component_", component(fmt::format("models.{}", tokenizer)));
-  words.set("path", fmt::format("{}/tokenizer.model", model_folder(job)));
+  add_tokenizer_files(words, model_folder(job), tokenizer);
   words.set("max_seq_len", job.length);
   file.set("tokenizer", words);
   Tree data = Tree::mapping();
@@ -60,25 +71,25 @@ void add_tune_data(Tree& file, const plan::Job& job, std::string_view tokenizer)
   file.set("seed", Tree()).set("shuffle", true);
 }
 
-/// The files of weights in 16 bits, of at most 5 GB each as transformers 4 writes them:
-/// torchtune/training/checkpointing/_utils.py: FormattedCheckpointFiles.
-Tree checkpoint_files(const model::Architecture& model) {
+/// The files of released weights; of others in 16 bits, of at most 5 GB each as transformers 4
+/// writes them. torchtune/training/checkpointing/_utils.py: FormattedCheckpointFiles.
+Tree checkpoint_files(const model::Architecture& model, std::int64_t released) {
   constexpr std::int64_t kLargestShard = 5'000'000'000;
   const std::int64_t bytes = 2 * model::count_parameters(model);
-  const std::int64_t count = (bytes + kLargestShard - 1) / kLargestShard;
+  const std::int64_t count = released > 0 ? released : (bytes + kLargestShard - 1) / kLargestShard;
   if (count == 1) return Tree::flow_sequence().add("model.safetensors");
   Tree files = Tree::flow_mapping();
   files.set("filename_format", "model-{}-of-{}.safetensors");
   return files.set("max_filename", Tree::scalar(fmt::format("{:05}", count), true));
 }
 
-void add_tune_checkpoints(Tree& file, const plan::Job& job, std::string_view type) {
+void add_tune_checkpoints(Tree& file, const plan::Job& job, const TuneModel& model) {
   Tree section = Tree::mapping();
   section.set("_component_", component("training.FullModelHFCheckpointer"));
   section.set("checkpoint_dir", model_folder(job));
-  section.set("checkpoint_files", checkpoint_files(job.model));
+  section.set("checkpoint_files", checkpoint_files(job.model, model.shards));
   section.set("recipe_checkpoint", Tree()).set("output_dir", "${output_dir}");
-  section.set("model_type", type);
+  section.set("model_type", model.checkpoints);
   file.set("checkpointer", section).set("resume_from_checkpoint", false);
 }
 
@@ -191,7 +202,7 @@ std::string write_torchtune(const plan::PlannedJob& planned,
   file.set("output_dir", "./stepwright-output");
   add_tune_data(file, job, model.tokenizer);
   file.set("model", model.section);
-  add_tune_checkpoints(file, job, model.checkpoints);
+  add_tune_checkpoints(file, job, model);
   file.set("batch_size", plan.micro_batch).set("epochs", 1).set("max_steps_per_epoch", kSteps);
   file.set("gradient_accumulation_steps", plan::micro_batches(job, plan));
   add_tune_optimizer(file, job, plan);
