@@ -70,7 +70,7 @@ BY_HAND = {
     "job.optimizer": "adamw",
     "job.kernels.attention": "flash2",
     "job.kernels.fused_norm": False,
-    "job.kernels.fused_cross_entropy": True,
+    "job.kernels.cross_entropy": "compiled",
     "job.kernels.masters": "alone",
     "job.host_threads": 8,
     "parallel.context": 2,

@@ -101,7 +101,7 @@ TEST(MegatronDeepspeed, HasExpertsInEachSecondLayer) {
   EXPECT_EQ(plan.parallel.expert, 4);
   EXPECT_EQ(plan.parallel.expert_tensor, 1);
   EXPECT_EQ(plan::sharding_word(plan.sharding), "NNG");  // --zero-stage is 1 by default
-  EXPECT_THAT(imported.report.not_read, lists("--moe-train-capacity-factor", Matters::kYes));
+  EXPECT_EQ(job.capacity_factor, 1);
   EXPECT_FALSE(
       from_deepspeed(kExperts + "1\n", "dgx-a100-80g:1").planned.job.model.experts.has_value());
 }
