@@ -111,8 +111,11 @@ TEST(Validation, ProseAloneIsNotRead) {
 }
 
 TEST(Validation, UsesRowsOfATierOnly) {
-  const Validation v = validate(parse_csv(runs({{"a-1", "1"}}), "runs.csv"), {.tier = "B"});
+  const std::string text = runs({{"a-1", "1"}}) + "b-1" + kRow + "1,B\n";
+  const Validation v = validate(parse_csv(text, "runs.csv"), {.tier = "B"});
   EXPECT_EQ(v.skipped.at("tier A").count, 1U);
+  EXPECT_EQ(refusal([&] { validate(parse_csv(text, "runs.csv"), {.tier = "BC"}); }),
+            "--tier: no row of runs.csv is of tier 'C'; there are A, B");
 }
 
 TEST(Validation, CountsLabelsOfMemory) {

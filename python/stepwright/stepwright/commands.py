@@ -531,7 +531,9 @@ def lengths(
         if paths and not read:
             raise InputError(f"{_word(paths[0])}: holds no document")
         call.arguments += read
-        call.options(field=field, characters_per_token=characters_per_token, output=output)
+        if not all(is_parquet(path) for path in paths):
+            call.options(field=field, characters_per_token=characters_per_token)
+        call.options(output=output)
         answer = json.loads(call.answer())
     answer["empty"] += empty
     return Lengths.from_json(answer)
