@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "stepwright/cluster/attention_kernel.h"
 #include "stepwright/core/error.h"
@@ -12,6 +15,7 @@
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
 #include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/model/adapters.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {
@@ -160,6 +164,44 @@ TEST(WordTable, NamesKernelsOfAttention) {
                                            [&](const auto& each) { return each.name == kernel; });
     EXPECT_TRUE(kernel == "default" || named) << word;
   }
+}
+
+TEST(WordTable, NamesKeysOfAdapters) {
+  const std::set<std::string> known = {
+      "rank",        "alpha",         "dropout",       "modules",        "usual_rank",
+      "usual_alpha", "alpha_of_rank", "usual_dropout", "usual_modules",  "expression",
+      "bits",        "load_flags",    "parameters",    "of_transformers"};
+  std::size_t programs = 0;
+  for (const std::string_view table : table_names()) {
+    if (!table.ends_with("/adapters")) continue;
+    for (const std::string_view program : loaded_table<WordTable>(table).names()) {
+      EXPECT_FALSE(meaning_of(table, program, "rank").empty()) << table << ": " << program;
+      for (const auto& [word, key] : words_below(table, program)) {
+        EXPECT_TRUE(known.contains(word)) << table << ": " << word;
+      }
+      ++programs;
+    }
+  }
+  EXPECT_EQ(programs, 11U);
+}
+
+TEST(WordTable, NamesTargetsOfModules) {
+  for (const std::string_view section : {"one_by_one", "others"}) {
+    EXPECT_FALSE(words_below("huggingface/modules", section).empty());
+    for (const auto& [module, targets] : words_below("huggingface/modules", section)) {
+      std::istringstream words(targets);
+      for (std::string word; words >> word;) {
+        EXPECT_TRUE(std::ranges::any_of(model::kAdapterTargetNames,
+                                        [&](const auto& each) { return each.name == word; }))
+            << module << ": " << word;
+      }
+    }
+  }
+}
+
+TEST(SettingTable, TakesValuesThatChangeNothing) {
+  const SettingTable table = table_of("- {source: a.py, rows: [{key: a, taken: [\"1\", off]}]}\n");
+  EXPECT_EQ(table.rows().front().taken, (std::vector<std::string_view>{"1", "off"}));
 }
 
 TEST(OptimizerTable, FindsTheFirstWordThatFits) {

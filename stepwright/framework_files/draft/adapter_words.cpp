@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
-#include <span>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/scalar.h"
@@ -23,55 +21,16 @@ namespace {
 constexpr std::string_view kAllLinear = "all-linear";
 constexpr std::string_view kFieldOfAdapters = "job.adapters";
 
-/// The targets of a module by the last part of its name: transformers' families (peft
-/// src/peft/utils/constants.py names those that it adapts by default), and Megatron-Core's layers.
-/// `c_proj` is the product behind attention and behind the MLP of GPT-2.
-struct ModuleName {
-  std::string_view name;
-  std::initializer_list<model::AdapterTarget> targets;
-};
-using enum model::AdapterTarget;
-constexpr ModuleName kModules[] = {
-    {"q_proj", {kQuery}},
-    {"k_proj", {kKey}},
-    {"v_proj", {kValue}},
-    {"o_proj", {kProjection}},
-    {"gate_proj", {kGate}},
-    {"up_proj", {kUp}},
-    {"down_proj", {kFc2}},
-    {"q_a_proj", {kQueryDown}},
-    {"q_b_proj", {kQueryUp}},
-    {"kv_a_proj_with_mqa", {kKeyValueDown}},
-    {"kv_b_proj", {kKeyValueUp}},
-    {"out_proj", {kProjection}},
-    {"output_proj", {kProjection}},
-    {"qkv_proj", {kQuery, kKey, kValue}},
-    {"query_key_value", {kQuery, kKey, kValue}},
-    {"c_attn", {kQuery, kKey, kValue}},
-    {"Wqkv", {kQuery, kKey, kValue}},
-    {"linear_qkv", {kQuery, kKey, kValue}},
-    {"linear_q_proj", {kQuery}},
-    {"linear_q_down_proj", {kQueryDown}},
-    {"linear_q_up_proj", {kQueryUp}},
-    {"linear_kv_down_proj", {kKeyValueDown}},
-    {"linear_kv_up_proj", {kKeyValueUp}},
-    {"linear_proj", {kProjection}},
-    {"linear_fc1", {kGate, kUp}},
-    {"linear_fc2", {kFc2}},
-    {"gate_up_proj", {kGate, kUp}},
-    {"w1", {kGate}},
-    {"w3", {kUp}},
-    {"w2", {kFc2}},
-    {"dense", {kProjection}},
-    {"c_proj", {kProjection, kFc2}},
-    {"c_fc", {kUp}},
-    {"fc1", {kUp}},
-    {"fc2", {kFc2}},
-    {"fc_in", {kUp}},
-    {"fc_out", {kFc2}},
-    {"dense_h_to_4h", {kUp}},
-    {"dense_4h_to_h", {kFc2}},
-};
+constexpr std::string_view kModules = "huggingface/modules";
+
+/// Modules by the last part of their names, and the names of their targets.
+std::vector<WordRow> known_modules() {
+  const auto first = words_below(kModules, "one_by_one");
+  const auto others = words_below(kModules, "others");
+  std::vector<WordRow> modules(first.begin(), first.end());
+  modules.insert(modules.end(), others.begin(), others.end());
+  return modules;
+}
 
 /// Where modules of transformers stand in a layer, and layers in a model: beside the towers of
 /// models that see or hear, and under the names that those had before.
@@ -109,11 +68,15 @@ std::int64_t layers_matched(const std::string& expression, std::string_view name
 
 /// What a module that is known by name has of the targets of a model: one that holds queries, keys
 /// and values is not in a model of latent attention.
-model::AdapterTargets known_targets(const ModuleName& known,
-                                    const model::AdapterTargets& possible) {
+model::AdapterTargets known_targets(std::string_view names, const model::AdapterTargets& possible) {
   model::AdapterTargets targets;
-  for (const model::AdapterTarget target : known.targets) targets.set(model::place_of(target));
-  const std::size_t key = model::place_of(kKey);
+  const std::string padded = fmt::format(" {} ", names);
+  for (const auto& [target, name] : model::kAdapterTargetNames) {
+    if (padded.find(fmt::format(" {} ", name)) != std::string::npos) {
+      targets.set(model::place_of(target));
+    }
+  }
+  const std::size_t key = model::place_of(model::AdapterTarget::kKey);
   return targets[key] && !possible[key] ? model::AdapterTargets() : targets & possible;
 }
 
@@ -126,10 +89,10 @@ struct Matched {
 Matched matched_targets(const std::string& expression, const model::Architecture& model,
                         const model::AdapterTargets& possible) {
   Matched matched;
-  for (const ModuleName& known : kModules) {
-    const model::AdapterTargets here = known_targets(known, possible);
+  for (const auto& [name, names] : known_modules()) {
+    const model::AdapterTargets here = known_targets(names, possible);
     if (here.none() || (here & ~matched.targets).none()) continue;
-    const std::int64_t layers = layers_matched(expression, known.name, model.layers);
+    const std::int64_t layers = layers_matched(expression, name, model.layers);
     if (layers == 0) continue;
     matched.targets |= here;
     matched.some_layers = matched.some_layers || layers < model.layers;
@@ -171,8 +134,8 @@ model::AdapterTargets targets_of_module(std::string_view module,
   if (module.ends_with("mlp.c_proj")) return targets_of_module("down_proj", possible);
   const std::string_view last = module.substr(module.rfind('.') + 1);
   model::AdapterTargets targets;
-  for (const ModuleName& known : kModules) {
-    if (known.name == last) targets |= known_targets(known, possible);
+  for (const auto& [name, names] : known_modules()) {
+    if (name == last) targets |= known_targets(names, possible);
   }
   return targets;
 }
@@ -288,10 +251,10 @@ void leave_adapters_out(ImportReport& report) {
 
 std::vector<std::string> megatron_modules(const model::Architecture& model) {
   std::vector<std::string> names;
-  for (const ModuleName& known : kModules) {
-    if (!known.name.starts_with("linear_")) continue;
-    if (known.name == "linear_q_proj" && !model.latent) continue;
-    if (known_targets(known, model.adapters->targets).any()) names.emplace_back(known.name);
+  for (const auto& [name, its_names] : words_below(kModules, "others")) {
+    if (!name.starts_with("linear_")) continue;
+    if (name == "linear_q_proj" && !model.latent) continue;
+    if (known_targets(its_names, model.adapters->targets).any()) names.push_back(name);
   }
   return names;
 }
@@ -308,10 +271,8 @@ huggingface::AdaptedModules transformers_modules(const model::Architecture& mode
     return huggingface::adapted_modules(model, huggingface::family_of(model));
   } catch (const Error&) {
     huggingface::AdaptedModules like_llama;
-    constexpr std::size_t kOneByOne = 11;  // Llama's and those of latent attention.
-    for (const ModuleName& known : std::span(kModules).first(kOneByOne)) {
-      if (known_targets(known, model.adapters->targets).none()) continue;
-      like_llama.modules.emplace_back(known.name);
+    for (const auto& [name, names] : words_below(kModules, "one_by_one")) {
+      if (known_targets(names, model.adapters->targets).any()) like_llama.modules.push_back(name);
     }
     return like_llama;
   }

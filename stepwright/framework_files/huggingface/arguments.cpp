@@ -11,6 +11,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_script.h"
@@ -84,24 +85,12 @@ TrainerCommand trainer_command(Words words) {
   return {};
 }
 
-/// Losses of TRL's other trainers, by the names of its scripts; huggingface/trl trl/scripts.
-constexpr std::pair<std::string_view, std::string_view> kOtherLosses[] = {
-    {"dpo",
-     "a loss of preferences: pairs, so that each of the batch is two sequences, and the passes of "
-     "a "
-     "reference"},
-    {"kto", "a loss of preferences, and the passes of a reference"},
-    {"reward", "a model of rewards: pairs, so that each of the batch is two sequences"},
-    {"grpo", "generation and its loss: one of tokens is counted"},
-    {"rloo", "generation and its loss: one of tokens is counted"},
-    {"ppo", "generation and its loss: one of tokens is counted"}};
-
 void leave_out_other_loss(const TrainerCommand& started, const StartedCommand& command,
                           ImportReport& report) {
-  for (const auto& [method, why] : kOtherLosses) {
+  for (const auto& [method, why] : words_below("huggingface/trl", "other_losses")) {
     if (started.method.find(method) == std::string::npos) continue;
-    report.not_read.push_back({started.method, "", command.file, command.words.front().line,
-                               Matters::kYes, std::string(why)});
+    report.not_read.push_back(
+        {started.method, "", command.file, command.words.front().line, Matters::kYes, why});
     return;
   }
 }

@@ -10,30 +10,11 @@
 #include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 
 namespace stepwright::framework_files {
 namespace {
-
-/// Words that stand for a distributed type.
-constexpr std::pair<std::string_view, std::string_view> kLaunchTypes[] = {
-    {"use_fsdp", "FSDP"},
-    {"use_deepspeed", "DEEPSPEED"},
-    {"use_megatron_lm", "MEGATRON_LM"},
-    {"multi_gpu", "MULTI_GPU"}};
-
-/// Words by how they begin, and the section of a configuration that has them.
-constexpr std::pair<std::string_view, std::string_view> kLaunchSections[] = {
-    {"fsdp_", "fsdp_config"},
-    {"offload_optimizer_", "deepspeed_config"},
-    {"offload_param_", "deepspeed_config"},
-    {"deepspeed_", "deepspeed_config"},
-    {"zero", "deepspeed_config"},
-    {"gradient_accumulation_steps", "deepspeed_config"},
-    {"gradient_clipping", "deepspeed_config"},
-    {"megatron_lm_", "megatron_lm_config"},
-    {"parallelism_config_", "parallelism_config"},
-    {"dynamo_", "dynamo_config"}};
 
 /// The words after `accelerate launch`, up to the program.
 std::vector<ShellWord> words_of_launch(const StartedCommand& command) {
@@ -111,9 +92,10 @@ void take_out_open_values(std::vector<ShellWord>& words, const StartedCommand& c
 }
 
 std::string path_of(const std::string& name) {
-  const auto* found = std::ranges::find_if(
-      kLaunchSections, [&](const auto& section) { return name.starts_with(section.first); });
-  return found == std::end(kLaunchSections) ? name : fmt::format("{}.{}", found->second, name);
+  const auto sections = words_below("huggingface/launch_words", "sections");
+  const auto found = std::ranges::find_if(
+      sections, [&](const auto& section) { return name.starts_with(section.first); });
+  return found == sections.end() ? name : fmt::format("{}.{}", found->second, name);
 }
 
 }  // namespace
@@ -130,12 +112,11 @@ void take_launch_words(const StartedCommand& command, HubFiles& files, ImportRep
   std::string_view type;
   for (const auto& [name, value] : said.root().members()) {
     if (name == "config_file" || value.is_sequence()) continue;
-    const auto* known = std::ranges::find(kLaunchTypes, name,
-                                          &std::pair<std::string_view, std::string_view>::first);
-    if (known == std::end(kLaunchTypes)) {
+    const std::string_view known = meaning_of("huggingface/launch_words", "types", name);
+    if (known.empty()) {
       files.launch.push_back(fmt::format("{}={}", path_of(name), value.text()));
     } else if (type.empty() || type == "MULTI_GPU") {
-      type = known->second;
+      type = known;
     }
   }
   if (!type.empty()) files.launch.push_back(fmt::format("distributed_type={}", type));
