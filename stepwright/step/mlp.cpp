@@ -120,9 +120,9 @@ TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role) {
   } else {
     e.kept.set(role.fc1_out, column_linear(e, normed, role.input, fc1(e.s, role)));
   }
-  const TensorId active =
-      activate(e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
-               {.other = halves ? e.kept.get(Keep::kFc1Up) : -1, .gate = gate_tensor(e, role)});
+  const TensorId active = activate(
+      e, e.kept.get(role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
+      {.other = halves ? e.kept.get(Keep::kFc1Up) : TensorId{-1}, .gate = gate_tensor(e, role)});
   e.kept.set(role.activation_out, active);
   return active;
 }
@@ -143,7 +143,7 @@ TensorId mlp_up_backward(Emit& e, TensorId d_active, const MlpRole& role) {
   const TensorId other = splits_gate(e) ? kept(e, Keep::kFc1Up) : -1;
   const TensorId d_wide = activate_backward(
       e, d_active, kept(e, role.fc1_out), {e.s.tokens, role.ffn / e.s.tensor}, role.activation,
-      {.other = other, .gate = keeps_gate(e, role) ? kept(e, Keep::kGate) : -1});
+      {.other = other, .gate = keeps_gate(e, role) ? kept(e, Keep::kGate) : TensorId{-1}});
   return column_linear_backward(e, d_wide, role.input, fc1(e.s, role));
 }
 
