@@ -104,8 +104,8 @@ class Node {
 
 /// A YAML or JSON file that was read, which never changes. Text whose first character is `{` or `[`
 /// is strict JSON, any other is one YAML document without tags, its aliases and merge keys written
-/// out. At most 64 MiB (YAML: 4 MiB, and 16 MiB of what aliases repeat), 8 million values, 100
-/// levels of nesting, keys of 240 bytes, and no key twice.
+/// out. Lines end with LF or CR LF, no key stands twice, and docs/limits.md says how much of each a
+/// document may have.
 class Document {
  public:
   /// Reads a text; `name` stands for it in messages. Fails with `kInput`: `name:line:column`.

@@ -66,7 +66,8 @@ TEST(FitCollectives, RefusesWhatItCannotFit) {
   };
   EXPECT_THAT(refusal("rows.csv"), HasSubstr("names no machine; say --profile NAME"));
   EXPECT_THAT(refusal("rows.csv --profile vista"), HasSubstr("no sampled machine 'vista'"));
-  EXPECT_THAT(refusal("empty.csv --profile gh200_120g_vista"), HasSubstr("no row below the header"));
+  EXPECT_THAT(refusal("empty.csv --profile gh200_120g_vista"),
+              HasSubstr("no row below the header"));
   EXPECT_THAT(refusal("other.csv"), HasSubstr("other.csv"));
   EXPECT_THAT(refusal("missing.csv"), HasSubstr("missing.csv"));
 }
