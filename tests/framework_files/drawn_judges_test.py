@@ -80,7 +80,9 @@ class Drawn(unittest.TestCase):
         self.assertFalse(faults, "\n\n".join(faults))
         self.assertGreater(4 * written, len(draws))
 
-    @unittest.skipUnless(has("deepspeed", "hjson"), "deepspeed is not installed")
+    @unittest.skipUnless(
+        has("deepspeed", "hjson"), "deepspeed is not installed (tools/setup.sh test)"
+    )
     def test_deepspeed_takes_every_pair(self):
         def judge(path: Path) -> None:
             said = json.loads(path.read_text())
@@ -90,7 +92,7 @@ class Drawn(unittest.TestCase):
 
         self.judge("deepspeed", "ds.json", judge)
 
-    @unittest.skipUnless(has("accelerate"), "accelerate is not installed")
+    @unittest.skipUnless(has("accelerate"), "accelerate is not installed (tools/setup.sh test)")
     def test_accelerate_takes_every_pair(self):
         from accelerate.commands.config.config_args import ClusterConfig
         from accelerate.parallelism_config import ParallelismConfig
@@ -109,7 +111,9 @@ class Drawn(unittest.TestCase):
 
         self.judge("accelerate", "accelerate.yaml", judge)
 
-    @unittest.skipUnless(has("torchtitan", "tyro"), "torchtitan is not installed")
+    @unittest.skipUnless(
+        has("torchtitan", "tyro"), "torchtitan is not installed (tools/setup.sh test)"
+    )
     def test_torchtitan_of_toml_takes_every_pair(self):
         manager, dims = judges_test.import_without_its_kernels()
         join_ranks()
@@ -134,7 +138,9 @@ class Drawn(unittest.TestCase):
 
         self.judge("torchtitan", "titan.toml", judge, "--release", "0.2.2")
 
-    @unittest.skipUnless(has("megatron", "megatron.core"), "megatron-core is not installed")
+    @unittest.skipUnless(
+        has("megatron", "megatron.core"), "megatron-core is not installed (tools/setup.sh test)"
+    )
     def test_megatron_takes_every_pair(self):
         from megatron.core.distributed import DistributedDataParallelConfig
         from megatron.core.parallel_state import RankGenerator

@@ -85,7 +85,11 @@ bool take_named_model(std::string_view id, const Given& given, Draft& draft) {
 
 std::string model_folder(const plan::Job& job) {
   const std::optional<model::Architecture> known = model::built_in_model(job.model_name);
-  const bool same = known && *known == job.model;
+  // Its weights are those of the model, whatever a job trains of them and beside them.
+  model::Architecture whole = job.model;
+  whole.adapters.reset();
+  whole.frozen = {};
+  const bool same = known && *known == whole;
   return same ? fmt::format("./models/{}", job.model_name) : "./model";
 }
 
