@@ -13,6 +13,7 @@
 #include "stepwright/cost/cost_model.h"
 #include "stepwright/framework_files/starters.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/baseline.h"
 #include "stepwright/tune/empty_space.h"
@@ -69,6 +70,16 @@ std::size_t most_started(const plan::Job& job, const std::vector<tune::TunedPlan
     }
   }
   return place;
+}
+
+/// What the framework of a job does not run of it, whatever the plan; empty: nothing.
+std::string job_refusal(const plan::Job& job) {
+  const plan::FrameworkLaw law(job.framework);
+  for (const auto& [ability, name] : plan::kAbilityNames) {
+    const bool of_job = !plan::of_plan(ability) && ability != plan::Ability::kAttention;
+    if (of_job && !law.runs(ability, job, {})) return law.sentence(ability);
+  }
+  return "";
 }
 
 /// A framework whose turn it is, and what a step may take there.
@@ -213,6 +224,10 @@ class LaunchSearch {
     const Starter& starter = *turn.starter;
     const std::optional<plan::Job> job = job_of(starter);
     if (!job) return;
+    if (const std::string why = job_refusal(*job); !why.empty()) {
+      answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
+      return;
+    }
     if (answer_.launch || turn.near_s == kNever) {
       const tune::FastPlans faster = tune::faster_plans(*job, wanted_s(), quick_);
       if (!first_started(starter, faster.job, faster.plans)) {

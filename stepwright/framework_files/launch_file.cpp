@@ -308,12 +308,14 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
         "The file does not say that updates compute in 16 bits (`kernels.masters: none`): there "
         "they do in fp32.");
   }
+  const cluster::AttentionKernel attention = planned.job.kernels.attention;
   settle_attention(planned, file.notes);
   settle_runs(planned.job.framework, planned, nearest, file.notes);
   planned.plan = plan::canonical(planned.plan, planned.job);
   settle_environment(target, planned, nearest, file.notes);
   if (target.read != nullptr) {
-    file.as_it_is = settle_read_back(target, planned, nearest, file.notes) && !widened;
+    const bool alike = settle_read_back(target, planned, nearest, file.notes);
+    file.as_it_is = alike && !widened && planned.job.kernels.attention == attention;
     const std::vector<std::string> reasons = not_run_reasons(planned.job.framework, planned);
     if (!reasons.empty()) {
       fail_unsupported(

@@ -36,9 +36,11 @@
 namespace stepwright::tune {
 namespace {
 
-/// Plans kept by price, at least; ten times as many when too few of them turn out to fit.
+/// Plans kept by price, at least; more when too few of them turn out to fit.
 constexpr std::size_t kKeep = 100;
 constexpr std::size_t kKeepMore = 1000;
+/// Plans kept by price where the answer is not proven.
+constexpr std::size_t kKeepFaster = 30;
 /// Spaces with at most so many legal plans are gone through: their answer is proven.
 constexpr std::int64_t kSmallSpace = 10'000;
 /// Searches with less and less memory when prices said "fits" and the programs do not.
@@ -104,15 +106,13 @@ class Tuning {
   std::vector<TunedPlan> faster(double below_s) {
     if (enumeration_.legal() == 0) return {};
     small_ = goal_.exhaustive = false;
-    goal_.keep = kKeep;
+    goal_.keep = kKeepFaster;
     settled_ = std::min(kSettled, options_.top);
     below_s_ = below_s;
-    if (const auto rule = rule_of_thumb(job_, cost_, simulate::room_of(job_))) {
-      if (contains(job_, space_, rule->plan)) starts_.push_back(rule->plan);
-    }
     TuneResult unused;
+    set_baseline(unused);
     search(unused);
-    if (evaluation_.fitting() == 0) return {};
+    if (kept_.empty() || evaluation_.fitting() == 0) return {};
     PlayedPrices prices(job_, cost_, prices_);
     search_locally(evaluation_, prices, space_, goal_.room);
     std::vector<TunedPlan> ranked = evaluation_.ranked();
@@ -141,11 +141,12 @@ class Tuning {
     parallel_for(running_.threads, tasks, [&](std::size_t task) {
       if (task == 0) {
         search_.prepare();
-      } else if (below_s_ == kAny) {
+      } else {
         goal_.known = near_keys(job_, cost_, space_, starts_, goal_, prices_);
       }
     });
-    if (below_s_ != kAny) goal_.known = {.best = below_s_, .last = below_s_ * (1 + kPriceSlack)};
+    goal_.known.best = std::min(goal_.known.best, below_s_);
+    goal_.known.last = std::min(goal_.known.last, below_s_ * (1 + kPriceSlack));
     found_ = search_.run(goal_, running_);
     kept_ = found_.kept.list();
     for (const Candidate& candidate : kept_) starts_.push_back(candidate.plan);
@@ -179,7 +180,7 @@ class Tuning {
   void search(TuneResult& result) {
     attempt();
     if (small_) return;
-    if (evaluation_.too_large().size() > kKeep / 2 && kept_.size() == goal_.keep) {
+    if (evaluation_.too_large().size() > goal_.keep / 2 && kept_.size() == goal_.keep) {
       goal_.keep = kKeepMore;
       attempt();
     }
