@@ -127,6 +127,29 @@ TEST(MegatronArguments, SayWhoseLayersRunAndWithWhichWorkspaces) {
               unread("--deterministic-mode", Matters::kYes));
 }
 
+TEST(MegatronArguments, SayTheKernelOfTheLoss) {
+  const auto loss = [](const std::string& words) {
+    return imported_script(small_command(words)).planned.job.kernels.cross_entropy;
+  };
+  EXPECT_EQ(loss(""), plan::CrossEntropy::kUnfused);
+  EXPECT_EQ(loss("--cross-entropy-fusion-impl te"), plan::CrossEntropy::kUnfused);
+  EXPECT_EQ(loss("--cross-entropy-loss-fusion"), plan::CrossEntropy::kNative);
+  EXPECT_EQ(loss("--cross-entropy-loss-fusion --cross-entropy-fusion-impl te"),
+            plan::CrossEntropy::kTe);
+}
+
+TEST(MegatronArguments, BoundTheRowsOfExperts) {
+  const auto job = [](const std::string& words) {
+    return imported_script(small_command("--num-experts 8 --moe-router-topk 2 " + words))
+        .planned.job;
+  };
+  EXPECT_EQ(job("").capacity_factor, 0);
+  EXPECT_EQ(job("--moe-expert-capacity-factor 1.5").capacity_factor, 1.5);
+  EXPECT_FALSE(job("--moe-expert-capacity-factor 1.5").pad_to_capacity);
+  EXPECT_TRUE(
+      job("--moe-expert-capacity-factor 1.5 --moe-pad-expert-input-to-capacity").pad_to_capacity);
+}
+
 TEST(MegatronArguments, UnknownOnesAreListedWithTheNearest) {
   const ImportedPlan plan =
       imported_script(small_command("--tensor_model_parallel_size 2 --inference 3"));

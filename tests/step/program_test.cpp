@@ -480,6 +480,24 @@ TEST(StepProgram, InputsOfRecomputedLayersTravelOnceEachWay) {
   EXPECT_EQ(copied(), 24 * input * rounds) << "of the other layers the same tensor";
 }
 
+/// Bytes of logits, or of what a loss makes of them, in a template: of what it keeps, or the
+/// others.
+double logits_bytes(const StepProgram& program, std::string_view name, bool saved) {
+  double bytes = 0;
+  for (const Template& piece : program.templates) {
+    if (piece.name != name) continue;
+    for (std::size_t i = 0; i < piece.tensors.size(); ++i) {
+      const Tensor& tensor = piece.tensors[i];
+      const bool kept =
+          std::ranges::find(piece.saved, static_cast<TensorId>(i)) != piece.saved.end();
+      if (tensor.kind == TensorKind::kLogits && kept == saved) {
+        bytes += static_cast<double>(tensor.bytes());
+      }
+    }
+  }
+  return bytes;
+}
+
 // Logits of 8,192 tokens over 128,256 words: log-probabilities in fp32 stay for the backward, which
 // writes two gradients of them beside, and one in bf16.
 TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
@@ -487,26 +505,30 @@ TEST(StepProgram, APlainLossKeepsLogProbabilitiesAndWritesTwoGradientsOfThem) {
   job.kernels.plain_loss = true;
   const plan::Plan plan = plan_of(job, 1, 1);
   const double wide = 8192.0 * 128256 * 4;
-  const auto logits = [&](std::string_view name, bool saved) {
-    double bytes = 0;
-    const StepProgram program = build_program(job, plan);
-    for (const Template& piece : program.templates) {
-      if (piece.name != name) continue;
-      for (std::size_t i = 0; i < piece.tensors.size(); ++i) {
-        const Tensor& tensor = piece.tensors[i];
-        const bool kept =
-            std::ranges::find(piece.saved, static_cast<TensorId>(i)) != piece.saved.end();
-        if (tensor.kind == TensorKind::kLogits && kept == saved) {
-          bytes += static_cast<double>(tensor.bytes());
-        }
-      }
-    }
-    return bytes;
-  };
-  EXPECT_EQ(logits("head.forward", true), wide);
-  EXPECT_EQ(logits("head.backward", false), 3.5 * wide) << "and what was kept";
+  const StepProgram program = build_program(job, plan);
+  EXPECT_EQ(logits_bytes(program, "head.forward", true), wide);
+  EXPECT_EQ(logits_bytes(program, "head.backward", false), 3.5 * wide) << "and what was kept";
   job.kernels.cross_entropy = plan::CrossEntropy::kCompiled;
-  EXPECT_LT(logits("head.forward", true), wide) << "no plain one";
+  EXPECT_LT(logits_bytes(build_program(job, plan), "head.forward", true), wide) << "no plain one";
+}
+
+// What a loss of the same logits keeps and writes beside the head's own result, in copies in fp32.
+TEST(StepProgram, KernelsOfTheLossDifferInTheirCopiesOfLogits) {
+  struct Case {
+    plan::CrossEntropy kernel{};
+    double kept = 0;
+    double in_backward = 0;
+  };
+  for (const Case& each :
+       {Case{plan::CrossEntropy::kUnfused, 1, 1.5}, Case{plan::CrossEntropy::kCompiled, 0, 0.5},
+        Case{plan::CrossEntropy::kNative, 1, 2.5}, Case{plan::CrossEntropy::kTe, 0, 0}}) {
+    plan::Job job = job_of("llama-3-8b", 1, 8, 8192);
+    job.kernels.cross_entropy = each.kernel;
+    const StepProgram program = build_program(job, plan_of(job, 1, 1));
+    const double wide = 8192.0 * 128256 * 4;
+    EXPECT_EQ(logits_bytes(program, "head.forward", true), each.kept * wide);
+    EXPECT_EQ(logits_bytes(program, "head.backward", false), each.in_backward * wide);
+  }
 }
 
 TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
