@@ -10,6 +10,7 @@
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/text.h"
 
 namespace stepwright::framework_files {
 namespace {

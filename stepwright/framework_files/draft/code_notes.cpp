@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/plan/files/read_adapters.h"
 

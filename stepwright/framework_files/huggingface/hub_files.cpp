@@ -13,6 +13,7 @@
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/model/catalog.h"
 
 namespace stepwright::framework_files {

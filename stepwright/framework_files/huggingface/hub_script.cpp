@@ -10,6 +10,7 @@
 #include "stepwright/framework_files/huggingface/accelerate.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/framework_files/targets/code.h"
 
 namespace stepwright::framework_files {
 HubScript read_hub_script(const SourceFile& script, Sources files, const Given& given,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/given_batch.h"
 #include "stepwright/framework_files/huggingface/accelerate.h"

@@ -5,6 +5,7 @@
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/plan/frameworks/ability.h"
 
 namespace stepwright::framework_files {
 namespace {

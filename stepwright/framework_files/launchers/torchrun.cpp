@@ -11,6 +11,7 @@
 
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/scalar.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
 

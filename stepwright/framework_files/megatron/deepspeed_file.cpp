@@ -8,6 +8,7 @@
 #include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/command_words.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {

@@ -20,6 +20,7 @@
 #include "stepwright/framework_files/recognition/target_data.h"
 #include "stepwright/framework_files/torchtitan/form.h"
 #include "stepwright/launch_scripts/shell/state.h"
+#include "stepwright/launch_scripts/shell/words.h"
 
 namespace stepwright::framework_files {
 namespace {
