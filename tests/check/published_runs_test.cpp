@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/check/check.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/memory/allocated.h"
 #include "stepwright/plan/files.h"
@@ -129,6 +130,23 @@ TEST(PublishedRuns, HostsThatNobodyDescribesAreNoReasonNotToStart) {
   EXPECT_TRUE(memory.fits());
   EXPECT_EQ(memory.host_capacity_bytes, 0);
   EXPECT_NEAR(memory.host_bytes, 18 * 8.03e9 * 1.5, 0.05 * 217e9);
+}
+
+// The same without offload ran out of memory.
+TEST(PublishedRuns, WhereNothingFitsCheckSaysThatOffloadWould) {
+  const JobCheck check = check_job(imported_plan(
+      "{name: eight-3090, device: rtx-3090, devices_per_node: 8, nodes: 1, nics_per_node: 1, "
+      "nic: 1.25e9, levels: [{name: pcie, size: 8, bandwidth: 25e9}]}",
+      {{"train.yaml",
+        "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ndo_train: true\n"
+        "finetuning_type: full\ndeepspeed: zero.json\ndataset: data\ntemplate: llama3\n"
+        "cutoff_len: 1024\noutput_dir: out\nper_device_train_batch_size: 1\n"
+        "gradient_accumulation_steps: 2\nfp16: true\n"},
+       {"zero.json", R"({"train_batch_size": "auto", "fp16": {"enabled": "auto"},
+"zero_optimization": {"stage": 3, "overlap_comm": true}})"}}));
+  EXPECT_TRUE(check.starts());
+  EXPECT_FALSE(check.fits());
+  EXPECT_THAT(check.remedy, ::testing::HasSubstr("on the hosts"));
 }
 
 // huggingface/accelerate issue 3647: Qwen2.5-32B on four A100 of 80 GB, 20,480 tokens, states on

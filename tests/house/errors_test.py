@@ -34,7 +34,7 @@ class Errors(unittest.TestCase):
         for name, of in ROWS.items():
             row = next(row for row in rows if row[0] == name)
             self.assertEqual(len(row), len(head))
-            for column, cell in zip(head[1:], row[1:]):
+            for column, cell in zip(head[1:], row[1:], strict=True):
                 self.assertEqual(cell, known[f"{of}, {COLUMNS[column]}"], f"{name}, {column}")
 
     def test_count_the_rows_of_the_table(self) -> None:
