@@ -94,8 +94,8 @@ framework_files::LaunchFile exported_job(const ExportRequest& given, const Conso
                         request.nearest ? "" : "--nearest writes the nearest plan that fits, "));
   }
   for (const std::string& note : file.notes) console.log.info(note);
-  const std::string other = framework_files::other_ending(
-      request.to, file.started.job.framework.version, request.output);
+  const std::string other =
+      framework_files::other_ending(request.to, file.started.job.framework.version, request.output);
   if (!other.empty()) console.log.warn(other);
   console.log.info(time_note(planned, there));
   if (!there.memory.fits()) console.log.warn(misfit_note(there) + ".");

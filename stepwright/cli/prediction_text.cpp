@@ -142,10 +142,9 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
       format_time(prediction.interval.high * step_s),
       format_count(std::llround(prediction.tokens_per_s())),
       format_number(prediction.tokens_per_s_per_device), run_line(prediction, asked),
-      memory_line(prediction.memory), mfu_text(prediction),
-      format_percent(prediction.hfu), format_flops(prediction.flops_per_s_per_device),
-      format_flops(prediction.peak_flops), name_of(plan::kPrecisionNames, job.precision),
-      losses_line(prediction));
+      memory_line(prediction.memory), mfu_text(prediction), format_percent(prediction.hfu),
+      format_flops(prediction.flops_per_s_per_device), format_flops(prediction.peak_flops),
+      name_of(plan::kPrecisionNames, job.precision), losses_line(prediction));
 }
 
 /// What documents of unequal lengths make of the step; nothing where there are none.

@@ -410,9 +410,8 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
 
 /// Reads files as those of a target. Where a person named it, and nothing in them says that they
 /// are of it, an error says so, too.
-ImportedPlan import_as(const LaunchTarget& target,
-                       std::span<const SourceFile> sources, const Given& given,
-                       bool as_it_is) {
+ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> sources,
+                       const Given& given, bool as_it_is) {
   refuse_unused(target, sources, given);
   Draft draft;
   draft.framework.name = target.framework;
@@ -435,8 +434,7 @@ ImportedPlan import_as(const LaunchTarget& target,
 }
 
 /// An error about files in which nothing says that they are of the target that a person named.
-Error with_doubt(const Error& error, const LaunchTarget& target,
-                 const SourceFile& file) {
+Error with_doubt(const Error& error, const LaunchTarget& target, const SourceFile& file) {
   const auto owner = unread_file(file);
   return {error.kind(),
           fmt::format("{}; nothing in {} says that it is of {}: {}", error.what(), file.name,
@@ -448,9 +446,8 @@ Error with_doubt(const Error& error, const LaunchTarget& target,
 
 }  // namespace
 
-ImportedPlan import_sources(std::string_view word,
-                            std::span<const SourceFile> files, const Given& given,
-                            bool as_it_is) {
+ImportedPlan import_sources(std::string_view word, std::span<const SourceFile> files,
+                            const Given& given, bool as_it_is) {
   std::vector<SourceFile> sources(files.begin(), files.end());
   for (SourceFile& file : sources) {
     if (auto script = launch_scripts::carried_script(file)) file = std::move(*script);

@@ -45,8 +45,7 @@ std::vector<plan::MethodKind> read_methods(Node node) {
 TargetData read_target_data(Node node) {
   node.allow_only({"word", "framework", "variant", "about", "checked", "assumes", "evidence",
                    "methods", "method_elsewhere", "order", "sets_environment", "python_files",
-                   "functions", "endings",
-                   "large_logs", "marks", "starts"});
+                   "functions", "endings", "large_logs", "marks", "starts"});
   TargetData target{.word = node.get("word").text(),
                     .framework = text_below(node, "framework"),
                     .variant = text_below(node, "variant"),
