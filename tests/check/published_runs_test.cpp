@@ -144,7 +144,7 @@ TEST(PublishedRuns, WhereNothingFitsCheckSaysThatOffloadWould) {
         "gradient_accumulation_steps: 2\nfp16: true\n"},
        {"zero.json", R"({"train_batch_size": "auto", "fp16": {"enabled": "auto"},
 "zero_optimization": {"stage": 3, "overlap_comm": true}})"}}));
-  EXPECT_TRUE(check.starts());
+  EXPECT_TRUE(check.legal());
   EXPECT_FALSE(check.fits());
   EXPECT_THAT(check.remedy, ::testing::HasSubstr("on the hosts"));
 }
