@@ -38,10 +38,13 @@ void tune_values(tune::Sweep& sweep, const TuneRequest& request, const TellTuneA
   TuneAnswerProgress state{.search = {}, .value = 0, .values = sweep.points.size()};
   tune::tune_sweep(sweep, [&](const plan::Job& job) {
     ++state.value;
-    return search(job, request, [&](const tune::TuneProgress& now) {
-      state.search = now;
-      if (progress) progress(state);
-    });
+    const SearchJob search_job = [&](const plan::Job& one) {
+      return search(one, request, [&](const tune::TuneProgress& now) {
+        state.search = now;
+        if (progress) progress(state);
+      });
+    };
+    return answer_launch(job, {}, search_job, request.options).result;
   });
 }
 

@@ -220,7 +220,7 @@ class Functions(PlaceTest):
             stepwright.check(TrainingArguments(), cluster="dgx-h100")
 
     def test_sweep_finds_the_best_plan_of_each_value(self):
-        job = stepwright.load(self.write("job.yaml", JOB))
+        job = stepwright.load(self.write("job.yaml", JOB)).with_(framework="megatron-core")
         points = stepwright.sweep(job, "cluster.nodes", [1, 2], tokens=1e12, price_per_gpu_hour=2)
         self.assertEqual([point.value for point in points], [1, 2])
         for point in points:
