@@ -4,7 +4,6 @@
 #include "stepwright/framework_files/axolotl/unfrozen.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
-#include "stepwright/framework_files/huggingface/accelerate_mesh.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -35,12 +34,13 @@ void add_axolotl_precision(Tree& file, const plan::Job& job) {
 void add_axolotl_mesh(Tree& file, const plan::Plan& plan) {
   const plan::Parallel& degrees = plan.parallel;
   if (plan::sharding_word(plan.sharding) == "NNN") return;
-  const AccelerateMesh mesh = accelerate_mesh(plan);
+  const bool inner = plan.sharding.uses(plan::Spread::kInner);
+  const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
   file.set("tensor_parallel_size", degrees.tensor);
   file.set("context_parallel_size", degrees.context);
   if (degrees.context > 1) file.set("ring_attn_func", "batch_ring");
-  file.set("dp_replicate_size", mesh.copies);
-  file.set("dp_shard_size", mesh.shares);
+  file.set("dp_replicate_size", copies);
+  file.set("dp_shard_size", degrees.data / copies);
   file.set("fsdp_version", 2);
   Tree section = Tree::mapping();
   section.set("reshard_after_forward", plan.sharding.parameters != plan::Spread::kNone);

@@ -12,7 +12,6 @@
 #include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
-#include "stepwright/framework_files/huggingface/accelerate_mesh.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -31,10 +30,12 @@ bool is_zero_one(const plan::Plan& plan) { return plan::sharding_word(plan.shard
 
 Tree parallelism_section(const plan::Plan& plan) {
   const plan::Parallel& degrees = plan.parallel;
-  const AccelerateMesh mesh = accelerate_mesh(plan);
+  const bool inner = plan.sharding.uses(plan::Spread::kInner);
+  const std::int64_t ranks = degrees.data * degrees.context;
+  const std::int64_t copies = inner ? ranks / plan.sharding.group : 1;
   Tree section = Tree::mapping();
-  section.set("parallelism_config_dp_replicate_size", mesh.copies);
-  section.set("parallelism_config_dp_shard_size", mesh.shares);
+  section.set("parallelism_config_dp_replicate_size", copies);
+  section.set("parallelism_config_dp_shard_size", degrees.data / copies);
   section.set("parallelism_config_tp_size", degrees.tensor);
   section.set("parallelism_config_cp_size", degrees.context);
   if (degrees.context > 1) {
