@@ -112,8 +112,8 @@ class Export : public Command {
                     "algorithm file of MSCCL; nccl-tuner: what NCCL should take for each\n"
                     "size, for its example tuner plugin")
         ->required()
-        ->check(not_read_alone())
-        ->transform(one_of(target_words()));
+        ->transform(one_of(target_words()))
+        ->transform(not_read_alone());  // before the other one
     add_launch_options();
     add_schedule_options();
     add_tuner_options();

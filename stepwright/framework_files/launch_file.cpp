@@ -324,6 +324,10 @@ LaunchFile export_plan(std::string_view word, plan::PlannedJob planned, const st
     }
   }
   file.started = planned;
+  if (const std::string lack = target.lacks ? target.lacks(planned) : ""; !lack.empty()) {
+    file.notes.push_back(lack + ".");
+    file.as_it_is = false;
+  }
   file.text = target.write(planned, header_of(target, planned, file.notes));
   file.notes.insert(file.notes.begin(),
                     {fmt::format("The file was checked against {}.", target.data->checked),

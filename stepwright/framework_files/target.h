@@ -16,6 +16,7 @@ struct LaunchTarget {
   const TargetData* data = nullptr;  ///< What the `target.yaml` of its folder says.
   TargetWriter* write = nullptr;     ///< Null for a target that is only read.
   TargetReader* read = nullptr;      ///< Null for a target that is only written.
+  TargetLacks* lacks = nullptr;      ///< Null: what is written starts by itself.
   /// Of files that no mark of the data tells; null: marks say all.
   TargetRecogniser* recognises = nullptr;
   /// Of commands that no mark of the data tells; null: marks say all.

@@ -92,6 +92,20 @@ TEST(LaunchAnswer, WhereNoFrameworkTrainsTheModelSaysWhyForEach) {
   EXPECT_TRUE(json["plans"][0]["framework"].is_null() && json["plans"][0]["export"].is_null());
 }
 
+TEST(LaunchAnswer, NoFileIsNamedToWhichAPersonMustAddCode) {
+  plan::Job job = tune::small_tune_job();
+  job.model.position = model::Position::kAlibi;
+  job.model.gated = false;
+  const TuneAnswer answer = answered(job);
+  for (const framework_files::Starter& starter : framework_files::starters()) {
+    if (starter.name() != "torchtitan" && starter.name() != "torchtune") continue;
+    EXPECT_NE(framework_files::why_not_started(starter, answer.planned()), "") << starter.name();
+  }
+  const std::vector<std::string> notes =
+      framework_files::export_plan("torchtitan", answer.planned(), "", true).notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("torchtitan has no flavor")));
+}
+
 TEST(LaunchAnswer, TheFirstPlanOfRandomJobsIsStartedAndFits) {
   int started = 0;
   for (const std::uint64_t seed : tune::random_seeds(12)) {

@@ -18,6 +18,9 @@ using TargetWriter = std::string(const plan::PlannedJob& planned,
 /// Reads files of a target into `draft`. Fails with `kInput` where they contradict each other or do
 /// not start, and with `kUnsupported` on what no plan has.
 using TargetReader = void(Sources files, const Given& given, Draft& draft);
+/// What a person must add, in a sentence without a full stop, before the file of a plan starts;
+/// empty: nothing.
+using TargetLacks = std::string(const plan::PlannedJob& planned);
 /// True if a file is of a target, by its content.
 using TargetRecogniser = bool(const SourceFile& file);
 /// True if a command starts the program of a target.
@@ -149,12 +152,14 @@ TargetReader read_swift;
 /// A configuration of torchtitan: TOML up to 0.2.2, a Python function that returns a Trainer.Config
 /// after it.
 TargetWriter write_torchtitan;
+TargetLacks torchtitan_lacks;
 /// Such a TOML file, or of a Python file the arguments of its one call of Trainer.Config, as far as
 /// they are literals.
 TargetReader read_torchtitan;
 
 /// A configuration of torchtune that trains a few steps on a small public data set.
 TargetWriter write_torchtune;
+TargetLacks torchtune_lacks;
 /// A configuration of torchtune, or a script that starts it with one (`tune run`). Fails with
 /// `kUnsupported` where nothing is trained.
 TargetReader read_torchtune;

@@ -166,19 +166,19 @@ TitanSection checkpointing(const plan::Plan& plan) {
 
 }  // namespace
 
+std::string torchtitan_lacks(const plan::PlannedJob& planned) {
+  const bool known = titan_flavor_of(planned.job.model_name).has_value();
+  if (known || (!is_toml(planned) && titan_builds(planned.job.model))) return "";
+  return fmt::format("torchtitan has no flavor {}: register one of these sizes: {}",
+                     planned.job.model_name, model::inline_model(planned.job.model).dump());
+}
+
 std::string write_torchtitan(const plan::PlannedJob& planned,
                              const std::vector<std::string>& header) {
   const bool toml = is_toml(planned);
-  std::vector<std::string> lines = header;
-  const bool known = titan_flavor_of(planned.job.model_name).has_value();
-  if (!known && (toml || !titan_builds(planned.job.model)) && !header.empty()) {
-    lines.push_back(
-        fmt::format("note: torchtitan has no flavor {}: register one of these sizes: {}",
-                    planned.job.model_name, model::inline_model(planned.job.model).dump()));
-  }
   if (!toml) {
     check_context_blocks(planned);
-    return comment_lines(lines) +
+    return comment_lines(header) +
            titan_module(planned, training(planned, false), parallelism(planned, false));
   }
   std::vector<TitanSection> sections = {model_section(planned), training(planned, true),
@@ -191,7 +191,7 @@ std::string write_torchtitan(const plan::PlannedJob& planned,
     compile.values.set("enable", true);
     sections.push_back(compile);
   }
-  return comment_lines(lines) + toml_text(sections);
+  return comment_lines(header) + toml_text(sections);
 }
 
 }  // namespace stepwright::framework_files

@@ -11,6 +11,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/targets/code.h"
 #include "stepwright/huggingface/differences.h"
 #include "stepwright/model/catalog.h"
 
@@ -63,6 +64,9 @@ struct TuneBuilders {
   std::vector<TuneFamily> families;
   std::vector<TuneSize> sizes;
 };
+
+/// The builder of a person's own, of models that torchtune does not build.
+constexpr std::string_view kOwnBuilder = "my_model.build";
 
 const TuneBuilders& tune_builders() { return loaded_table<TuneBuilders>("torchtune/models"); }
 
@@ -221,8 +225,14 @@ TuneModel tune_model(const plan::Job& job) {
     if (!builds(family, model)) continue;
     return {sizes_of(family, model), std::string(family.tokenizer), family.checkpoints};
   }
-  return {Tree::mapping().set("_component_", "my_model.build"), families[0].tokenizer,
+  return {Tree::mapping().set("_component_", kOwnBuilder), families[0].tokenizer,
           families[0].checkpoints};
+}
+
+std::string torchtune_lacks(const plan::PlannedJob& planned) {
+  if (tune_model(planned.job).section.find("_component_")->text != kOwnBuilder) return "";
+  return fmt::format("torchtune has no builder of {}: write one as {}", planned.job.model_name,
+                     kOwnBuilder);
 }
 
 }  // namespace stepwright::framework_files
