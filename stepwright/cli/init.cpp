@@ -101,7 +101,7 @@ class Init : public Command {
             "--train", train_,
             "What is trained: pretrain (a model from its start), finetune (all weights of a\n"
             "trained model), lora (adapters) or qlora (adapters, base in four bits)")
-        ->type_name("WHAT");
+        ->type_name("KIND");
     writes(app().add_option("-o,--output", output_, "Write the job to this file"))
         ->type_name("JOB");
     app().add_flag("--force", force_, "Replace the file if it is there");

@@ -243,6 +243,8 @@ class PredictedStep(Part):
     """Dense peak of one device in the job's precision, FLOP/s: what MFU refers to."""
     mfu: float
     """Model FLOPs utilisation: the model's FLOPs over the peak, a fraction."""
+    unmasked_mfu: float
+    """The same without what attention has behind the causal mask."""
     hfu: float
     """Hardware FLOPs utilisation: recomputed FLOPs count too; a fraction."""
     fits: bool
@@ -652,8 +654,32 @@ class RunCounts(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AdvicePrediction(Part):
+    """AdvicePrediction."""
+
+    line: int
+    id: str
+    measured_s: float
+    """Seconds."""
+    before_s: float
+    """Seconds."""
+    now_s: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Learned(Part):
     """Learned."""
+
+    key: str
+    of: str
+    before: float
+    now: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrary(Part):
+    """Contrary."""
 
     key: str
     of: str
@@ -678,7 +704,9 @@ class Advice(Answer):
     next: list[NextPlan]
     stop: bool
     runs: RunCounts
+    predictions: list[AdvicePrediction]
     learned: list[Learned]
+    contrary: list[Contrary]
     skipped: list[SkippedRow]
     skipped_candidates: list[SkippedRow]
 
