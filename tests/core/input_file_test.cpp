@@ -92,7 +92,7 @@ TEST(InputFile, ADeviceIsReadWhereItIsStandardInput) {
 TEST(InputFile, AStreamOfTheKernelIsNotWaitedFor) {
   const fs::path messages = "/proc/kmsg";
   if (::access(messages.c_str(), R_OK) != 0)
-    GTEST_SKIP() << "only root reads the kernel's messages";
+    GTEST_SKIP() << "only root reads the kernel's messages (sudo make test)";
   const auto before = std::chrono::steady_clock::now();
   EXPECT_THROW((void)read_input(messages, std::size_t{64} << 20U), Error);
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
