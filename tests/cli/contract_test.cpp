@@ -287,9 +287,17 @@ TEST(Contract, PlansOfTuneSayTheirEfficiencyAndTheWholeRun) {
 }
 
 TEST(Contract, TuneExhaustivelyFindsTheSame) {
-  const std::string command = "tune examples/inline-model.yaml --top 4";
-  Json bounded = answer_of(command);
-  Json exhaustive = answer_of(command + " --exhaustive");
+  const Workplace place;
+  place.write("job.yaml",
+              "stepwright: job/1\n"
+              "model: {name: small, layers: 16, hidden: 2048, heads: 16, ffn: 8192, vocab: 50304}\n"
+              "cluster: {profile: dgx-a100-40g, nodes: 1}\n"
+              "batch: {sequences: 64, length: 2048}\n");
+  const auto answer = [&](const std::string& more) {
+    return Json::parse(place.run("tune job.yaml --top 4 --json" + more).out);
+  };
+  const Json bounded = answer("");
+  const Json exhaustive = answer(" --exhaustive");
   EXPECT_EQ(exhaustive.at("space").at("bounded"), 0);
   EXPECT_GT(bounded.at("space").at("bounded"), 0);
   EXPECT_EQ(exhaustive.at("plans"), bounded.at("plans"));

@@ -654,10 +654,10 @@ class Explorer(unittest.TestCase):
         job = explorer.PAGE.parent / "explored.json"
         job.write_text(json.dumps(JOB), encoding="utf-8")
         done = subprocess.run(
-            [explorer.COMMAND, "tune", job, "--json"], capture_output=True, check=True
+            [explorer.COMMAND, "study", "search", job, "--json"], capture_output=True, check=True
         )
         job.unlink()
-        best = json.loads(done.stdout)["plans"][0]
+        best = json.loads(done.stdout)["choices"][0]
         self.assertIn(seconds(best["step_time_s"]), self.said(".found li"))
         self.check()
 
