@@ -15,8 +15,9 @@ from pathlib import Path
 import judges_test
 import megatron_judge_test
 import yaml
-from drawn_plans import Draw, count, drawn, seed
+from drawn_plans import Draw, count, drawn, judge_each
 from judge_workplace import JOB, Workplace, has, join_ranks
+from titan_mesh import mesh_of
 
 RANKS = 32
 USUAL_DRAWS = 12
@@ -58,27 +59,14 @@ def plan_of(draw: Draw) -> str:
 
 class Drawn(unittest.TestCase):
     def judge(self, target: str, name: str, judge: Callable[[Path], None], *options: str) -> None:
-        """Each file that is written passes `judge`; of the others the command says why."""
-        written, faults = 0, []
-        draws = drawn(CHOICES, count(USUAL_DRAWS))
-        for draw in draws:
+        words = ("--nearest", "--even-if-it-does-not-fit", *options)
+
+        def write(plan: str) -> tuple[Workplace, Path]:
             place = Workplace()
-            words = ("--nearest", "--even-if-it-does-not-fit", *options)
-            try:
-                path = place.export(target, plan_of(draw), name, *words)
-            except AssertionError:
-                continue
-            written += 1
-            try:
-                judge(path)
-            except Exception as fault:
-                faults.append(f"{type(fault).__name__}: {fault}\n{plan_of(draw)}")
-        print(
-            f"{target}: seed {seed()}, {len(draws)} plans, {written} written, "
-            f"{len(faults)} refused there"
-        )
-        self.assertFalse(faults, "\n\n".join(faults))
-        self.assertGreater(4 * written, len(draws))
+            return place, place.export(target, plan, name, *words)
+
+        plans = [(draw, plan_of(draw)) for draw in drawn(CHOICES, count(USUAL_DRAWS))]
+        judge_each(self, target, plans, write, lambda path, _draw: judge(path))
 
     @unittest.skipUnless(
         has("deepspeed", "hjson"), "deepspeed is not installed (tools/setup.sh test)"
@@ -121,16 +109,7 @@ class Drawn(unittest.TestCase):
         def judge(path: Path) -> None:
             config = manager().parse_args(["--job.config_file", str(path)])
             given = config.parallelism
-            dims(
-                dp_replicate=given.data_parallel_replicate_degree,
-                dp_shard=given.data_parallel_shard_degree,
-                cp=given.context_parallel_degree,
-                tp=given.tensor_parallel_degree,
-                pp=given.pipeline_parallel_degree,
-                ep=given.expert_parallel_degree,
-                etp=given.expert_tensor_parallel_degree,
-                world_size=RANKS,
-            ).build_mesh()
+            mesh_of(dims, given, RANKS, etp=given.expert_tensor_parallel_degree)
             local, ways = config.training.local_batch_size, RANKS
             ways //= given.tensor_parallel_degree * given.context_parallel_degree
             ways //= given.pipeline_parallel_degree

@@ -7,7 +7,8 @@ STEPWRIGHT_SEED: the seed.
 import itertools
 import os
 import random
-from collections.abc import Mapping, Sequence
+import unittest
+from collections.abc import Callable, Mapping, Sequence
 
 Choices = Mapping[str, Sequence]
 Draw = dict[str, object]
@@ -40,3 +41,33 @@ def drawn(choices: Choices, how_many: int) -> list[Draw]:
         taken |= pairs_of(best)
         draws.append(best)
     return draws
+
+
+def judge_each(
+    case: unittest.TestCase,
+    what: str,
+    plans: Sequence[tuple[Draw, str]],
+    write: Callable[[str], tuple[object, object]],
+    judge: Callable[[object, Draw], None],
+) -> None:
+    """Each file that is written passes `judge`, and a quarter of them is written.
+
+    `plans`: draws and the plan of each. `write` returns the folder that keeps a file, and what is
+    judged; an AssertionError there is the command's refusal.
+    """
+    written, faults = 0, []
+    for draw, plan in plans:
+        try:
+            _kept, file = write(plan)
+        except AssertionError:
+            continue
+        written += 1
+        try:
+            judge(file, draw)
+        except Exception as fault:
+            faults.append(f"{type(fault).__name__}: {fault}\n{plan}")
+    print(
+        f"{what}: seed {seed()}, {len(plans)} plans, {written} written, {len(faults)} refused there"
+    )
+    case.assertFalse(faults, "\n\n".join(faults))
+    case.assertGreater(4 * written, len(plans))

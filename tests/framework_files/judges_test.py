@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from judge_workplace import DENSE, Workplace, has, join_ranks
+from titan_mesh import mesh_of
 
 try:
     import yaml
@@ -100,17 +101,7 @@ class Torchtitan(unittest.TestCase):
             path = place.export("torchtitan", plan, "titan.toml", "--release", "0.2.2")
             config = manager().parse_args(["--job.config_file", str(path)])
             given = config.parallelism
-            mesh = dims(
-                dp_replicate=given.data_parallel_replicate_degree,
-                dp_shard=given.data_parallel_shard_degree,
-                cp=given.context_parallel_degree,
-                tp=given.tensor_parallel_degree,
-                pp=given.pipeline_parallel_degree,
-                ep=given.expert_parallel_degree,
-                etp=given.expert_tensor_parallel_degree,
-                world_size=32,
-            )
-            mesh.build_mesh()
+            mesh = mesh_of(dims, given, 32, etp=given.expert_tensor_parallel_degree)
             ours = place.groups()
             for theirs, kind in {
                 "tp": "tensor",

@@ -15,7 +15,8 @@ import unittest
 import titan_on_cpu  # noqa: F401
 import torch
 import torch.distributed as dist
-from drawn_plans import Draw, count, drawn, seed
+from drawn_plans import Draw, count, drawn, judge_each
+from titan_mesh import mesh_of
 from titan_test import JOB, RANKS, Workplace
 from torch.testing._internal.distributed.fake_pg import FakeStore
 from torchtitan.distributed import utils
@@ -92,17 +93,7 @@ def start(config: Trainer.Config, draw: Draw, folder: str) -> None:
     """What Trainer.__init__ does with the configuration, without a GPU."""
     given = config.parallelism
     given.spmd_backend = "partial_dtensor"
-    dims = ParallelDims(
-        dp_replicate=given.data_parallel_replicate_degree,
-        dp_shard=given.data_parallel_shard_degree,
-        cp=given.context_parallel_degree,
-        tp=given.tensor_parallel_degree,
-        pp=given.pipeline_parallel_degree,
-        ep=given.expert_parallel_degree,
-        spmd_backend=given.spmd_backend,
-        world_size=RANKS,
-    )
-    dims.build_mesh()
+    dims = mesh_of(ParallelDims, given, RANKS, spmd_backend=given.spmd_backend)
     sequence = dims.tp if given.enable_sequence_parallel else 1
     assert config.training.seq_len % (sequence * (2 * dims.cp if dims.cp > 1 else 1)) == 0
     utils.set_spmd_backend(given.spmd_backend)
@@ -138,23 +129,17 @@ def start(config: Trainer.Config, draw: Draw, folder: str) -> None:
 class Starts(unittest.TestCase):
     def test_every_pair_of_choices(self):
         dist.init_process_group("fake", rank=0, world_size=RANKS, store=FakeStore())
-        written, faults = 0, []
-        draws = drawn(CHOICES, count(USUAL_DRAWS))
-        for draw in draws:
-            place = Workplace(plan_of(draw))
-            try:
-                config = place.config()
-            except AssertionError:
-                continue  # refused by name, or no plan of a job is near
-            written += 1
-            try:
-                with tempfile.TemporaryDirectory() as folder:
-                    start(config, draw, folder)
-            except Exception as fault:
-                faults.append(f"{type(fault).__name__}: {fault}\n{plan_of(draw)}")
-        print(f"seed {seed()}: {len(draws)} plans, {written} written, {len(faults)} do not start")
-        self.assertFalse(faults, "\n\n".join(faults))
-        self.assertGreater(4 * written, len(draws))
+
+        def write(plan: str) -> tuple[Workplace, Trainer.Config]:
+            place = Workplace(plan)
+            return place, place.config()
+
+        def judge(config: Trainer.Config, draw: Draw) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                start(config, draw, folder)
+
+        plans = [(draw, plan_of(draw)) for draw in drawn(CHOICES, count(USUAL_DRAWS))]
+        judge_each(self, "torchtitan", plans, write, judge)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ import warnings
 from pathlib import Path
 from unittest import mock
 
+from titan_mesh import mesh_of
+
 warnings.simplefilter("ignore")
 try:
     import torch
@@ -154,17 +156,7 @@ class Torchtitan(unittest.TestCase):
             with self.subTest(name):
                 place = Workplace(PLANS[name])
                 given = place.config().parallelism
-                mesh = ParallelDims(
-                    dp_replicate=given.data_parallel_replicate_degree,
-                    dp_shard=given.data_parallel_shard_degree,
-                    cp=given.context_parallel_degree,
-                    tp=given.tensor_parallel_degree,
-                    pp=given.pipeline_parallel_degree,
-                    ep=given.expert_parallel_degree,
-                    spmd_backend=given.spmd_backend,
-                    world_size=RANKS,
-                )
-                mesh.build_mesh()
+                mesh = mesh_of(ParallelDims, given, RANKS, spmd_backend=given.spmd_backend)
                 ours = place.groups()
                 kinds = {("tp",): "tensor", ("cp",): "context", ("pp",): "pipeline"}
                 shards = "shard-inner" if name == "context" else "data-context"
