@@ -6,7 +6,7 @@ namespace stepwright {
 
 Interrupts::Interrupts() {
   ::sigemptyset(&watched_);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&watched_, signal);
+  for (const int signal : kEndingSignals) ::sigaddset(&watched_, signal);
   ::sigprocmask(SIG_BLOCK, &watched_, &before_);
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;

@@ -6,6 +6,9 @@
 
 namespace stepwright {
 
+/// The signals that ask a program to end: Ctrl-C, a scheduler, a closed terminal.
+inline constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
 /// While it lives, SIGINT, SIGTERM and SIGHUP to a program of one thread do not end it but make
 /// `fd()` readable, and writing into a closed pipe is an error instead of the end.
 class Interrupts {

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 
 namespace stepwright::runtime {
 namespace {
@@ -16,18 +17,18 @@ extern "C" void note_signal(int signal) {
 
 EndingSignals::EndingSignals() {
   first_signal = 0;
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    ::sigaction(kSignals[i], nullptr, &before_[i]);
+  for (std::size_t i = 0; i < std::size(kEndingSignals); ++i) {
+    ::sigaction(kEndingSignals[i], nullptr, &before_[i]);
     if (before_[i].sa_handler == SIG_IGN) continue;
     struct sigaction noting{};
     noting.sa_handler = note_signal;
-    ::sigaction(kSignals[i], &noting, nullptr);
+    ::sigaction(kEndingSignals[i], &noting, nullptr);
   }
 }
 
 EndingSignals::~EndingSignals() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    ::sigaction(kSignals[i], &before_[i], nullptr);
+  for (std::size_t i = 0; i < std::size(kEndingSignals); ++i) {
+    ::sigaction(kEndingSignals[i], &before_[i], nullptr);
   }
 }
 

@@ -3,12 +3,15 @@
 #include <signal.h>
 
 #include <array>
+#include <iterator>
+
+#include "stepwright/core/interrupts.h"
 
 namespace stepwright::runtime {
 
-/// Notes the first signal that asks this process to end (Ctrl-C, SIGTERM, a closed terminal)
-/// instead of ending it, as long as it lives. Signals that were ignored before stay so. One at a
-/// time.
+/// Notes the first of `kEndingSignals` instead of ending this process, as long as it lives. Signals
+/// that were ignored before stay so. `Interrupts` blocks them, which the ranks that are started
+/// would inherit. One at a time.
 class EndingSignals {
  public:
   EndingSignals();
@@ -20,8 +23,7 @@ class EndingSignals {
   [[nodiscard]] static int noted();
 
  private:
-  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
+  std::array<struct sigaction, std::size(kEndingSignals)> before_{};
 };
 
 /// Ends this process by a signal, as if nothing had noted it: a shell that waits sees which.

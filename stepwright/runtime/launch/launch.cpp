@@ -23,6 +23,7 @@
 #include "stepwright/core/program_folder.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/runtime/launch/ending_signals.h"
+#include "stepwright/runtime/launch/room.h"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
 
@@ -128,15 +129,6 @@ pid_t start(const std::filesystem::path& program, const std::vector<std::string>
                                   pointers(environment_words).data());
   if (error != 0) fail_running(program, error);
   return id;
-}
-
-/// Processes that the kernel of this machine has ended for lack of memory since it started.
-std::int64_t memory_kills() {
-  constexpr std::string_view kKey = "\noom_kill ";
-  constexpr std::size_t kMost = std::size_t{1} << 20U;
-  const std::string text = read_if_plain("/proc/vmstat", kMost).value_or("");
-  const std::size_t at = text.find(kKey);
-  return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + kKey.size());
 }
 
 /// Time that ranks have to end once they are asked to.

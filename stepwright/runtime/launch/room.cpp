@@ -62,6 +62,11 @@ std::optional<double> free_memory_bytes(const std::filesystem::path& root) {
   }
 }
 
+std::int64_t memory_kills() {
+  return static_cast<std::int64_t>(
+      number_after(text_of("/proc/vmstat"), "\noom_kill ").value_or(0));
+}
+
 double tensor_bytes(const plan::PlannedJob& planned) {
   const memory::MemoryReport report =
       memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));

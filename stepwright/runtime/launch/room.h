@@ -14,6 +14,9 @@ namespace stepwright::runtime {
 /// say. `root`: the folder in which /proc and /sys lie.
 std::optional<double> free_memory_bytes(const std::filesystem::path& root = "/");
 
+/// Processes that the kernel of this machine has ended for lack of memory since it started.
+std::int64_t memory_kills();
+
 /// The bytes that all ranks of a plan hold together at their peaks, tensors alone: what the memory
 /// of a machine must have at least when it trains the plan by itself.
 double tensor_bytes(const plan::PlannedJob& planned);
