@@ -11,6 +11,7 @@
 #include "stepwright/core/format.h"
 #include "stepwright/framework_files/changed_lines.h"
 #include "stepwright/plan/grid.h"
+#include "stepwright/tune/nearest_fit.h"
 #include "stepwright/tune/remedies.h"
 
 namespace stepwright::check {
@@ -31,13 +32,10 @@ FullestStage fullest_stage(const simulate::Prediction& prediction) {
 /// listed. No changes where the plan is as good as the best, or no plan fits.
 void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
   const plan::PlannedJob& planned = check.prediction->planned;
-  plan::Job job = planned.job;
-  job.use_all = true;
-  const tune::TuneOutcome outcome = tune::try_tune(job, options);
-  const auto* result = std::get_if<tune::TuneResult>(&outcome);
-  if (result == nullptr) return;
+  const std::optional<tune::TuneResult> result = tune::search_of_job(planned, options);
+  if (!result) return;
   std::optional<cluster::AttentionKernel> own;
-  if (!job.attention_stated) own = planned.job.kernels.attention;
+  if (!planned.job.attention_stated) own = planned.job.kernels.attention;
   check.better = tune::against(*result, planned.plan, options, own);
   if (!check.fits()) check.remedy = tune::remedies_text(tune::remedies(*result, options));
 }
@@ -62,7 +60,7 @@ std::vector<const framework_files::UnreadSetting*> unheard_of(
   return found;
 }
 
-/// What each change sets, in words of the files that were imported.
+/// Finds the lines that each change sets in the files that were imported.
 std::vector<std::vector<std::string>> changes_in_files(const JobCheck& check) {
   std::vector<std::vector<std::string>> all;
   if (!check.better) return all;

@@ -72,8 +72,7 @@ constexpr const char* kCollectiveTargets[] = {"mscclpp", "msccl-xml", "nccl-tune
 std::vector<std::string> target_words() {
   std::vector<std::string> words = framework_files::export_words();
   words.insert(words.end(), std::begin(kCollectiveTargets), std::end(kCollectiveTargets));
-  for (const plan::FileWord& one : plan::kFileWords) words.emplace_back(one.framework);
-  return words;
+  return plan::with_framework_names(std::move(words));
 }
 
 /// Refuses by its name a program whose files are read alone.
@@ -113,7 +112,8 @@ class Export : public Command {
                     "size, for its example tuner plugin")
         ->required()
         ->transform(one_of(target_words()))
-        ->transform(not_read_alone());  // before the other one
+        ->transform(
+            not_read_alone());  // Asked first: CLI11 runs the last one added before the others.
     add_launch_options();
     add_schedule_options();
     add_tuner_options();

@@ -15,19 +15,12 @@ namespace {
 
 constexpr std::int64_t kMostCommands = 1'000'000;
 
-/// Words of files, and names of frameworks whose files have another word.
-std::vector<std::string> source_words() {
-  std::vector<std::string> words = framework_files::import_words();
-  for (const plan::FileWord& one : plan::kFileWords) words.emplace_back(one.framework);
-  return words;
-}
-
 }  // namespace
 
 ImportOptions::ImportOptions(CLI::App& command) {
   command
       .add_option("--from", request_.source, "Whose configuration it is; without, its content says")
-      ->transform(one_of(source_words()));
+      ->transform(one_of(plan::with_framework_names(framework_files::import_words())));
   reads(command.add_option("FILE", files_, "Scripts and configurations that describe one job"))
       ->required()
       ->type_name("FILE");

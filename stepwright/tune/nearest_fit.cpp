@@ -1,17 +1,25 @@
 #include "stepwright/tune/nearest_fit.h"
 
+#include <utility>
 #include <variant>
 
 #include "stepwright/tune/against.h"
 
 namespace stepwright::tune {
 
-std::optional<plan::Plan> nearest_fit(const plan::PlannedJob& planned, const TuneOptions& options) {
+std::optional<TuneResult> search_of_job(const plan::PlannedJob& planned,
+                                        const TuneOptions& options) {
   plan::Job job = planned.job;
   job.use_all = true;
-  const TuneOutcome outcome = try_tune(job, options);
-  const auto* result = std::get_if<TuneResult>(&outcome);
-  if (result == nullptr || !result->plans.front().fits) return std::nullopt;
+  TuneOutcome outcome = try_tune(job, options);
+  auto* result = std::get_if<TuneResult>(&outcome);
+  if (result == nullptr) return std::nullopt;
+  return std::move(*result);
+}
+
+std::optional<plan::Plan> nearest_fit(const plan::PlannedJob& planned, const TuneOptions& options) {
+  const std::optional<TuneResult> result = search_of_job(planned, options);
+  if (!result || !result->plans.front().fits) return std::nullopt;
   const Against way = against(*result, planned.plan, options);
   for (const Change& change : way.changes) {
     if (change.reached.fits) return change.reached.plan;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace stepwright::plan {
 
@@ -11,6 +14,12 @@ struct FileWord {
   std::string_view framework;
 };
 inline constexpr FileWord kFileWords[] = {{"megatron", "megatron-core"}};
+
+/// Words of files, and behind them the names of frameworks whose files have another word.
+inline std::vector<std::string> with_framework_names(std::vector<std::string> words) {
+  for (const FileWord& one : kFileWords) words.emplace_back(one.framework);
+  return words;
+}
 
 /// The framework that a word names.
 constexpr std::string_view framework_named(std::string_view word) {
