@@ -52,8 +52,8 @@ std::optional<std::size_t> first_started(const Starter& starter, const plan::Job
   return std::nullopt;
 }
 
-/// Of the plans from a place on that are level and ask as much of people, the one that most
-/// frameworks start.
+/// Finds the plan that most frameworks start, among plans from `place` on that are level and ask as
+/// much of people. Returns its place.
 std::size_t most_started(const plan::Job& job, const std::vector<tune::TunedPlan>& plans,
                          std::size_t place, std::size_t level) {
   const auto frameworks = [&](std::size_t i) {
@@ -72,7 +72,7 @@ std::size_t most_started(const plan::Job& job, const std::vector<tune::TunedPlan
   return place;
 }
 
-/// What the framework of a job does not run of it, whatever the plan; empty: nothing.
+/// Names the part of a job that its framework runs under no plan. Empty: it runs all parts.
 std::string job_refusal(const plan::Job& job) {
   const plan::FrameworkLaw law(job.framework);
   for (const auto& [ability, name] : plan::kAbilityNames) {
@@ -197,7 +197,7 @@ class LaunchSearch {
     }
   }
 
-  /// The same, near the first plan of the answer.
+  /// Notes what each framework starts near the first plan of the answer.
   void mark_near(std::vector<Turn>& turns) const {
     const plan::PlannedJob first{answer_.result.job, answer_.result.plans.front().plan};
     mark_near(turns, framework_starts(first, tune::thread_count(options_)));
@@ -239,7 +239,7 @@ class LaunchSearch {
       result = search_(*job);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kInput) throw;
-      return note_refusal(starter, *job, {*job, {}});  // Its space is empty.
+      return note_refusal(starter, *job, {*job, {}});  // The space of the job is empty.
     }
     const std::optional<double> fastest_s = lead(starter, result);
     if (!fastest_s) return note_refusal(starter, *job, {result.job, result.plans});

@@ -24,7 +24,7 @@ struct Launch {
 struct UnboundPlan {
   plan::Job job;
   tune::TunedPlan tuned;
-  std::string why;  ///< Nobody runs it.
+  std::string why;  ///< Why no framework runs it.
 };
 
 /// A search whose first plan a framework's files start, where there is one.
@@ -47,8 +47,8 @@ using SearchJob = std::function<tune::TuneResult(const plan::Job& job)>;
 LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
                            const tune::TuneOptions& options);
 
-/// What the files of each framework start for a plan: the plan itself, or the nearest; no plan
-/// where they start none that is near.
+/// Finds for each framework the plan that its files start instead of a plan: the plan itself or the
+/// nearest one. A run without a plan: the files start none that is near.
 std::vector<tune::FrameworkRun> framework_starts(const plan::PlannedJob& planned, int threads);
 
 }  // namespace stepwright::answers

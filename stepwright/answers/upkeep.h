@@ -14,7 +14,8 @@ namespace stepwright::answers {
 /// people.
 inline constexpr double kLevel = 0.01;
 
-/// What a plan asks of the people who run it; less is better, the first that differs decides.
+/// Upkeep counts what a plan asks of the people who run it. Less is better; the first member that
+/// differs decides.
 struct Upkeep {
   int kinds = 0;            ///< Of parallelism, data apart.
   int moves = 0;            ///< Choices in which it leaves its framework's recipe.
@@ -22,7 +23,7 @@ struct Upkeep {
   auto operator<=>(const Upkeep&) const = default;
 };
 
-/// Of a canonical plan; the framework is the job's.
+/// Counts the upkeep of a canonical plan under the framework of its job.
 Upkeep upkeep(const plan::Job& job, const plan::Plan& plan);
 
 /// Orders the plans that are level with the first by their upkeep; `plans` are the fastest first.

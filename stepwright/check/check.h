@@ -33,9 +33,10 @@ struct JobCheck {
   /// The way to the best plan that the framework runs; nothing where the plan does not start, or
   /// where no legal plan of the job is one that the framework is known to run.
   std::optional<tune::Against> better;
-  /// What would let a plan of the job fit, in a sentence; empty where one fits or nothing helps.
+  /// The sentence that says what would let a plan of the job fit. Empty: one fits, or nothing
+  /// helps.
   std::string remedy;
-  /// Of each change of `better`, what it sets in words of the imported files; empty: not known.
+  /// The lines of the imported files that each change of `better` sets. Empty: they are not known.
   std::vector<std::vector<std::string>> in_files;
 
   [[nodiscard]] Starts starts() const;

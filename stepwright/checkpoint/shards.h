@@ -40,7 +40,8 @@ class ShardReader {
  public:
   /// Fails with `kInput` when the index is damaged or incomplete, or a file is not of its size.
   explicit ShardReader(const std::filesystem::path& directory);
-  /// The same with the directory's index, which was loaded already.
+  /// Takes the index of the directory, which the caller has loaded. Fails with `kInput` when it is
+  /// incomplete, or a file is not of its size.
   ShardReader(const std::filesystem::path& directory, CheckpointIndex index);
   [[nodiscard]] const CheckpointIndex& index() const { return index_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }

@@ -57,7 +57,7 @@ std::vector<Column> change_columns(bool own) {
   return columns;
 }
 
-/// What a change reaches, on its first line alone.
+/// Cells that say what a change reaches. They are empty on all lines of a change but its first.
 std::vector<std::string> figures(const tune::Change& change, bool first) {
   if (!first) return {"", "", "", ""};
   const bool loses = change.gain_s < 0;
