@@ -26,6 +26,9 @@ struct Generation {
   /// of the 16-bit peak; by `AttentionKernel`. `unfused` has neither.
   std::array<bool, std::size(kAttentionKernelNames)> has_kernel{};
   std::array<double, std::size(kAttentionKernelNames)> attention_share{};
+  /// Rate of a long attention backward over its forward, by kernel; 0: that of other generations
+  /// (`kAttentionBackward`, cost/laws/constants.h).
+  std::array<double, std::size(kAttentionKernelNames)> attention_backward{};
   double matrix_share = 0;  ///< Large products in 16 bits, of their peak.
   /// Rate of products in a running job over their rate alone: power and clocks.
   double sustained_share = 0;
@@ -33,8 +36,10 @@ struct Generation {
   double fp4_speedup = 1;            ///< Of nvfp4 products.
   double fp8_attention_speedup = 1;  ///< Of fused attention in fp8 over that in 16 bits.
   double board_power_w = 0;          ///< Limit of the best-known board, W; 0: not known.
-  double start_us = 0;               ///< Start of a product: a rate of F / (F + start * rate).
-  double network_share = 0;          ///< Of the NICs' line rate.
+  double board_tflops = 0;  ///< Dense 16-bit peak of that board, TFLOP/s; 0: of any of its devices.
+  double tf32_slowdown = 0;  ///< Rate of products in 16 bits over those in TF32; 0: has no TF32.
+  double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
+  double network_share = 0;  ///< Of the NICs' line rate.
   std::map<std::string, std::string, std::less<>> sources;  ///< By the keys of the file.
 };
 
@@ -52,6 +57,8 @@ inline constexpr GenerationFigure kGenerationFigures[] = {
     {"fp4_speedup", &Generation::fp4_speedup, 1, 8},
     {"fp8_attention_speedup", &Generation::fp8_attention_speedup, 1, 4},
     {"board_power", &Generation::board_power_w, 1, 1e5},
+    {"board_tflops", &Generation::board_tflops, 1, 1e7},
+    {"tf32_slowdown", &Generation::tf32_slowdown, 1, 64},
     {"start_us", &Generation::start_us, 0, 1000},
     {"network_share", &Generation::network_share, 0.01, 1}};
 

@@ -7,8 +7,8 @@ namespace stepwright::cluster {
 namespace {
 
 /// What is not among `kGenerationFigures`, and has a source.
-constexpr std::string_view kOthers[] = {"peak", "compute_capability", "adding_switches", "kernels",
-                                        "attention"};
+constexpr std::string_view kOthers[] = {"peak",    "compute_capability", "adding_switches",
+                                        "kernels", "attention",          "attention_backward"};
 
 /// One source for all, or one for each key that is there.
 void read_sources(Node root, Generation& read) {
@@ -40,6 +40,14 @@ void read_attention(Node root, Generation& read) {
     const AttentionKernel kernel = kernels.at(i).choice(kAttentionKernelNames);
     if (kernel == AttentionKernel::kUnfused) kernels.at(i).fail("exists everywhere");
     read.has_kernel[static_cast<std::size_t>(kernel)] = true;
+  }
+  const auto backward = root.find("attention_backward");
+  if (!backward) return;
+  backward->allow_only(fused);
+  for (const auto& [kernel, name] : kAttentionKernelNames) {
+    if (const auto rate = backward->find(name)) {
+      read.attention_backward[static_cast<std::size_t>(kernel)] = rate->number(0.01, 2);
+    }
   }
 }
 

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "stepwright/cluster/description.h"
+#include "stepwright/cluster/device_words.h"
 #include "stepwright/cluster/fields.h"
 #include "stepwright/cluster/profile_files.h"
 #include "stepwright/core/input_file.h"
@@ -122,6 +125,9 @@ void read_keys(Node node, ClusterDescription& cluster) {
   if (cluster.device.name.empty() || node.find("device")) {
     read_device(node.get("device"), cluster.device);
   }
+  if (const auto power = node.find("board_power")) {
+    cluster.device.board_power_w = power->number(1, 1e5);
+  }
   read_size(node, cluster);
   read_node_size(node, cluster);
   if (node.find("nic") || node.find("nics_per_node")) {
@@ -155,14 +161,23 @@ void refuse_other_words(Node node) {
 class Reader {
  public:
   void read(Node node, Place place, const std::filesystem::path& directory) {
-    static constexpr std::string_view kKeys[] = {"profile",       "name",
-                                                 "device",        "nodes",
-                                                 "devices",       "devices_per_node",
-                                                 "nics_per_node", "nic",
-                                                 "levels",        "nic_of_device",
-                                                 "network",       "host",
-                                                 "all_reduce",    "fit",
-                                                 "source",        "use"};
+    static constexpr std::string_view kKeys[] = {"profile",
+                                                 "name",
+                                                 "device",
+                                                 "board_power",
+                                                 "nodes",
+                                                 "devices",
+                                                 "devices_per_node",
+                                                 "nics_per_node",
+                                                 "nic",
+                                                 "levels",
+                                                 "nic_of_device",
+                                                 "network",
+                                                 "host",
+                                                 "all_reduce",
+                                                 "fit",
+                                                 "source",
+                                                 "use"};
     if (node.is_scalar()) return read_word(node, directory);
     refuse_other_words(node);
     check_keys(node, place, "cluster/1", kKeys);
@@ -192,17 +207,29 @@ class Reader {
     cluster_.nodes = nodes.value;
   }
 
-  /// A profile by its name; one of NVIDIA's own systems also by that of its device (h100).
-  static const EmbeddedFile* profile_named(const std::string& name) {
-    const EmbeddedFile* own = find_embedded(embedded_clusters(), name);
-    return own != nullptr ? own : find_embedded(embedded_clusters(), "dgx-" + name);
+  /// Finds a profile by its name, or by the name of its device (h100, a10g, RTX 3090); null if
+  /// there is none. Fails if `name` fits several devices.
+  static const EmbeddedFile* profile_named(Node node, const std::string& name) {
+    if (const EmbeddedFile* own = find_embedded(embedded_clusters(), name)) return own;
+    if (const EmbeddedFile* own = find_embedded(embedded_clusters(), "dgx-" + name)) return own;
+    const std::vector<ProfileOfDevice> found = profiles_of_device(name);
+    if (found.empty()) return nullptr;
+    if (found.size() > 1) {
+      std::vector<std::string> ways;
+      for (const auto& [profile, device] : found) {
+        ways.push_back(fmt::format("{} ({})", profile, device));
+      }
+      node.fail(fmt::format("'{}' may be {}: name one of these profiles", printable(name),
+                            fmt::join(ways, " or ")));
+    }
+    return find_embedded(embedded_clusters(), found.front().profile);
   }
 
   void read_profile(Node node, const std::string& name, const std::filesystem::path& directory) {
     if (++depth_ > kMaxProfileDepth) {
       node.fail(fmt::format("profiles name each other more than {} deep", kMaxProfileDepth));
     }
-    if (const EmbeddedFile* file = profile_named(name)) {
+    if (const EmbeddedFile* file = profile_named(node, name)) {
       const Document document = Document::parse(file->text, std::string(file->name) + ".yaml");
       return read(document.root(), Place::kFile, {});
     }

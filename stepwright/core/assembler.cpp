@@ -86,7 +86,7 @@ void Assembler::close(Tree* finished) {
   assert(!open_.empty());
   Open done = std::move(open_.back());
   open_.pop_back();
-  if (done.container.kind == Tree::Kind::kMapping) check_duplicates(done.container);
+  if (done.container.kind == Tree::Kind::kMapping) settle_duplicates(done.container);
   add_absent(done.container, std::move(done.merged));
   done.container.items.shrink_to_fit();
   if (finished != nullptr) {
@@ -176,16 +176,32 @@ void Assembler::check_key(const Tree& key) const {
   }
 }
 
-void Assembler::check_duplicates(const Tree& mapping) const {
-  std::map<std::string_view, const Tree*> seen;
+void Assembler::settle_duplicates(Tree& mapping) {
+  std::map<std::string_view, std::size_t> seen;
+  std::vector<bool> replaced(mapping.items.size(), false);
+  bool repeats = false;
   for (std::size_t i = 0; i < mapping.items.size(); i += 2) {
     const Tree& key = mapping.items[i];
-    const auto [first, is_new] = seen.emplace(key.text, &key);
+    const auto [first, is_new] = seen.emplace(key.text, i);
     if (is_new) continue;
-    fail_at(file_, place_of(key),
-            fmt::format("the key '{}' is given twice, first at line {}", printable(key.text),
-                        first->second->line));
+    const std::uint32_t line = mapping.items[first->second].line;
+    if (repeated_ == nullptr) {
+      fail_at(
+          file_, place_of(key),
+          fmt::format("the key '{}' is given twice, first at line {}", printable(key.text), line));
+    }
+    repeated_->push_back({key.text, line, key.line});
+    replaced[first->second] = repeats = true;
+    first->second = i;
   }
+  if (!repeats) return;
+  std::vector<Tree> kept;
+  for (std::size_t i = 0; i < mapping.items.size(); i += 2) {
+    if (replaced[i]) continue;
+    kept.push_back(std::move(mapping.items[i]));
+    kept.push_back(std::move(mapping.items[i + 1]));
+  }
+  mapping.items = std::move(kept);
 }
 
 }  // namespace stepwright

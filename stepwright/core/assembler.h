@@ -37,12 +37,21 @@ TextPosition position_of(std::string_view text, std::size_t offset);
 /// Throws it for a list or mapping that is nested too deep.
 [[noreturn]] void fail_too_deep(const std::string& file, TextPosition at);
 
+/// A key that stands twice in a mapping, and the lines of both places, from 1.
+struct RepeatedKey {
+  std::string key;
+  std::uint32_t first_line = 0;
+  std::uint32_t line = 0;
+};
+
 /// Puts a tree together from the events of a parser, and refuses what no document may have: deep
 /// nesting, too many values, keys that are not text, and keys given twice.
 class Assembler {
  public:
-  /// `file` is named in messages and must outlive the assembler.
-  explicit Assembler(const std::string& file) : file_(file) {}
+  /// `file` is named in messages and must outlive the assembler. `repeated`: of keys that stand
+  /// twice the last counts, and each is added there; null: they are refused.
+  explicit Assembler(const std::string& file, std::vector<RepeatedKey>* repeated = nullptr)
+      : file_(file), repeated_(repeated) {}
 
   /// Begins a sequence or mapping, which is empty but has its kind and position.
   void open(Tree container);
@@ -72,9 +81,10 @@ class Assembler {
   void take_merged(Tree value);
   void count_copy(std::size_t bytes, TextPosition at);
   void check_key(const Tree& key) const;
-  void check_duplicates(const Tree& mapping) const;
+  void settle_duplicates(Tree& mapping);
 
   const std::string& file_;
+  std::vector<RepeatedKey>* repeated_;
   std::vector<Open> open_;
   std::size_t values_ = 0;
   std::size_t copied_ = 0;  ///< Bytes.

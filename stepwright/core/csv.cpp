@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/text_check.h"
@@ -161,8 +162,9 @@ CsvTable parse_csv(std::string_view text, std::string name) {
   check_header(table);
   while (auto row = reader.next()) {
     if (row->cells.size() != table.header.size()) {
-      fail_input(fmt::format("{}:{}: {} cells; the header names {} columns", table.name, row->line,
-                             row->cells.size(), table.header.size()));
+      fail_input(fmt::format("{}:{}: {}; the header names {}", table.name, row->line,
+                             counted(std::ssize(row->cells), "cell"),
+                             counted(std::ssize(table.header), "column")));
     }
     table.rows.push_back(std::move(*row));
   }

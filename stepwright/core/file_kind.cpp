@@ -55,6 +55,27 @@ constexpr FileKind kFileKinds[] = {
     {0, "\x89HDF"sv, "an HDF5 file"},
     {0, "\x93NUMPY"sv, "an array of NumPy"}};
 
+/// How characters of ASCII lie in an encoding: `width` bytes each, of which one is not 0.
+struct WideText {
+  std::string_view kind;
+  std::size_t width;
+  std::size_t place;  ///< Of the byte that is not 0.
+};
+constexpr WideText kWideTexts[] = {
+    {"UTF-32LE", 4, 0}, {"UTF-32BE", 4, 3}, {"UTF-16LE", 2, 0}, {"UTF-16BE", 2, 1}};
+
+/// Whether a text of ASCII characters in that encoding, without a mark, begins so.
+bool begins_as(std::string_view start, const WideText& wide) {
+  constexpr std::size_t kCharacters = 4;
+  if (start.size() < kCharacters * wide.width) return false;
+  for (std::size_t at = 0; at < kCharacters * wide.width; ++at) {
+    const auto byte = static_cast<unsigned char>(start[at]);
+    const bool ascii = byte == '\n' || byte == '\r' || byte == '\t' || (byte >= ' ' && byte < 0x7F);
+    if (at % wide.width == wide.place ? !ascii : byte != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string foreign_kind(std::string_view start, std::string_view name) {
@@ -65,6 +86,11 @@ std::string foreign_kind(std::string_view start, std::string_view name) {
     if (known.advice.empty()) return fmt::format("is {}, not text", known.kind);
     return fmt::format("is {}: {}", known.kind,
                        fmt::format(fmt::runtime(known.advice), quoted_for_shell(name)));
+  }
+  for (const WideText& wide : kWideTexts) {
+    if (!begins_as(start, wide)) continue;
+    return fmt::format("is {0}: convert it (iconv -f {0} -t UTF-8 {1} > FILE)", wide.kind,
+                       quoted_for_shell(name));
   }
   return {};
 }

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/name.h"
+#include "stepwright/core/utf8.h"
 
 namespace stepwright {
 namespace {
@@ -22,7 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10U;
 
 [[noreturn]] void fail(const fs::path& path, std::string_view what) {
-  fail_input(fmt::format("{}: {}", path.string(), what), {.file = path.string()});
+  const std::string shown = printable(path.string(), kLongestPath);
+  fail_input(fmt::format("{}: {}", shown, what), {.file = path.string()});
 }
 
 [[noreturn]] void fail(const fs::path& path, std::string_view what, int error) {
@@ -36,6 +39,7 @@ bool means_absent(int error) {
 
 [[noreturn]] void fail_to_open(const fs::path& path, int error) {
   if (error == ENOENT || error == ENOTDIR) fail(path, "no such file");
+  if (error == ENXIO) fail(path, "is a socket, not a file");
   fail(path, "cannot be read", error);
 }
 

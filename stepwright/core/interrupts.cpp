@@ -1,25 +1,70 @@
 #include "stepwright/core/interrupts.h"
 
-#include <sys/signalfd.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
 
 namespace stepwright {
+namespace {
+
+/// The process that notes, and where. A child has both until its program starts.
+std::atomic<pid_t> noting_process = 0;
+std::atomic<int> noting_pipe = -1;
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+void note(int signal) {
+  const int error = errno;
+  const auto number = static_cast<char>(signal);
+  if (::getpid() == noting_process) static_cast<void>(::write(noting_pipe, &number, 1) < 0);
+  errno = error;
+}
+
+/// Not SIG_IGN, which programs that are started would inherit.
+void pass_over(int /*signal*/) {}
+
+void handle(int signal, void (*handler)(int), struct sigaction& before) {
+  ::sigaction(signal, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
+  struct sigaction handling{};
+  handling.sa_handler = handler;
+  handling.sa_flags = SA_RESTART;
+  ::sigaction(signal, &handling, nullptr);
+}
+
+}  // namespace
 
 Interrupts::Interrupts() {
-  ::sigemptyset(&watched_);
-  for (const int signal : kEndingSignals) ::sigaddset(&watched_, signal);
-  ::sigprocmask(SIG_BLOCK, &watched_, &before_);
-  struct sigaction ignore{};
-  ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignore, &broken_pipe_before_);
-  signals_ = Descriptor(checked(::signalfd(-1, &watched_, SFD_CLOEXEC), "watch signals"));
+  for (const Descriptor* end : {&noted_.read, &noted_.write}) {
+    checked(::fcntl(end->get(), F_SETFL, O_NONBLOCK), "watch signals");
+  }
+  noting_pipe = noted_.write.get();
+  noting_process = ::getpid();
+  for (std::size_t i = 0; i < before_.size(); ++i) handle(kEndingSignals[i], note, before_[i]);
+  handle(SIGPIPE, pass_over, broken_pipe_before_);
 }
 
 Interrupts::~Interrupts() {
-  const timespec now{};  // what came meant what has just ended
-  while (::sigtimedwait(&watched_, nullptr, &now) > 0) {
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    ::sigaction(kEndingSignals[i], &before_[i], nullptr);
   }
   ::sigaction(SIGPIPE, &broken_pipe_before_, nullptr);
-  ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  noting_process = 0;
+}
+
+int Interrupts::take() const {
+  unsigned char number = 0;
+  return ::read(fd(), &number, 1) == 1 ? number : 0;
+}
+
+void end_by(int signal) {
+  struct sigaction usual{};
+  usual.sa_handler = SIG_DFL;
+  ::sigaction(signal, &usual, nullptr);
+  ::raise(signal);
+  std::abort();
 }
 
 }  // namespace stepwright

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "stepwright/core/assembler.h"
+#include "stepwright/core/json_fault.h"
 #include "stepwright/core/text_check.h"
 
 namespace stepwright {
@@ -39,7 +39,8 @@ class Places {
 /// Turns what simdjson finds into a tree. Every value is read, because simdjson only checks those.
 class TreeBuilder {
  public:
-  TreeBuilder(std::string_view text, const std::string& file) : places_(text), assembler_(file) {}
+  TreeBuilder(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated)
+      : places_(text), assembler_(file, repeated) {}
 
   template <class Value>  // a document or a value in one
   void add(Value& value) {
@@ -95,87 +96,22 @@ class TreeBuilder {
   Assembler assembler_;
 };
 
-/// The place at which the first list or mapping that is nested too deep begins.
-std::size_t too_deep_at(std::string_view text) {
-  std::size_t depth = 0;
-  std::size_t at = 0;
-  for (; at < text.size(); ++at) {
-    if (text[at] == '"') {
-      while (text[++at] != '"') at += text[at] == '\\' ? 1 : 0;
-    } else if (text[at] == '[' || text[at] == '{') {
-      if (++depth > kDeepestNesting) break;
-    } else if (text[at] == ']' || text[at] == '}') {
-      --depth;
-    }
-  }
-  return at;
-}
-
-/// Says in words where and why nlohmann's parser refuses a text; simdjson says neither well.
-class Refusal : public nlohmann::json_sax<nlohmann::json> {
- public:
-  Refusal(std::string_view text, const std::string& file) : text_(text), file_(file) {}
-
-  bool null() override { return true; }
-  bool boolean(bool /*value*/) override { return true; }
-  bool number_integer(std::int64_t /*value*/) override { return true; }
-  bool number_unsigned(std::uint64_t /*value*/) override { return true; }
-  bool number_float(double /*value*/, const std::string& /*spelling*/) override { return true; }
-  bool string(std::string& /*value*/) override { return true; }
-  bool key(std::string& /*value*/) override { return true; }
-  bool binary(nlohmann::json::binary_t& /*value*/) override { return false; }
-  bool start_object(std::size_t /*members*/) override { return open(); }
-  bool start_array(std::size_t /*elements*/) override { return open(); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-
-  bool parse_error(std::size_t position, const std::string& /*token*/,
-                   const nlohmann::json::exception& error) override {
-    const std::string_view message = error.what();  // [...] parse error at ...: what is wrong
-    const std::size_t id = message.find("] ");
-    std::string_view reason = id == std::string_view::npos ? message : message.substr(id + 2);
-    if (reason.starts_with("parse error at")) reason.remove_prefix(reason.find(": ") + 2);
-    fail_at(file_, position_of(text_, position == 0 ? 0 : position - 1),
-            "malformed JSON: " + std::string(reason));
-  }
-
- private:
-  bool open() {
-    if (++depth_ > kDeepestNesting) fail_too_deep(file_, position_of(text_, too_deep_at(text_)));
-    return true;
-  }
-  bool close() {
-    --depth_;
-    return true;
-  }
-
-  std::string_view text_;
-  const std::string& file_;
-  std::size_t depth_ = 0;
-};
-
-[[noreturn]] void refuse(std::string_view text, const std::string& file, const char* reason) {
-  Refusal refusal(text, file);
-  nlohmann::json::sax_parse(text, &refusal);
-  fail_at(file, {}, std::string("malformed JSON: ") + reason);
-}
-
 }  // namespace
 
-Tree read_json(std::string_view text, const std::string& file) {
+Tree read_json(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated) {
   check_text(text, file);
   const bool marked = text.starts_with("\xEF\xBB\xBF");
   const simdjson::padded_string padded(marked ? text.substr(3) : text);
-  TreeBuilder builder(padded, file);
+  TreeBuilder builder(padded, file, repeated);
   try {
     ondemand::parser parser;
     ondemand::document document = parser.iterate(padded);
     builder.add(document);
     const bool ended = document.current_location().error() == simdjson::OUT_OF_BOUNDS;
-    if (!ended) refuse(text, file, "text after the end");
+    if (!ended) fail_at_json_fault(file, text, "text after the end");
   } catch (const simdjson::simdjson_error& error) {
     if (error.error() == simdjson::MEMALLOC) throw std::bad_alloc();
-    refuse(text, file, error.what());
+    fail_at_json_fault(file, text, error.what());
   }
   return builder.take();
 }

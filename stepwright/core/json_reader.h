@@ -2,13 +2,17 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "stepwright/core/assembler.h"
 #include "stepwright/core/tree.h"
 
 namespace stepwright {
 
 /// Reads one JSON value, strictly: no comments, no trailing commas, no NaN. Fails with `kInput`
 /// (`file:line:column`) on malformed text and on what `Assembler` refuses.
-Tree read_json(std::string_view text, const std::string& file);
+/// `repeated`: as `Assembler` takes it.
+Tree read_json(std::string_view text, const std::string& file,
+               std::vector<RepeatedKey>* repeated = nullptr);
 
 }  // namespace stepwright

@@ -25,6 +25,9 @@ std::size_t find_lone_return(std::string_view text) {
 }  // namespace
 
 void check_utf8(std::string_view text, const std::string& file) {
+  if (text.starts_with("\xEF\xBB\xBF\xEF\xBB\xBF")) {
+    fail_at(file, {}, "begins with two byte order marks: save the file as UTF-8 with one or none");
+  }
   if (const std::string kind = foreign_kind(text, file); !kind.empty()) {
     fail_at(file, {}, kind);
   }

@@ -48,8 +48,8 @@ std::string line_shown(std::string_view text, TextPosition at) {
 /// Turns the events of yaml-cpp into a tree.
 class EventHandler : public YAML::EventHandler {
  public:
-  EventHandler(std::string_view text, const std::string& file)
-      : text_(text), file_(file), assembler_(file) {}
+  EventHandler(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated)
+      : text_(text), file_(file), assembler_(file, repeated) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (started_) fail_behind_end(place_of(mark));
@@ -172,9 +172,9 @@ std::string closed(std::string_view text) {
 
 }  // namespace
 
-Tree read_yaml(std::string_view text, const std::string& file) {
+Tree read_yaml(std::string_view text, const std::string& file, std::vector<RepeatedKey>* repeated) {
   check_yaml_text(text, file);
-  EventHandler handler(text, file);
+  EventHandler handler(text, file, repeated);
   try {
     std::istringstream stream(closed(text));
     YAML::Parser parser(stream);

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "stepwright/core/assembler.h"
 #include "stepwright/core/tree.h"
 
 namespace stepwright {
@@ -15,6 +17,8 @@ inline constexpr std::size_t kLargestYaml = std::size_t{4} << 20U;
 /// Reads one YAML document, aliases (*name) and merge keys (<<) written out. Empty text is null.
 /// Fails with `kInput` (`file:line:column`) on malformed text, several documents, tags, control
 /// characters, text that is not UTF-8, and what `Assembler` refuses.
-Tree read_yaml(std::string_view text, const std::string& file);
+/// `repeated`: as `Assembler` takes it.
+Tree read_yaml(std::string_view text, const std::string& file,
+               std::vector<RepeatedKey>* repeated = nullptr);
 
 }  // namespace stepwright

@@ -3,6 +3,7 @@
 
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/catalog_layered.h"
+#include "stepwright/model/catalog_seeing.h"
 #include "stepwright/model/layer_order.h"
 
 namespace stepwright::model {
@@ -261,11 +262,15 @@ std::vector<std::string_view> built_in_models() {
   for (const Row& row : kDense) names.push_back(row.name);
   for (const ExpertRow& row : kSparse) names.push_back(row.base.name);
   for (const LayeredModel& layered : layered_models()) names.push_back(layered.name);
+  std::ranges::copy(seeing_models(), std::back_inserter(names));
   std::ranges::sort(names);
   return names;
 }
 
 std::optional<Architecture> built_in_model(std::string_view name) {
+  if (const auto decoder = decoder_below(name)) {
+    return seeing_model(name, built_in_model(*decoder).value());
+  }
   std::optional<Architecture> model;
   for (const Row& row : kDense) {
     if (row.name == name) model = build(row);

@@ -15,10 +15,11 @@
 namespace stepwright::model {
 namespace {
 
-/// The file's own name, or its folder's for a config.json.
+/// The file's own name, or its folder's for a config.json in a folder that has a name.
 std::string name_of_file(const std::filesystem::path& path) {
-  const std::string folder = path.parent_path().filename().string();
-  return path.stem() != "config" || folder.empty() ? path.stem().string() : folder;
+  const std::string folder = path.lexically_normal().parent_path().filename().string();
+  const bool unnamed = folder.empty() || folder == "..";
+  return path.stem() != "config" || unnamed ? path.stem().string() : folder;
 }
 
 /// The last part of `_name_or_path`, else the name that the file gives it.

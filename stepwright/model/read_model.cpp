@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <system_error>
 #include <utility>
 
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/lower_case.h"
 #include "stepwright/core/name.h"
 #include "stepwright/core/nearest.h"
 #include "stepwright/core/utf8.h"
@@ -24,9 +24,7 @@ bool looks_like_path(const std::string& text) {
 
 /// The model's own name in an id, as built-in ones are written.
 std::string name_in_id(std::string_view id) {
-  std::string name(id.substr(id.rfind('/') + 1));
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return static_cast<char>(std::tolower(c)); });
+  std::string name = lower_case(id.substr(id.rfind('/') + 1));
   if (name.starts_with("meta-")) name.erase(0, 5);
   return name;
 }

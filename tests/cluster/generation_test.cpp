@@ -24,7 +24,8 @@ kernels: [flash2]
 matrix_share: 0.7
 sustained_share: 0.9
 start_us: 5
-attention: {flash1: 0.3, flash2: 0.4, flash3: 0.4, cudnn: 0.4}
+attention: {flash1: 0.3, flash2: 0.4, flash3: 0.4, cudnn: 0.4, triton: 0.4}
+attention_backward: {flash2: 0.5}
 network_share: 0.8
 source: "a datasheet"
 )";
@@ -109,6 +110,8 @@ TEST(Generations, AFileIsRead) {
   EXPECT_EQ(one.highest_flops, 2e12);
   EXPECT_EQ(one.matrix_share, 0.7);
   EXPECT_EQ(one.fp8_speedup, 1);
+  EXPECT_EQ(one.attention_backward[static_cast<std::size_t>(AttentionKernel::kFlash2)], 0.5);
+  EXPECT_EQ(one.attention_backward[static_cast<std::size_t>(AttentionKernel::kCudnn)], 0);
   EXPECT_TRUE(one.has_kernel[static_cast<std::size_t>(AttentionKernel::kFlash2)]);
   EXPECT_FALSE(one.has_kernel[static_cast<std::size_t>(AttentionKernel::kCudnn)]);
   EXPECT_EQ(one.attention_share[static_cast<std::size_t>(AttentionKernel::kFlash1)], 0.3);
@@ -121,6 +124,7 @@ TEST(Generations, WhatAFileLacksIsNamed) {
               HasSubstr("matrix_share"));
   EXPECT_THAT(refused_generation("matrix_share", "matrix_shar"), HasSubstr("did you mean"));
   EXPECT_THAT(refused_generation("cudnn: 0.4", "cudnn: 0.4, flash4: 0.5"), HasSubstr("flash4"));
+  EXPECT_THAT(refused_generation("{flash2: 0.5}", "{flash9: 0.5}"), HasSubstr("flash9"));
   EXPECT_THAT(refused_generation("[flash2]", "[unfused]"), HasSubstr("exists everywhere"));
   EXPECT_THAT(refused_generation("to: 2e12", "to: 5e11"), HasSubstr("peak.to"));
   EXPECT_THAT(refused_generation("\"a datasheet\"", "\"\""), HasSubstr("names no source of peak"));

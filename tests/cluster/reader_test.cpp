@@ -75,6 +75,33 @@ TEST(ReadCluster, ReadsAWordAsAProfileWithItsNodes) {
   }
 }
 
+TEST(ReadCluster, TakesTheNameOfADeviceForAProfileOfIt) {
+  const auto read = [](const std::string& word) {
+    const Document document = Document::parse("cluster: " + word, "job.yaml");
+    return read_cluster(document.root().get("cluster"), {});
+  };
+  for (const auto& [word, profile] : {std::pair{"a10g", "aws-g5-a10g"},
+                                      {"A10G:2", "aws-g5-a10g"},
+                                      {"RTX 3090", "rtx3090-8gpu-pcie"},
+                                      {"NVIDIA GeForce RTX 4090", "rtx4090-8gpu-pcie"},
+                                      {"3090", "rtx3090-8gpu-pcie"},
+                                      {"a100-80g", "dgx-a100-80g"},
+                                      {"a100-sxm-40g", "dgx-a100-40g"},
+                                      {"H800", "h800-8gpu"},
+                                      {"mi300x:4", "mi300x-8gpu"},
+                                      {"h100-nvl", "h100-nvl-8gpu"},
+                                      {"t4", "aws-g4dn-t4"}}) {
+    EXPECT_EQ(read(word).name, profile) << word;
+  }
+  EXPECT_THAT([&] { read("a100"); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "'a100' may be dgx-a100-40g (a100-sxm-40g) or dgx-a100-80g (a100-sxm-80g)")));
+  for (const char* none : {"rtx", "nvidia", "a1", "80g", "x100"}) {
+    EXPECT_THAT([&] { read(none); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("unknown profile")));
+  }
+}
+
 TEST(ReadCluster, LetsAMappingOverrideItsProfile) {
   const Cluster cluster = read(R"(profile: dgx-a100-80g
 nodes: 4

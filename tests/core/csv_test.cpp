@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadTable{"a;b\n1;2\n", "runs.csv:1: cells are apart by semicolons"},
                       BadTable{"a\tb\n", "runs.csv:1: cells are apart by tabs"},
                       BadTable{"a,a\n", "runs.csv:1: the column 'a' stands there twice"},
-                      BadTable{"a,b\n1\n", "runs.csv:2: 1 cells; the header names 2 columns"},
+                      BadTable{"a,b\n1\n", "runs.csv:2: 1 cell; the header names 2 columns"},
                       BadTable{"a\n\"x", "runs.csv:2: a quote is opened here"},
                       BadTable{std::string_view("a\nb\n\0\n", 6), "runs.csv:3:1: a NUL byte"},
                       BadTable{"a\n\"x\"y\n", "runs.csv:2: text stands after the quote"}));

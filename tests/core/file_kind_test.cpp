@@ -1,5 +1,6 @@
 #include "stepwright/core/file_kind.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,6 +32,20 @@ TEST(FileKind, MarksOfUtf32AreNotThoseOfUtf16) {
   for (const std::string_view start : {"\xFF\xFE{\0"sv, "\xFE\xFF\0{"sv}) {
     EXPECT_EQ(foreign_kind(start, "job.yaml"),
               "is UTF-16: convert it (iconv -f UTF-16 -t UTF-8 job.yaml > FILE)");
+  }
+}
+
+TEST(FileKind, WideTextIsKnownWithoutAMark) {
+  EXPECT_EQ(foreign_kind("j\0o\0b\0:\0"sv, "job.yaml"),
+            "is UTF-16LE: convert it (iconv -f UTF-16LE -t UTF-8 job.yaml > FILE)");
+  EXPECT_THAT(foreign_kind("\0{\0\n\0\"\0a"sv, "a"), ::testing::StartsWith("is UTF-16BE: "));
+  EXPECT_THAT(foreign_kind("j\0\0\0o\0\0\0b\0\0\0:\0\0\0"sv, "a"),
+              ::testing::StartsWith("is UTF-32LE: "));
+  EXPECT_THAT(foreign_kind("\0\0\0j\0\0\0o\0\0\0b\0\0\0:"sv, "a"),
+              ::testing::StartsWith("is UTF-32BE: "));
+  for (const std::string_view other :
+       {"\1\0\2\0\3\0\4\0"sv, "j\0o\0b"sv, "jo\0b\0:\0\0"sv, "\0\0\0\0\0\0\0\0"sv}) {
+    EXPECT_EQ(foreign_kind(other, "a"), "");
   }
 }
 

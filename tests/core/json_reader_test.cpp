@@ -9,6 +9,9 @@
 #include <string>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/json_fault.h"
+#include "stepwright/core/utf8.h"
+#include "tests/core/refusal.h"
 
 namespace stepwright {
 namespace {
@@ -69,6 +72,8 @@ TEST(JsonReader, ReadsAndRefusesWhatAnotherReaderDoes) {
   for (int i = 0; i < 20'000; ++i) {
     const std::string text = damaged(texts[random() % std::size(texts)], random);
     const std::optional<Json> expected = theirs(text);
+    const bool utf8 = find_bad_utf8(text) == std::string_view::npos;
+    ASSERT_EQ(utf8 && json_fault(text).text.empty(), expected.has_value()) << text;
     try {
       const Tree tree = read_json(text, "job.json");
       ASSERT_TRUE(expected && same(tree, *expected)) << text;
@@ -83,6 +88,59 @@ TEST(JsonReader, ReadsAndRefusesWhatAnotherReaderDoes) {
     }
   }
   EXPECT_GT(read, 200);
+}
+
+TEST(JsonReader, SaysWhatIsWrongAndWhatIsAllowed) {
+  const std::pair<const char*, const char*> faults[] = {
+      {"{",
+       "1:2: malformed JSON: a key in double quotes must stand here; the text ends here, inside "
+       "of the mapping that opens in line 1"},
+      {"{\n \"a\": 1",
+       "2:8: malformed JSON: a comma or } must follow a value of a mapping; the text "
+       "ends here, inside of the mapping that opens in line 1"},
+      {"{\"a\": 1 \"b\": 2}",
+       "1:9: malformed JSON: a comma or } must follow a value of a mapping; "
+       "here stands \"b\": 2}"},
+      {"[1, 2,]", "1:7: malformed JSON: a comma stands before ]; take it out"},
+      {"{\"a\": 1,}", "1:9: malformed JSON: a comma stands before }; take it out"},
+      {"{a: 1}", "1:2: malformed JSON: a key in double quotes must stand here; here stands a: 1}"},
+      {"{\"a\" 1}", "1:6: malformed JSON: a colon must follow a key; here stands 1}"},
+      {"{\"a\": }",
+       "1:7: malformed JSON: a value must stand here; here stands }; a value is {...}, "
+       "[...], \"text\", a number, true, false or null"},
+      {"[True]", "1:2: malformed JSON: True is no value of JSON; write true"},
+      {"[NaN]",
+       "1:2: malformed JSON: NaN is no value of JSON; JSON has finite numbers alone; write "
+       "null where there is none"},
+      {"[yes]",
+       "1:2: malformed JSON: yes is no value; a value is {...}, [...], \"text\", a number, "
+       "true, false or null"},
+      {"['a']", "1:2: malformed JSON: text stands in double quotes in JSON, not in single ones"},
+      {"[1 // b\n]",
+       "1:4: malformed JSON: a comma or ] must follow a value of a list; here stands // "
+       "b (JSON has no comments)"},
+      {"[01]", "1:2: malformed JSON: 01 is no number of JSON, as 8, -0.5 or 4e6 are"},
+      {"[1e999]", "1:2: malformed JSON: 1e999 is too large a number"},
+      {"[\"a\nb\"]",
+       "1:2: malformed JSON: a quote opens text that no quote closes in this line; "
+       "write \\n for a line end"},
+      {"[\"a", "1:2: malformed JSON: a quote opens text that no quote closes"},
+      {"[\"a\tb\"]", "1:4: malformed JSON: a control character in text; write \\u0009"},
+      {"[\"\\q\"]",
+       "1:3: malformed JSON: an unknown escape in text; known are \\\" \\\\ \\/ \\b "
+       "\\f \\n \\r \\t and \\u with four digits"},
+      {"[\"\\u12g4\"]", "1:3: malformed JSON: four digits of hexadecimal must follow \\u"},
+      {"[\"\\ud800\"]",
+       "1:3: malformed JSON: half of a pair of escapes (\\ud800 to \\udfff), which "
+       "is no character"},
+      {"[1] [2]",
+       "1:5: malformed JSON: text after the end of the document, which is one value; here "
+       "stands [2]"}};
+  for (const auto& [text, said] : faults) {
+    EXPECT_EQ(refusal([&] { (void)read_json(text, "f"); }), std::string("f:") + said) << text;
+  }
+  EXPECT_EQ(refusal([] { (void)read_json(std::string(100'000, '['), "f"); }),
+            "f:1:101: nested deeper than 100 levels");
 }
 
 TEST(JsonReader, KnowsWhereEverythingBegins) {

@@ -34,6 +34,16 @@ TEST(TextCheck, NamesThePlaceOfABadByte) {
   EXPECT_THAT(text_refusal("\x1F\x8B"), StartsWith("f: is a gzip file: unpack it first"));
 }
 
+TEST(TextCheck, OneByteOrderMarkIsEnough) {
+  EXPECT_NO_THROW(
+      check_text("\xEF\xBB\xBF"
+                 "a: 1",
+                 "f"));
+  EXPECT_THAT(text_refusal("\xEF\xBB\xBF\xEF\xBB\xBF"
+                           "a: 1"),
+              StartsWith("f: begins with two byte order marks"));
+}
+
 TEST(TextCheck, EveryReaderOfDocumentsHasTheRule) {
   for (const std::string text : {"{\"a\":\r1}", "a: 1\rb: 2\r", "a,b\r1,2\r", "\"a\rb\""}) {
     EXPECT_THAT(refusal([&] { (void)parse_csv(text, "f"); }), StartsWith("f:1:"));

@@ -54,6 +54,19 @@ TEST(Catalog, LayeredModelsAreWhatTheirConfigurationsSay) {
   }
 }
 
+TEST(Catalog, ModelsThatSeeImagesAreWhatTheirConfigurationsSay) {
+  for (const auto& [name, file] :
+       {std::pair{"qwen2.5-vl-7b", "qwen2.5-vl-7b"}, std::pair{"qwen3-vl-4b", "qwen3-vl-4b"},
+        std::pair{"qwen3-vl-30b-a3b", "qwen3-vl-30b-a3b"}}) {
+    Architecture read =
+        read_config(Document::load(std::string("tests/model/seeing/") + file + ".json"));
+    read.name = name;
+    EXPECT_EQ(inline_model(built_in_model(name).value()), inline_model(read));
+  }
+  EXPECT_EQ(built_in_of_id("Qwen/Qwen3-VL-8B-Instruct"), "qwen3-vl-8b");
+  EXPECT_EQ(built_in_of_id("Qwen/Qwen2.5-VL-72B-Instruct"), "qwen2.5-vl-72b");
+}
+
 TEST(Catalog, IdsNameTheBuiltInModelAndItsTunedSiblings) {
   EXPECT_EQ(built_in_of_id("meta-llama/Llama-3.1-70B"), "llama-3.1-70b");
   EXPECT_EQ(built_in_of_id("meta-llama/Meta-Llama-3-8B-Instruct"), "llama-3-8b");

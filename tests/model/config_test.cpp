@@ -127,7 +127,10 @@ TEST(Config, NameIsTheLastPartOfItsPathOrOfItsFolder) {
             "Llama-2-7b-hf");
   EXPECT_EQ(read_tiny("llama", R"("_name_or_path": "")").name, "tiny");
   EXPECT_EQ(read_config(Document::parse(tiny("llama"), "a/mine.json")).name, "mine");
-  EXPECT_EQ(read_config(Document::parse(tiny("llama"), "config.json")).name, "config");
+  for (const char* path : {"config.json", "./config.json", "../config.json", "a/../config.json"}) {
+    EXPECT_EQ(read_config(Document::parse(tiny("llama"), path)).name, "config") << path;
+  }
+  EXPECT_EQ(read_config(Document::parse(tiny("llama"), "a/./config.json")).name, "a");
 }
 
 TEST(Config, NullKeyValueHeadsMeanAllHeads) {

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "stepwright/model/catalog.h"
 #include "stepwright/model/layer_order.h"
@@ -283,9 +284,27 @@ INSTANTIATE_TEST_SUITE_P(Models, WorkedFlops, testing::ValuesIn(kWorked), [](con
   return name;
 });
 
+/// Models that see images, and those whose sizes their language models have.
+constexpr std::pair<std::string_view, std::string_view> kSeeing[] = {
+    {"qwen2.5-vl-3b", "qwen2.5-3b"},       {"qwen2.5-vl-7b", "qwen2.5-7b"},
+    {"qwen2.5-vl-32b", "qwen2.5-32b"},     {"qwen2.5-vl-72b", "qwen2.5-72b"},
+    {"qwen3-vl-2b", "qwen3-1.7b"},         {"qwen3-vl-4b", "qwen3-4b"},
+    {"qwen3-vl-8b", "qwen3-8b"},           {"qwen3-vl-32b", "qwen3-32b"},
+    {"qwen3-vl-30b-a3b", "qwen3-30b-a3b"}, {"qwen3-vl-235b-a22b", "qwen3-235b-a22b"},
+};
+
+TEST(Flops, ModelsThatSeeImagesReadTextLikeTheirLanguageModels) {
+  for (const auto& [seeing, language] : kSeeing) {
+    EXPECT_DOUBLE_EQ(forward_flops_per_token(built_in_model(seeing).value(), 4096),
+                     forward_flops_per_token(built_in_model(language).value(), 4096))
+        << seeing;
+  }
+}
+
 TEST(Flops, EveryBuiltInModelIsWorkedByHand) {
   std::set<std::string_view> worked;
   for (const Worked& row : kWorked) worked.insert(row.name);
+  for (const auto& [seeing, language] : kSeeing) worked.insert(seeing);
   for (const std::string_view name : built_in_models()) {
     EXPECT_EQ(worked.count(name), 1U) << name;
   }

@@ -17,6 +17,7 @@ Needs the packages of tools/requirements/runtime.txt; exits with 77 where transf
 
 import json
 import multiprocessing
+import os
 import sys
 import tempfile
 import unittest
@@ -43,7 +44,7 @@ IMAGES += ["qwen3_5"]
 LENGTH = 64  # tokens: no longer than the shortest default window
 ROUNDED = 1e-3  # of the FLOPs of an image
 PROCESSES = 2
-DRAWS = 2  # random configurations of a type
+DRAWS = int(os.environ.get("STEPWRIGHT_CONFIGURATIONS", "1"))  # random ones of a type
 WINDOWS = [64, 80]  # plain attention multiplies what a shorter window takes away
 SOME_VALUE = "a value of a key"  # Whose refusal may say anything.
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "stepwright/cluster/cluster.h"
+
+namespace stepwright::cluster {
+
+/// True of AMD's accelerators, which are called MI and a number: ROCm stands for CUDA there.
+inline bool runs_rocm(const Device& device) {
+  const std::string& name = device.name;
+  return name.size() > 2 && (name.starts_with("mi") || name.starts_with("MI")) && name[2] >= '0' &&
+         name[2] <= '9';
+}
+
+}  // namespace stepwright::cluster

@@ -1,0 +1,46 @@
+#include "stepwright/core/python_document.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stepwright/core/json_reader.h"
+#include "stepwright/core/scalar.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/core/yaml_reader.h"
+
+namespace stepwright {
+namespace {
+
+bool begins_like_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+/// Takes underscores out of numbers, as yaml/resolver.py and yaml/constructor.py of PyYAML do: the
+/// first character behind a sign is a digit.
+void without_underscores(Tree& tree) {
+  for (Tree& item : tree.items) without_underscores(item);
+  const bool may =
+      tree.kind == Tree::Kind::kScalar && !tree.quoted && tree.text.find('_') != std::string::npos;
+  if (!may) return;
+  const std::size_t sign = tree.text.find_first_not_of("+-");
+  if (sign > 1 || tree.text[sign] < '0' || tree.text[sign] > '9') return;
+  std::string plain = tree.text;
+  std::erase(plain, '_');
+  if (is_number(plain)) tree.text = std::move(plain);
+}
+
+}  // namespace
+
+Document parse_as_python(std::string_view text, std::string name,
+                         std::vector<RepeatedKey>* repeated) {
+  std::vector<RepeatedKey> unasked;
+  std::vector<RepeatedKey>* const found = repeated == nullptr ? &unasked : repeated;
+  // JSON with a brace in front may be YAML in flow style.
+  if (begins_like_json(text)) return Document::from(read_json(text, name, found), name);
+  Tree tree = read_yaml(text, name, found);
+  without_underscores(tree);
+  return Document::from(std::move(tree), std::move(name));
+}
+
+}  // namespace stepwright
