@@ -15,6 +15,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/file_kind.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/json_fault.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/utf8.h"
 
@@ -62,6 +63,13 @@ class Lines {
   /// Fails at the line that was read last.
   [[noreturn]] void fail(const std::string& message) const {
     fail_input(fmt::format("{}:{}: {}", name_, number_, message));
+  }
+
+  /// Fails where that line is no JSON.
+  [[noreturn]] void fail_json(std::string_view line) const {
+    const JsonFault fault = json_fault(line);
+    if (fault.text.empty()) fail("is not JSON");
+    fail_input(fmt::format("{}:{}:{}: {}", name_, number_, fault.offset + 1, fault.text));
   }
 
  private:
@@ -119,14 +127,16 @@ class LengthReader {
   }
 
   std::int64_t length_of(std::string_view line) {
+    line_ = line;
     const std::size_t readable = line.size() + simdjson::SIMDJSON_PADDING;
     ondemand::document document;
     if (parser_.iterate(line.data(), line.size(), readable).get(document) != simdjson::SUCCESS) {
-      lines_.fail("is not JSON");
+      fail_json();
     }
     ondemand::object object;
     if (const auto error = document.get_object().get(object); error != simdjson::SUCCESS) {
-      lines_.fail(error == simdjson::INCORRECT_TYPE ? "is not a JSON object" : "is not JSON");
+      if (error == simdjson::INCORRECT_TYPE) lines_.fail("is not a JSON object");
+      fail_json();
     }
     const std::int64_t length = length_in(object, 0);
     if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
@@ -135,6 +145,9 @@ class LengthReader {
     }
     return length;
   }
+
+  /// True if some document was text.
+  [[nodiscard]] bool counts_characters() const { return counts_characters_; }
 
  private:
   /// The length below the key of that level. All members are gone through, as each may be said
@@ -147,7 +160,7 @@ class LengthReader {
       ondemand::value value;
       if (member.unescaped_key().get(key) != simdjson::SUCCESS ||
           member.value().get(value) != simdjson::SUCCESS) {
-        lines_.fail("is not JSON");
+        fail_json();
       }
       said.push_back(key);
       if (key != keys_[level]) continue;
@@ -170,7 +183,7 @@ class LengthReader {
 
   std::int64_t length_of(ondemand::value value) {
     ondemand::json_type type{};
-    if (value.type().get(type) != simdjson::SUCCESS) lines_.fail("is not JSON");
+    if (value.type().get(type) != simdjson::SUCCESS) fail_json();
     switch (type) {
       case ondemand::json_type::array: return list(value);
       case ondemand::json_type::number: return number(value);
@@ -187,7 +200,7 @@ class LengthReader {
     std::int64_t turns = 0;
     std::int64_t characters = 0;
     ondemand::array list;
-    if (value.get(list) != simdjson::SUCCESS) lines_.fail("is not JSON");
+    if (value.get(list) != simdjson::SUCCESS) fail_json();
     for (auto element : list) {
       std::int64_t id = 0;
       ondemand::object turn;
@@ -204,6 +217,8 @@ class LengthReader {
     return turns > 0 ? tokens_of(characters) : ids;
   }
 
+  [[noreturn]] void fail_json() const { lines_.fail_json(line_); }
+
   [[noreturn]] void fail_list() const {
     lines_.fail(fmt::format("'{}' holds something that is no token id", printable(field_.name)));
   }
@@ -214,12 +229,12 @@ class LengthReader {
     std::string_view found;
     for (auto member : turn) {
       std::string_view key;
-      if (member.unescaped_key().get(key) != simdjson::SUCCESS) lines_.fail("is not JSON");
+      if (member.unescaped_key().get(key) != simdjson::SUCCESS) fail_json();
       if (key != "content" && key != "value") continue;
       if (key == found) lines_.fail(fmt::format("has the key '{}' of a turn twice", key));
       found = key;
       ondemand::value value;
-      if (member.value().get(value) != simdjson::SUCCESS) lines_.fail("is not JSON");
+      if (member.value().get(value) != simdjson::SUCCESS) fail_json();
       characters += characters_of_content(value);
     }
     if (found.empty()) {
@@ -257,7 +272,7 @@ class LengthReader {
 
   std::int64_t characters(ondemand::value value) {
     std::string_view text;
-    if (value.get(text) != simdjson::SUCCESS) lines_.fail("is not JSON");
+    if (value.get(text) != simdjson::SUCCESS) fail_json();
     return tokens_of(characters_in(text));
   }
 
@@ -266,7 +281,8 @@ class LengthReader {
         text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
   }
 
-  [[nodiscard]] std::int64_t tokens_of(std::int64_t characters) const {
+  std::int64_t tokens_of(std::int64_t characters) {
+    counts_characters_ = true;
     if (field_.characters_per_token <= 0) {
       lines_.fail(fmt::format("'{}' is text: --characters-per-token says how long its tokens are",
                               printable(field_.name)));
@@ -277,6 +293,8 @@ class LengthReader {
   const LengthField& field_;
   Lines& lines_;
   std::vector<std::string_view> keys_;
+  std::string_view line_;  ///< That is read.
+  bool counts_characters_ = false;
   ondemand::parser parser_;
 };
 
@@ -296,6 +314,7 @@ DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const Len
     made.histogram.push_back({length, static_cast<double>(count)});
   }
   made.histogram = joined_lengths(std::move(made.histogram));
+  made.counts_characters = reader.counts_characters();
   return made;
 }
 

@@ -18,7 +18,8 @@ struct LengthField {
 /// The lengths in a data set.
 struct DatasetLengths {
   LengthHistogram histogram;
-  std::int64_t empty = 0;  ///< Documents of no token, which are not counted.
+  std::int64_t empty = 0;          ///< Documents of no token, which are not counted.
+  bool counts_characters = false;  ///< True if some document was text.
 };
 
 /// Reads the lengths of a file of JSON lines, one document a line: a list is token ids, a whole

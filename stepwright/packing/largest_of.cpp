@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+
+#include "stepwright/core/normal.h"
 
 namespace stepwright::packing {
 
@@ -23,7 +24,7 @@ Largest largest_of(std::int64_t count, double skewness, double most) {
   double one_before = 0;
   double before = 0;
   for (double normal = -kReach; normal < kReach; normal += kStep) {
-    const double one_below = std::erfc(-(normal + kStep) / std::numbers::sqrt2) / 2;
+    const double one_below = normal_cdf(normal + kStep);
     const double below = std::pow(one_below, static_cast<double>(count));
     const double value = std::min(most, skewed(normal + kStep / 2, skewness));
     centre += value * (one_below - one_before);

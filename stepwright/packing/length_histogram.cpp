@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
+
+#include "stepwright/core/normal.h"
 
 namespace stepwright::packing {
 namespace {
 
 constexpr int kReach = 4;   // standard deviations on either side
 constexpr int kSteps = 50;  // of each
-
-double normal_below(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
 }  // namespace
 
@@ -43,13 +42,13 @@ LengthHistogram joined_lengths(LengthHistogram histogram) {
 
 LengthHistogram lognormal_lengths(double median, double sigma) {
   LengthHistogram histogram;
-  const double all = normal_below(kReach) - normal_below(-kReach);
+  const double all = normal_cdf(kReach) - normal_cdf(-kReach);
   const double mean = median * std::exp(sigma * sigma / 2);
   for (int i = -kReach * kSteps; i < kReach * kSteps; ++i) {
     const double low = static_cast<double>(i) / kSteps;
     const double high = static_cast<double>(i + 1) / kSteps;
-    const double share = normal_below(high) - normal_below(low);
-    const double length = mean * (normal_below(high - sigma) - normal_below(low - sigma)) / share;
+    const double share = normal_cdf(high) - normal_cdf(low);
+    const double length = mean * (normal_cdf(high - sigma) - normal_cdf(low - sigma)) / share;
     histogram.push_back({std::max<std::int64_t>(1, std::llround(length)), share / all});
   }
   return joined_lengths(std::move(histogram));

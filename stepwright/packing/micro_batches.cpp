@@ -34,17 +34,21 @@ MicroBatchSpread micro_batch_spread(const Packs& packs, const Packing& packing,
   const bool alone = packing.kind == PackingKind::kNone;
   const bool alike = packing.kind == PackingKind::kSorted;
   const bool to_longest = packing.pad_to == PadTo::kLongest;
-  if (alone && !to_longest) return {};
+  const bool unfilled = packing.pad_to == PadTo::kNone;
+  if (alone && packing.pad_to == PadTo::kLength) return {};
   const LengthHistogram longest = longest_of(packs.fills, alike ? 1 : sequences);
   const double root = alike ? 1 : std::sqrt(static_cast<double>(sequences));
   MicroBatchSpread spread;
   if (to_longest) {
     spread.tokens = relative_deviation(
         moments_over(longest, [](std::int64_t length) { return static_cast<double>(length); }));
+  } else if (unfilled) {
+    spread.tokens = relative_deviation(packs.tokens) / root;
   }
-  const Moments pairs = alone ? moments_over(longest, causal_pairs) : packs.pairs;
-  spread.pairs = relative_deviation(pairs) / (alone ? 1 : root);
-  spread.skewness = skewness(pairs) / (alone ? 1 : root);
+  const bool as_longest = alone && !unfilled;
+  const Moments pairs = as_longest ? moments_over(longest, causal_pairs) : packs.pairs;
+  spread.pairs = relative_deviation(pairs) / (as_longest ? 1 : root);
+  spread.skewness = skewness(pairs) / (as_longest ? 1 : root);
   if (spread.pairs > 0) {
     // As many of the longest documents as there is room for.
     const auto tokens = static_cast<double>(packs.fills.back().length);

@@ -9,11 +9,11 @@
 
 namespace stepwright::packing {
 
-/// To how many tokens sequences are filled up: all to the length of the job, or those of a
-/// micro-batch to the longest of them.
-enum class PadTo : std::uint8_t { kLength, kLongest };
-inline constexpr Named<PadTo> kPadToNames[] = {{PadTo::kLength, "length"},
-                                               {PadTo::kLongest, "longest"}};
+/// To how many tokens sequences are filled up: all to the length of the job, those of a micro-batch
+/// to the longest of them, or none.
+enum class PadTo : std::uint8_t { kLength, kLongest, kNone };
+inline constexpr Named<PadTo> kPadToNames[] = {
+    {PadTo::kLength, "length"}, {PadTo::kLongest, "longest"}, {PadTo::kNone, "none"}};
 
 /// What happens to documents longer than a sequence: the job is refused, they are cut into
 /// sequences, left out, or their first tokens alone are taken.

@@ -18,6 +18,8 @@ double generated_tokens(const plan::Job& job) {
   return static_cast<double>(job.method.updates) * std::max(0.0, step::data_tokens(job) - prompts);
 }
 
+bool is_stated(const plan::Rollout& rollout) { return rollout.tokens_per_s || rollout.seconds; }
+
 double dispatch_s(const plan::Job& job) {
   if (!job.method.dispatch) return 0;
   const plan::Dispatch& dispatch = *job.method.dispatch;

@@ -15,6 +15,9 @@ double dispatch_s(const plan::Job& job);
 /// Tokens that a step generates: those of the documents of its updates without their prompts.
 double generated_tokens(const plan::Job& job);
 
+/// True if a rollout says how fast sequences are generated.
+bool is_stated(const plan::Rollout& rollout);
+
 /// Seconds in which so many devices generate them, at the speed that the job's rollout states: in
 /// inverse proportion to the devices, but no less than the longest sequence takes. A stated time is
 /// that of `stated_on` devices.

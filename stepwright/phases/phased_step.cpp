@@ -7,8 +7,10 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/memory/fit_probability.h"
 #include "stepwright/phases/forward_pass.h"
 #include "stepwright/phases/generation.h"
+#include "stepwright/phases/generation_estimate.h"
 #include "stepwright/phases/resized.h"
 #include "stepwright/step/document_sizes.h"
 
@@ -92,11 +94,20 @@ class Phases {
     for (std::size_t i = 0; i < positions() && !apart; ++i) {
       resting = std::max(resting, resting_bytes(states(i)));
     }
-    step_.phases.push_back({.kind = PhaseKind::kGeneration,
-                            .seconds = generation_s(planned_.job, count, stated_on_),
-                            .devices = count,
-                            .beside = apart,
-                            .peak_bytes = resting + step_.sync.held_bytes});
+    StepPhase phase{.kind = PhaseKind::kGeneration,
+                    .devices = count,
+                    .beside = apart,
+                    .peak_bytes = resting + step_.sync.held_bytes};
+    if (is_stated(rollout)) {
+      phase.seconds = generation_s(planned_.job, count, stated_on_);
+    } else {
+      const double room = step_.update.memory.usable_bytes() - phase.peak_bytes;
+      estimate_ = estimated_generation(planned_.job, count, room);
+      phase.seconds = estimate_.seconds;
+      phase.low_s = estimate_.low_s;
+      phase.high_s = estimate_.high_s;
+    }
+    step_.phases.push_back(phase);
   }
 
   void add_forward(PhaseKind kind, const plan::SecondModel& model) {
@@ -169,13 +180,17 @@ class Phases {
     const double between =
         step_.seconds(PhaseKind::kWeightSync) + step_.seconds(PhaseKind::kSwitch);
     const bool overlaps = method_.rollout && method_.rollout->devices > 0 && method_.staleness > 0;
-    const auto step_of = [&](double training) {
-      return between + (overlaps ? std::max(generation, training) : generation + training);
+    const auto step_of = [&](double training, double generating) {
+      return between + (overlaps ? std::max(generating, training) : generating + training);
     };
+    const bool assumed = estimate_.engines > 0;
+    const simulate::Prediction& update = step_.update;
     step_.training_s = training_s();
-    step_.step_s = step_of(step_.training_s);
-    step_.low_s = step_of(step_.training_s * step_.update.interval.low);
-    step_.high_s = step_of(step_.training_s * step_.update.interval.high);
+    step_.step_s = step_of(step_.training_s, generation);
+    step_.low_s =
+        step_of(step_.training_s * update.interval.low, assumed ? estimate_.low_s : generation);
+    step_.high_s =
+        step_of(step_.training_s * update.interval.high, assumed ? estimate_.high_s : generation);
     step_.devices = method_.rollout ? whole_.devices() : devices();
     for (const plan::SecondModel& model : {method_.reference, method_.critic}) {
       if (model.place == plan::ModelPlace::kOther) step_.devices += model.devices;
@@ -199,18 +214,28 @@ class Phases {
     if (method_.critic.place != plan::ModelPlace::kNone) {
       notes.emplace_back("The critic is taken for a model like the policy, head included.");
     }
+    if (estimate_.engines > 0) {
+      notes.emplace_back(fmt::format(
+          "The generation is an assumption, {} to {}: {} of {}, {} at once on each, at {} to {} of "
+          "the memory bandwidth. `rollout: {{tokens_per_s: N}}` or `{{seconds: N}}` of a run of "
+          "yours takes its place.",
+          format_time(estimate_.low_s), format_time(estimate_.high_s),
+          counted(estimate_.engines, "engine"), counted(method_.rollout->tensor, "GPU"),
+          counted(estimate_.at_once, "sequence"), format_percent(kSlowestShare),
+          format_percent(kFastestShare)));
+    } else if (method_.rollout) {
+      notes.emplace_back("How fast sequences are generated is given.");
+    }
     if (method_.rollout && !method_.dispatch) {
-      notes.emplace_back(
-          "How fast sequences are generated is given; rewards and the way of sequences between "
-          "devices are not in the time.");
+      notes.emplace_back("Rewards and the way of sequences between devices are not in the time.");
     }
     if (method_.dispatch) {
       notes.emplace_back(
           fmt::format("Of each phase that trains or takes a forward {} are one process that hands "
-                      "its sequences out; how fast they are generated is given, and rewards are "
-                      "not in the time.",
+                      "its sequences out; rewards are not in the time.",
                       format_time(dispatch_s(planned_.job))));
     }
+    notes.insert(notes.end(), step_.update.basis.begin(), step_.update.basis.end());
   }
 
   PhasedStep& step_;
@@ -218,7 +243,8 @@ class Phases {
   const plan::TrainingMethod& method_;
   const cluster::Cluster& whole_;
   std::int64_t stated_on_;
-  ForwardPass forward_;  ///< Of the policy on its own devices.
+  ForwardPass forward_;          ///< Of the policy on its own devices.
+  GenerationEstimate estimate_;  ///< Without engines where generation is given, or none is there.
 };
 
 }  // namespace
@@ -236,6 +262,21 @@ bool PhasedStep::fits() const {
   const double usable = update.memory.usable_bytes();
   const auto fits = [&](const StepPhase& phase) { return phase.peak_bytes <= usable; };
   return update.memory.fits_hosts() && std::ranges::all_of(phases, fits);
+}
+
+double PhasedStep::p_fits() const {
+  double most = update.memory.peak_bytes;
+  for (const StepPhase& phase : phases) most = std::max(most, phase.peak_bytes);
+  const double needed = most + update.memory.uneven_bytes;
+  return memory::fit_probability(needed / update.memory.capacity_bytes,
+                                 memory::memory_error_model(update.planned.job.framework));
+}
+
+memory::FitVerdict PhasedStep::verdict() const {
+  if (fits()) return memory::FitVerdict::kFits;
+  const double confidence = update.memory.confidence;
+  if (!update.memory.fits_hosts() || confidence == 0) return memory::FitVerdict::kDoesNotFit;
+  return std::max(memory::FitVerdict::kTight, memory::fit_verdict(p_fits(), confidence));
 }
 
 double PhasedStep::bytes_beyond_update() const {

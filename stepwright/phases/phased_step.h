@@ -38,6 +38,11 @@ struct StepPhase {
   std::int64_t devices = 0;
   bool beside = false;    ///< On devices of its own, beside those that train the policy.
   double peak_bytes = 0;  ///< Of a device; of generation without its caches. 0: as the others.
+  /// The range of `seconds` where it is an assumption; 0: it is none.
+  double low_s = 0;
+  double high_s = 0;
+
+  [[nodiscard]] bool assumed() const { return high_s > 0; }
 };
 
 /// A step of a plan with everything that its method asks for.
@@ -48,7 +53,9 @@ struct PhasedStep {
   double generated = 0;   ///< Tokens.
   double training_s = 0;  ///< All but generation, the weights' way to it and the change to it.
   double step_s = 0;
-  double low_s = 0;  ///< 80 %: generation, weights' way and change count as exact.
+  /// 80 %: weights' way and change count as exact, generation too where it is given; an assumed one
+  /// is at an end of its range.
+  double low_s = 0;
   double high_s = 0;
   double peak_bytes = 0;     ///< Of the devices that train, over the phases.
   std::int64_t devices = 0;  ///< All.
@@ -57,6 +64,10 @@ struct PhasedStep {
   [[nodiscard]] const plan::TrainingMethod& method() const { return update.planned.job.method; }
   /// Every phase on its devices, of generation its weights.
   [[nodiscard]] bool fits() const;
+  /// Probability that the largest phase fits.
+  [[nodiscard]] double p_fits() const;
+  /// Beside `fits`, as `memory::MemoryReport::verdict`.
+  [[nodiscard]] memory::FitVerdict verdict() const;
   /// The seconds of a phase; 0 without it.
   [[nodiscard]] double seconds(PhaseKind kind) const;
   /// Tokens that a step trains on, once each.

@@ -41,9 +41,17 @@ Json phases_json(const PhasedStep& step) {
     if (phase.peak_bytes > 0) {
       entry["peak_memory_bytes"] = static_cast<std::int64_t>(phase.peak_bytes);
     }
+    if (phase.assumed())
+      entry["assumed_range"] = {{"low_s", phase.low_s}, {"high_s", phase.high_s}};
     list.push_back(std::move(entry));
   }
   return list;
+}
+
+/// Devices on which the critic alone is trained; 0: there are none.
+std::int64_t critic_devices(const PhasedStep& step) {
+  const plan::SecondModel& critic = step.method().critic;
+  return critic.place == plan::ModelPlace::kOther ? critic.devices : 0;
 }
 
 }  // namespace
@@ -53,6 +61,8 @@ Json phased_step_json(const PhasedStep& step) {
                {"updates", step.method().updates}};
   json.update(totals_json(step));
   json["fits"] = step.fits();
+  json["verdict"] = name_of(memory::kFitVerdictNames, step.verdict());
+  json["p_fits"] = step.p_fits();
   json["peak_memory_bytes"] = static_cast<std::int64_t>(step.peak_bytes);
   json["capacity_bytes"] = static_cast<std::int64_t>(step.update.memory.capacity_bytes);
   json["phases"] = phases_json(step);
@@ -73,6 +83,7 @@ Json splits_json(const PoolSplits& splits) {
   for (const PhasedStep& step : splits.steps) {
     Json entry = totals_json(step);
     entry["generation_s"] = step.seconds(PhaseKind::kGeneration);
+    if (critic_devices(step) > 0) entry["critic_devices"] = critic_devices(step);
     entry["code"] = plan::plan_code(step.update.planned.plan);
     list.push_back(std::move(entry));
   }

@@ -35,14 +35,19 @@ plan::Job with_less_memory(plan::Job job, double bytes) {
   return job;
 }
 
-/// The best step of a job whose rollout says how many devices generate alone, on the rest; nothing
-/// where no plan fits with what stands beside it.
+/// The best step of a job whose rollout says how many devices generate alone, on the rest: the
+/// fastest that fits, or where none does of those that are tight. Nothing where no plan is tight
+/// with what stands beside it.
 std::optional<PhasedStep> best_step(const plan::Job& job, const cluster::Cluster& whole,
                                     std::int64_t stated_on, const Search& search) {
   plan::Job searched = job;
+  std::optional<PhasedStep> tight;
+  const auto keep_faster = [](std::optional<PhasedStep>& best, PhasedStep step) {
+    if (!best || step.step_s < best->step_s) best = std::move(step);
+  };
   for (int i = 0; i < kMostSearches; ++i) {
     const tune::TuneResult found = search(searched);
-    if (!found.plans.front().fits) return std::nullopt;
+    if (found.plans.front().verdict == memory::FitVerdict::kDoesNotFit) return tight;
     std::optional<PhasedStep> best;
     double missing = 0;
     for (const tune::TunedPlan& tuned : found.plans) {
@@ -54,14 +59,16 @@ std::optional<PhasedStep> best_step(const plan::Job& job, const cluster::Cluster
       if (!step.fits()) {
         const double more = step.bytes_beyond_update();
         missing = missing == 0 ? more : std::min(missing, more);
-      } else if (!best || step.step_s < best->step_s) {
-        best = std::move(step);
+        if (step.verdict() == memory::FitVerdict::kTight) keep_faster(tight, std::move(step));
+      } else {
+        keep_faster(best, std::move(step));
       }
     }
-    if (best || missing <= 0 || missing >= memory::usable_bytes(job)) return best;
+    if (best) return best;
+    if (missing <= 0 || missing >= memory::usable_bytes(job)) return tight;
     searched = with_less_memory(job, missing);
   }
-  return std::nullopt;
+  return tight;
 }
 
 class Splits {
@@ -83,7 +90,10 @@ class Splits {
                   fmt::format("no plan of the job fits in memory with all that {} holds",
                               name_of(plan::kMethodNames, job_.method.kind)));
     }
-    std::ranges::stable_sort(found_.steps, {}, &PhasedStep::step_s);
+    // A split that is tight stands behind all that fit.
+    std::ranges::stable_sort(found_.steps, {}, [](const PhasedStep& step) {
+      return std::pair(step.verdict(), step.step_s);
+    });
     return std::move(found_);
   }
 
@@ -106,19 +116,37 @@ class Splits {
     return all() - generating;
   }
 
-  /// A part without a legal plan has none to offer, where there are others.
+  /// With the critic on the devices of the policy, unless it has some of its own, and on as many
+  /// others.
   void add(std::int64_t training, bool one_of_many) {
+    add(training, 0, one_of_many);
+    const std::int64_t each = job_.cluster.nodes == 1 ? 1 : job_.cluster.devices_per_node;
+    const std::int64_t units = training / each;
+    if (job_.method.critic.place == plan::ModelPlace::kSame && units % 2 == 0) {
+      add(units / 2 * each, units / 2 * each, true);
+    }
+  }
+
+  /// A part without a legal plan has none to offer, where there are others. `critic`: devices that
+  /// train the critic alone; 0: those of the policy do.
+  void add(std::int64_t training, std::int64_t critic, bool one_of_many) {
     plan::Job part = job_;
     plan::Rollout* rollout = part.method.rollout ? &*part.method.rollout : nullptr;
-    const std::int64_t generating = all() - training;
+    const std::int64_t generating = all() - training - critic;
     if (rollout != nullptr && generating > 0) {
       if (one_of_many && generating % rollout->tensor != 0) return;
       rollout->devices = generating;
     }
+    if (critic > 0) {
+      part.method.critic = {.place = plan::ModelPlace::kOther, .devices = critic};
+    }
     part.cluster = resized(job_.cluster, training);
+    // The critic's devices are counted by the step itself.
+    const cluster::Cluster whole =
+        critic > 0 ? resized(job_.cluster, all() - critic) : job_.cluster;
     const std::int64_t stated_on = one_of_many || generating == 0 ? all() : generating;
     try {
-      auto step = best_step(part, job_.cluster, stated_on, search_);
+      auto step = best_step(part, whole, stated_on, search_);
       if (step) found_.steps.push_back(std::move(*step));
     } catch (const Error& error) {
       if (!one_of_many || error.kind() != ErrorKind::kInput) throw;

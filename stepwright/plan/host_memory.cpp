@@ -106,26 +106,60 @@ NodeRanks node_ranks(const Job& job, const Plan& plan) {
           .of_node = job.cluster.devices_per_node};
 }
 
-double fullest_host_bytes(std::span<const double> of_rank, const NodeRanks& nodes) {
+namespace {
+
+/// Calls `told` with each run of neighbouring ranks of one position, from a rank to an end.
+template <class Told>
+void each_position(std::int64_t first, std::int64_t end, std::int64_t positions,
+                   const NodeRanks& nodes, Told&& told) {
+  for (std::int64_t rank = first; rank < end;) {
+    const std::int64_t next = std::min(end, (rank / nodes.stride + 1) * nodes.stride);
+    told(static_cast<std::size_t>(rank / nodes.stride % positions), next - rank);
+    rank = next;
+  }
+}
+
+/// The first rank of the node whose host holds most, and the bytes there.
+struct FullestNode {
+  std::int64_t first = 0;
+  double bytes = 0;
+};
+
+FullestNode fullest_node(std::span<const double> of_rank, const NodeRanks& nodes) {
   const auto positions = static_cast<std::int64_t>(of_rank.size());
   const std::int64_t of_node = std::min(nodes.of_node, nodes.ranks);
   if (nodes.stride % of_node == 0) {
-    return static_cast<double>(of_node) * *std::ranges::max_element(of_rank);
+    const auto most = std::ranges::max_element(of_rank);
+    return {.first = (most - of_rank.begin()) * nodes.stride,
+            .bytes = static_cast<double>(of_node) * *most};
   }
-  double most = 0;
+  FullestNode most;
   for (std::int64_t first = 0; first < nodes.ranks; first += of_node) {
     const std::int64_t end = std::min(first + of_node, nodes.ranks);
     double bytes = 0;
-    for (std::int64_t rank = first; rank < end;) {
-      const std::int64_t next = std::min(end, (rank / nodes.stride + 1) * nodes.stride);
-      const std::int64_t position = rank / nodes.stride % positions;
-      bytes += static_cast<double>(next - rank) * of_rank[static_cast<std::size_t>(position)];
-      rank = next;
-    }
-    most = std::max(most, bytes);
+    each_position(first, end, positions, nodes, [&](std::size_t position, std::int64_t ranks) {
+      bytes += static_cast<double>(ranks) * of_rank[position];
+    });
+    if (bytes > most.bytes) most = {.first = first, .bytes = bytes};
     if (end % (nodes.stride * positions) == 0) break;  // What follows repeats it.
   }
   return most;
+}
+
+}  // namespace
+
+double fullest_host_bytes(std::span<const double> of_rank, const NodeRanks& nodes) {
+  return fullest_node(of_rank, nodes).bytes;
+}
+
+std::vector<std::int64_t> fullest_host_ranks(std::span<const double> of_rank,
+                                             const NodeRanks& nodes) {
+  const std::int64_t first = fullest_node(of_rank, nodes).first;
+  const std::int64_t end = std::min(first + std::min(nodes.of_node, nodes.ranks), nodes.ranks);
+  std::vector<std::int64_t> ranks(of_rank.size());
+  each_position(first, end, static_cast<std::int64_t>(of_rank.size()), nodes,
+                [&](std::size_t position, std::int64_t count) { ranks[position] += count; });
+  return ranks;
 }
 
 }  // namespace stepwright::plan

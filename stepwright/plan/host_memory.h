@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "stepwright/plan/job.h"
 
@@ -29,8 +30,11 @@ struct NodeRanks {
 };
 NodeRanks node_ranks(const Job& job, const Plan& plan);
 
-/// The most that the host of any node holds, where a rank has so much there by its pipeline
-/// position.
+/// Ranks of each pipeline position on the node whose host holds most, where a rank has so much
+/// there by its position.
+std::vector<std::int64_t> fullest_host_ranks(std::span<const double> of_rank,
+                                             const NodeRanks& nodes);
+/// The bytes that they hold.
 double fullest_host_bytes(std::span<const double> of_rank, const NodeRanks& nodes);
 
 }  // namespace stepwright::plan

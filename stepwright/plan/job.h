@@ -94,12 +94,14 @@ inline constexpr Named<Masters> kMasterNames[] = {
 /// its rows and of the head's weight, of which all chunks have one (Liger's fused linear cross
 /// entropy). kRows: the input of the head alone, of which the backward makes logits again, chunk by
 /// chunk. kSums: the same and the sum of each token's exponentials, by kernels that write no logits
-/// at all (cut cross entropy, arXiv 2411.09009).
-enum class LossKeeps : std::uint8_t { kLogits, kGradients, kRows, kSums };
+/// at all (cut cross entropy, arXiv 2411.09009). kTiles: the same as kSums, by kernels that write a
+/// tile of logits at a time, and sum gradients in fp32 beside those of the step (TRL's fused head).
+enum class LossKeeps : std::uint8_t { kLogits, kGradients, kRows, kSums, kTiles };
 inline constexpr Named<LossKeeps> kLossKeepsNames[] = {{LossKeeps::kLogits, "logits"},
                                                        {LossKeeps::kGradients, "gradients"},
                                                        {LossKeeps::kRows, "rows"},
-                                                       {LossKeeps::kSums, "sums"}};
+                                                       {LossKeeps::kSums, "sums"},
+                                                       {LossKeeps::kTiles, "tiles"}};
 
 inline constexpr std::int64_t kMostLossChunks = 1024;
 
@@ -116,10 +118,14 @@ inline constexpr Named<CrossEntropy> kCrossEntropyNames[] = {{CrossEntropy::kUnf
 
 /// Where a router's probabilities are multiplied: with the results of its experts' second products,
 /// which stand until the backward for the gradient of the probabilities, or with the activations
-/// before them.
-enum class ExpertWeights : std::uint8_t { kAfter, kBefore };
-inline constexpr Named<ExpertWeights> kExpertWeightsNames[] = {{ExpertWeights::kAfter, "after"},
-                                                               {ExpertWeights::kBefore, "before"}};
+/// before them. kAfter: with results, by the kernel that sums them. kAfterRows: with results, by
+/// single kernels. kAfterExact: the same of copies of the results in fp32, which stand.
+enum class ExpertWeights : std::uint8_t { kAfter, kBefore, kAfterRows, kAfterExact };
+inline constexpr Named<ExpertWeights> kExpertWeightsNames[] = {
+    {ExpertWeights::kAfter, "after"},
+    {ExpertWeights::kBefore, "before"},
+    {ExpertWeights::kAfterRows, "after_rows"},
+    {ExpertWeights::kAfterExact, "after_exact"}};
 
 /// Kernels that the training framework uses; they select operators and cost constants.
 struct Kernels {
@@ -165,6 +171,9 @@ struct Kernels {
   /// The core of attention multiplies in fp8 where products do, or in a narrower type (fp8_dpa of
   /// Transformer Engine).
   bool narrow_attention = false;
+  /// Products in fp32 round their operands to TF32 where the device has it (allow_tf32 of PyTorch's
+  /// torch.backends.cuda.matmul, or TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 of NVIDIA's containers).
+  bool tf32 = false;
   /// Equal bits in every run: PyTorch's deterministic algorithms, for which cuBLAS is given the
   /// large workspaces that they demand.
   bool deterministic = false;
@@ -192,6 +201,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
     {&Kernels::grouped_experts, "grouped_experts"},
     {&Kernels::transformer_engine, "transformer_engine"},
     {&Kernels::narrow_attention, "narrow_attention"},
+    {&Kernels::tf32, "tf32"},
     {&Kernels::deterministic, "deterministic"},
     {&Kernels::blocking_launches, "blocking_launches"}};
 

@@ -9,7 +9,9 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/format.h"
+#include "stepwright/cost/clock_note.h"
 #include "stepwright/cost/cost_model.h"
+#include "stepwright/memory/memory_json.h"
 #include "stepwright/model/flops.h"
 #include "stepwright/model/parameters.h"
 #include "stepwright/plan/frameworks/law.h"
@@ -18,6 +20,8 @@
 #include "stepwright/simulate/document_figures.h"
 #include "stepwright/simulate/efficiency.h"
 #include "stepwright/simulate/found_order.h"
+#include "stepwright/simulate/framework_span.h"
+#include "stepwright/simulate/imbalance_span.h"
 #include "stepwright/simulate/losses.h"
 #include "stepwright/simulate/timeline/prices.h"
 #include "stepwright/step/work.h"
@@ -83,9 +87,10 @@ double recomputed_flops(const step::StepProgram& program) {
 
 /// Operators, each name once, that are larger or smaller than anything their price was fitted on;
 /// those that are so in the same way together.
-std::string outside_of_fits(const step::StepProgram& program, const cost::ComputeCost& cost) {
+std::vector<UnmeasuredSizes> unmeasured_sizes(const step::StepProgram& program,
+                                              const cost::ComputeCost& cost) {
   std::vector<std::string_view> seen;
-  std::vector<std::pair<std::string, std::vector<std::string_view>>> ways;
+  std::vector<UnmeasuredSizes> ways;
   for (const step::Template& piece : program.templates) {
     for (const step::Operator& op : piece.operators) {
       if (step::is_communication(op.kind) || std::ranges::find(seen, op.name) != seen.end())
@@ -95,33 +100,64 @@ std::string outside_of_fits(const step::StepProgram& program, const cost::Comput
       const std::string how = cost.outside_range(op);
       if (how.empty()) continue;
       seen.push_back(op.name);
-      auto way = std::ranges::find(ways, how, &decltype(ways)::value_type::first);
-      if (way == ways.end()) way = ways.insert(ways.end(), {how, {}});
-      way->second.push_back(op.name);
+      auto way = std::ranges::find(ways, how, &UnmeasuredSizes::how);
+      if (way == ways.end()) way = ways.insert(ways.end(), {.operators = {}, .how = how});
+      way->operators.emplace_back(op.name);
     }
   }
-  std::string text;
-  for (const auto& [how, names] : ways) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", fmt::join(names, ", "), how);
+  return ways;
+}
+
+/// One sentence on all of them, which names the first.
+std::string unmeasured_note(const std::vector<UnmeasuredSizes>& sizes) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string_view> names;
+  for (const UnmeasuredSizes& way : sizes) {
+    names.insert(names.end(), way.operators.begin(), way.operators.end());
   }
-  return text;
+  const std::size_t named = names.size() > kNamed + 1 ? kNamed : names.size();
+  const std::string more =
+      names.size() > named ? fmt::format(" and {} more", names.size() - named) : "";
+  names.resize(named);
+  return fmt::format(
+      "Times of {}{} are less certain: their sizes lie outside of what was measured.",
+      fmt::join(names, ", "), more);
+}
+
+/// Without a framework the interval spans those that run the plan, and a note says so.
+void add_framework_span(Prediction& p) {
+  const std::optional<FrameworkSpan> span = framework_span(p.planned);
+  if (!span) return;
+  const double step_s = p.simulation.step_time_s;
+  p.interval.low = std::min(p.interval.low, span->least_s / step_s);
+  p.interval.high = std::max(p.interval.high, span->most_s / step_s);
+  p.notes.push_back(span_note(*span, step_s));
+}
+
+/// With loads of experts that nobody states the interval reaches to uneven ones.
+void add_imbalance_span(Prediction& p) {
+  const std::optional<ImbalanceSpan> span = imbalance_span(p.planned);
+  if (!span) return;
+  p.interval.high *= span->longer;
+  p.notes.push_back(imbalance_note(*span, p.simulation.step_time_s));
 }
 
 void add_notes(Prediction& p, const cost::CostModel& cost) {
-  p.notes.push_back(cost.provenance());
-  if (const std::string outside = outside_of_fits(p.program, cost.compute()); !outside.empty()) {
-    p.notes.push_back(
-        fmt::format("Times of these are less certain, as their sizes lie outside of what was "
-                    "measured: {}.",
-                    outside));
-  }
-  for (std::string& note : plan::plan_notes(p.planned)) p.notes.push_back(std::move(note));
   if (!p.planned.job.framework.name.empty()) {
     for (const plan::NotRun& what :
          plan::not_run(p.planned.job.framework, p.planned.job, p.planned.plan)) {
       p.notes.push_back(fmt::format("The plan does not run as it is: {}.", what.message));
     }
   }
+  for (std::string& note : plan::plan_notes(p.planned)) p.notes.push_back(std::move(note));
+  add_imbalance_span(p);
+  add_framework_span(p);
+  if (std::string clocks = cost::clock_note(p.planned.job.cluster.device); !clocks.empty()) {
+    p.basis.push_back(std::move(clocks));
+  }
+  p.basis.push_back(cost.provenance());
+  p.unmeasured = unmeasured_sizes(p.program, cost.compute());
+  if (!p.unmeasured.empty()) p.basis.push_back(unmeasured_note(p.unmeasured));
 }
 
 void add_rates(Prediction& p, const plan::Job& job) {
@@ -174,6 +210,12 @@ Json losses_json(const Prediction& p) {
 }
 
 }  // namespace
+
+std::vector<std::string> Prediction::ranked_notes() const {
+  std::vector<std::string> all = notes;
+  all.insert(all.end(), basis.begin(), basis.end());
+  return all;
+}
 
 Prediction predict(const plan::PlannedJob& given, bool record) {
   if (const auto refused = plan::illegal(given.job, given.plan)) plan::fail_refused(*refused);
@@ -244,6 +286,7 @@ Json prediction_json(const Prediction& p) {
            {"unmasked_mfu", p.unmasked_mfu},
            {"hfu", p.hfu},
            {"fits", p.memory.fits()},
+           {"verdict", name_of(memory::kFitVerdictNames, p.memory.verdict())},
            {"p_fits", p.memory.p_fits},
            {"peak_memory_bytes", static_cast<std::int64_t>(p.memory.peak_bytes)},
            {"capacity_bytes", static_cast<std::int64_t>(p.memory.capacity_bytes)},
@@ -254,6 +297,7 @@ Json prediction_json(const Prediction& p) {
   if (p.memory.host_bytes > 0) {
     out["host_memory_bytes"] = static_cast<std::int64_t>(p.memory.host_bytes);
     out["host_capacity_bytes"] = static_cast<std::int64_t>(p.memory.host_capacity_bytes);
+    out["host_kinds"] = memory::host_kinds_json(p.memory);
   }
   if (!p.memory.fits()) {
     out["largest_kind"] = memory::largest_part(p.memory);
@@ -264,7 +308,10 @@ Json prediction_json(const Prediction& p) {
     out["stages"].push_back(stage_json(p, i));
   }
   if (p.planned.job.documents) out["documents"] = documents_json(p);
-  out["notes"] = p.notes;
+  out["notes"] = p.ranked_notes();
+  for (const UnmeasuredSizes& way : p.unmeasured) {
+    out["unmeasured_sizes"].push_back({{"operators", way.operators}, {"how", way.how}});
+  }
   return out;
 }
 

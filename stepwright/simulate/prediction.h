@@ -13,6 +13,12 @@
 
 namespace stepwright::simulate {
 
+/// Operators whose price was fitted on other sizes, all in the same way.
+struct UnmeasuredSizes {
+  std::vector<std::string> operators;  ///< Names: "mlp.fc1".
+  std::string how;                     ///< "columns 28,672, measured 2,048 to 8,192".
+};
+
 /// Everything that is said about one plan. Rates: model FLOPs count attention without halving it
 /// for the causal mask; the peak is that of the job's precision.
 struct Prediction {
@@ -25,19 +31,23 @@ struct Prediction {
   std::int64_t active_parameters = 0;
   double flops_per_token = 0;  ///< Forward and backward at the job's length.
   double tokens_per_s_per_device = 0;
-  double flops_per_s_per_device = 0;  ///< Model FLOPs over time and devices.
-  double peak_flops = 0;              ///< FLOP/s of a device in the job's precision, dense.
-  double mfu = 0;                     ///< The ratio of the two above.
-  double unmasked_mfu = 0;            ///< Without what attention has behind the causal mask.
-  double hfu = 0;                     ///< With the FLOPs that recomputation repeats.
-  cost::StepInterval interval;        ///< 80 %, in shares of the step.
-  std::vector<std::string> notes;  ///< Provenance of the constants, what was left out or assumed.
+  double flops_per_s_per_device = 0;        ///< Model FLOPs over time and devices.
+  double peak_flops = 0;                    ///< FLOP/s of a device in the job's precision, dense.
+  double mfu = 0;                           ///< The ratio of the two above.
+  double unmasked_mfu = 0;                  ///< Without what attention has behind the causal mask.
+  double hfu = 0;                           ///< With the FLOPs that recomputation repeats.
+  cost::StepInterval interval;              ///< 80 %, in shares of the step.
+  std::vector<std::string> notes;           ///< Remarks on this plan, those that change most first.
+  std::vector<std::string> basis;           ///< Remarks on what the figures assume and rest on.
+  std::vector<UnmeasuredSizes> unmeasured;  ///< Empty: all sizes were measured.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
   /// Padding included.
   [[nodiscard]] double tokens_per_s() const {
     return step::step_tokens(planned.job, planned.plan).slots / step_time_s();
   }
+  /// All remarks, ranked: those on the plan, then those on the basis of its figures.
+  [[nodiscard]] std::vector<std::string> ranked_notes() const;
 };
 
 /// Predicts a plan: program, memory, price and simulated time. Throws `Error{kInput}` with the rule

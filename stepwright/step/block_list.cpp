@@ -144,13 +144,13 @@ TemplateId TemplateStore::pair(TemplateId forward, TemplateId backward,
 }
 
 TemplateId TemplateStore::gather(const ShardingBuilder& sharding, const UnitSize& unit,
-                                 bool first_use) {
+                                 bool first_use, bool forward) {
   const std::vector<std::int64_t> key{unit.dense,        unit.expert,        unit.borrowed,
                                       unit.frozen_dense, unit.frozen_expert, unit.frozen_borrowed,
-                                      first_use ? 1 : 0};
+                                      first_use ? 1 : 0, forward ? 1 : 0};
   const auto [entry, fresh] = gathers_.try_emplace(key, -1);
   if (fresh) {
-    Template piece = sharding.gather(unit, first_use);
+    Template piece = sharding.gather(unit, first_use, forward);
     if (!piece.operators.empty()) entry->second = add(std::move(piece));
   }
   return entry->second;
@@ -174,7 +174,8 @@ std::int32_t SequenceWriter::append_gather(Sequence& sequence, const Block& bloc
                                            const Progress& progress) {
   const bool postponed = first && refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
   if (!postponed && !sharding_.gathers_each_use()) return -1;
-  const TemplateId which = store_.gather(sharding_, block.size, postponed);
+  const TemplateId which = store_.gather(sharding_, block.size, postponed,
+                                         sequence.direction == schedule::Direction::kForward);
   if (which < 0) return -1;
   // Gathered blocks live in two buffers: a gather waits until the block before the last is done.
   // What only refreshes resident parameters has no buffer to wait for.

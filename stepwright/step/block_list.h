@@ -47,7 +47,8 @@ class TemplateStore {
   TemplateId hand_over();
   TemplateId take_over();
   /// -1 when nothing is to be gathered or reduced.
-  TemplateId gather(const ShardingBuilder& sharding, const UnitSize& unit, bool first_use);
+  TemplateId gather(const ShardingBuilder& sharding, const UnitSize& unit, bool first_use,
+                    bool forward);
   TemplateId reduce(const ShardingBuilder& sharding, const std::vector<UnitSize>& bucket,
                     bool last);
   TemplateId add(Template piece);

@@ -39,6 +39,7 @@ class ProgramBuilder {
     }
     program.ranks = grid_.ranks();
     program.pipeline_stride = plan::node_ranks(job_, plan_).stride;
+    program.shards_parameters = plan_.sharding.parameters != plan::Spread::kNone;
     program.placement = placement_;
     program.micro_batches = plan::micro_batches(job_, plan_);
     program.imbalance = setting_.busiest;

@@ -53,7 +53,10 @@ void take_loss(Emit& e, TensorId logits, TensorId held) {
   const TensorId exponentials = fused && !capped && !is_native(e.s)
                                     ? logits
                                     : logits_tensor(e, "exponentials", e.s.exact, loss_width(e.s));
-  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum, held},
+  // The head is gathered until its backward where a forward copies what it gathers
+  // (accelerate 1.15.0 src/accelerate/utils/fsdp_utils.py, fsdp2_prepare_model: the tail).
+  const TensorId gathered = e.s.copies_gathers ? e.parameters : TensorId{-1};
+  e.out.add(loss_pass(e, e.forward, "loss.sum"), {logits, maximum, held, gathered},
             {target, fused ? TensorId{-1} : sum, exponentials});
   share_loss(e, target, fused ? "loss.target_and_sum" : "loss.target");
   if (!fused) share_loss(e, sum, "loss.sum");

@@ -104,10 +104,13 @@ std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const U
          divide_up(size.expert, routed_spread(plan).divisor(spread));
 }
 
-std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size) {
-  const plan::Spread spread = plan.sharding.parameters;
+std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size) {
   return divide_up(size.frozen_dense, dense_spread(plan).divisor(spread)) +
          divide_up(size.frozen_expert, routed_spread(plan).divisor(spread));
+}
+
+std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size) {
+  return frozen_elements(plan, plan.sharding.parameters, size);
 }
 
 std::int64_t bucket_elements(const plan::Plan& plan, DataMoment moment) {

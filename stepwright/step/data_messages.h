@@ -106,6 +106,7 @@ StateSpread routed_spread(const plan::Plan& plan);
 /// and of frozen ones, which are spread as parameters are.
 std::int64_t shard_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size);
 std::int64_t frozen_elements(const plan::Plan& plan, const UnitSize& size);
+std::int64_t frozen_elements(const plan::Plan& plan, plan::Spread spread, const UnitSize& size);
 
 /// The type of what a moment's messages carry: parameters as stored, or gradients as accumulated,
 /// unless those travel wider (`Kernels::wide_gradients`).

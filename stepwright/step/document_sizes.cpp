@@ -34,30 +34,55 @@ bool is_packed(const plan::Job& job) {
   return job.documents && job.documents->packing.kind != packing::PackingKind::kNone;
 }
 
+/// True if no sequence is filled up: those of a micro-batch stand one behind the other.
+bool is_unfilled(const plan::Job& job) {
+  return job.documents && job.documents->packing.pad_to == packing::PadTo::kNone;
+}
+
+/// Deviations above the mean at which the largest micro-batch of a run is counted: one of 740 is
+/// larger.
+constexpr double kLargestDeviations = 3;
+
+/// Tokens of a micro-batch over its sequences, where none is filled up: of the mean one, or of the
+/// largest, which has the longest sequence at least.
+double unfilled_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
+  const packing::Packs& packs = job.documents->packs;
+  const double mean = packing::total_tokens(masked_documents(job, plan, MicroBatchSize::kMean));
+  if (size == MicroBatchSize::kMean) return mean;
+  const auto sequences = static_cast<double>(compared(job.documents->packing, plan));
+  const double deviation = std::sqrt(packs.tokens.variance / sequences);
+  const auto longest = static_cast<double>(packs.fills.back().length);
+  return std::max(mean + kLargestDeviations * deviation, mean + (longest - mean) / sequences);
+}
+
 }  // namespace
 
 std::int64_t sequence_length(const plan::Job& job, const plan::Plan& plan, MicroBatchSize size) {
-  if (!has_unequal_lengths(job) || size == MicroBatchSize::kLargest) return job.length;
+  const bool unfilled = is_unfilled(job);
+  const bool largest = size == MicroBatchSize::kLargest;
+  if (!has_unequal_lengths(job) || (largest && !unfilled)) return job.length;
   const packing::Packs& packs = job.documents->packs;
   if (size == MicroBatchSize::kLeast) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(packs.tokens.mean));
   }
   const std::int64_t multiple = document_multiple(plan.parallel.context) * plan.parallel.tensor;
-  const double longest = packing::total_tokens(
-      packing::longest_of(packs.fills, compared(job.documents->packing, plan)));
-  return std::min(job.length, filled_up(static_cast<std::int64_t>(std::ceil(longest)), multiple));
+  const double tokens = unfilled ? unfilled_length(job, plan, size)
+                                 : packing::total_tokens(packing::longest_of(
+                                       packs.fills, compared(job.documents->packing, plan)));
+  return std::min(job.length, filled_up(static_cast<std::int64_t>(std::ceil(tokens)), multiple));
 }
 
 bool has_unequal_lengths(const plan::Job& job) {
-  return job.documents && job.documents->packing.pad_to == packing::PadTo::kLongest;
+  return job.documents && job.documents->packing.pad_to != packing::PadTo::kLength;
 }
 
 packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan& plan,
                                           MicroBatchSize size) {
-  if (!is_packed(job)) return {};
+  if (!is_packed(job) && !is_unfilled(job)) return {};
   const packing::Packs& packs = job.documents->packs;
   const bool least = size == MicroBatchSize::kLeast;
-  const double share = room_share(packs, least ? largest_context(job) : plan.parallel.context);
+  const std::int64_t context = least ? largest_context(job) : plan.parallel.context;
+  const double share = is_unfilled(job) ? 1 : room_share(packs, context);
   packing::LengthHistogram documents = packs.documents;
   const std::int64_t multiple = least ? 1 : document_multiple(plan.parallel.context);
   for (packing::LengthCount& each : documents) {
@@ -70,7 +95,8 @@ packing::LengthHistogram masked_documents(const plan::Job& job, const plan::Plan
 packing::LengthHistogram own_documents(const plan::Job& job, const plan::Plan& plan) {
   if (!job.documents) return {{job.length, 1}};
   packing::LengthHistogram documents = job.documents->packs.documents;
-  const double share = is_packed(job) ? room_share(job.documents->packs, plan.parallel.context) : 1;
+  const bool fills = is_packed(job) && !is_unfilled(job);
+  const double share = fills ? room_share(job.documents->packs, plan.parallel.context) : 1;
   for (packing::LengthCount& each : documents) each.count *= share;
   return documents;
 }

@@ -39,6 +39,19 @@ Operator tensor_message(const Emit& e, OperatorKind kind, const Crossing& c) {
           .part = c.part};
 }
 
+/// A copy of the whole buffer of a message: PyTorch gathers and reduces along the first dimension,
+/// positions are the second one (torch/distributed/_functional_collectives.py, all_gather_tensor
+/// and reduce_scatter_tensor: cat of chunks, or a view where the first dimension is 1).
+void copy_layout(Emit& e, TensorId buffer, const Crossing& c) {
+  if (!e.s.copies_layouts) return;
+  e.out.add({.kind = OperatorKind::kUnpack,
+             .phase = c.phase,
+             .dtype = e.s.storage,
+             .shape = {.rows = e.s.tokens, .columns = c.columns},
+             .part = c.part},
+            {buffer}, {buffer});
+}
+
 /// Of a dropout, by its mask.
 LayerPart dropout_part(Keep mask) {
   switch (mask) {
@@ -97,13 +110,16 @@ TensorId message_buffer(Emit& e, std::string_view name, std::int64_t rows, std::
 }
 
 Operator product_operator(const Emit& e, Phase phase, const Product& p) {
+  const bool fetches = e.s.fetches_experts && p.groups > 0 && phase != Phase::kWeightGradient;
   return {.kind = p.groups > 0 ? OperatorKind::kGroupedLinear : OperatorKind::kLinear,
           .phase = phase,
           .dtype = p.wide ? e.s.storage : e.s.matrix,
           .routed = p.groups > 0,
+          .gated = fetches && e.s.model->gated && p.part == LayerPart::kExpertFc1,
           .shape = {.rows = p.rows, .columns = p.columns, .inner = p.inner, .batch = p.groups},
           .rows = e.rows,
           .part = p.part,
+          .purpose = fetches ? Purpose::kFetchedExperts : Purpose::kPlain,
           .parameter = e.out.parameter(p.part)};
 }
 
@@ -224,6 +240,7 @@ TensorId enter_tensor(Emit& e, TensorId x, const Crossing& c) {
   if (!e.s.sequence_parallel) return x;
   const TensorId gathered = message_buffer(e, "gathered", e.s.tokens, c.columns);
   e.out.add(tensor_message(e, OperatorKind::kAllGather, c), {x}, {gathered});
+  copy_layout(e, gathered, c);
   return gathered;
 }
 
@@ -233,6 +250,7 @@ TensorId leave_tensor(Emit& e, TensorId partial, const Crossing& c) {
     e.out.add(tensor_message(e, OperatorKind::kAllReduce, c), {partial}, {partial});
     return partial;
   }
+  copy_layout(e, partial, c);
   const TensorId reduced = activation(e, "reduced", e.s.rows, c.columns);
   e.out.add(tensor_message(e, OperatorKind::kReduceScatter, c), {partial}, {reduced});
   return reduced;

@@ -73,6 +73,47 @@ bool weighs_before(const Setting& s) {
   return s.kernels.expert_weights == plan::ExpertWeights::kBefore;
 }
 
+/// True if results are weighted by single kernels, row by row.
+bool weighs_rows(const Setting& s) {
+  return s.kernels.expert_weights == plan::ExpertWeights::kAfterRows ||
+         s.kernels.expert_weights == plan::ExpertWeights::kAfterExact;
+}
+
+bool weighs_exactly(const Setting& s) {
+  return s.kernels.expert_weights == plan::ExpertWeights::kAfterExact;
+}
+
+/// Results of second products, or gradients of them, in the type that they are weighted in.
+TensorId weighted_rows(Emit& e) {
+  return e.out.tensor({.name = "weighted",
+                       .kind = TensorKind::kActivation,
+                       .dtype = weighs_exactly(e.s) ? e.s.exact : e.s.storage,
+                       .routed = true,
+                       .extents = {routed_rows(e.s).computed, e.s.model->routed_width(), 1}});
+}
+
+/// A pass over the rows of experts.
+Operator rows_pass(const Emit& e, Phase phase) {
+  return {.kind = OperatorKind::kPermute,
+          .phase = phase,
+          .dtype = e.s.storage,
+          .routed = travels(e.s),
+          .shape = {.rows = routed_rows(e.s).computed, .columns = e.s.model->routed_width()},
+          .part = LayerPart::kCombine,
+          .purpose = Purpose::kOwnCopies};
+}
+
+/// Weights results row by row; keeps what the gradient of the weights needs.
+void weigh_rows(Emit& e, TensorId result, TensorId weights) {
+  TensorId wide = result;
+  if (weighs_exactly(e.s)) {
+    wide = weighted_rows(e);
+    e.out.add(rows_pass(e, e.forward), {result}, {wide});
+  }
+  e.out.add(rows_pass(e, e.forward), {wide, weights}, {weighted_rows(e)});
+  e.kept.set(Keep::kCombined, wide);
+}
+
 /// What the activation of experts is weighted with; nothing where results are.
 ActivationOperands row_weights(Emit& e) {
   if (!weighs_before(e.s)) return {};
@@ -242,10 +283,28 @@ class SharedBackward : private SharedExperts {
   TensorId dx_ = -1;
 };
 
+/// Gradients of weights and results where single kernels multiply them: the gradient of each row,
+/// of which one kernel makes that of the result, and another the products whose sums are those of
+/// the weights.
+void weigh_rows_backward(Emit& e, TensorId dy, TensorId d_result, TensorId d_weights) {
+  const Phase phase = Phase::kDataGradient;
+  const TensorId spread = weighted_rows(e);
+  e.out.add(rows_pass(e, phase), {dy}, {spread, weighted_rows(e)});
+  const TensorId weighted = weighs_exactly(e.s) ? weighted_rows(e) : d_result;
+  e.out.add(weights_gradient(e, routed_rows(e.s).computed),
+            {spread, kept(e, Keep::kCombined), kept(e, Keep::kExpertWeights)},
+            {weighted_rows(e), weighted, d_weights});
+  if (weighted != d_result) e.out.add(rows_pass(e, phase), {weighted}, {d_result});
+}
+
 /// Gradients of the gate weights that results are multiplied with, and of the results, weighted.
 RoutedTensors weigh_backward(Emit& e, TensorId d_result) {
   const TensorId combined = kept(e, Keep::kCombined);
   const TensorId d_weights = weights_at_experts(e);
+  if (weighs_rows(e.s)) {
+    weigh_rows_backward(e, d_result, d_result, d_weights);
+    return {d_result, d_weights};
+  }
   e.out.add(weights_gradient(e, routed_rows(e.s).computed),
             {d_result, combined, places_at_experts(e), kept(e, Keep::kExpertWeights)},
             {d_result, d_weights});
@@ -257,6 +316,14 @@ RoutedTensors local_backward(Emit& e, TensorId dy) {
   Movement out{.phase = Phase::kDataGradient, .part = LayerPart::kCombine};
   const Movement in{.phase = Phase::kDataGradient, .part = LayerPart::kDispatch};
   TensorId d_weights = -1;
+  if (weighs_rows(e.s)) {
+    const Product second = expert_fc2(e);
+    const TensorId d_result = product_result(e, "gradient", second, second.columns);
+    d_weights = weights_here(e);
+    weigh_rows_backward(e, dy, d_result, d_weights);
+    const TensorId d_rows = grouped_backward(e, d_result).rows;
+    return {end_combine(e, {.rows = d_rows}, in).rows, d_weights};
+  }
   if (!weighs_before(e.s)) {
     d_weights = weights_here(e);
     e.out.add(weights_gradient(e, routed_rows(e.s).copies),
@@ -317,6 +384,7 @@ TensorId experts_block(Emit& e, TensorId normed) {
   Movement in{.phase = e.forward, .part = LayerPart::kCombine};
   if (!weighs_before(e.s)) {
     e.kept.set(Keep::kCombined, result);
+    if (weighs_rows(e.s)) weigh_rows(e, result, weights);
     in.weigh = weights;
   }
   const RoutedTensors back = start_combine(e, {.rows = result}, in);

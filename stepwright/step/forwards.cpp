@@ -52,7 +52,7 @@ StepProgram forwards_of(plan::Job job, plan::Plan plan, MicroBatchSize size) {
     }
     stage.states.gradients = stage.states.optimizer = 0;
     stage.states.moved = 0;
-    stage.states.host = stage.states.fetched;
+    stage.states.host = {.states = stage.states.fetched};
     stage.states.others = {};
     stage.states.frozen = stage.states.parameters;
   }

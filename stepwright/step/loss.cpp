@@ -53,7 +53,11 @@ struct HeadGradients {
 HeadGradients held_gradients(Emit& e) {
   const Product all = head_product(e);
   HeadGradients held{.rows = product_result(e, "gradient", all, all.inner)};
-  if (is_trained_head(e)) held.weight = activation(e, "weight_gradient", all.columns, all.inner);
+  if (!is_trained_head(e)) return held;
+  // FSDP2 sums gradients that it does not reduce yet in the type of its reductions
+  // (torch/distributed/fsdp/_fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed).
+  const DType type = e.s.copies_gradients ? e.s.gradient : e.s.storage;
+  held.weight = activation(e, "weight_gradient", type, all.columns, all.inner);
   return held;
 }
 
@@ -65,7 +69,9 @@ void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
   Operator op = product_operator(e, Phase::kWeightGradient, p);
   if (into >= 0) {
     op.purpose = Purpose::kHeldGradient;
-    e.out.add(op, {dy, x}, {into});
+    const bool apart = e.out.at(into).dtype != e.s.storage;
+    e.out.add(op, {dy, x},
+              {into, apart ? activation(e, "weight_gradient", p.columns, p.inner) : TensorId{-1}});
     return;
   }
   if (e.s.kernels.fused_accumulation || e.rows.first == 0) {
@@ -83,6 +89,24 @@ void chunk_weight_gradient(Emit& e, TensorId dy, TensorId x, TensorId into) {
             {part, e.gradients}, {e.gradients});
 }
 
+/// Copies a held gradient, whose chunks are all there, into the buffer of its reduction.
+void copy_for_reduction(Emit& e, TensorId weight) {
+  if (weight < 0 || !e.s.copies_gradients) return;
+  const Product p = head_product(e);
+  const TensorId copy = e.out.tensor({.name = "reduction",
+                                      .kind = TensorKind::kCommunication,
+                                      .dtype = e.s.gradient,
+                                      .extents = {p.columns, p.inner, 1}});
+  e.out.add({.kind = OperatorKind::kAccumulate,
+             .phase = Phase::kWeightGradient,
+             .dtype = e.s.gradient,
+             .shape = {.rows = p.inner, .columns = p.columns},
+             .part = p.part,
+             .purpose = Purpose::kHeldGradient,
+             .parameter = e.out.parameter(p.part)},
+            {weight, e.parameters}, {copy});
+}
+
 void chunk_forward(Emit& e, TensorId x) { cross_entropy(e, linear(e, x, head_product(e))); }
 
 void chunk_backward(Emit& e, TensorId x, const HeadGradients& into) {
@@ -98,13 +122,35 @@ Operator on_chip(const Emit& e, Phase phase) {
   return op;
 }
 
+/// A tile of logits of TRL's fused head (trl 1.16.0 trl/kernels/chunked_logprob.py,
+/// TOKEN_CHUNK_SIZE; trl/trainer/utils.py, _CHUNKED_LOGPROB_CHUNK_SIZE).
+constexpr std::int64_t kTileRows = 4096;
+constexpr std::int64_t kTileColumns = 32768;
+
+bool in_tiles(const Emit& e) { return e.s.kernels.loss_keeps == plan::LossKeeps::kTiles; }
+
+/// The buffer of a tile of logits; -1 where none is written.
+TensorId tile_buffer(Emit& e) {
+  if (!in_tiles(e)) return -1;
+  return e.out.tensor(
+      {.name = "tile",
+       .kind = TensorKind::kLogits,
+       .dtype = e.s.storage,
+       .extents = {std::min(rows_of(e), kTileRows), std::min(loss_width(e.s), kTileColumns), 1}});
+}
+
+/// A sum of gradients in fp32 that a loss in tiles makes; -1 of any other.
+TensorId exact_sum(Emit& e, std::int64_t rows, std::int64_t columns) {
+  return in_tiles(e) ? activation(e, "wide_sum", e.s.exact, rows, columns) : TensorId{-1};
+}
+
 /// Keeps the largest logarithm of a rank's sum of exponentials, that of all sums in its measure,
 /// and the logit of the target (cut_cross_entropy/vocab_parallel/utils.py).
 void on_chip_forward(Emit& e, TensorId x) {
   const TensorId own = per_token(e, "sum", 1);
   const TensorId target = per_token(e, "target", 1);
   const TensorId maximum = per_token(e, "maximum", 1);
-  e.out.add(on_chip(e, Phase::kForward), {x, e.parameters}, {own, target, maximum});
+  e.out.add(on_chip(e, Phase::kForward), {x, e.parameters}, {own, target, maximum, tile_buffer(e)});
   share_loss(e, maximum, "loss.maximum", true);
   const TensorId sum = per_token(e, "sum", 1);
   Operator rescaling = computation(e, OperatorKind::kLossLocal, Phase::kForward, LayerPart::kNone,
@@ -128,14 +174,24 @@ void on_chip_backward(Emit& e, TensorId x, const HeadGradients& into) {
   const TensorId sum = e.kept.get(Keep::kLossSum);
   const TensorId target = e.kept.get(Keep::kLossTarget);
   const TensorId again = per_token(e, "loss", 1);
-  e.out.add(on_chip(e, Phase::kRecompute), {x, maximum, sum, target, e.parameters}, {again});
-  e.out.add(on_chip(e, Phase::kDataGradient), {x, maximum, sum, again, e.parameters}, {into.rows});
+  const TensorId tile = tile_buffer(e);
+  e.out.add(on_chip(e, Phase::kRecompute), {x, maximum, sum, target, e.parameters}, {again, tile});
+  const TensorId rows = exact_sum(e, rows_of(e), e.s.model->hidden);
+  e.out.add(on_chip(e, Phase::kDataGradient), {x, maximum, sum, again, e.parameters, tile},
+            {into.rows, rows});
   if (!is_trained_head(e)) return;
-  const Operator op = on_chip(e, Phase::kWeightGradient);
-  e.out.add(op, {x, maximum, sum, again, e.parameters}, {e.gradients});
+  const TensorId weight = exact_sum(e, loss_width(e.s), e.s.model->hidden);
+  e.out.add(on_chip(e, Phase::kWeightGradient), {x, maximum, sum, again, e.parameters, tile, rows},
+            {e.gradients, weight});
 }
 
 bool keeps(const Emit& e, plan::LossKeeps what) { return e.s.kernels.loss_keeps == what; }
+
+/// True if logits are never written whole.
+bool keeps_sums(const Setting& s) {
+  return s.kernels.loss_keeps == plan::LossKeeps::kSums ||
+         s.kernels.loss_keeps == plan::LossKeeps::kTiles;
+}
 
 /// Whether the forward makes the gradients: of a model of which something is trained.
 bool goes_on(const Emit& e) {
@@ -160,7 +216,7 @@ TensorId take_gradients(Emit& e) {
 }
 
 void take_chunk_back(Emit& e, TensorId x, const HeadGradients& into) {
-  if (keeps(e, plan::LossKeeps::kSums)) return on_chip_backward(e, x, into);
+  if (keeps_sums(e.s)) return on_chip_backward(e, x, into);
   if (keeps(e, plan::LossKeeps::kRows)) chunk_forward(e, x);
   chunk_backward(e, x, into);
 }
@@ -184,7 +240,7 @@ void part_weight_gradient(Emit& e) {
 
 std::int64_t loss_chunks(const Setting& s) {
   const std::int64_t said = s.kernels.loss_chunks;
-  if (s.kernels.loss_keeps == plan::LossKeeps::kSums) return 1;
+  if (keeps_sums(s)) return 1;
   if (said > 0) return std::min(said, s.tokens);
   const std::int64_t wider = divide_up(s.vocabulary, s.model->hidden);
   const auto rows = static_cast<std::uint64_t>(divide_up(s.tokens, wider));
@@ -208,11 +264,12 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows) {
   for (const Slice chunk : chunks_of(e.s)) {
     Kept own;
     Emit part = part_of(e, chunk, own, e.forward);
-    keeps(e, plan::LossKeeps::kSums) ? on_chip_forward(part, x) : chunk_forward(part, x);
+    keeps_sums(e.s) ? on_chip_forward(part, x) : chunk_forward(part, x);
     if (goes_on(e)) chunk_backward(part, x, into);
-    const bool kept = keeps(e, plan::LossKeeps::kLogits) || keeps(e, plan::LossKeeps::kSums);
+    const bool kept = keeps(e, plan::LossKeeps::kLogits) || keeps_sums(e.s);
     chunks.push_back(kept ? own : Kept{});
   }
+  copy_for_reduction(e, into.weight);
   if (!goes_on(e)) e.kept.set(Keep::kHeadInput, e.s.keep_gathered ? x : rows);
   e.kept.set(Keep::kHeadRowGradient, into.rows);
   e.kept.set(Keep::kHeadWeightGradient, into.weight);

@@ -47,7 +47,7 @@ enum class OperatorKind : std::uint8_t {
   kHostOptimizer,  ///< as kOptimizer, by the host in its memory
   kCopyFromHost,   ///< rows elements from the host's memory to the device's
   kDequantize,     ///< rows x columns made wide of a weight; inner: the centibits of one stored
-  kUnpack,         ///< rows elements copied out of a gathered buffer, in `batch` copies
+  kUnpack,         ///< rows x columns copied out of a gathered buffer, in `batch` copies
   // Communication.
   kAllReduce,
   kAllGather,
@@ -221,6 +221,8 @@ enum class Purpose : std::uint8_t {
   kDocumentLoss,  ///< kLossLocal: all passes by `inner` kernels, for whose results the host waits.
   kHeldGradient,  ///< A weight gradient that a forward holds for the backward.
   kOnChip,        ///< kLinear: of logits that are never written, with all that is made of them.
+  /// kGroupedLinear: each expert fetches its parameters; gated: those of two modules.
+  kFetchedExperts,
 };
 
 /// Whether a message is about parameters, gradients or what a step shares at its end.

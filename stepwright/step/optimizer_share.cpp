@@ -91,10 +91,10 @@ std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan,
   return static_cast<std::int64_t>(plan.offload.optimizer * static_cast<double>(moments + masters));
 }
 
-std::int64_t host_state_bytes(const plan::Job& job, const plan::Plan& plan, const UnitSize& size) {
+HostStates host_states(const plan::Job& job, const plan::Plan& plan, const UnitSize& size) {
   const plan::OtherModels others = plan::other_models(job);
   const plan::Offload& offload = plan.offload;
-  if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return 0;
+  if (offload.optimizer == 0 && !offload.parameters && others.on_hosts == 0) return {};
   const plan::StateTypes types = plan::state_types(job, plan);
   const std::int64_t moved = moved_elements(plan, optimizer_share(job, plan, size));
   const std::int64_t frozen =
@@ -103,6 +103,7 @@ std::int64_t host_state_bytes(const plan::Job& job, const plan::Plan& plan, cons
       size_bytes(types.stored, shard_elements(plan, plan.sharding.parameters, size));
   auto own = static_cast<std::int64_t>(plan::host_bytes_of_element(job.optimizer, types) *
                                        static_cast<double>(moved));
+  const std::int64_t gradients = (1 + others.updates) * size_bytes(types.master, moved);
   std::int64_t resting = others.on_hosts;
   if (plan.offload.parameters) {
     own += frozen + (types.copies() ? trained : 0);
@@ -110,7 +111,9 @@ std::int64_t host_state_bytes(const plan::Job& job, const plan::Plan& plan, cons
   }
   const std::int64_t bytes = (1 + others.updates) * own + resting * (trained + frozen);
   const double beside = plan::framework_defaults(job.framework).host_share;
-  return bytes + static_cast<std::int64_t>(beside * static_cast<double>(bytes));
+  return {.states = bytes - gradients,
+          .gradients = gradients,
+          .pinned = static_cast<std::int64_t>(beside * static_cast<double>(bytes))};
 }
 
 }  // namespace stepwright::step

@@ -5,6 +5,7 @@
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/state_types.h"
 #include "stepwright/step/data_messages.h"
+#include "stepwright/step/host_states.h"
 #include "stepwright/step/setting.h"
 
 namespace stepwright::step {
@@ -44,8 +45,7 @@ std::int64_t moved_bytes(const plan::Job& job, const plan::Plan& plan, const Opt
 /// The elements of a share whose update the host does.
 std::int64_t moved_elements(const plan::Plan& plan, const OptimizerShare& share);
 
-/// Bytes of states that the host holds for a rank of a position of this size: moments, parameters
-/// and gradients of what it updates, parameters that it is asked for, and those of other models.
-std::int64_t host_state_bytes(const plan::Job& job, const plan::Plan& plan, const UnitSize& size);
+/// Bytes that the host holds for a rank of a position of this size.
+HostStates host_states(const plan::Job& job, const plan::Plan& plan, const UnitSize& size);
 
 }  // namespace stepwright::step

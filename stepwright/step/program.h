@@ -10,6 +10,7 @@
 
 #include "stepwright/plan/job.h"
 #include "stepwright/schedule/placement.h"
+#include "stepwright/step/host_states.h"
 #include "stepwright/step/operator.h"
 
 namespace stepwright::step {
@@ -213,7 +214,7 @@ struct States {
   std::int64_t optimizer = 0;  ///< But for what is `moved`.
   std::int64_t moved = 0;      ///< Of the optimizer, to the host.
   std::int64_t fetched = 0;    ///< Of parameters that lie on the host and are in none of the above.
-  std::int64_t host = 0;       ///< In the memory of the host (`host_state_bytes`).
+  HostStates host;             ///< In the memory of the host (`host_states`).
   OtherStates others;          ///< In none of the above.
 };
 
@@ -239,7 +240,8 @@ struct StepProgram {
   double imbalance = 1.0;         ///< Of routed operators and tensors.
   /// Every rank gets exactly the mean: routed payloads of a run are those of the program.
   bool even_routing = true;
-  bool keeps_on_host = false;  ///< Tensors that stay for a backward.
+  bool keeps_on_host = false;      ///< Tensors that stay for a backward.
+  bool shards_parameters = false;  ///< Ranks of data parallelism share them.
   std::vector<Template> templates;
   std::vector<Stage> stages;
 };

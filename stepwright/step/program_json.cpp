@@ -112,7 +112,8 @@ Json stage_json(const Stage& stage) {
              {"optimizer", stage.states.optimizer}}},
            {"dense_parameters", stage.dense_parameters},
            {"expert_parameters", stage.expert_parameters}};
-  if (stage.states.host > 0) out["states"]["host"] = stage.states.host;
+  const std::int64_t host = stage.states.host.bytes();
+  if (host > 0) out["states"]["host"] = host;
   if (stage.states.others.bytes() > 0) out["states"]["others"] = stage.states.others.bytes();
   out["sequences"] = Json::array();
   for (const Sequence& sequence : stage.sequences) {

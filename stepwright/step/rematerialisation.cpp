@@ -16,17 +16,19 @@ std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 Rematerialisation::Rematerialisation(const Source& source, const Kept& restored,
                                      TensorId parameters)
-    : source_(source),
-      kept_(forward().tensors.size(), -1),
-      made_(forward().tensors.size(), -1),
-      last_write_(forward().tensors.size(), -1),
-      marked_(forward().operators.size(), false),
-      run_(forward().operators.size(), -1) {
+    : source_(source), restored_(restored), parameters_(parameters) {}
+
+void Rematerialisation::start() {
+  kept_.assign(forward().tensors.size(), -1);
+  made_.assign(forward().tensors.size(), -1);
+  last_write_.assign(forward().tensors.size(), -1);
+  marked_.assign(forward().operators.size(), false);
+  run_.assign(forward().operators.size(), -1);
   for (std::size_t i = 0; i < kRoles; ++i) {
     const TensorId id = source_.kept.get(static_cast<Keep>(i));
-    if (id >= 0) kept_[at(id)] = restored.get(static_cast<Keep>(i));
+    if (id >= 0) kept_[at(id)] = restored_.get(static_cast<Keep>(i));
   }
-  if (source_.parameters >= 0) kept_[at(source_.parameters)] = parameters;
+  if (source_.parameters >= 0) kept_[at(source_.parameters)] = parameters_;
   for (std::size_t i = 0; i < run_.size(); ++i) {
     for (const TensorId id : forward().writes(forward().operators[i])) {
       last_write_[at(id)] = static_cast<std::int32_t>(i);
@@ -82,6 +84,7 @@ void Rematerialisation::replay(TemplateBuilder& backward, std::int32_t index) {
 void Rematerialisation::run(TemplateBuilder& backward, Kept& kept, Keep role) {
   const TensorId wanted = source_.all.get(role);
   if (wanted < 0) return;
+  if (run_.empty()) start();
   const auto end = static_cast<std::int32_t>(run_.size());
   mark(wanted, end);
   for (const Whole& whole : whole_) {

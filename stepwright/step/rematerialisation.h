@@ -37,6 +37,9 @@ class Rematerialisation {
   void run(TemplateBuilder& backward, Kept& kept, Keep role);
 
  private:
+  /// Looks at the whole forward. Most backwards never ask, and the forward of an encoder holds all
+  /// its layers.
+  void start();
   [[nodiscard]] const Template& forward() const { return source_.forward.piece(); }
   /// Whether a tensor has, for a reader at this operator, the value with which it was kept.
   [[nodiscard]] bool is_final(TensorId id, std::int32_t reader) const;
@@ -51,6 +54,8 @@ class Rematerialisation {
     ModuleEnd end;
   };
   Source source_;
+  Kept restored_;  ///< As of the start.
+  TensorId parameters_;
   std::vector<Whole> whole_;
   std::vector<TensorId> kept_;  ///< By tensor of the forward: where it was restored; -1.
   std::vector<TensorId> made_;  ///< By tensor of the forward: where it was made again; -1.

@@ -88,11 +88,20 @@ bool scales_waves(const model::Architecture& model) {
 void set_apart(Setting& s, const plan::Job& job) {
   const bool biases = job.model.experts && job.model.experts->bias;
   const bool scales = scales_waves(job.model);
-  if (!biases && !scales) return;
+  // One sequence is gathered along its positions without a copy, and a compiler fuses copies.
+  const bool compiled = s.kernels.fused_norm && s.kernels.fused_activation;
+  const bool crosses = s.sequence_parallel && !s.overlap.tensor && s.batch > 1 && !compiled;
+  if (!biases && !scales && !crosses && !s.gather_expert && !s.reduces()) return;
   const plan::WordSet apart = plan::framework_defaults(job.framework).apart;
   s.expert_biases_apart = biases && !job.kernels.cuda_graphs.step &&
                           apart[static_cast<std::size_t>(plan::ApartWork::kExpertBiases)];
   s.scaled_rotary_apart = scales && apart[static_cast<std::size_t>(plan::ApartWork::kScaledRotary)];
+  s.copies_gathers = apart[static_cast<std::size_t>(plan::ApartWork::kGatherOutputs)];
+  s.copies_gradients = s.reduces() && !s.kernels.fused_accumulation &&
+                       apart[static_cast<std::size_t>(plan::ApartWork::kReductionInputs)];
+  s.copies_layouts = crosses && apart[static_cast<std::size_t>(plan::ApartWork::kPositionLayouts)];
+  s.fetches_experts = s.gather_expert && !s.kernels.grouped_experts &&
+                      apart[static_cast<std::size_t>(plan::ApartWork::kExpertFetches)];
 }
 
 }  // namespace
@@ -148,10 +157,11 @@ Setting make_setting(const plan::Job& job, const plan::Plan& plan, MicroBatchSiz
   const bool fetches = plan.offload.parameters;
   s.gather_dense = fetches || dense.divisor(sharding.parameters) > 1;
   s.reduce_dense = fetches || dense.divisor(sharding.gradients) > 1;
+  if (job.model.experts) {
+    s.gather_expert = fetches || routed.divisor(sharding.parameters) > 1;
+    s.reduce_expert = fetches || routed.divisor(sharding.gradients) > 1;
+  }
   set_apart(s, job);
-  if (!job.model.experts) return s;
-  s.gather_expert = fetches || routed.divisor(sharding.parameters) > 1;
-  s.reduce_expert = fetches || routed.divisor(sharding.gradients) > 1;
   return s;
 }
 
@@ -267,7 +277,7 @@ Tensor gradient_tensor(const Setting& s, const UnitSize& unit) {
       (s.reduce_dense ? unit.dense + unit.borrowed : 0) + (s.reduce_expert ? unit.expert : 0);
   return {.name = "gradients",
           .kind = TensorKind::kGathered,
-          .dtype = s.gradient,
+          .dtype = s.copies_gradients ? s.storage : s.gradient,
           .extents = {elements, 1, 1}};
 }
 

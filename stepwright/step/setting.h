@@ -51,8 +51,15 @@ struct Setting {
   bool reduce_expert = false;
   bool expert_biases_apart = false;  ///< By single kernels, as the framework does.
   bool scaled_rotary_apart = false;
-  bool policy_loss = false;  ///< Of a method that generates.
-  bool trains = true;        ///< False: log-probabilities alone are asked for.
+  /// Gradients leave a backward in the type of storage, and reductions send a copy of them.
+  bool copies_gradients = false;
+  /// True if a forward copies parameters out of what a gather has made.
+  bool copies_gathers = false;
+  /// Gathered rows are copied into the order of positions, and rows to be reduced out of it.
+  bool copies_layouts = false;
+  bool fetches_experts = false;  ///< Parameters of each expert by calls of their own.
+  bool policy_loss = false;      ///< Of a method that generates.
+  bool trains = true;            ///< False: log-probabilities alone are asked for.
 
   [[nodiscard]] bool gathers() const { return gather_dense || gather_expert; }
   [[nodiscard]] bool reduces() const { return reduce_dense || reduce_expert; }

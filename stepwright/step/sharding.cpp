@@ -85,7 +85,7 @@ void ShardingBuilder::add_copy(MessageWriter& out, const UnitSize& size, DataMom
   }
 }
 
-Template ShardingBuilder::gather(const UnitSize& unit, bool first_use) const {
+Template ShardingBuilder::gather(const UnitSize& unit, bool first_use, bool forward) const {
   MessageWriter out("gather");
   const Stream stream = plan_.overlap.parameters ? Stream::kGather : Stream::kCompute;
   if (first_use) add(out, unit, {DataMoment::kAfterStep}, stream);
@@ -95,8 +95,31 @@ Template ShardingBuilder::gather(const UnitSize& unit, bool first_use) const {
     out.writes.push_back(out.builder.tensor(whole));
     out.builder.output(out.writes.back());
   }
+  const bool stays = whole.elements() == 0;
+  if (forward && s_.copies_gathers && (first_use || !stays)) {
+    const std::int64_t elements =
+        stays ? unit.dense + unit.borrowed + unit.expert : whole.elements();
+    out.writes.push_back(out.builder.tensor({.name = "gather_output",
+                                             .kind = TensorKind::kCommunication,
+                                             .dtype = s_.storage,
+                                             .extents = {elements, 1, 1}}));
+    out.builder.output(out.writes.back());
+  }
   add(out, unit, {DataMoment::kEachUse}, stream);
   return std::move(out.builder.piece());
+}
+
+TensorId ShardingBuilder::reduction_input(MessageWriter& out) const {
+  std::int64_t elements = 0;
+  for (const TensorId id : out.reads) elements += out.builder.at(id).elements();
+  if (elements == 0) return -1;
+  const DType type =
+      message_type(DataMoment::kEachBackward, s_.storage, s_.gradient, s_.kernels.wide_gradients);
+  out.writes.push_back(out.builder.tensor({.name = "reduction",
+                                           .kind = TensorKind::kCommunication,
+                                           .dtype = type,
+                                           .extents = {elements, 1, 1}}));
+  return out.writes.back();
 }
 
 Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last) const {
@@ -108,12 +131,15 @@ Template ShardingBuilder::reduce(const std::vector<UnitSize>& bucket, bool last)
     const Tensor leaving = gradient_tensor(s_, unit);
     if (leaving.elements() > 0) out.reads.push_back(out.builder.input(leaving));
   }
+  const TensorId copy = s_.copies_gradients ? reduction_input(out) : TensorId{-1};
   if (last) {
     add(out, sum, {DataMoment::kEachBackward, DataMoment::kLastBackward}, stream);
   } else {
     add(out, sum, {DataMoment::kEachBackward}, stream);
   }
+  if (copy >= 0 && !out.builder.piece().operators.empty()) out.builder.output(copy);
   out.reads.clear();
+  out.writes.clear();
   add_copy(out, sum, DataMoment::kEachBackward, stream);
   return std::move(out.builder.piece());
 }
@@ -126,14 +152,18 @@ States ShardingBuilder::states(const UnitSize& stage) const {
   const std::int64_t moved = moved_bytes(job_, plan_, share);
   const std::int64_t trained =
       size_bytes(types.stored, shard_elements(plan_, sharding.parameters, stage));
-  const std::int64_t never = size_bytes(s_.storage, frozen);
+  // Frozen parameters that are gathered and stay are there beside the shards that they came from.
+  const bool beside = s_.copies_gathers && sharding.parameters == plan::Spread::kNone &&
+                      sharding.gradients != plan::Spread::kNone;
+  const std::int64_t shards = beside ? frozen_elements(plan_, sharding.gradients, stage) : 0;
+  const std::int64_t never = size_bytes(s_.storage, frozen + shards);
   States states{
       .parameters = trained + never,
       .frozen = never,
       .gradients = size_bytes(types.gradient, shard_elements(plan_, sharding.gradients, stage)),
       .optimizer = optimizer_state_bytes(job_.optimizer, types, share) - moved,
       .moved = moved,
-      .host = host_state_bytes(job_, plan_, stage)};
+      .host = host_states(job_, plan_, stage)};
   if (plan_.offload.parameters) {
     states.fetched = std::exchange(states.parameters, 0);
     states.frozen = states.gradients = 0;

@@ -31,8 +31,9 @@ class ShardingBuilder {
   /// The last backward of a step has reductions of its own.
   [[nodiscard]] bool reduces_last_backward() const { return sends(DataMoment::kLastBackward); }
 
-  /// Gather before a block's use. `first_use`: includes what the last step postponed.
-  [[nodiscard]] Template gather(const UnitSize& unit, bool first_use) const;
+  /// Gather before a block's use. `first_use`: includes what the last step postponed. `forward`:
+  /// the use is a forward.
+  [[nodiscard]] Template gather(const UnitSize& unit, bool first_use, bool forward) const;
   /// Reduction in a backward of a bucket of blocks, which hand over their gradients if those leave.
   /// `last`: the last backward of the step.
   [[nodiscard]] Template reduce(const std::vector<UnitSize>& bucket, bool last) const;
@@ -60,6 +61,9 @@ class ShardingBuilder {
            Stream stream) const;
   /// Adds the messages of the dense parameters, then of the routed ones.
   void add(MessageWriter& out, const UnitSize& size, Moments moments, Stream stream) const;
+  /// Adds the tensor that messages reduce, a copy of the gradients that `out` reads; -1 if it reads
+  /// none.
+  TensorId reduction_input(MessageWriter& out) const;
   void add_end(MessageWriter& out, const EndMessage& message) const;
   /// A copy of a rank's part of what blocks of a size hand to a moment, where it lies on the host.
   void add_copy(MessageWriter& out, const UnitSize& size, DataMoment moment, Stream stream) const;

@@ -169,12 +169,13 @@ class TrafficMatrix::Collector {
 };
 
 TrafficMatrix::TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
-                             const cluster::Cluster& cluster, const plan::Collectives& collectives)
+                             const cluster::Cluster& cluster, const plan::Collectives& collectives,
+                             std::optional<step::Scheme> only)
     : grid_(grid), flows_(program.stages.size()) {
   for (const step::Stage& stage : program.stages) {
     Collector collector(grid_, cluster);
     for (const Call& call : calls_of(program, stage, grid, {&cluster, collectives})) {
-      collector.add(call);
+      if (!only || call.op->scheme == *only) collector.add(call);
     }
     flows_[static_cast<std::size_t>(stage.position)] = collector.flows();
   }

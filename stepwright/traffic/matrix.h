@@ -28,8 +28,10 @@ struct Edge {
 /// rank by rank. Holds one stage's worth of numbers per stage, whatever the number of ranks.
 class TrafficMatrix {
  public:
+  /// `only`: the messages of one scheme; nullopt: all messages.
   TrafficMatrix(const step::StepProgram& program, const plan::Grid& grid,
-                const cluster::Cluster& cluster, const plan::Collectives& collectives);
+                const cluster::Cluster& cluster, const plan::Collectives& collectives,
+                std::optional<step::Scheme> only = std::nullopt);
 
   [[nodiscard]] std::int64_t ranks() const { return grid_.ranks(); }
   /// The messages of `from`, by receiver in ascending order, each once and never itself.

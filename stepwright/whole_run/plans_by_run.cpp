@@ -43,7 +43,9 @@ class Candidates {
   PlansByRun run() {
     const tune::TuneResult whole = search_(job_);
     const tune::TunedPlan& best = whole.plans.front();
-    if (!best.fits) throw Error(ErrorKind::kRuntime, tune::misfit_text(best));
+    if (best.verdict == memory::FitVerdict::kDoesNotFit) {
+      throw Error(ErrorKind::kRuntime, tune::misfit_text(best));
+    }
     for (const tune::TunedPlan& tuned : whole.plans) add(whole.job, tuned.plan);
     for (const tune::Alternative& other : tune::alternatives(whole))
       add(whole.job, other.tuned.plan);

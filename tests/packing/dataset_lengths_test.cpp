@@ -47,14 +47,15 @@ TEST_F(DatasetLengthsTest, DropsNothingOfALineInSilence) {
   EXPECT_THAT(refusal("{\"a\": [1]}{\"a\": [1, 2]}\n", field),
               HasSubstr("data.jsonl:1: text after the end of the document"));
   EXPECT_THAT(refusal("{\"a\": [1]}\r{\"a\": [1, 2]}\r", field), HasSubstr("text after the end"));
-  EXPECT_THAT(refusal("{\"a\": [1]} x\n", field), HasSubstr("data.jsonl:1: is not JSON"));
+  EXPECT_THAT(refusal("{\"a\": [1]} x\n", field),
+              HasSubstr("data.jsonl:1:12: malformed JSON: text after the end"));
   EXPECT_THAT(refusal("{\"b\": 1}\n", field), HasSubstr("has no field 'a'"));
   EXPECT_THAT(refusal("{\"a\": [1], \"a\": [1, 2]}\n", field), HasSubstr("has the key 'a' twice"));
   EXPECT_THAT(refusal("{\"b\": 1, \"a\": [1], \"b\": 2}\n", field),
               HasSubstr("has the key 'b' twice"));
   EXPECT_THAT(refusal("{\"a\": {\"n\": 1, \"n\": 2}}\n", {.name = "a.n"}),
               HasSubstr("has the key 'n' twice"));
-  EXPECT_THAT(refusal("{\"a\": [1]\n", field), HasSubstr("data.jsonl:1: "));
+  EXPECT_THAT(refusal("{\"a\": [1]\n", field), HasSubstr("data.jsonl:1:10: malformed JSON"));
   EXPECT_THAT(refusal(std::string("\xFF\xFE{\0", 4), field), HasSubstr("is UTF-16"));
   EXPECT_EQ(read("\xEF\xBB\xBF{\"a\": [1]}\n", field).histogram, (LengthHistogram{{1, 1}}));
   EXPECT_EQ(read("{\"a\": [1]} \t\r\n", field).histogram, (LengthHistogram{{1, 1}}));
@@ -65,6 +66,8 @@ TEST_F(DatasetLengthsTest, CountsCharactersOfTextWhereTheyAreSaidToBeTokens) {
   EXPECT_EQ(read(text, {.name = "text", .characters_per_token = 4}).histogram,
             (LengthHistogram{{2, 1}}));
   EXPECT_THAT(refusal(text, {.name = "text"}), HasSubstr("--characters-per-token"));
+  EXPECT_TRUE(read(text, {.name = "text", .characters_per_token = 4}).counts_characters);
+  EXPECT_FALSE(read("{\"a\": [1]}\n", {.name = "a"}).counts_characters);
 }
 
 TEST_F(DatasetLengthsTest, CountsTheTurnsOfConversations) {

@@ -24,6 +24,15 @@ TEST(MicroBatches, PaddedToTheLongestAreKnownByHand) {
   EXPECT_NEAR(micro_batch_spread(packs, packing, 1).pairs, (45150 - pairs) / pairs, 1e-3);
 }
 
+TEST(MicroBatches, WithoutPaddingEvenOut) {
+  const Packing packing{.kind = PackingKind::kNone, .pad_to = PadTo::kNone};
+  const Packs packs = make_packs({{100, 1}, {300, 1}}, packing, 512);
+  EXPECT_NEAR(micro_batch_spread(packs, packing, 1).tokens, 0.5, 1e-3);
+  EXPECT_NEAR(micro_batch_spread(packs, packing, 4).tokens, 0.25, 1e-3);
+  const double pairs = (5050 + 45150) / 2.0;
+  EXPECT_NEAR(micro_batch_spread(packs, packing, 4).pairs, (45150 - pairs) / pairs / 2, 1e-3);
+}
+
 TEST(MicroBatches, OfPackedSequencesEvenOut) {
   const Packing packing{.kind = PackingKind::kGreedy, .too_long = TooLong::kDrop};
   const Packs packs = make_packs(lognormal_lengths(800, 0.8), packing, 4096);

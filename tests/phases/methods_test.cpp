@@ -63,5 +63,21 @@ TEST(Methods, ForwardsTakeNoMoreSequencesThanAStepHas) {
   EXPECT_THROW(method_of("{kind: dpo, updates: 2, forward_micro_batch: 129}"), Error);
 }
 
+TEST(Methods, EnginesHaveTheDevicesThatTheirWeightsNeed) {
+  EXPECT_EQ(method_of("grpo").rollout->tensor, 1);
+  const std::string text =
+      "stepwright: job/2\nmodel: qwen2.5-72b\ncluster: {profile: dgx-a100-80g, nodes: 4}\n"
+      "batch: {sequences: 64, length: 4096}\nobjective: ";
+  const auto of = [&](const std::string& objective) {
+    return plan::read_job(Document::parse(text + objective + "\n", "job.yaml"), {}).method;
+  };
+  // 145 GB of weights leave half of 80 GB free on four devices.
+  EXPECT_EQ(of("ppo").rollout->tensor, 4);
+  EXPECT_EQ(of("{kind: ppo, rollout: {prompt: 100}}").rollout->tensor, 4);
+  EXPECT_EQ(of("{kind: ppo, rollout: {tensor: 8}}").rollout->tensor, 8);
+  EXPECT_EQ(of("{kind: ppo, rollout: {seconds: 9}}").rollout->tensor, 1);
+  EXPECT_THROW(of("{kind: ppo, rollout: {seconds: 9, tokens_per_s: 9}}"), Error);
+}
+
 }  // namespace
 }  // namespace stepwright::phases

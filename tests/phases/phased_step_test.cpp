@@ -196,5 +196,35 @@ TEST(PhasedStep, RefusesDevicesOnWhichNoPlanIsLegal) {
   EXPECT_THROW(step_of("{kind: grpo, rollout: {seconds: 1, tensor: 3}}"), Error);
 }
 
+TEST(PhasedStep, EstimatesAGenerationThatNobodyHasMeasured) {
+  const PhasedStep step = step_of("{kind: grpo, reference: none, rollout: {prompt: 96}}");
+  const StepPhase& generation = step.phases.front();
+  ASSERT_EQ(generation.kind, PhaseKind::kGeneration);
+  EXPECT_TRUE(generation.assumed());
+  EXPECT_LT(generation.low_s, generation.seconds);
+  EXPECT_LT(generation.seconds, generation.high_s);
+  // No token comes faster than the weights are read once at 70 % of the memory bandwidth.
+  const plan::Job& job = step.update.planned.job;
+  const double weights = 2.0 * static_cast<double>(model::count_parameters(job.model));
+  const double token_s = weights / (0.7 * job.cluster.device.memory_bandwidth_bytes_per_s);
+  EXPECT_GE(generation.low_s, 4000 * token_s);
+  EXPECT_LT(generation.high_s, 50 * 4000 * token_s);
+  EXPECT_LE(step.low_s, step.step_s);
+  EXPECT_LE(step.step_s, step.high_s);
+  EXPECT_TRUE(std::ranges::any_of(step.notes, [](const std::string& note) {
+    return note.starts_with("The generation is an assumption");
+  }));
+  const PhasedStep given = step_of("{kind: grpo, reference: none, rollout: {seconds: 9}}");
+  EXPECT_FALSE(given.phases.front().assumed());
+}
+
+TEST(PhasedStep, AMethodAloneIsEnough) {
+  for (const char* method : {"grpo", "ppo", "{kind: ppo, updates: 2}"}) {
+    const PhasedStep step = step_of(method);
+    EXPECT_TRUE(step.phases.front().assumed()) << method;
+    EXPECT_GT(step.step_s, 0) << method;
+  }
+}
+
 }  // namespace
 }  // namespace stepwright::phases

@@ -85,5 +85,19 @@ TEST(Pools, LeaveRoomForTheReference) {
   EXPECT_LE(found.steps.front().update.memory.peak_bytes, limited.objective.memory_limit_bytes);
 }
 
+TEST(Pools, OfOpenRlhfHaveNoPipelineAndTryACriticOfItsOwn) {
+  plan::Job job = job_of("ppo");
+  job.framework = {.name = "deepspeed", .version = "", .variant = "openrlhf"};
+  const PoolSplits found = splits_of(job);
+  bool apart = false;
+  for (const PhasedStep& step : found.steps) {
+    EXPECT_TRUE(step.fits());
+    EXPECT_EQ(step.devices, 32);
+    EXPECT_EQ(step.update.planned.plan.parallel.pipeline, 1);
+    apart = apart || step.method().critic.place == plan::ModelPlace::kOther;
+  }
+  EXPECT_TRUE(apart);
+}
+
 }  // namespace
 }  // namespace stepwright::phases

@@ -187,12 +187,12 @@ std::vector<Break> layer_breaks() {
 std::vector<Break> batch_breaks() {
   return {
       {Rule::kBatchDivides, false, [](Job&, Plan& plan) { plan.micro_batch = 3; },
-       "32 sequences are not a multiple of data 2 x micro_batch 3; the nearest that are: 30 and "
-       "36; nearest legal: micro_batch 2, "
+       "the batch of 32 sequences cannot be shared by 2 data-parallel replicas in micro-batches of "
+       "3; nearest batches: 30 and 36; nearest legal: micro_batch 2, "
        "or micro_batch 4"},
       {Rule::kBatchDivides, false, [](Job& job, Plan&) { job.sequences = 7; },
-       "7 sequences are not a multiple of data 2 x micro_batch 1; the nearest that are: 6 and 8; "
-       "nearest legal: pipeline 4 with "
+       "the batch of 7 sequences cannot be shared by 2 data-parallel replicas; nearest batches: 6 "
+       "and 8; nearest legal: pipeline 4 with "
        "data 1"},
       {Rule::kInterleavingNeedsGroups, false,
        [](Job&, Plan& plan) {

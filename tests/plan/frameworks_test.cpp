@@ -85,11 +85,63 @@ TEST(Frameworks, VariantsDoOtherwise) {
   const cluster::Device device = cluster::built_in_cluster("dgx-h100", 1)->device;
   EXPECT_TRUE(default_kernels({.name = "megatron-lm"}, device).scattered_pipeline);
   EXPECT_FALSE(default_kernels(fork, device).scattered_pipeline);
-  EXPECT_THAT(variant_names("megatron-core"), ElementsAre("ms-swift", "nemo-rl", "bridge"));
+  EXPECT_THAT(variant_names("megatron-core"),
+              ElementsAre("ms-swift", "nemo-rl", "bridge", "verl", "slime"));
   EXPECT_THAT(variant_names("nemo"), IsEmpty());
   EXPECT_THAT(framework_words(), testing::Contains("ms-swift"));
   EXPECT_EQ(framework_of_variant("ms-swift")->name, "megatron-core");
   EXPECT_FALSE(framework_of_variant("megatron-core"));
+}
+
+TEST(Frameworks, ANameOfSeveralVariantsStandsForOne) {
+  EXPECT_EQ(framework_of_variant("verl")->name, "fsdp");
+  EXPECT_EQ(framework_of_variant("trl")->name, "accelerate");
+  EXPECT_EQ(framework_of_variant("openrlhf")->name, "deepspeed");
+  EXPECT_EQ(framework_of_variant("axolotl")->name, "accelerate");
+  EXPECT_EQ(framework_of_variant("nemo-rl")->name, "megatron-core");
+  for (const std::string_view name : kFrameworkNames) {
+    for (const std::string_view variant : variant_names(name)) {
+      EXPECT_TRUE(framework_of_variant(variant)) << name << " " << variant;
+    }
+  }
+  const std::vector<std::string> words = framework_words();
+  for (const std::string& word : words) EXPECT_EQ(std::ranges::count(words, word), 1) << word;
+}
+
+TEST(Frameworks, AccelerateCopiesNoGroupOfContextAlone) {
+  Job job;
+  job.model = *model::built_in_model("llama-3-8b");
+  job.cluster = *cluster::built_in_cluster("dgx-h100", 2);
+  job.sequences = 16;
+  job.length = 8192;
+  const auto runs = [&](const std::string& name, std::int64_t group) {
+    job.framework = {.name = name};
+    Plan plan;
+    plan.parallel = {.context = 2, .data = 8};
+    plan.sharding = *sharding_of("III");
+    plan.sharding.group = group;
+    return FrameworkLaw(job.framework).runs(Ability::kGroups, job, plan);
+  };
+  EXPECT_FALSE(runs("accelerate", 2));
+  EXPECT_TRUE(runs("accelerate", 4));
+  EXPECT_TRUE(runs("torchtitan", 2));
+}
+
+TEST(Frameworks, NobodyHasUserBuffersOnRocm) {
+  Job job;
+  job.model = *model::built_in_model("llama-3-8b");
+  job.sequences = 16;
+  job.length = 8192;
+  job.framework = {.name = "megatron-core"};
+  Plan plan;
+  plan.parallel = {.tensor = 8, .data = 1};
+  plan.sequence_parallel = true;
+  plan.overlap.tensor = true;
+  for (const auto& [profile, runs] : {std::pair("dgx-h100", true), {"mi300x-8gpu", false}}) {
+    job.cluster = *cluster::built_in_cluster(profile, 1);
+    EXPECT_EQ(FrameworkLaw(job.framework).runs(Ability::kOverlap, job, canonical(plan, job)), runs)
+        << profile;
+  }
 }
 
 TEST(Frameworks, ALineAsksForAChoiceOfAPlanAndOneOfItsJob) {
@@ -390,6 +442,8 @@ TEST(Frameworks, KernelsAreThoseOfTheDevice) {
   };
   EXPECT_EQ(attention("megatron-core", "dgx-h100"), cluster::AttentionKernel::kCudnn);
   EXPECT_EQ(attention("nemo", "dgx-a100-80g"), cluster::AttentionKernel::kFlash2);
+  EXPECT_EQ(attention("accelerate", "dgx-h100"), cluster::AttentionKernel::kCudnn);
+  EXPECT_EQ(attention("accelerate", "dgx-a100-80g"), cluster::AttentionKernel::kFlash2);
   EXPECT_EQ(attention("", "dgx-h100"), Kernels().attention);
   EXPECT_FALSE(default_kernels({"accelerate", ""}, cluster::built_in_cluster("dgx-h100", 1)->device)
                    .fused_norm);

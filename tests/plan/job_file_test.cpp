@@ -237,7 +237,7 @@ TEST(JobFile, NamesAVariantOfAFramework) {
   const Job job = job_with("framework: {name: megatron-core, variant: bridge}\n");
   EXPECT_EQ(job.framework.variant, "bridge");
   EXPECT_THAT(job_refused("framework: {name: megatron-core, variant: bride}\n"),
-              HasSubstr("must be one of ms-swift, nemo-rl, bridge; it is 'bride'"));
+              HasSubstr("must be one of ms-swift, nemo-rl, bridge, verl, slime; it is 'bride'"));
   EXPECT_THAT(job_refused("framework: {name: maxtext, variant: bridge}\n"),
               HasSubstr("maxtext has no variants"));
   EXPECT_EQ(job_with("framework: megatron\n").framework.name, "megatron-core");

@@ -65,6 +65,19 @@ TEST(DocumentSizes, ToTheLongestTimesGoByTheMeanAndMemoryByTheLargest) {
   EXPECT_EQ(make_setting(job, plan, MicroBatchSize::kMean).tokens, 2 * 128);
 }
 
+TEST(DocumentSizes, WithoutPaddingMicroBatchesHaveTheTokensOfTheirDocuments) {
+  const plan::Job job = with_documents(
+      {{100, 1}, {300, 1}}, {.kind = packing::PackingKind::kNone, .pad_to = packing::PadTo::kNone});
+  plan::Plan plan = plan_of(job, 1, 1);
+  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kMean), 200, 1);
+  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kLargest), 500, 1) << "three deviations";
+  plan.micro_batch = 25;
+  EXPECT_NEAR(sequence_length(job, plan, MicroBatchSize::kLargest), 260, 1);
+  EXPECT_NEAR(step_tokens(job, plan).slots, 64 * 200, 64);
+  const packing::LengthHistogram documents = masked_documents(job, plan, MicroBatchSize::kMean);
+  EXPECT_NEAR(packing::total_count(documents), 1, 1e-9);
+}
+
 TEST(DocumentSizes, ContextParallelismFillsUpDocuments) {
   const plan::Job job = with_documents({{90, 1}}, {.kind = packing::PackingKind::kGreedy});
   const plan::Plan plan = plan_of(job, 1, 1, 8);

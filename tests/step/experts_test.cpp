@@ -128,8 +128,36 @@ TEST(Experts, MegatronCoreMultipliesWeightsInTheActivationSinceAPointRelease) {
   EXPECT_EQ(where("megatron-core", ""), plan::ExpertWeights::kBefore);
   EXPECT_EQ(where("megatron-core", "0.12.1"), plan::ExpertWeights::kBefore);
   EXPECT_EQ(where("megatron-core", "0.12.0"), plan::ExpertWeights::kAfter);
-  EXPECT_EQ(where("torchtitan", ""), plan::ExpertWeights::kAfter);
-  EXPECT_EQ(where("accelerate", ""), plan::ExpertWeights::kAfter);
+  EXPECT_EQ(where("torchtitan", "0.2.2"), plan::ExpertWeights::kAfter);
+  EXPECT_EQ(where("torchtitan", "0.3"), plan::ExpertWeights::kAfterExact);
+  EXPECT_EQ(where("accelerate", ""), plan::ExpertWeights::kAfterRows);
+}
+
+// Qwen3-30B-A3B, 4,096 tokens to 8 experts each: results of 2,048 columns, in fp32 where they are
+// weighted in it, and three tensors of such rows in the backward beside them.
+TEST(Experts, SingleKernelsWeighResultsRowByRow) {
+  constexpr double kNumbers = 4096.0 * 8 * 2048;
+  for (const std::int64_t expert : {1, 8}) {
+    plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
+    const plan::Plan plan = expert_plan(job, expert, 1);
+    const double after = kept_bytes(build_program(job, plan));
+    job.kernels.expert_weights = plan::ExpertWeights::kAfterRows;
+    EXPECT_EQ(kept_bytes(build_program(job, plan)), after) << expert;
+    job.kernels.expert_weights = plan::ExpertWeights::kAfterExact;
+    const StepProgram program = build_program(job, plan);
+    EXPECT_EQ(kept_bytes(program) - after, kNumbers * 2) << expert;
+    int gradients = 0;
+    for_each_routed(program, [&](const Template& piece, const Operator& op) {
+      if (op.purpose != Purpose::kGateGradient) return;
+      ++gradients;
+      double written = 0;
+      for (const TensorId id : piece.writes(op)) {
+        written += static_cast<double>(piece.tensors[static_cast<std::size_t>(id)].bytes());
+      }
+      EXPECT_EQ(written, kNumbers * 4 * 2 + 4096 * 8 * 4) << expert;
+    });
+    EXPECT_EQ(gradients, 1);
+  }
 }
 
 // Experts take as many rows as come, but never more than the factor times the mean.
@@ -276,6 +304,29 @@ TEST(Experts, ContextRanksHoldTwoRunsOfASequence) {
   EXPECT_TRUE(build_program(job, plan).even_routing);  // Runs of 4 tokens, 8 copies.
   job.length = 32;
   EXPECT_FALSE(build_program(job, plan).even_routing);
+}
+
+// DeepSpeed's ZeRO-3 fetches parameters by module, of which a loop has three for each expert.
+TEST(Experts, EachOfALoopFetchesItsParametersWhereTheFrameworkDoes) {
+  const auto fetching = [](const char* framework, bool grouped, const char* sharding) {
+    plan::Job job = job_of("qwen3-30b-a3b", 1, 8, 4096);
+    job.framework.name = framework;
+    job.kernels.grouped_experts = grouped;
+    plan::Plan plan = plan_of(job, 1, 1);
+    plan.sharding = *plan::sharding_of(sharding);
+    std::vector<bool> gated;
+    for (const Template& piece : build_program(job, plan).templates) {
+      for (const Operator& op : piece.operators) {
+        if (op.purpose == Purpose::kFetchedExperts) gated.push_back(op.gated);
+      }
+    }
+    return gated;
+  };
+  EXPECT_THAT(fetching("deepspeed", false, "GGG"), ::testing::ElementsAre(true, false, false, true))
+      << "the first product is two modules, forward and in the data gradient";
+  EXPECT_THAT(fetching("deepspeed", true, "GGG"), ::testing::IsEmpty());
+  EXPECT_THAT(fetching("deepspeed", false, "NGG"), ::testing::IsEmpty());
+  EXPECT_THAT(fetching("fsdp", false, "GGG"), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -116,6 +116,28 @@ TEST(Loss, ACutOneWritesNoLogits) {
   EXPECT_EQ(products(backward, Phase::kWeightGradient), kProduct);
 }
 
+// A tile of 4,096 tokens by 32,768 entries in bf16, and sums of both gradients in fp32.
+TEST(Loss, ATiledOneHoldsATileAndSumsInFp32) {
+  const StepProgram program = program_of(1, plan::LossKeeps::kTiles);
+  const Template& forward = piece_of(program, "head.forward");
+  const Template& backward = piece_of(program, "head.backward");
+  EXPECT_EQ(bytes_saved(forward), kOfNorm + kLossRows + kLossTokens * 3 * 4);
+  const auto bytes_of = [](const Template& piece, std::string_view name) {
+    std::multiset<double> bytes;
+    for (const Tensor& tensor : piece.tensors) {
+      if (tensor.name == name) bytes.insert(static_cast<double>(tensor.bytes()));
+    }
+    return bytes;
+  };
+  const std::multiset<double> tile = {2.0 * 4096 * 32768};
+  EXPECT_EQ(bytes_of(forward, "tile"), tile);
+  EXPECT_EQ(bytes_of(backward, "tile"), tile);
+  EXPECT_TRUE(bytes_of(backward, "wide_sum").contains(4 * kLossTokens * kLossHidden));
+  EXPECT_TRUE(bytes_of(backward, "wide_sum").contains(4 * kLossVocabulary * kLossHidden));
+  EXPECT_EQ(products(backward, Phase::kRecompute), kProduct);
+  EXPECT_EQ(products(backward, Phase::kWeightGradient), kProduct);
+}
+
 TEST(Loss, EveryChunkOfASharedVocabularySendsItsOwnNumbers) {
   const auto sent = [](std::int64_t chunks) {
     std::vector<std::int64_t> payloads;

@@ -451,7 +451,7 @@ TEST(StepProgram, ParametersOnTheHostAreFetchedForEachUseAndGradientsLeftThere) 
   const States& here = on_device.stages[0].states;
   EXPECT_EQ(there.parameters + there.gradients + there.optimizer, 0);
   EXPECT_EQ(there.fetched, here.parameters);
-  EXPECT_NEAR(static_cast<double>(there.host) / part, 16 + 2, 1e-3);
+  EXPECT_NEAR(static_cast<double>(there.host.bytes()) / part, 16 + 2, 1e-3);
 }
 
 // A layer that is recomputed as a whole keeps its input alone: 8,192 x 4,096 in bf16, once each way
@@ -557,7 +557,7 @@ TEST(StepProgram, Fp32ShardsOnTheHostTravelAsTheyAre) {
       EXPECT_EQ(op.shape.inner, 28 + 12);
     }
   });
-  EXPECT_NEAR(static_cast<double>(program.stages[0].states.host) / part, 16, 1e-3);
+  EXPECT_NEAR(static_cast<double>(program.stages[0].states.host.bytes()) / part, 16, 1e-3);
 }
 
 /// Who runs a program finds a message's meaning by its purpose alone.
@@ -658,6 +658,38 @@ TEST(LayerPart, NamesStandInTheOrderOfTheEnumerators) {
   for (std::size_t i = 0; i < std::size(kLayerPartNames); ++i) {
     EXPECT_EQ(kLayerPartNames[i].value, static_cast<LayerPart>(i)) << kLayerPartNames[i].name;
   }
+}
+
+// A gather is followed, a reduction preceded by a copy of the whole buffer of 2 x 4,096 rows,
+// unless a compiler makes it, or one sequence needs none.
+TEST(Program, MessagesAlongPositionsAreCopiedWhereTheFrameworkDoes) {
+  const auto copies = [](const char* framework, bool pieces, bool compiled, int sequences) {
+    plan::Job job = job_of("llama-3-8b", 1, 8, 4096);
+    job.framework.name = framework;
+    job.kernels.fused_activation = compiled;
+    plan::Plan plan = plan_of(job, 8, 1);
+    plan.micro_batch = sequences;
+    plan.overlap.tensor = pieces;
+    const std::int64_t buffer = sequences * 4096 * 4096;
+    int copied = 0;
+    int messages = 0;
+    for (const Template& piece : build_program(job, plan).templates) {
+      for (const Operator& op : piece.operators) {
+        if (op.scheme == Scheme::kTensor && op.payload_elements == buffer) ++messages;
+        if (op.kind != OperatorKind::kUnpack) continue;
+        EXPECT_EQ(op.shape.rows * op.shape.columns, buffer);
+        EXPECT_EQ(op.dtype, DType::kBf16);
+        ++copied;
+      }
+    }
+    EXPECT_GT(messages, 0);
+    return copied == messages ? "each" : copied == 0 ? "none" : "some";
+  };
+  EXPECT_STREQ(copies("torchtitan", false, false, 2), "each");
+  EXPECT_STREQ(copies("torchtitan", false, false, 1), "none");
+  EXPECT_STREQ(copies("torchtitan", false, true, 2), "none");
+  EXPECT_STREQ(copies("torchtitan", true, false, 2), "none");
+  EXPECT_STREQ(copies("megatron-core", false, false, 2), "none");
 }
 
 }  // namespace

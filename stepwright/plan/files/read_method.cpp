@@ -7,6 +7,7 @@
 #include <span>
 
 #include "stepwright/core/quantity.h"
+#include "stepwright/model/parameters.h"
 #include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::plan {
@@ -46,15 +47,26 @@ SecondModel read_second_model(Node node) {
 void read_speed(Node node, Rollout& rollout) {
   const auto rate = node.find("tokens_per_s");
   const auto time = node.find("seconds");
-  if (rate.has_value() == time.has_value()) {
-    node.fail(
-        "needs tokens_per_s (tokens that one device generates in a second) or seconds (of the "
-        "whole generation), one of them");
+  if (rate && time) {
+    time->fail("goes without tokens_per_s: one of them says how fast sequences are generated");
   }
   if (rate) rollout.tokens_per_s = above_zero(*rate, rate->number(0, kMostTokensPerS));
   if (time) {
     rollout.seconds = above_zero(*time, read_quantity(*time, Quantity::kTime, 0, kLongestTime));
   }
+}
+
+/// The devices of an engine where nobody says how many: the fewest, by powers of two up to a node,
+/// whose part of the weights leaves half of their memory to caches.
+std::int64_t engine_devices(const Job& job) {
+  const auto bytes = static_cast<double>(
+      size_bytes(storage_type(job.precision), model::count_parameters(job.model)));
+  std::int64_t devices = 1;
+  while (2 * devices <= job.cluster.devices_per_node &&
+         bytes / static_cast<double>(devices) > job.cluster.device.memory_bytes / 2) {
+    devices *= 2;
+  }
+  return devices;
 }
 
 Rollout read_rollout(Node node, const Job& job) {
@@ -75,7 +87,10 @@ Rollout read_rollout(Node node, const Job& job) {
   }
   if (const auto given = node.find("devices"))
     rollout.devices = given->integer(1, cluster::kMaxDevices);
-  if (const auto given = node.find("tensor")) {
+  const auto given = node.find("tensor");
+  const bool stated = rollout.tokens_per_s || rollout.seconds;
+  if (!given && !stated) rollout.tensor = engine_devices(job);
+  if (given) {
     rollout.tensor = given->integer(1, cluster::kMaxDevices);
     if (rollout.devices % rollout.tensor != 0) {
       given->fail(fmt::format("must divide the {} devices that generate", rollout.devices));
@@ -157,13 +172,12 @@ TrainingMethod read_method(Node objective, MethodKind kind, const Job& job) {
       given->fail(fmt::format("{} has no {}", name, key));
     }
   }
-  if (generates(kind) && (!mapping || !objective.find("rollout"))) {
-    objective.fail(
-        fmt::format("{} needs rollout, how fast sequences are generated: {{kind: {}, rollout: "
-                    "{{tokens_per_s: 2000}}}}",
-                    name, name));
-  }
   method.old_log_probabilities = generates(kind);
+  if (generates(kind)) {
+    method.rollout = Rollout{.tensor = engine_devices(job)};
+    method.reference.place = ModelPlace::kSame;
+  }
+  if (kind == MethodKind::kPpo) method.critic.place = ModelPlace::kSame;
   if (kind == MethodKind::kDpo) {
     method.reference.place = ModelPlace::kSame;
     if (job.sequences % 2 != 0) {

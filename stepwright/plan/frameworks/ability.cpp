@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 
+#include "stepwright/cluster/platform.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/effects.h"
 #include "stepwright/plan/frameworks/model_words.h"
@@ -34,7 +35,8 @@ enum class GroupsWord : std::uint8_t {
   kSingle,
   kExpertsCutAlone,
   kExpertsCutApart,
-  kCutNodes
+  kCutNodes,
+  kCopiedContext  ///< Copies share states over context alone.
 };
 constexpr Named<GroupsWord> kGroupsWords[] = {{GroupsWord::kOtherInstances, "other_instances"},
                                               {GroupsWord::kCutContext, "cut_context"},
@@ -42,7 +44,8 @@ constexpr Named<GroupsWord> kGroupsWords[] = {{GroupsWord::kOtherInstances, "oth
                                               {GroupsWord::kSingle, "single"},
                                               {GroupsWord::kExpertsCutAlone, "experts_cut_alone"},
                                               {GroupsWord::kExpertsCutApart, "experts_cut_apart"},
-                                              {GroupsWord::kCutNodes, "cut_nodes"}};
+                                              {GroupsWord::kCutNodes, "cut_nodes"},
+                                              {GroupsWord::kCopiedContext, "copied_context"}};
 
 enum OffloadWord : std::uint8_t { kOptimizerThere, kShareThere, kDeviceMasters, kParametersThere };
 
@@ -79,6 +82,14 @@ std::vector<std::string> schedule_words() {
   return words;
 }
 
+/// The flags, and messages of tensor parallelism that run beside products on ROCm: CUDA alone has
+/// the user buffers of Transformer Engine (ROCm/TransformerEngine README.rst, "comm-gemm overlap").
+std::vector<std::string> overlap_words() {
+  std::vector<std::string> words = words_of(kOverlapNames);
+  words.emplace_back("tensor_on_rocm");
+  return words;
+}
+
 /// All orders of the axes, the usual one first.
 std::vector<std::string> rank_order_words() {
   std::vector<std::string> words;
@@ -103,7 +114,7 @@ std::vector<std::string> words_of(Ability ability) {
     case Ability::kRecompute: return words_of(kRecomputeWords);
     case Ability::kOffload: return {"optimizer", "share", "device_masters", "parameters"};
     case Ability::kHostActivations: return words_of(kOffloadModuleNames);
-    case Ability::kOverlap:
+    case Ability::kOverlap: return overlap_words();
     case Ability::kExposed: return words_of(kOverlapNames);
     case Ability::kAlgorithms: return words_of(collective::kAlgorithmNames);
     case Ability::kAlgorithmScope: return {"run", "scheme"};
@@ -163,6 +174,9 @@ WordSet taken_overlap(const Job& job, const Plan& plan, bool on) {
     const OverlapRow& row = kOverlapTable[i];
     const bool counts = row.matters(job, plan) && (on || !row.chosen);
     words.set(i, counts && plan.overlap.*row.flag == on);
+    if (row.flag == &Overlap::tensor && on && words[i]) {
+      words.set(std::size(kOverlapTable), cluster::runs_rocm(job.cluster.device));
+    }
   }
   return words;
 }
@@ -210,6 +224,7 @@ WordSet taken_groups(const Job& job, const Plan& plan) {
   set(GroupsWord::kExpertsCutApart,
       job.model.experts && whole && degrees.expert_tensor != degrees.tensor);
   set(GroupsWord::kCutNodes, cuts_nodes(job, plan));
+  set(GroupsWord::kCopiedContext, inner && degrees.context > 1 && group <= degrees.context);
   return words;
 }
 
@@ -376,8 +391,9 @@ std::vector<collective::Algorithm Collectives::*> active_schemes(const Plan& pla
 
 WordSet words_of_degrees() {
   WordSet words;
-  for (const GroupsWord value : {GroupsWord::kCutContext, GroupsWord::kWithinContext,
-                                 GroupsWord::kExpertsCutApart, GroupsWord::kCutNodes}) {
+  for (const GroupsWord value :
+       {GroupsWord::kCutContext, GroupsWord::kWithinContext, GroupsWord::kExpertsCutApart,
+        GroupsWord::kCutNodes, GroupsWord::kCopiedContext}) {
     words.set(static_cast<std::size_t>(value));
   }
   return words;

@@ -54,7 +54,8 @@ std::vector<std::string> framework_words() {
   std::vector<std::string> words(std::begin(kFrameworkNames), std::end(kFrameworkNames));
   for (const std::string_view name : kFrameworkNames) {
     for (const std::string_view variant : variant_names(name)) {
-      if (framework_of_variant(variant)) words.emplace_back(variant);
+      const std::optional<Framework> main = framework_of_variant(variant);
+      if (main && main->name == name) words.emplace_back(variant);
     }
   }
   return words;
@@ -64,8 +65,9 @@ std::optional<Framework> framework_of_variant(std::string_view word) {
   std::optional<Framework> found;
   for (const std::string_view name : kFrameworkNames) {
     if (name == word) return std::nullopt;
-    const std::vector<std::string_view> variants = variant_names(name);
-    if (std::ranges::find(variants, word) == variants.end()) continue;
+    const std::vector<FrameworkVariant>& variants = framework_entry(name).variants;
+    const auto named = std::ranges::find(variants, word, &FrameworkVariant::name);
+    if (named == variants.end() || !named->word_of.empty()) continue;
     if (found) return std::nullopt;
     found = Framework{.name = std::string(name), .variant = std::string(word)};
   }
@@ -74,7 +76,7 @@ std::optional<Framework> framework_of_variant(std::string_view word) {
 
 std::vector<std::string_view> variant_names(std::string_view framework) {
   std::vector<std::string_view> names;
-  for (const auto& [name, about] : framework_entry(framework).variants) names.push_back(name);
+  for (const FrameworkVariant& one : framework_entry(framework).variants) names.push_back(one.name);
   return names;
 }
 
@@ -102,10 +104,12 @@ void take_loss(const Kernels& asked, const FrameworkDefaults& defaults, Kernels&
   auto said = losses.find(asked.loss_keeps);
   if (said == losses.end() && asked.fused_loss()) said = losses.begin();
   if (said == losses.end()) return;
+  const bool usual = said->first == defaults.kernels.loss_keeps;
   kernels.loss_keeps = said->first;
   kernels.loss_chunks = said->second.value_or(std::max<std::int64_t>(1, asked.loss_chunks));
   const bool whole = said->first == LossKeeps::kLogits;
-  if (!whole) kernels.cross_entropy = CrossEntropy::kCompiled;  // as files read back
+  if (whole) return;  // others as files read back
+  kernels.cross_entropy = usual ? defaults.kernels.cross_entropy : CrossEntropy::kCompiled;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "stepwright/plan/frameworks/stage_split.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/plan/overlap_table.h"
+#include "stepwright/plan/remedy_kind.h"
 
 namespace stepwright::plan {
 
@@ -78,9 +79,35 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
 enum class ApartWork : std::uint8_t {
   kExpertBiases,  ///< Biases of the second products of experts, expert by expert.
   kScaledRotary,  ///< Rotary embedding whose sines and cosines are scaled (YaRN).
+  /// Gradients that are reduced in each backward: a copy of a bucket's, as autograd has made them,
+  /// is what is sent.
+  kReductionInputs,
+  /// Parameters that are gathered in a forward: copied out of what a gather has made, which stays
+  /// until the next gather.
+  kGatherOutputs,
+  /// Copies between the layout of ranks, in which tensor parallelism gathers and reduces rows, and
+  /// that of positions.
+  kPositionLayouts,
+  /// Sharded parameters of each expert are fetched when its module runs, by its own calls, where
+  /// experts run one after the other.
+  kExpertFetches,
 };
-inline constexpr Named<ApartWork> kApartNames[] = {{ApartWork::kExpertBiases, "expert_biases"},
-                                                   {ApartWork::kScaledRotary, "scaled_rotary"}};
+inline constexpr Named<ApartWork> kApartNames[] = {
+    {ApartWork::kExpertBiases, "expert_biases"},
+    {ApartWork::kScaledRotary, "scaled_rotary"},
+    {ApartWork::kReductionInputs, "reduction_inputs"},
+    {ApartWork::kGatherOutputs, "gather_outputs"},
+    {ApartWork::kPositionLayouts, "position_layouts"},
+    {ApartWork::kExpertFetches, "expert_fetches"}};
+
+/// The ranks of a node that hold a whole checkpoint at the start of a fine-tuning run.
+enum class LoadingRanks : std::uint8_t { kNone, kFirst, kEach };
+inline constexpr Named<LoadingRanks> kLoadingRanksNames[] = {
+    {LoadingRanks::kNone, "none"}, {LoadingRanks::kFirst, "first"}, {LoadingRanks::kEach, "each"}};
+struct HostLoading {
+  LoadingRanks whole = LoadingRanks::kNone;    ///< Where each rank stores all parameters.
+  LoadingRanks sharded = LoadingRanks::kNone;  ///< Where ranks share them.
+};
 
 /// A variable that the processes of a framework must see where all of `when` and none of `unless`
 /// hold.
@@ -134,6 +161,12 @@ struct FrameworkDefaults {
   /// Bytes that a host needs beside the states that are offloaded to it, over these: pinned
   /// buffers, copies, fragments.
   double host_share = 0;
+  double host_process_bytes = 0;  ///< A rank's process on its host: libraries and CUDA's context.
+  std::int64_t host_workers = 0;  ///< Processes of each rank that load data, unless told.
+  double host_worker_bytes = 0;   ///< One of them, without its batches.
+  HostLoading loading;
+  /// Settings that remedies stand for where its files are not written, by kind.
+  std::map<RemedyKind, std::string> remedies;
   std::vector<FrameworkVariable> environment;
   MessageHostOverhead host_overhead;
   /// Threads with which a process updates what lies on the host; 0: as many as its memory feeds.

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "stepwright/cluster/platform.h"
 #include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/plan/laws/legality.h"
@@ -194,7 +195,11 @@ class Towards {
 
   [[nodiscard]] std::vector<Plan> less_overlap() const {
     const WordSet allowed = law_.allowed(Ability::kOverlap, job_, plan_);
-    return with([&](Plan& plan) { plan.overlap = overlap_within(plan.overlap, allowed); });
+    const bool rocm = cluster::runs_rocm(job_.cluster.device);
+    return with([&](Plan& plan) {
+      plan.overlap = overlap_within(plan.overlap, allowed);
+      plan.overlap.tensor = plan.overlap.tensor && !rocm;
+    });
   }
 
   [[nodiscard]] std::vector<Plan> less_exposed() const {

@@ -194,6 +194,45 @@ DefaultSetting host_share_of(Node node) {
   return [share](FrameworkDefaults& defaults) { defaults.host_share = share; };
 }
 
+/// {process: 2.38e9, workers: 2, worker: 70e6}.
+DefaultSetting host_processes(Node node) {
+  node.allow_only({"process", "workers", "worker"});
+  constexpr double kMostProcessBytes = 1e12;
+  const auto bytes = [node](std::string_view key) {
+    const auto given = node.find(key);
+    return given ? read_quantity(*given, Quantity::kBytes, 0, kMostProcessBytes) : 0;
+  };
+  const double process = bytes("process");
+  const double worker = bytes("worker");
+  const auto given = node.find("workers");
+  const std::int64_t workers = given ? given->integer(0, kMostHostThreads) : 0;
+  return [=](FrameworkDefaults& defaults) {
+    defaults.host_process_bytes = process;
+    defaults.host_workers = workers;
+    defaults.host_worker_bytes = worker;
+  };
+}
+
+/// {whole: each, sharded: first}.
+DefaultSetting loading(Node node) {
+  node.allow_only({"whole", "sharded"});
+  const HostLoading loading{.whole = node.get("whole").choice(kLoadingRanksNames),
+                            .sharded = node.get("sharded").choice(kLoadingRanksNames)};
+  return [loading](FrameworkDefaults& defaults) { defaults.loading = loading; };
+}
+
+/// {host_optimizer: "--optimizer-cpu-offload"}.
+DefaultSetting remedies(Node node) {
+  node.allow_only(names_in(kRemedyKindNames));
+  std::map<RemedyKind, std::string> words;
+  for (const auto& [kind, name] : kRemedyKindNames) {
+    if (const auto word = node.find(name)) words[kind] = word->text();
+  }
+  return [words](FrameworkDefaults& defaults) {
+    for (const auto& [kind, word] : words) defaults.remedies[kind] = word;
+  };
+}
+
 DefaultSetting host_threads_of(Node node) {
   const std::int64_t threads = node.integer(0, kMostHostThreads);
   return [threads](FrameworkDefaults& defaults) { defaults.host_threads = threads; };
@@ -234,7 +273,10 @@ constexpr DefaultKey kDefaultKeys[] = {
     {"handling", host_overhead},
     {"host_threads", host_threads_of},
     {"host_passes", host_passes_of},
-    {"host_share", host_share_of}};
+    {"host_share", host_share_of},
+    {"host_processes", host_processes},
+    {"loading", loading},
+    {"remedies", remedies}};
 
 /// "gradients never, pipeline interleaved"; parts of a list are joined by "and".
 std::string as_written(Node node) {
@@ -272,7 +314,6 @@ DefaultLine read_default_line(Node node) {
   for (const DefaultKey& key : kDefaultKeys) keys.push_back(key.key);
   node.allow_only(keys);
   DefaultLine line{.releases = read_releases(node), .source = read_source(node)};
-  if (const auto variant = node.find("variant")) line.variant = variant->text();
   for (const DefaultKey& key : kDefaultKeys) {
     const auto given = node.find(key.key);
     if (!given) continue;

@@ -55,7 +55,6 @@ FrameworkBuckets read_buckets(Node node) {
   } else if (gradients.text() != "layer") {
     buckets.gradients = gradients.integer(1, kMostElements);
   }
-  if (const auto variant = node.find("variant")) buckets.variant = variant->text();
   buckets.parameters = node.find("parameters").has_value();
   buckets.source = read_source(node);
   return buckets;
@@ -97,23 +96,45 @@ AbilityEntry read_line(Node node) {
     entry.without = read_words(*without, Ability::kParallel);
   }
   if (const auto with = node.find("with")) read_with(*with, entry);
-  if (const auto variant = node.find("variant")) entry.variant = variant->text();
   entry.releases = read_releases(node);
   return entry;
 }
 
-/// Appends the lines under a key, each of which may be of one variant.
+FrameworkVariant read_variant(const std::string& name, Node node) {
+  if (node.is_scalar()) return {.name = name, .about = node.text(), .word_of = ""};
+  node.allow_only({"about", "word_of"});
+  return {.name = name, .about = node.get("about").text(), .word_of = node.get("word_of").text()};
+}
+
+/// The variants that a line names; an empty name stands for all.
+std::vector<std::string> named_variants(Node line, const FrameworkEntry& entry) {
+  const auto given = line.find("variant");
+  if (!given) return {""};
+  std::vector<Node> nodes = {*given};
+  if (given->is_sequence()) nodes.clear();
+  for (std::size_t i = 0; given->is_sequence() && i < given->size(); ++i) {
+    nodes.push_back(given->at(i));
+  }
+  std::vector<std::string> names;
+  for (const Node& node : nodes) {
+    names.push_back(node.text());
+    const auto known = std::ranges::find(entry.variants, names.back(), &FrameworkVariant::name);
+    if (known == entry.variants.end()) node.fail("is not among the variants");
+  }
+  return names;
+}
+
+/// Appends the lines under a key, each of which may be of one variant or of several.
 template <class Line>
 void read_lines(Node node, std::string_view key, Line (*read)(Node line), FrameworkEntry& entry,
                 std::vector<Line>& lines) {
   const auto given = node.find(key);
   for (std::size_t i = 0; given && i < given->size(); ++i) {
     Line line = read(given->at(i));
-    const auto named = [&](const auto& variant) { return variant.first == line.variant; };
-    if (!line.variant.empty() && std::ranges::none_of(entry.variants, named)) {
-      given->at(i).get("variant").fail("is not among the variants");
+    for (std::string& variant : named_variants(given->at(i), entry)) {
+      line.variant = std::move(variant);
+      lines.push_back(line);
     }
-    lines.push_back(std::move(line));
   }
 }
 
@@ -175,7 +196,7 @@ FrameworkEntry read_framework_entry(Node node) {
   entry.checked = node.get("checked").text();
   if (const auto variants = node.find("variants")) {
     for (const auto& [name, about] : variants->members()) {
-      entry.variants.emplace_back(name, about.text());
+      entry.variants.push_back(read_variant(name, about));
     }
   }
   const std::size_t inherited = entry.runs.size();

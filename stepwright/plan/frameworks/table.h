@@ -49,6 +49,14 @@ struct FrameworkBuckets {
   std::string source;
 };
 
+/// A fork of a framework, or a program built on it.
+struct FrameworkVariant {
+  std::string name;
+  std::string about;  ///< What it is, for people.
+  /// The framework for which the name alone stands in a job; empty: this one.
+  std::string word_of;
+};
+
 /// The entry of a framework, with what it runs and what it does where nothing is said
 /// (`stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
@@ -57,10 +65,9 @@ struct FrameworkEntry {
   std::string checked;  ///< Which releases were read.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
-  std::vector<DefaultLine> defaults;  ///< Later ones have the last word.
-  /// Forks of it and stacks built on it that differ from it: name and, for people, what.
-  std::vector<std::pair<std::string, std::string>> variants;
-  std::vector<std::string> notes;  ///< What the lines cannot say.
+  std::vector<DefaultLine> defaults;       ///< Later ones have the last word.
+  std::vector<FrameworkVariant> variants;  ///< Forks and programs that differ from it.
+  std::vector<std::string> notes;          ///< What the lines cannot say.
 };
 
 /// The entry of a name of `kFrameworkNames`.

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdint>
 #include <numeric>
+#include <string>
 
+#include "stepwright/core/format.h"
 #include "stepwright/plan/canonical.h"
 #include "stepwright/plan/laws/laws.h"
 #include "stepwright/plan/laws/repair.h"
@@ -266,11 +269,12 @@ bool batch_cut(const Job& job, const Plan& plan) {
 std::string batch_values(const Job& job, const Plan& plan) {
   const std::int64_t pass = plan.parallel.data * plan.micro_batch;
   const std::int64_t below = job.sequences / pass * pass;
-  return fmt::format(
-      "{} sequences are not a multiple of data {} x micro_batch {}; the nearest that "
-      "are: {}{}",
-      job.sequences, plan.parallel.data, plan.micro_batch,
-      below > 0 ? fmt::format("{} and ", below) : "", below + pass);
+  const std::string each =
+      plan.micro_batch > 1 ? fmt::format(" in micro-batches of {}", plan.micro_batch) : "";
+  return fmt::format("the batch of {} cannot be shared by {}{}; nearest batches: {}{}",
+                     counted(job.sequences, "sequence"),
+                     counted(plan.parallel.data, "data-parallel replica"), each,
+                     below > 0 ? fmt::format("{} and ", below) : "", below + pass);
 }
 
 void repair_batch(Repairs& repairs) {

@@ -201,7 +201,7 @@ DataCost data_cost(const PricedPosition& at, cost::PriceTable& computations) {
 
 DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
   DataMemory out;
-  out.host_bytes = static_cast<double>(step::host_state_bytes(job, plan, stage.size));
+  out.host_bytes = static_cast<double>(step::host_states(job, plan, stage.size).bytes());
   const plan::StateTypes types = plan::state_types(job, plan);
   const double whole = bytes_of(plan::storage_type(job.precision), 1);
   const double parameter = plan.offload.parameters ? 0 : bytes_of(types.stored, 1);
@@ -221,6 +221,7 @@ DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const Stage
     out.states_bytes +=
         alike ? elements * (stored + updates * (gradient / g + state_bytes(job, types) / os))
               : elements * (stored + updates * gradient / g) + updates * own;
+    out.gradient_bytes += elements * updates * gradient / g;
     const auto frozen = static_cast<double>(spread.frozen(stage.size));
     if (!plan.offload.parameters) out.states_bytes += stores * frozen * whole / p;
     out.parameter_bytes += elements * parameter / p;
@@ -244,7 +245,8 @@ double deferred_gradient_bytes(const plan::Plan& plan, const step::UnitSize& def
   return elements * bytes_of(plan.accumulate, 1);
 }
 
-double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage) {
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage,
+                          bool with_gradients) {
   const plan::Offload offload = most_offloaded(job, plan);
   // Gradients are accumulated in the stored type or in a wider one (law `accumulate`).
   const plan::StateTypes types = plan::least_state_types(job);
@@ -253,8 +255,9 @@ double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const St
   const auto updates = static_cast<double>(1 + others.updates);
   const double storage = offload.parameters ? 0 : bytes_of(plan::storage_type(job.precision), 1);
   const double frozen = stores * storage;
-  const double each =
-      offload.parameters ? 0 : updates * storage + stores * bytes_of(types.stored, 1);
+  const double each = offload.parameters ? 0
+                                         : (with_gradients ? updates * storage : 0) +
+                                               stores * bytes_of(types.stored, 1);
   double bytes = 0;
   for (const step::StateSpread& spread : {step::dense_spread(plan), step::routed_spread(plan)}) {
     const double held =

@@ -63,6 +63,7 @@ struct DataMemory {
   double states_bytes = 0;
   double parameter_bytes = 0;  ///< Of the states: trained parameters.
   double optimizer_bytes = 0;  ///< Of the states.
+  double gradient_bytes = 0;   ///< Of the states.
   double transient_bytes = 0;
   double host_bytes = 0;  ///< Of states, in the memory of the host.
 };
@@ -71,6 +72,8 @@ DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const Stage
 /// them.
 double deferred_gradient_bytes(const plan::Plan& plan, const step::UnitSize& deferred);
 /// The least that any sharding can need of states: everything spread over all ranks.
-double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage);
+/// `with_gradients`: gradients are among them.
+double least_states_bytes(const plan::Job& job, const plan::Plan& plan, const StageCost& stage,
+                          bool with_gradients);
 
 }  // namespace stepwright::simulate

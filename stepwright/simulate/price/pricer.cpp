@@ -123,6 +123,7 @@ struct Pricer::Store {
   std::vector<DataCost> messages;  ///< Scratch.
   std::vector<double> hosts;       ///< Likewise: of a rank of each position.
   memory::Reserve reserve;
+  bool late_gradients = false;  ///< As `memory::makes_gradients_late`.
 };
 
 Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
@@ -131,6 +132,11 @@ Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
 Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost, const PriceStore& shared)
     : job_(job), cost_(cost), store_(std::make_unique<Store>(job, cost, shared)) {
   store_->reserve = memory::framework_reserve(job);
+  store_->late_gradients = memory::makes_gradients_late(job);
+}
+
+bool Pricer::comes_late(const plan::Plan& plan, std::int64_t micro_batches) const {
+  return store_->late_gradients && plan.parallel.pipeline == 1 && micro_batches == 1;
 }
 
 Pricer::~Pricer() = default;
@@ -170,7 +176,8 @@ PipelineCost Pricer::pipeline(const BlockCosts& given, const plan::Plan& plan, P
     const double dynamic = std::max(stage.activations.any, stage.head_gradient.peak.any);
     cost.memory_floor_bytes =
         std::max(cost.memory_floor_bytes,
-                 least_states_bytes(job_, plan, stage) + dynamic + store_->reserve.bytes(dynamic));
+                 least_states_bytes(job_, plan, stage, !comes_late(plan, cost.micro_batches)) +
+                     dynamic + store_->reserve.bytes(dynamic));
   }
   return cost;
 }
@@ -188,13 +195,15 @@ PipelineParts Pricer::parts(const plan::Plan& given) {
       store_->pipelines.parts(costs, plan, send_of(costs, plan, layouts(plan), cost_), parts);
   const double usable = memory::usable_bytes(job_);
   const auto micro_batches = static_cast<double>(plan::micro_batches(job_, plan));
+  const bool late = comes_late(plan, plan::micro_batches(job_, plan));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const DataMemory memory = data_memory(job_, plan, stages[i]);
     PeakBytes beside;
     for (const ChunkBytes& chunk : parts.bytes[i]) beside.keep(chunk.beside, 0);
     const double set_aside =
         store_->reserve.bytes(0, memory.parameter_bytes, memory.optimizer_bytes);
-    const double dynamic = (usable - memory.states_bytes - set_aside) / (1 + store_->reserve.share);
+    const double states = memory.states_bytes - (late ? memory.gradient_bytes : 0);
+    const double dynamic = (usable - states - set_aside) / (1 + store_->reserve.share);
     parts.room_bytes.push_back(
         dynamic - micro_batches * stages[i].head_gradient.retained_bytes -
         std::max(beside.any, beside.using_parameters + memory.transient_bytes));
@@ -355,15 +364,20 @@ Price Pricer::finish(const PipelineCost& pipeline, const plan::Plan& plan) {
   hosts.clear();
   double memory_bytes = 0;
   const auto others = static_cast<double>(pipeline.micro_batches - 1);
+  const bool late = comes_late(plan, pipeline.micro_batches);
   for (const StageCost& stage : pipeline.stages) {
     const DataCostCache::Entry& known =
         store_->data.get({cost_, job_, plan, groups, stage}, store_->computations);
     messages.push_back(known.cost);
     const DataMemory& memory = known.memory;
     const double dynamic = dynamic_bytes(plan, stage, memory.transient_bytes, others);
-    memory_bytes = std::max(memory_bytes, memory.states_bytes + dynamic +
-                                              store_->reserve.bytes(dynamic, memory.parameter_bytes,
-                                                                    memory.optimizer_bytes));
+    const auto with = [&](double states, double tensors) {
+      return states + tensors +
+             store_->reserve.bytes(tensors, memory.parameter_bytes, memory.optimizer_bytes);
+    };
+    const double late_bytes = late ? memory.gradient_bytes : 0;
+    memory_bytes = std::max({memory_bytes, with(memory.states_bytes - late_bytes, dynamic),
+                             late ? with(memory.states_bytes, 0) : 0});
     const double on_host = memory.host_bytes + stage.on_host_bytes;
     hosts.insert(hosts.end(), static_cast<std::size_t>(stage.count), on_host);
   }

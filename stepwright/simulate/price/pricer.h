@@ -301,6 +301,8 @@ class Pricer {
   struct Passes;
   const std::array<cluster::GroupLayout, plan::kGroupKinds>& layouts(const plan::Plan& plan);
   const BlockCosts& scheduled_blocks(const plan::Plan& plan);
+  /// True if gradients come after the largest moment of a step: those of its only backward.
+  [[nodiscard]] bool comes_late(const plan::Plan& plan, std::int64_t micro_batches) const;
   [[nodiscard]] Passes passes(const StageCost& stage, const PipelineCost& pipeline,
                               const DataCost& data, const plan::Plan& plan) const;
   void add_ends(Passes& out, const StageCost& stage, const PipelineCost& pipeline,
