@@ -24,11 +24,18 @@ double peak_or(const cluster::Device& device, DType type, double otherwise) {
   return peak == device.peak_flops.end() ? otherwise : peak->second;
 }
 
+/// Whether products in a type are in TF32: those in fp32 where a job allows it and the device has
+/// it.
+bool in_tf32(const plan::Kernels& kernels, const cluster::Generation& generation, DType type) {
+  return kernels.tf32 && generation.tf32_slowdown > 0 && type == DType::kFp32;
+}
+
 /// FLOP/s that large matrix products of a type reach.
 double matrix_flops(const cluster::Device& device, const cluster::Generation& defaults,
-                    DType type) {
+                    const plan::Kernels& kernels, DType type) {
   const double wide = cluster::sixteen_bit_flops(device);
   const double attained = defaults.matrix_share * wide;
+  if (in_tf32(kernels, defaults, type)) return attained / defaults.tf32_slowdown;
   switch (type) {
     case DType::kFp16:
     case DType::kBf16: return defaults.matrix_share * peak_or(device, type, wide);
@@ -41,8 +48,9 @@ double matrix_flops(const cluster::Device& device, const cluster::Generation& de
   }
 }
 
-/// Time of a fused attention over that of a long unmasked one at head dimension 128.
-double attention_slowdown(const step::Operator& op) {
+/// Time of a fused attention over that of a long unmasked forward at head dimension 128, where a
+/// long backward has `backward_rate` of a forward's rate.
+double attention_slowdown(const step::Operator& op, double backward_rate) {
   const step::Shape& s = op.shape;
   const double all = static_cast<double>(s.queries) * static_cast<double>(s.keys);
   const double left = static_cast<double>(std::max<std::int64_t>(1, s.pairs));
@@ -55,7 +63,7 @@ double attention_slowdown(const step::Operator& op) {
   constexpr double kHalf = constants::kHeadDimension.value;
   const double dimension = static_cast<double>(std::max<std::int64_t>(1, s.head_dim));
   const double narrow = std::max(1.0, (dimension + kHalf) / dimension * 128 / (128 + kHalf));
-  const double back = backward ? 1 / constants::kAttentionBackward.value : 1;
+  const double back = backward ? 1 / backward_rate : 1;
   return (left + added) / left * narrow * back;
 }
 
@@ -68,6 +76,12 @@ double grouped_slowdown(const step::Shape& shape) {
   const double padding = constants::kGroupedPadding.value * static_cast<double>(shape.batch);
   const double rows = static_cast<double>(std::max<std::int64_t>(1, shape.rows));
   return (rows + padding) / rows / constants::kGroupedShare.value;
+}
+
+/// Products that a grouped product is issued as: one, or one for each expert.
+double experts_apart(const step::Operator& op, const plan::Kernels& kernels) {
+  const bool apart = op.kind == step::OperatorKind::kGroupedLinear && !kernels.grouped_experts;
+  return apart ? static_cast<double>(std::max<std::int64_t>(1, op.shape.batch)) : 1;
 }
 
 step::Operator in_phase_of(step::Operator op, Pass pass) {
@@ -88,7 +102,9 @@ double unfused_traffic(const step::Operator& op) {
     case step::OperatorKind::kRotary:
       return step::is_backward(op.phase) ? constants::kUnfusedRotaryBackward.value
                                          : constants::kUnfusedRotaryForward.value;
-    case step::OperatorKind::kSoftmax: return constants::kUnfusedSoftmax.value;
+    case step::OperatorKind::kSoftmax:
+      return op.dtype == DType::kFp32 ? constants::kUnfusedWideSoftmax.value
+                                      : constants::kUnfusedSoftmax.value;
     default: return constants::kUnfusedActivation.value;
   }
 }
@@ -108,6 +124,7 @@ double memory_share(step::OperatorKind kind) {
   switch (kind) {
     case step::OperatorKind::kNorm: return constants::kNormShare.value;
     case step::OperatorKind::kEmbedding: return constants::kEmbeddingShare.value;
+    case step::OperatorKind::kUnpack: return constants::kLayoutShare.value;
     default: return constants::kMemoryShare.value;
   }
 }
@@ -123,8 +140,16 @@ double clock_under_power(const cluster::Generation& generation, const cluster::D
   const double usual = generation.board_power_w;
   if (device.board_power_w <= 0 || usual <= 0) return 1;
   const double idle = constants::kIdlePower.value * usual;
-  const double left = std::max(0.05, (device.board_power_w - idle) / (usual - idle));
-  return std::pow(left, constants::kPowerExponent.value);
+  const double flops = cluster::sixteen_bit_flops(device);
+  const double usual_flops = generation.board_tflops > 0 ? 1e12 * generation.board_tflops : flops;
+  const double left =
+      std::max(0.05, (device.board_power_w - idle) / (usual - idle)) * usual_flops / flops;
+  return std::min(std::pow(left, constants::kPowerExponent.value), constants::kFreeClock.value);
+}
+
+double attention_backward(const cluster::Generation& generation, cluster::AttentionKernel kernel) {
+  const double own = generation.attention_backward[static_cast<std::size_t>(kernel)];
+  return own > 0 ? own : constants::kAttentionBackward.value;
 }
 
 ComputeCost::ComputeCost(const plan::Job& job)
@@ -140,6 +165,9 @@ ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* 
       device_(job.cluster.device.name),
       peaks_{cluster::sixteen_bit_flops(job.cluster.device),
              job.cluster.device.memory_bandwidth_bytes_per_s} {
+  // The kernel of scale, mask and softmax takes 16 bits alone (NVIDIA/Megatron-LM
+  // megatron/core/fusions/fused_softmax.py, is_kernel_available).
+  if (job.precision == DType::kFp32) kernels_.fused_softmax = false;
   set_rates(job.cluster.device);
   for (const Named<OperatorClass>& what : kOperatorClassNames) {
     for (const Named<Pass>& pass : kPassNames) {
@@ -150,18 +178,21 @@ ComputeCost::ComputeCost(const plan::Job& job, std::span<const OperatorProfile* 
 
 void ComputeCost::set_rates(const cluster::Device& device) {
   const double attention = attention_share(*generation_, kernels_.attention);
+  attention_backward_ = attention_backward(*generation_, kernels_.attention);
   for (const Named<DType>& entry : kDTypeNames) {
     const DType type = entry.value;
-    const double flops_per_s = matrix_flops(device, *generation_, type);
+    const double flops_per_s = matrix_flops(device, *generation_, kernels_, type);
     rates_.matrix_s_per_flop[index(type)] = 1 / (clock_ * flops_per_s);
+    const bool tf32 = in_tf32(kernels_, *generation_, type);
     const bool wide =
-        type != DType::kFp16 && type != DType::kBf16 && plan::storage_type(type) == type;
+        !tf32 && type != DType::kFp16 && type != DType::kBf16 && plan::storage_type(type) == type;
     narrow_speedup_[index(type)] =
         wide ? 0 : flops_per_s / (generation_->matrix_share * peaks_.flops);
-    const double peak =
-        plan::storage_type(type) == type ? peak_or(device, type, peaks_.flops) : peaks_.flops;
+    const double tf32_peak = tf32 ? peaks_.flops / generation_->tf32_slowdown : 0;
+    const double stated = tf32 ? tf32_peak : peak_or(device, type, peaks_.flops);
+    const double peak = plan::storage_type(type) == type ? stated : peaks_.flops;
     rates_.attention_s_per_flop[index(type)] = 1 / (clock_ * attention_speedup_ * attention * peak);
-    peak_flops_[index(type)] = peak_or(device, type, 0);
+    peak_flops_[index(type)] = tf32 ? tf32_peak : peak_or(device, type, 0);
   }
   rates_.vector_s_per_flop = 1 / peak_or(device, DType::kFp32, peaks_.flops / 16);
   rates_.memory_s_per_byte = 1 / device.memory_bandwidth_bytes_per_s;
@@ -174,19 +205,22 @@ ComputeCost::Fitted ComputeCost::best_fit(OperatorClass what, Pass pass,
                                           std::span<const OperatorProfile* const> profiles) const {
   for (const OperatorProfile* profile : profiles) {
     const Later<OperatorEntry>* entry = profile->find(what, pass, kernels_.attention);
-    if (entry != nullptr) return {profile, entry, speedup(*profile, what, *entry)};
+    if (entry != nullptr) return {profile, entry, speedup(*profile, what, pass, *entry)};
   }
   return {};
 }
 
 /// How much faster the arithmetic of a fit is on this device and job than its share of the peak
 /// says: generations attain different shares, kernels too, and a running job less than one kernel.
-double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what,
+double ComputeCost::speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
                             const Later<OperatorEntry>& entry) const {
   const cluster::Generation& there = *profile.generation;
   if (what == OperatorClass::kAttention) {
-    return clock_ * attention_speedup_ * attention_share(*generation_, kernels_.attention) /
-           attention_share(there, entry.get().kernel);
+    const cluster::AttentionKernel sampled = entry.get().kernel;
+    const double backward =
+        pass == Pass::kForward ? 1 : attention_backward_ / attention_backward(there, sampled);
+    return backward * clock_ * attention_speedup_ *
+           attention_share(*generation_, kernels_.attention) / attention_share(there, sampled);
   }
   const double running = load_ == Load::kRunning ? generation_->sustained_share : 1;
   return clock_ * running * generation_->matrix_share / there.matrix_share;
@@ -200,9 +234,10 @@ double ComputeCost::arithmetic_s(const step::Operator& op) const {
       return work * rates_.matrix_s_per_flop[index(op.dtype)] + rates_.start_s;
     case step::OperatorKind::kGroupedLinear:
       return work * rates_.matrix_s_per_flop[index(op.dtype)] * grouped_slowdown(op.shape) +
-             rates_.start_s;
+             rates_.start_s * experts_apart(op, kernels_);
     case step::OperatorKind::kAttention:
-      return work * rates_.attention_s_per_flop[index(op.dtype)] * attention_slowdown(op) +
+      return work * rates_.attention_s_per_flop[index(op.dtype)] *
+                 attention_slowdown(op, attention_backward_) +
              rates_.start_s;
     case step::OperatorKind::kScores:
     case step::OperatorKind::kAttendValues:
@@ -231,12 +266,15 @@ bool ComputeCost::unfused(const step::Operator& op) const {
   }
 }
 
-double ComputeCost::kernels(const step::Operator& op) const { return kernels_of(op, unfused(op)); }
+double ComputeCost::kernels(const step::Operator& op) const {
+  return kernels_of(op, unfused(op)) * experts_apart(op, kernels_);
+}
 
 double ComputeCost::default_s(const step::Operator& op, bool unfused) const {
   const double bytes = step::memory_bytes(op) * (unfused ? unfused_traffic(op) : 1);
   const double memory_s = bytes * rates_.memory_s_per_byte / memory_share(op.kind);
-  return std::max(arithmetic_s(op), memory_s) + kernels_of(op, unfused) * rates_.launch_s;
+  return std::max(arithmetic_s(op), memory_s) +
+         kernels_of(op, unfused) * experts_apart(op, kernels_) * rates_.launch_s;
 }
 
 double ComputeCost::peak_of(const step::Operator& op) const {
@@ -281,8 +319,10 @@ double ComputeCost::pass_floor_s(OperatorClass what, Pass pass, const step::Oper
 
 /// Trees know nothing of products that share a launch, and rows that routing decides are means.
 FitUse ComputeCost::use_of(const Fitted& fit, const step::Operator& op) const {
-  const bool product = fit.entry->get().what == OperatorClass::kProduct;
-  return {peaks_, fit.speedup * (product ? narrow_speedup_[index(op.dtype)] : 1), !op.routed,
+  // Unfused attention multiplies in the type of storage, in TF32, too.
+  const bool own_rate =
+      fit.entry->get().what == OperatorClass::kProduct || in_tf32(kernels_, *generation_, op.dtype);
+  return {peaks_, fit.speedup * (own_rate ? narrow_speedup_[index(op.dtype)] : 1), !op.routed,
           load_ == Load::kRunning};
 }
 

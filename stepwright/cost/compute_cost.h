@@ -15,9 +15,14 @@ namespace stepwright::cost {
 /// Share of the 16-bit peak that a kernel of attention attains forward at head dimension 128.
 double attention_share(const cluster::Generation& generation, cluster::AttentionKernel kernel);
 
-/// The clock that arithmetic keeps under the power limit of a device's board, over that of the
-/// best-known board of its generation: ((P - P0) / (Pg - P0))^(1/2), P0 what does not depend on the
-/// clock. 1 where the device states no limit of its own.
+/// Rate of a long fused attention backward over its forward.
+double attention_backward(const cluster::Generation& generation, cluster::AttentionKernel kernel);
+
+/// The share of its peak that arithmetic keeps under the power limit of a device's board, over that
+/// of the best-known board of its generation: the power for each FLOP/s of the peak over that of
+/// the best-known board, ((P - P0) / F / ((Pg - P0) / Fg))^(1/2), P0 what does not depend on the
+/// clock; at most what no limit binds (`kFreeClock`). 1 where the device states no limit of its
+/// own.
 double clock_under_power(const cluster::Generation& generation, const cluster::Device& device);
 
 /// Whether computations run back to back in a training step, where power lowers the clock of long
@@ -88,7 +93,7 @@ class ComputeCost {
   [[nodiscard]] const Fitted* fitted(OperatorClass what, Pass pass) const;
   [[nodiscard]] Fitted best_fit(OperatorClass what, Pass pass,
                                 std::span<const OperatorProfile* const> profiles) const;
-  [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what,
+  [[nodiscard]] double speedup(const OperatorProfile& profile, OperatorClass what, Pass pass,
                                const Later<OperatorEntry>& entry) const;
   [[nodiscard]] FitUse use_of(const Fitted& fit, const step::Operator& op) const;
   [[nodiscard]] double unrouted_s(const step::Operator& op) const;
@@ -105,7 +110,8 @@ class ComputeCost {
   const cluster::Generation* generation_;  ///< Of the device.
   plan::Kernels kernels_;
   Load load_;
-  double attention_speedup_ = 1;  ///< Of fused attention, by its type.
+  double attention_speedup_ = 1;   ///< Of fused attention, by its type.
+  double attention_backward_ = 1;  ///< Of fused attention: the backward's rate over the forward's.
   double clock_ = 1;  ///< Of a running job, over that of the generation's best-known board.
   std::string device_;
   DevicePeaks peaks_;

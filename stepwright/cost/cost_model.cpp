@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/collective/wire.h"
 #include "stepwright/cost/laws/constants.h"
+#include "stepwright/cost/laws/expert_exchange.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "stepwright/plan/host_memory.h"
 #include "stepwright/step/matrices.h"
@@ -16,6 +18,13 @@
 
 namespace stepwright::cost {
 namespace {
+
+/// Calls by which each expert of a product fetches the parameters of its modules and lets go of
+/// them.
+double fetch_calls(const step::Operator& op) {
+  if (op.purpose != step::Purpose::kFetchedExperts) return 0;
+  return constants::kFetchCalls.value * (op.gated ? 2 : 1);
+}
 
 /// Launches of the host for an operator, in kernels issued by the framework. Casts of a narrow
 /// product and experts of a grouped one are issued by the library that it calls.
@@ -26,6 +35,10 @@ double launches(const step::Operator& op, const ComputeCost& compute) {
   switch (op.kind) {
     case step::OperatorKind::kLinear: return 1 + casts;
     case step::OperatorKind::kGroupedLinear:
+      // A loop over experts gathers, multiplies, weighs and adds up the rows of each.
+      if (compute.kernels(op) > 1) {
+        return compute.kernels(op) * (1 + casts + constants::kLoopKernels.value + fetch_calls(op));
+      }
       return 1 + casts + constants::kLibraryLaunch.value * static_cast<double>(op.shape.batch);
     case step::OperatorKind::kAttention:
       return step::is_backward(op.phase) ? constants::kAttentionBackwardKernels.value
@@ -59,6 +72,14 @@ bool in_graph(const plan::CudaGraphs& graphs, const step::Operator& op) {
          (graphs.router &&
           (norm || step::lies_in(op.part, step::LayerPart::kRouter, step::LayerPart::kTopK) ||
            step::lies_in(op.part, step::LayerPart::kSharedFc1, step::LayerPart::kSharedGate)));
+}
+
+/// Compute capability of Hopper, on which DeepEP's kernels inside a node were measured.
+constexpr int kExchangeCapability = 9;
+
+/// Half of an interval's width.
+double error_of(const StepInterval& interval) {
+  return std::sqrt(interval.high / interval.low) - 1;
 }
 
 /// "by PROFILE", or "unfitted".
@@ -112,16 +133,22 @@ CostModel::CostModel(const plan::Job& job, const TrainingConditions& conditions)
       compute_(job),
       collective_(job.cluster),
       fit_(fmt::format("computation {}, messages {}", fit_text("by", compute_.fit()),
-                       fit_text("of", collective_.fit()))),
-      stated_error_(constants::kStatedError.value) {
+                       fit_text("of", collective_.fit()))) {
   device_ = conditions_of(conditions, job.cluster.device.name,
                           cluster::generation_of(job.cluster.device).name);
-  interval_ = interval_of(conditions, job.framework, job.cluster.device);
+  interval_ = interval_of(conditions, job);
+  stated_error_ = error_of(interval_);
   attention_rate_ = device_.attention_rate;
   if (job.kernels.attention == cluster::AttentionKernel::kFlash1)
     attention_rate_ *= device_.flash1_rate;
   if (job.dispatcher == plan::Dispatcher::kOncePerNode && job.model.experts) {
     copies_once_ = job.model.experts->top_k;
+    routed_width_ = job.model.routed_width();
+    const cluster::Level& links = job.cluster.levels.front();
+    const int capability = cluster::generation_of(job.cluster.device).compute_capability;
+    if (capability == kExchangeCapability && links.links == cluster::Links::kNvlink) {
+      exchange_link_ = links.uplink_bytes_per_s;
+    }
   }
   contention_ = {framework_.beside_inside, framework_.beside_network};
   if (!job.measured.empty()) {
@@ -228,6 +255,26 @@ double CostModel::host_s(const step::Operator& op) const {
   return 1e-6 * (framework_.host_us * launches(op, compute_) + issued_us) * op.repeats;
 }
 
+std::optional<double> CostModel::exchange_s(const step::Operator& op,
+                                            const cluster::GroupLayout& layout) const {
+  if (exchange_link_ == 0 || op.kind != step::OperatorKind::kAllToAll || layout.size == 1 ||
+      collective::nodes_of(layout, node_levels_) > 1) {
+    return std::nullopt;
+  }
+  if (op.part == step::LayerPart::kGateWeights) return 0;  // They travel with the rows.
+  const double met = step::distinct_of(layout.size, copies_once_);
+  const auto width = static_cast<double>(routed_width_);
+  const double element = static_cast<double>(centibits(op.dtype)) / 800;
+  const double bytes = op.load() * static_cast<double>(op.payload_bytes());
+  return expert_exchange_s({.combines = op.purpose == step::Purpose::kFromExperts,
+                            .tokens = bytes / (met * width * element),
+                            .width = width,
+                            .bytes = element,
+                            .ranks = layout.size,
+                            .met_ranks = met},
+                           exchange_link_);
+}
+
 /// The share of an exchange's rows that cross between nodes when a row enters each node once, where
 /// its ranks hand it on.
 double CostModel::entering_share(const step::Operator& op,
@@ -316,6 +363,7 @@ OperatorTime CostModel::price(const step::Operator& op,
     const cluster::GroupLayout& layout = layouts[static_cast<std::size_t>(op.group)];
     time = message(op.kind, payload_bytes(op, layout), layout,
                    step::algorithm_of(collectives, op.scheme), op.scheme);
+    if (const auto exchange = exchange_s(op, layout)) time.seconds = *exchange;
   } else {
     time.seconds = compute_s(op);
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,10 @@ class CostModel {
                                       collective::Algorithm algorithm) const;
   [[nodiscard]] double cast_s(const step::Operator& op) const;
   [[nodiscard]] double of_host_s(const step::Operator& op) const;
+  /// Seconds of an exchange inside a node by kernels that send a row to each rank once; nullopt
+  /// for all others.
+  [[nodiscard]] std::optional<double> exchange_s(const step::Operator& op,
+                                                 const cluster::GroupLayout& layout) const;
   [[nodiscard]] double entering_share(const step::Operator& op,
                                       const cluster::GroupLayout& layout) const;
 
@@ -121,6 +126,10 @@ class CostModel {
   double attention_rate_ = 1;  ///< Of the fused kernel.
   /// Experts of a token, when a row enters each node once; 0: every copy travels.
   std::int64_t copies_once_ = 0;
+  std::int64_t routed_width_ = 0;  ///< Elements of a routed row.
+  /// Bytes per second of a device's links inside a node, one direction; 0 where no kernel of such
+  /// exchanges was measured.
+  double exchange_link_ = 0;
   int node_levels_ = 0;  ///< Levels inside a node.
   ComputeCost compute_;
   CollectiveCost collective_;

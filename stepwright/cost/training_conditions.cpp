@@ -1,12 +1,14 @@
 #include "stepwright/cost/training_conditions.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/embedded.h"
 #include "stepwright/core/name.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/yaml_writer.h"
+#include "stepwright/cost/conditions_file.h"
 #include "stepwright/plan/choices/read_choices.h"
 
 namespace stepwright::cost {
@@ -49,18 +51,29 @@ struct IntervalField {
   StepInterval StepIntervals::* value;
 };
 constexpr IntervalField kIntervals[] = {{"known", &StepIntervals::known},
+                                        {"other_kind", &StepIntervals::other_kind},
                                         {"other_framework", &StepIntervals::other_framework},
                                         {"other_device", &StepIntervals::other_device}};
+struct WidthField {
+  std::string_view key;
+  double StepIntervals::* value;
+};
+constexpr WidthField kWidths[] = {{"experts", &StepIntervals::experts},
+                                  {"narrow", &StepIntervals::narrow}};
 
 StepIntervals read_intervals(Node node) {
   StepIntervals intervals;
-  node.allow_only({"known", "other_framework", "other_device"});
+  node.allow_only({"known", "other_kind", "other_framework", "other_device", "experts", "narrow"});
   for (const IntervalField& field : kIntervals) {
     const auto given = node.find(field.key);
     if (!given) continue;
     given->allow_only({"low", "high"});
     intervals.*field.value = {.low = given->get("low").number(0.01, 1),
                               .high = given->get("high").number(1, 100)};
+  }
+  if (!node.find("other_kind")) intervals.other_kind = intervals.known;
+  for (const WidthField& field : kWidths) {
+    if (const auto given = node.find(field.key)) intervals.*field.value = given->number(1, 10);
   }
   return intervals;
 }
@@ -70,6 +83,26 @@ Tree intervals_tree(const StepIntervals& intervals) {
   for (const IntervalField& field : kIntervals) {
     const StepInterval& one = intervals.*field.value;
     tree.set(field.key, Tree::flow_mapping().set("low", one.low).set("high", one.high));
+  }
+  for (const WidthField& field : kWidths) tree.set(field.key, intervals.*field.value);
+  return tree;
+}
+
+RunKind read_kind(Node node) {
+  node.allow_only({"framework", "generation", "experts"});
+  RunKind kind{.framework = read_name(node.get("framework")),
+               .generation = read_name(node.get("generation"))};
+  if (const auto experts = node.find("experts")) kind.experts = experts->boolean();
+  return kind;
+}
+
+Tree kinds_tree(const std::vector<RunKind>& kinds) {
+  Tree tree = Tree::sequence();
+  for (const RunKind& kind : kinds) {
+    Tree one = Tree::flow_mapping();
+    one.set("framework", kind.framework).set("generation", kind.generation);
+    if (kind.experts) one.set("experts", true);
+    tree.add(one);
   }
   return tree;
 }
@@ -89,10 +122,15 @@ TrainingConditions load_conditions(const std::filesystem::path& path) {
 TrainingConditions read_conditions(const Document& document) {
   const Node root = document.root();
   plan::check_version(root, "training/1");
-  root.allow_only({"stepwright", "source", "intervals", "devices", "frameworks"});
+  root.allow_only(
+      {"stepwright", "source", "intervals", "kinds", "devices", "frameworks", "memory"});
+  (void)plan::read_memory_conditions(root);
   TrainingConditions all;
   all.source = root.get("source").text();
   if (const auto intervals = root.find("intervals")) all.intervals = read_intervals(*intervals);
+  if (const auto kinds = root.find("kinds")) {
+    for (std::size_t i = 0; i < kinds->size(); ++i) all.kinds.push_back(read_kind(kinds->at(i)));
+  }
   const Node devices = root.get("devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     all.devices.push_back(
@@ -106,10 +144,14 @@ TrainingConditions read_conditions(const Document& document) {
   return all;
 }
 
-std::string conditions_yaml(const TrainingConditions& all) {
+std::string conditions_yaml(const TrainingConditions& all) { return conditions_yaml(all, {}); }
+
+std::string conditions_yaml(const TrainingConditions& all,
+                            const std::vector<plan::MemoryConditions>& memory) {
   Tree file = Tree::mapping();
   file.set("stepwright", "training/1").set("source", all.source);
   file.set("intervals", intervals_tree(all.intervals));
+  if (!all.kinds.empty()) file.set("kinds", kinds_tree(all.kinds));
   Tree devices = Tree::sequence();
   for (const DeviceConditions& entry : all.devices) {
     devices.add(entry_tree(entry, "device", entry.device, kDeviceFields));
@@ -118,7 +160,9 @@ std::string conditions_yaml(const TrainingConditions& all) {
   for (const FrameworkConditions& entry : all.frameworks) {
     frameworks.add(entry_tree(entry, "framework", entry.framework, kFrameworkFields));
   }
-  return write_yaml(file.set("devices", devices).set("frameworks", frameworks));
+  file.set("devices", devices).set("frameworks", frameworks);
+  if (!memory.empty()) file.set("memory", plan::memory_conditions_tree(memory));
+  return write_yaml(file);
 }
 
 TrainingConditions conditions_of(const plan::Job& job) {
@@ -144,18 +188,47 @@ FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Fra
   return others;
 }
 
-StepInterval interval_of(const TrainingConditions& all, const plan::Framework& framework,
-                         const cluster::Device& device) {
+namespace {
+
+/// The interval by what published runs show of the framework, the device and both together.
+StepInterval interval_by_kind(const TrainingConditions& all, const plan::Job& job) {
+  const cluster::Device& device = job.cluster.device;
   const std::string_view generation = cluster::generation_of(device).name;
   const auto of_device = [&](const DeviceConditions& entry) {
     return entry.device == device.name || (!device.variant && entry.device == generation);
   };
-  if (std::ranges::none_of(all.devices, of_device)) return all.intervals.other_device;
   const auto of_framework = [&](const FrameworkConditions& entry) {
-    return !entry.framework.empty() && entry.framework == framework.name;
+    return !entry.framework.empty() && entry.framework == job.framework.name;
   };
-  if (std::ranges::none_of(all.frameworks, of_framework)) return all.intervals.other_framework;
-  return all.intervals.known;
+  const StepIntervals& intervals = all.intervals;
+  const bool device_known = std::ranges::any_of(all.devices, of_device);
+  const bool framework_known = std::ranges::any_of(all.frameworks, of_framework);
+  if (device_known && framework_known) {
+    const RunKind kind{.framework = job.framework.name,
+                       .generation = std::string(generation),
+                       .experts = job.model.experts.has_value()};
+    const bool shown = all.kinds.empty() || std::ranges::find(all.kinds, kind) != all.kinds.end();
+    return shown ? intervals.known : intervals.other_kind;
+  }
+  if (device_known) return intervals.other_framework;
+  if (framework_known) return intervals.other_device;
+  // An unknown device and an unknown framework widen the interval independently.
+  const auto both = [&](double StepInterval::* end) {
+    return intervals.other_device.*end * intervals.other_framework.*end / (intervals.known.*end);
+  };
+  return {.low = both(&StepInterval::low), .high = both(&StepInterval::high)};
+}
+
+}  // namespace
+
+StepInterval interval_of(const TrainingConditions& all, const plan::Job& job) {
+  const StepInterval shown = interval_by_kind(all, job);
+  double wider = 1;
+  if (job.model.experts) wider *= all.intervals.experts;
+  if (plan::storage_type(job.precision) != job.precision) wider *= all.intervals.narrow;
+  const double middle = std::sqrt(shown.low * shown.high);
+  return {.low = middle * std::pow(shown.low / middle, wider),
+          .high = middle * std::pow(shown.high / middle, wider)};
 }
 
 }  // namespace stepwright::cost

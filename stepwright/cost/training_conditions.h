@@ -76,10 +76,21 @@ struct StepInterval {
   double high = 1.35;
 };
 
-/// The same by what published runs show of a job: others of its framework and of its device's
-/// generation, none of its framework, or none of the generation.
+/// Intervals of a step by what published runs show of its job: others of its kind; some of its
+/// framework and some of its device's generation, of both together none; none of its framework;
+/// none of the generation.
 struct StepIntervals {
-  StepInterval known, other_framework, other_device;
+  StepInterval known, other_kind, other_framework, other_device;
+  double experts = 1;  ///< Width of mixtures of experts over that of others, in logarithms.
+  double narrow = 1;   ///< Width of products in fp8 and narrower, likewise.
+};
+
+/// A kind of runs that published ones show.
+struct RunKind {
+  std::string framework;
+  std::string generation;
+  bool experts = false;
+  bool operator==(const RunKind&) const = default;
 };
 
 /// Constants that no measurement of a single operator shows: fitted to whole training runs
@@ -89,6 +100,7 @@ struct TrainingConditions {
   std::vector<DeviceConditions> devices;
   std::vector<FrameworkConditions> frameworks;
   StepIntervals intervals;
+  std::vector<RunKind> kinds;  ///< That published runs show; empty: not stated.
 };
 
 /// The conditions compiled in (`cost/training/conditions.yaml`).
@@ -108,9 +120,9 @@ TrainingConditions conditions_of(const plan::Job& job);
 DeviceConditions conditions_of(const TrainingConditions& all, std::string_view device,
                                std::string_view generation);
 
-/// The interval of a job on a device: a known one, or one of a known generation that is no variant.
-StepInterval interval_of(const TrainingConditions& all, const plan::Framework& framework,
-                         const cluster::Device& device);
+/// The interval of a job: by its framework, its device (a known one, or one of a known generation
+/// that is no variant), its kind and the types of its products.
+StepInterval interval_of(const TrainingConditions& all, const plan::Job& job);
 
 /// The conditions of a framework: its own, or else those without a name.
 FrameworkConditions conditions_of(const TrainingConditions& all, const plan::Framework& framework);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -64,13 +63,6 @@ bool mount_processes() {
          ::mount("proc", "/proc", "proc", 0, nullptr) == 0;
 }
 
-void reset_signals() {
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);
-}
-
 [[noreturn]] void become(const Ready& ready) {
   ::setpgid(0, 0);
   ::dup2(ready.in, STDIN_FILENO);
@@ -78,7 +70,6 @@ void reset_signals() {
   ::dup2(ready.err, STDERR_FILENO);
   if (::setns(ready.network, CLONE_NEWNET) != 0) give_up("enter the network of ", "the node");
   if (!mount_processes()) give_up("mount ", "/proc");
-  reset_signals();
   ::execvpe(ready.command[0], ready.command, ready.environment);
   give_up("run ", ready.command[0]);
 }

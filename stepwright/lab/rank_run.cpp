@@ -77,8 +77,8 @@ class RankRun {
   }
 
   void heed_stop() {
-    std::array<char, 128> ignored{};  // one signal of a signalfd
-    static_cast<void>(::read(options_.stop_fd, ignored.data(), ignored.size()) < 0);
+    std::array<char, 128> signals{};
+    static_cast<void>(::read(options_.stop_fd, signals.data(), signals.size()) < 0);
     if (stopping_) warden_.kill_all();
     stop("interrupted");
   }

@@ -38,6 +38,23 @@ class Streams {
   posix_spawn_file_actions_t actions_{};
 };
 
+/// A process group of its own: Ctrl-C does not end a tool that makes or removes a part of a lab.
+class OwnGroup {
+ public:
+  OwnGroup() {
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+  }
+  ~OwnGroup() { ::posix_spawnattr_destroy(&attributes_); }
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
 std::string read_all(int descriptor) {
   std::string text;
   std::array<char, 4096> block{};
@@ -76,7 +93,8 @@ std::optional<std::string> complaint_of(const CommandLine& command) {
   arguments.push_back(nullptr);
   pid_t process = 0;
   const Streams streams(said.write.get());
-  const int error = ::posix_spawnp(&process, arguments.front(), streams.get(), nullptr,
+  const OwnGroup group;
+  const int error = ::posix_spawnp(&process, arguments.front(), streams.get(), group.get(),
                                    arguments.data(), environ);
   if (error != 0) {
     return fmt::format("{}: {}", command.front(), std::generic_category().message(error));

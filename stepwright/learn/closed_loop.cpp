@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/normal.h"
 #include "stepwright/core/parallel.h"
 #include "stepwright/learn/memory_posterior.h"
 #include "stepwright/learn/timed_plans.h"
@@ -246,7 +247,7 @@ class Loop {
   /// The expected gain of measuring a plan when the best so far is `best`.
   [[nodiscard]] static double worth(double mean, double deviation, double p_fits, double best) {
     const double z = (best - mean) / deviation;
-    const double improvement = deviation * (z * memory::normal_cdf(z) + memory::normal_density(z));
+    const double improvement = deviation * (z * normal_cdf(z) + normal_density(z));
     return p_fits * improvement - (1 - p_fits) * kWorthOfStart;
   }
 

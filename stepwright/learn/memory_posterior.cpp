@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "stepwright/core/normal.h"
+
 namespace stepwright::learn {
 namespace {
 
@@ -21,7 +23,7 @@ MemoryPosterior::MemoryPosterior(const memory::MemoryErrorModel& error_model) {
   for (int i = 0; i < kPoints; ++i) {
     const double z = kFarthest * (2.0 * i / (kPoints - 1) - 1);
     cases_.push_back({.mean = error_model.mean + half * z, .deviation = half});
-    weights_.push_back(memory::normal_density(z));
+    weights_.push_back(normal_density(z));
   }
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (double& weight : weights_) weight /= sum;

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
 #include <utility>
 #include <variant>
 
 #include "stepwright/core/dtype.h"
 #include "stepwright/core/error.h"
+#include "stepwright/learn/skipped_lines.h"
 #include "stepwright/validate/rows/metric.h"
 #include "stepwright/validate/rows/row_plan.h"
 #include "stepwright/validate/rows/run_row.h"
@@ -124,11 +126,20 @@ OwnRuns only_measured(OwnRuns runs) {
 
 void check_any_run(const OwnRuns& runs, std::string_view fault) {
   if (!runs.runs.empty()) return;
-  std::string text = fmt::format("{}: {}", runs.table, fault);
-  for (const SkippedRun& skipped : runs.skipped) {
-    text += fmt::format("\n{}:{}: {}", runs.table, skipped.line, skipped.reason);
-  }
+  std::string text =
+      fmt::format("{}: {}\n{}", runs.table, fault, skipped_lines(runs.skipped, runs.table + ":"));
+  text.pop_back();
   fail_input(text);
+}
+
+std::string skipped_lines(const std::vector<SkippedRun>& skipped, std::string_view begin) {
+  constexpr std::size_t kShown = 20;
+  std::string text;
+  for (const SkippedRun& run : skipped | std::views::take(kShown)) {
+    text += fmt::format("{}{}: {}\n", begin, run.line, run.reason);
+  }
+  if (skipped.size() > kShown) text += fmt::format("and {} more\n", skipped.size() - kShown);
+  return text;
 }
 
 std::vector<const plan::Job*> jobs_of(const std::vector<plan::PlannedJob>& plans) {

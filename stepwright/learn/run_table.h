@@ -47,7 +47,7 @@ OwnRuns read_own_runs(const CsvTable& table, const plan::Job* of);
 /// The runs that went through and whose step was measured; the others are skipped.
 OwnRuns only_measured(OwnRuns runs);
 
-/// Fails with `kInput` where no row is a run, saying why of each one.
+/// Fails with `kInput` where no row is a run, saying why of the first.
 void check_any_run(const OwnRuns& runs, std::string_view fault);
 
 /// The jobs of some plans.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "stepwright/cluster/catalog.h"
 #include "tests/cost/jobs.h"
 
@@ -36,10 +38,33 @@ TEST(CostModel, AVariantHasTheIntervalOfOtherDevices) {
     return CostModel(job, built_in_conditions()).step_interval();
   };
   const StepIntervals known = built_in_conditions().intervals;
-  EXPECT_EQ(interval("dgx-h100").high, known.known.high);
-  EXPECT_EQ(interval("h20-8gpu").high, known.other_device.high);
-  EXPECT_EQ(interval("mi355x-8gpu").high, known.other_device.high);
+  EXPECT_DOUBLE_EQ(interval("dgx-h100").high, known.known.high);
+  EXPECT_DOUBLE_EQ(interval("h20-8gpu").high, known.other_device.high);
+  EXPECT_DOUBLE_EQ(interval("mi355x-8gpu").high, known.other_device.high);
   EXPECT_LT(interval("h20-8gpu").low, interval("dgx-h100").low);
+}
+
+/// The farther the nearest kind that published runs show, the wider.
+TEST(CostModel, IntervalsWidenWithTheDistanceOfAKind) {
+  const auto width = [](const char* cluster, const char* framework, DType precision, bool experts) {
+    plan::Job job;
+    job.cluster = cluster::load_cluster(cluster, 2);
+    job.framework.name = framework;
+    job.precision = precision;
+    if (experts) job.model.experts.emplace();
+    const CostModel cost(job, built_in_conditions());
+    const StepInterval interval = cost.step_interval();
+    EXPECT_NEAR(std::pow(1 + cost.stated_error(), 2), interval.high / interval.low, 1e-9);
+    return interval.high / interval.low;
+  };
+  const double known = width("dgx-h100", "megatron-core", DType::kBf16, false);
+  EXPECT_LT(known, width("dgx-h100", "colossalai", DType::kBf16, false));
+  EXPECT_LT(width("dgx-h100", "colossalai", DType::kBf16, false),
+            width("mi300x-8gpu", "colossalai", DType::kBf16, false));
+  // Mixtures on nanotron, which many dense runs show on an H100.
+  EXPECT_LT(std::pow(known, 1.8), width("dgx-h100", "nanotron", DType::kBf16, true));
+  EXPECT_NEAR(width("dgx-h100", "megatron-core", DType::kBf16, true), std::pow(known, 1.8), 1e-9);
+  EXPECT_NEAR(width("dgx-h100", "megatron-core", DType::kFp8, false), std::pow(known, 1.3), 1e-9);
 }
 
 // A cast reads 2 bytes an element and writes 1 twice, at .8 of 3.35 TB/s.
@@ -307,6 +332,32 @@ TEST(CostModel, LaysOutEveryKindOfGroupOfAPlan) {
     EXPECT_EQ(layout.size, grid.size(entry.value)) << entry.name;
     EXPECT_EQ(layout, plan::group_layout(job.cluster, grid.shape(entry.value))) << entry.name;
   }
+}
+
+// DeepSpeed's ZeRO-3 fetches the parameters of each expert of a loop by 17 calls, beside the 5 that
+// issue its product.
+TEST(CostModel, ExpertsThatFetchTheirParametersCostTheHostMore) {
+  plan::Job job = h100_job();
+  job.framework.name = "deepspeed";
+  job.kernels.grouped_experts = false;
+  const CostModel cost(job, built_in_conditions());
+  step::Template piece;
+  piece.operators.push_back({.kind = step::OperatorKind::kGroupedLinear,
+                             .phase = step::Phase::kForward,
+                             .dtype = DType::kBf16,
+                             .shape = {.rows = 64, .columns = 64, .inner = 64, .batch = 64}});
+  const auto layouts = tensor_and_data(job.cluster);
+  const auto seconds = [&] {
+    std::vector<OperatorTime> times;
+    cost.price(piece, layouts, {}, times);
+    return times[0].seconds;
+  };
+  const double resident_s = seconds();
+  piece.operators[0].purpose = step::Purpose::kFetchedExperts;
+  const double call_s = 1e-6 * conditions_of(built_in_conditions(), job.framework).host_us;
+  EXPECT_NEAR(seconds() - resident_s, 64 * 17 * call_s, 1e-3 * resident_s);
+  piece.operators[0].gated = true;
+  EXPECT_NEAR(seconds() - resident_s, 64 * 34 * call_s, 1e-3 * resident_s);
 }
 
 }  // namespace

@@ -40,6 +40,10 @@ inline constexpr Constant kNormShare{"memory bandwidth of fused norms, share of 
 inline constexpr Constant kEmbeddingShare{
     "memory bandwidth of embedding look-ups, share of peak", 0.20, "",
     "operator tables of arXiv 2509.22832: .14 on A100, .42 on GH200"};
+inline constexpr Constant kLayoutShare{
+    "memory bandwidth of copies that change the layout of gathered rows, share of peak", 0.5, "",
+    "pytorch/torchtitan pull request 437: two of 134 MB moved in .18 ms on an H100, whose memory "
+    "has 2.4 TB/s there or 3.35"};
 inline constexpr Constant kUnfusedNormForward{
     "traffic of an unfused norm over a fused one, forward", 4.5, "",
     "operator tables of arXiv 2509.22832, unfused RMSNorm: 3.9 on A100, 5.2 on GH200"};
@@ -58,6 +62,9 @@ inline constexpr Constant kUnfusedActivation{
 inline constexpr Constant kUnfusedSoftmax{"traffic of an unfused softmax over a fused one", 5, "",
                                           "counted: scale 4, mask 4, cast to fp32 6 and softmax 6 "
                                           "bytes a score, where one kernel moves 4"};
+inline constexpr Constant kUnfusedWideSoftmax{
+    "traffic of an unfused softmax over a fused one, in fp32", 3, "",
+    "counted: scale, mask and softmax 8 bytes a score each, where one kernel moves 8"};
 inline constexpr Constant kUnfusedKernels{
     "kernels of an unfused norm, rotary embedding, softmax or gated activation", 6, "", "counted"};
 inline constexpr Constant kRouterKernels{"kernels of a router's choice", 8, "",
@@ -85,9 +92,24 @@ inline constexpr Constant kPowerExponent{
     "exponent of a power-bound clock in the power that is left to it", 0.5, "",
     "between 1/3, where voltage follows the clock (power C V^2 f), and 1, where it is at its "
     "floor"};
+inline constexpr Constant kFreeClock{
+    "share of the peak that products keep where no limit of power binds, over that under the usual "
+    "limit",
+    1.35, "", "data/power_h100.csv: 1,359 MHz under 700 W, 1,830 MHz of the peak"};
 inline constexpr Constant kLibraryLaunch{
     "issue of a cast or of an expert's product by a library, over that of an operator", 0.25, "",
     "assumed: compiled code, not the framework's"};
+inline constexpr Constant kLoopKernels{
+    "kernels beside each product of an expert in a loop over experts", 4, "",
+    "counted in huggingface/transformers v4.57 src/transformers/models/qwen3_moe/"
+    "modeling_qwen3_moe.py, Qwen3MoeSparseMoeBlock: rows found and gathered, gate, weights, sum; "
+    "eleven beside three products"};
+inline constexpr Constant kFetchCalls{
+    "calls of PyTorch that fetch and release the sharded parameters of one module", 17, "",
+    "counted in deepspeedai/DeepSpeed deepspeed/runtime/zero, fetch_sub_module, "
+    "all_gather_coalesced, release_sub_module and the hooks of a module: two functions of "
+    "autograd, a buffer, two views, a gather, two changes of stream, four events, waits, a "
+    "release"};
 inline constexpr Constant kWideShare{"products in fp32 and fp64, share of peak", 0.70, "",
                                      "assumed"};
 inline constexpr Constant kGroupedShare{
@@ -134,10 +156,10 @@ inline constexpr Constant kGraphLaunch{"launch gap of a kernel in a CUDA graph",
                                        "assumed"};
 
 // Error.
-inline constexpr Constant kStatedError{
-    "stated relative error of a step time", 0.15, "",
-    "public estimators without calibration: medians of 12-20 % on published runs"};
-
+inline constexpr Constant kUnstatedLoad{
+    "load of the busiest expert rank over the mean that an unstated balance may reach", 1.5, "",
+    "assumed: what is trained with an auxiliary loss has 1.1 to 1.3, fine-tuning and the first "
+    "steps more"};
 }  // namespace constants
 
 }  // namespace stepwright::cost

@@ -5,21 +5,11 @@
 #include <optional>
 #include <tuple>
 
+#include "stepwright/logs/logged_collective.h"
 #include "stepwright/plan/grid.h"
 
 namespace stepwright::fit {
 namespace {
-
-std::optional<collective::Collective> collective_of(logs::LogOperation operation) {
-  switch (operation) {
-    case logs::LogOperation::kAllReduce: return collective::Collective::kAllReduce;
-    case logs::LogOperation::kAllGather: return collective::Collective::kAllGather;
-    case logs::LogOperation::kReduceScatter: return collective::Collective::kReduceScatter;
-    case logs::LogOperation::kAllToAll: return collective::Collective::kAllToAll;
-    case logs::LogOperation::kSend: return collective::Collective::kPointToPoint;
-    default: return std::nullopt;
-  }
-}
 
 /// A timed call of the log in a group of the plan.
 struct GroupedCall {
@@ -47,7 +37,7 @@ class GroupedCalls {
 
  private:
   void add(const logs::LogRecord& record) {
-    const auto operation = collective_of(record.operation);
+    const auto operation = logs::collective_of(record.operation);
     if (!operation || !(record.duration_s > 0) || record.payload_bytes <= 0) return;
     const auto group = group_of(log_.group_size(record));
     if (!group) return;

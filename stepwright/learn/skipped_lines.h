@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/learn/calibration.h"
+
+namespace stepwright::learn {
+
+/// One line for each of the first rows, "BEGIN LINE: REASON", and how many more there are.
+std::string skipped_lines(const std::vector<SkippedRun>& skipped, std::string_view begin);
+
+}  // namespace stepwright::learn
