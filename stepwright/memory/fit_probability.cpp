@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
+#include "stepwright/core/normal.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
 namespace stepwright::memory {
@@ -39,22 +39,6 @@ double share_at(double probability, const MemoryErrorModel& error_model) {
   if (fits >= 1) return 0;
   if (fits <= 0) return std::numeric_limits<double>::infinity();
   return std::exp(-error_model.mean - error_model.deviation * normal_quantile(fits));
-}
-
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
-
-double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
-
-double normal_quantile(double probability) {
-  // Bisection on the distribution itself: exact to the last digits.
-  double low = -40;
-  double high = 40;
-  for (int i = 0; i < 200; ++i) {
-    const double middle = 0.5 * (low + high);
-    if (middle == low || middle == high) break;
-    (normal_cdf(middle) < probability ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
 }
 
 }  // namespace stepwright::memory

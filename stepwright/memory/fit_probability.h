@@ -27,9 +27,4 @@ double fit_probability(double share, const MemoryErrorModel& error_model);
 /// The largest share of the capacity at which a run fits with this probability. 0 where none does.
 double share_at(double probability, const MemoryErrorModel& error_model);
 
-/// The normal distribution, its density, and its inverse (for 0 < probability < 1).
-double normal_cdf(double x);
-double normal_density(double x);
-double normal_quantile(double probability);
-
 }  // namespace stepwright::memory

@@ -5,13 +5,20 @@
 #include <span>
 
 #include "stepwright/memory/fit_probability.h"
+#include "stepwright/memory/fullest_stage.h"
+#include "stepwright/memory/gradient_walk.h"
 #include "stepwright/memory/sequences.h"
 #include "stepwright/memory/slots.h"
+#include "stepwright/plan/files/memory_conditions.h"
 #include "stepwright/plan/frameworks/defaults.h"
-#include "stepwright/plan/host_memory.h"
 
 namespace stepwright::memory {
 namespace {
+
+/// True if a step has one forward and one backward.
+bool has_one_backward(const step::StepProgram& program) {
+  return program.stages.size() == 1 && program.micro_batches == 1;
+}
 
 constexpr MemoryKind kKindOfTensors[] = {MemoryKind::kActivations, MemoryKind::kLogits,
                                          MemoryKind::kGathered, MemoryKind::kCommunication};
@@ -19,7 +26,7 @@ static_assert(std::size(kKindOfTensors) == step::kTensorKinds);
 
 /// The tensors alive at the largest moment of a stage.
 KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& stage,
-                          std::span<const Footprint> footprints, MemoryPlace place) {
+                          std::span<const Footprint> footprints) {
   KindBytes at_peak{};
   double peak_bytes = 0;
   const auto keep_largest = [&](const step::Slot&, const SlotTensors& tensors) {
@@ -28,11 +35,11 @@ KindBytes tensors_at_peak(const step::StepProgram& program, const step::Stage& s
     peak_bytes = bytes;
     at_peak = tensors.during;
   };
-  walk_slots(program, stage, footprints, keep_largest, place);
+  walk_slots(program, stage, footprints, keep_largest);
   return at_peak;
 }
 
-StageMemory stage_memory(const step::States& states, const KindBytes& tensors,
+StageMemory stage_memory(const step::States& states, const TensorsAndGradients& beside,
                          const Reserve& reserve) {
   StageMemory result;
   const auto set = [&](MemoryKind kind, double bytes) {
@@ -41,45 +48,67 @@ StageMemory stage_memory(const step::States& states, const KindBytes& tensors,
   };
   const step::OtherStates& others = states.others;
   set(MemoryKind::kParameters, static_cast<double>(states.parameters + others.parameters));
-  set(MemoryKind::kGradients, static_cast<double>(states.gradients + others.gradients));
+  set(MemoryKind::kGradients, beside.gradients + static_cast<double>(others.gradients));
   set(MemoryKind::kOptimizer, static_cast<double>(states.optimizer + others.optimizer));
-  for (int i = 0; i < step::kTensorKinds; ++i) set(kKindOfTensors[i], tensors[i]);
-  set(MemoryKind::kReserve,
-      reserve.bytes(total_bytes(tensors), static_cast<double>(states.parameters - states.frozen),
-                    static_cast<double>(states.optimizer)));
+  for (int i = 0; i < step::kTensorKinds; ++i) set(kKindOfTensors[i], beside.tensors[i]);
+  set(MemoryKind::kReserve, reserve.bytes(total_bytes(beside.tensors),
+                                          static_cast<double>(states.parameters - states.frozen),
+                                          static_cast<double>(states.optimizer)));
   return result;
+}
+
+/// The accounts of a stage slot by slot, where the only backward of a step makes its gradients.
+std::vector<MemoryMoment> moments_with_late_gradients(const step::StepProgram& program,
+                                                      const step::Stage& stage,
+                                                      std::span<const Footprint> footprints,
+                                                      const Reserve& reserve) {
+  std::vector<MemoryMoment> moments;
+  GradientWalk walk(program, stage, footprints, false);
+  for (const step::Slot& slot : stage.schedule) {
+    const StageMemory during = stage_memory(stage.states, walk.during(slot), reserve);
+    moments.push_back({during, stage_memory(stage.states, walk.after(), reserve)});
+  }
+  return moments;
+}
+
+std::vector<MemoryMoment> moments_of(const step::StepProgram& program, const step::Stage& stage,
+                                     std::span<const Footprint> footprints,
+                                     const Reserve& reserve) {
+  std::vector<MemoryMoment> moments;
+  const auto gradients = static_cast<double>(stage.states.gradients);
+  walk_slots(program, stage, footprints, [&](const step::Slot&, const SlotTensors& tensors) {
+    moments.push_back({stage_memory(stage.states, {tensors.during, gradients}, reserve),
+                       stage_memory(stage.states, {tensors.after, gradients}, reserve)});
+  });
+  return moments;
+}
+
+/// The largest of the moments, an update with all gradients among them.
+StageMemory largest_moment(const std::vector<MemoryMoment>& moments, const StageMemory& update) {
+  StageMemory largest = update;
+  for (const MemoryMoment& moment : moments) {
+    if (moment.during.peak_bytes > largest.peak_bytes) largest = moment.during;
+  }
+  return largest;
 }
 
 std::vector<StageMemory> stages_of(const plan::Job& job, const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
   const Reserve reserve = framework_reserve(job);
+  const bool late = makes_gradients_late(job) && has_one_backward(program);
   std::vector<StageMemory> stages;
   for (const step::Stage& stage : program.stages) {
-    const KindBytes tensors = tensors_at_peak(program, stage, footprints, MemoryPlace::kDevice);
-    stages.push_back(stage_memory(stage.states, tensors, reserve));
+    const auto gradients = static_cast<double>(stage.states.gradients);
+    if (late) {
+      stages.push_back(
+          largest_moment(moments_with_late_gradients(program, stage, footprints, reserve),
+                         stage_memory(stage.states, {{}, gradients}, reserve)));
+      continue;
+    }
+    const KindBytes tensors = tensors_at_peak(program, stage, footprints);
+    stages.push_back(stage_memory(stage.states, {tensors, gradients}, reserve));
   }
   return stages;
-}
-
-/// The largest bytes of activations that a rank of each stage has on its host.
-std::vector<double> kept_on_host(const step::StepProgram& program) {
-  std::vector<double> kept(program.stages.size());
-  if (!program.keeps_on_host) return kept;
-  constexpr MemoryPlace kPlace = MemoryPlace::kHost;
-  const std::vector<Footprint> footprints = footprints_of(program, kPlace);
-  for (std::size_t s = 0; s < kept.size(); ++s) {
-    kept[s] = total_bytes(tensors_at_peak(program, program.stages[s], footprints, kPlace));
-  }
-  return kept;
-}
-
-/// Bytes of states and activations that a rank of each stage has on its host.
-std::vector<double> host_bytes_of_rank(const step::StepProgram& program) {
-  std::vector<double> of_rank = kept_on_host(program);
-  for (std::size_t s = 0; s < of_rank.size(); ++s) {
-    of_rank[s] += static_cast<double>(program.stages[s].states.host);
-  }
-  return of_rank;
 }
 
 double largest_bytes(const std::vector<StageMemory>& stages) {
@@ -89,6 +118,11 @@ double largest_bytes(const std::vector<StageMemory>& stages) {
 }
 
 }  // namespace
+
+bool makes_gradients_late(const plan::Job& job) {
+  constexpr auto kFresh = static_cast<std::size_t>(plan::HeldMemory::kFreshGradients);
+  return plan::framework_defaults(job.framework).holds[kFresh];
+}
 
 double capacity_bytes(const plan::Job& job) {
   const double limit = job.objective.memory_limit_bytes;
@@ -118,25 +152,43 @@ double Reserve::bytes(double dynamic_bytes, double parameter_bytes, double optim
 
 Reserve framework_reserve(const plan::Job& job) {
   const double fixed_bytes = job.cluster.devices() > 1 ? kFrameworkBytes : kContextBytes;
+  const double process_bytes =
+      std::min(fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes);
+  if (!job.conditions.empty()) {
+    const auto measured = plan::load_memory_conditions(job.conditions);
+    if (const auto* entry = plan::memory_conditions_of(measured, job.framework)) {
+      return {.fixed_bytes = process_bytes + entry->other_bytes, .share = entry->fragmentation};
+    }
+  }
   const plan::MemoryMargins own = plan::framework_defaults(job.framework).memory;
   const bool narrow = plan::storage_type(job.precision) == DType::kBf16;
-  return {.fixed_bytes =
-              std::min(fixed_bytes, kFrameworkShareOfDevice * job.cluster.device.memory_bytes),
+  return {.fixed_bytes = process_bytes,
           .share = own.share,
           .parameter_share = own.parameter_share + (narrow ? own.narrow_gradients : 0),
           .optimizer_share = own.optimizer_share};
 }
 
+FitVerdict MemoryReport::verdict() const {
+  if (fits()) return FitVerdict::kFits;
+  if (!fits_hosts() || confidence == 0) return FitVerdict::kDoesNotFit;
+  return std::max(FitVerdict::kTight, fit_verdict(p_fits, confidence));
+}
+
+bool MemoryReport::leaves_to_hosts() const {
+  constexpr HostKind kLeft[] = {HostKind::kStates, HostKind::kActivations};
+  return std::ranges::any_of(
+      kLeft, [this](HostKind kind) { return host_kinds[static_cast<std::size_t>(kind)] > 0; });
+}
+
 MemoryReport memory_report(const plan::Job& job, const step::StepProgram& program) {
   MemoryReport report;
   report.capacity_bytes = capacity_bytes(job);
+  report.confidence = fit_confidence(job);
   report.reserve_bytes = report.capacity_bytes - usable_bytes(job);
   report.stages = stages_of(job, program);
   report.peak_bytes = largest_bytes(report.stages);
-  report.host_bytes = plan::fullest_host_bytes(host_bytes_of_rank(program),
-                                               {.ranks = program.ranks,
-                                                .stride = program.pipeline_stride,
-                                                .of_node = job.cluster.devices_per_node});
+  report.host_kinds = host_bytes(job, program);
+  report.host_bytes = total_bytes(report.host_kinds);
   report.host_capacity_bytes = job.cluster.host.memory_bytes;
   const double uneven_load = plan::bounded_load(job, kExpertImbalance);
   const bool shared = program.group_sizes[static_cast<std::size_t>(plan::GroupKind::kExpert)] > 1;
@@ -155,23 +207,18 @@ std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
                                                       const step::StepProgram& program) {
   const std::vector<Footprint> footprints = footprints_of(program);
   const Reserve reserve = framework_reserve(job);
+  const bool late = makes_gradients_late(job) && has_one_backward(program);
   std::vector<std::vector<MemoryMoment>> stages;
   for (const step::Stage& stage : program.stages) {
-    std::vector<MemoryMoment>& moments = stages.emplace_back();
-    walk_slots(program, stage, footprints, [&](const step::Slot&, const SlotTensors& tensors) {
-      moments.push_back({stage_memory(stage.states, tensors.during, reserve),
-                         stage_memory(stage.states, tensors.after, reserve)});
-    });
+    stages.push_back(late ? moments_with_late_gradients(program, stage, footprints, reserve)
+                          : moments_of(program, stage, footprints, reserve));
   }
   return stages;
 }
 
 MemoryKind largest_kind(const MemoryReport& report) {
-  const auto by_peak = [](const StageMemory& a, const StageMemory& b) {
-    return a.peak_bytes < b.peak_bytes;
-  };
-  const auto stage = std::max_element(report.stages.begin(), report.stages.end(), by_peak);
-  if (stage == report.stages.end()) return MemoryKind::kReserve;
+  const StageMemory* stage = fullest_stage(report);
+  if (stage == nullptr) return MemoryKind::kReserve;
   const auto largest = std::max_element(stage->kinds.begin(), stage->kinds.end());
   return static_cast<MemoryKind>(largest - stage->kinds.begin());
 }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/memory/fit_verdict.h"
+#include "stepwright/memory/host.h"
 #include "stepwright/memory/lifetimes.h"
 #include "stepwright/step/program.h"
 
@@ -64,11 +66,12 @@ struct MemoryReport {
   double uneven_bytes = 0;
   /// The bytes of the capacity kept free: all that is not usable, and `uneven_bytes`.
   double reserve_bytes = 0;
-  /// What the host of the node with most there holds, states and activations, and has: 0 where the
-  /// cluster does not say.
+  HostBytes host_kinds{};  ///< Of the node whose host holds most.
+  /// Their sum, and what such a host has: 0 where the cluster does not say.
   double host_bytes = 0;
   double host_capacity_bytes = 0;
-  double p_fits = 1;  ///< Probability that peak and `uneven_bytes` fit in the capacity.
+  double p_fits = 1;      ///< Probability that peak and `uneven_bytes` fit in the capacity.
+  double confidence = 0;  ///< The probability that the job asks for (`fit_confidence`).
 
   [[nodiscard]] double needed_bytes() const { return peak_bytes + uneven_bytes; }
   [[nodiscard]] double usable_bytes() const { return capacity_bytes - reserve_bytes; }
@@ -76,7 +79,12 @@ struct MemoryReport {
   [[nodiscard]] bool fits_hosts() const {
     return host_capacity_bytes == 0 || host_bytes <= host_capacity_bytes;
   }
+  /// True if the plan leaves something to hosts, beside what processes hold there anyway.
+  [[nodiscard]] bool leaves_to_hosts() const;
   [[nodiscard]] bool fits() const { return fits_devices() && fits_hosts(); }
+  /// Returns whether the job fits. A job that a host has no room for does not fit. Where the
+  /// account alone is asked (`confidence` 0) no job is tight.
+  [[nodiscard]] FitVerdict verdict() const;
   /// Above 0 when it does not fit: of a device, or where devices have room of the host of a node.
   [[nodiscard]] double over_by_bytes() const {
     const double over = peak_bytes - usable_bytes();
@@ -109,6 +117,10 @@ inline constexpr double kFrameworkBytes = 2.7 * 1024 * 1024 * 1024;
 /// The largest share of a device that a framework keeps: a small one (a lab's, a laptop's) has
 /// fewer kernels and channels.
 inline constexpr double kFrameworkShareOfDevice = 1.0 / 6;
+/// True if the framework of a job lets go of gradients before each step. Where a step has one
+/// backward its largest moment then comes before they are made.
+bool makes_gradients_late(const plan::Job& job);
+
 /// The margins of a job, under its framework (`MemoryMargins`).
 Reserve framework_reserve(const plan::Job& job);
 
@@ -123,7 +135,7 @@ struct MemoryMoment {
 };
 
 /// The account of every stage slot by slot, in the order of its schedule: the largest `during` of a
-/// stage is what `memory_report` says of it.
+/// stage is what `memory_report` says of it, or the update with all gradients where that is larger.
 std::vector<std::vector<MemoryMoment>> memory_moments(const plan::Job& job,
                                                       const step::StepProgram& program);
 

@@ -17,6 +17,14 @@ nlohmann::ordered_json stage_json(const StageMemory& stage, std::size_t position
 
 }  // namespace
 
+nlohmann::ordered_json host_kinds_json(const MemoryReport& report) {
+  nlohmann::ordered_json kinds = nlohmann::ordered_json::object();
+  for (const auto& [kind, name] : kHostKindNames) {
+    kinds[std::string(name)] = whole(report.host_kinds[static_cast<std::size_t>(kind)]);
+  }
+  return kinds;
+}
+
 nlohmann::ordered_json memory_json(const MemoryReport& report,
                                    std::span<const AllocatedMemory> allocated) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
@@ -29,12 +37,14 @@ nlohmann::ordered_json memory_json(const MemoryReport& report,
   nlohmann::ordered_json result = {{"peak_memory_bytes", whole(report.peak_bytes)},
                                    {"stages", stages},
                                    {"fits", report.fits()},
+                                   {"verdict", name_of(kFitVerdictNames, report.verdict())},
                                    {"p_fits", report.p_fits},
                                    {"capacity_bytes", whole(report.capacity_bytes)},
                                    {"reserve_bytes", whole(report.reserve_bytes)}};
   if (report.host_bytes > 0) {
     result["host_memory_bytes"] = whole(report.host_bytes);
     result["host_capacity_bytes"] = whole(report.host_capacity_bytes);
+    result["host_kinds"] = host_kinds_json(report);
   }
   if (!report.fits()) {
     result["largest_kind"] = largest_part(report);

@@ -5,20 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "stepwright/memory/slot_changes.h"
+
 namespace stepwright::memory {
 namespace {
 
 void change(KindBytes& kinds, const KindBytes& by, double sign) {
   for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] += sign * by[i];
-}
-
-/// The stream of a template that runs beside the compute stream.
-std::optional<step::Stream> own_stream(const step::Template& piece) {
-  for (const step::Operator& op : piece.operators) {
-    if (op.stream == step::Stream::kCompute) return std::nullopt;
-  }
-  if (piece.operators.empty()) return std::nullopt;
-  return piece.operators.front().stream;
 }
 
 /// Buffers on their way between the items of one sequence. At the items that make or take a buffer
@@ -28,8 +21,7 @@ class Between {
   Between(const step::StepProgram& program, const step::Sequence& sequence, bool late_gathers,
           MemoryPlace place)
       : program_(program), items_(sequence.items), place_(place), changes_(items_.size() + 1) {
-    if (late_gathers && sequence.direction == schedule::Direction::kBackward)
-      head_ = head_position();
+    if (late_gathers) head_ = head_item(program, sequence);
     for (std::int32_t taker = 0; taker < count(); ++taker) lay_inputs(taker);
     for (std::int32_t maker = 0; maker < count(); ++maker) lay_untaken(maker);
   }
@@ -48,23 +40,6 @@ class Between {
     return program_.templates[static_cast<std::size_t>(item(position).which)];
   }
 
-  /// The item whose backward begins with the loss, or with what a forward has made of it; -1 where
-  /// there is none.
-  [[nodiscard]] std::int32_t head_position() const {
-    for (std::int32_t i = 0; i < count(); ++i) {
-      if (!item(i).units.empty() && item(i).units.front() == step::kHeadUnit && computes(i))
-        return i;
-      for (const step::Operator& op : piece(i).operators) {
-        if (op.kind == step::OperatorKind::kLossLocal) return i;
-      }
-    }
-    return -1;
-  }
-
-  [[nodiscard]] bool computes(std::int32_t position) const {
-    return !piece(position).operators.empty() && !own_stream(piece(position));
-  }
-
   void lay_inputs(std::int32_t taker) {
     for (const step::Source& source : item(taker).inputs) {
       if (source.item < 0) continue;
@@ -72,7 +47,7 @@ class Between {
       const step::TensorId id = outputs[static_cast<std::size_t>(source.output)];
       taken_.insert({source.item, source.output});
       lay_made(id, source.item, taker - 1, taker > head_);
-      lay(id, source.item, taker + 1, held_until(taker));
+      if (!sends_copy(piece(taker))) lay(id, source.item, taker + 1, held_until(taker));
     }
   }
 
@@ -80,7 +55,9 @@ class Between {
     const auto& outputs = piece(maker).outputs;
     for (std::int32_t output = 0; output < std::ssize(outputs); ++output) {
       if (taken_.contains({maker, output})) continue;
-      lay_made(outputs[static_cast<std::size_t>(output)], maker, count() - 1);
+      const bool held = sends_copy(piece(maker)) || copies_gathered(piece(maker));
+      const std::int32_t last = held ? held_until(maker) : count() - 1;
+      lay_made(outputs[static_cast<std::size_t>(output)], maker, last);
     }
   }
 
@@ -101,7 +78,7 @@ class Between {
   }
 
   [[nodiscard]] std::int32_t made_from(std::int32_t maker) const {
-    if (!own_stream(piece(maker))) return maker;
+    if (!own_stream(piece(maker)) || copies_gathered(piece(maker))) return maker;
     const auto& after = item(maker).after;
     return after.empty() ? 0 : *std::max_element(after.begin(), after.end()) + 1;
   }
@@ -122,72 +99,15 @@ class Between {
   std::int32_t head_ = -1;
 };
 
-double reduced_elements(const step::Template& piece) {
-  double sum = 0;
-  for (const step::Operator& op : piece.operators) {
-    if (op.purpose == step::Purpose::kReduceGradients)
-      sum += static_cast<double>(op.payload_elements);
-  }
-  return sum;
-}
-
-/// The elements of parameters whose gradients a template makes.
-double made_elements(const step::Template& piece) {
-  double sum = 0;
-  for (const step::Operator& op : piece.operators) {
-    if (op.parameter < 0 || op.phase != step::Phase::kWeightGradient) continue;
-    if (op.rows.first > 0) continue;  // Later chunks add to that of the first.
-    sum += static_cast<double>(piece.parameters[static_cast<std::size_t>(op.parameter)].elements());
-  }
-  return sum;
-}
-
-/// The gradients of a sequence that are there, item by item: those that are reduced from their
-/// reduction on, all others once their item is done.
-class Made {
- public:
-  Made(const step::StepProgram& program, const step::Sequence& sequence, double bytes)
-      : program_(program), bytes_(bytes) {
-    if (bytes == 0) return;
-    reduced_ = stepwright::memory::reduced_elements(program, sequence);
-    for (const step::Item& item : sequence.items) all_ += made_elements(piece(item));
-  }
-
-  double during(const step::Item& item) {
-    if (bytes_ > 0 && reduced_ > 0) sum_ += reduced_elements(piece(item)) / reduced_;
-    return bytes_ * sum_;
-  }
-  void finish(const step::Item& item) {
-    if (bytes_ > 0 && reduced_ == 0 && all_ > 0) sum_ += made_elements(piece(item)) / all_;
-  }
-
- private:
-  [[nodiscard]] const step::Template& piece(const step::Item& item) const {
-    return program_.templates[static_cast<std::size_t>(item.which)];
-  }
-
-  const step::StepProgram& program_;
-  double bytes_;
-  double reduced_ = 0, all_ = 0;
-  double sum_ = 0;  ///< The share that is there.
-};
-
 }  // namespace
-
-double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence) {
-  double sum = 0;
-  for (const step::Item& item : sequence.items) {
-    sum += reduced_elements(program.templates[static_cast<std::size_t>(item.which)]);
-  }
-  return sum;
-}
 
 SequenceFootprint sequence_footprint(const step::StepProgram& program,
                                      const step::Sequence& sequence,
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh, MemoryPlace place) {
   const Between between(program, sequence, fresh.late_gathers, place);
-  Made gradients(program, sequence, fresh.bytes);
+  std::optional<MadeGradients> gradients;
+  if (fresh.bytes > 0) gradients.emplace(program, sequence);
   SequenceFootprint result;
   KindBytes alive{};
   double most = 0;
@@ -198,14 +118,14 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
     change(alive, own.restored, -1.0);
     KindBytes moment = alive;
     change(moment, own.at_peak, 1.0);
-    const double made = gradients.during(item);
+    const double made = gradients ? fresh.bytes * gradients->during(item) : 0;
     if (const double bytes = total_bytes(moment); bytes + made > most) {
       most = bytes + made;
       result.peak_bytes = bytes;
       result.fresh_bytes = made;
       result.at_peak = moment;
     }
-    gradients.finish(item);
+    if (gradients) gradients->finish(item);
     change(alive, own.retained, 1.0);
     change(result.left, own.retained, 1.0);
     change(result.left, own.restored, -1.0);

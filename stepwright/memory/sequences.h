@@ -15,8 +15,10 @@ namespace stepwright::memory {
 /// operators on the compute stream, a gather or a reduction that overlaps, runs beside others: what
 /// it makes is there from the end of the last item that it waits for (from the start if it waits
 /// for none), and what it takes stays until the next item of its stream comes, or the sequence
-/// ends. So prefetched parameters and gradients under reduction have two buffers where the program
-/// overlaps them.
+/// ends; where it sends a copy of what it takes, the copy stays so long, and what it takes goes
+/// with it. A gather that copies out what it makes holds both from its own place in the order, and
+/// what it has made until the next gather. So prefetched parameters and gradients under reduction
+/// have two buffers where the program overlaps them.
 ///
 /// Builders keep to this: one item takes an output, and a tensor is saved by the item that reads
 /// it, not by the one that hands it on.
@@ -43,9 +45,6 @@ SequenceFootprint sequence_footprint(const step::StepProgram& program,
                                      std::span<const Footprint> footprints,
                                      const FreshGradients& fresh = {},
                                      MemoryPlace place = MemoryPlace::kDevice);
-
-/// The elements of gradients that the items of a sequence reduce.
-double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence);
 
 /// The footprints of all templates of a program.
 std::vector<Footprint> footprints_of(const step::StepProgram& program,

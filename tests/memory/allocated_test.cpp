@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
+#include <utility>
 
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/memory/held.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/plan/frameworks/defaults.h"
 #include "tests/memory/jobs.h"
+#include "tests/memory/unrolled.h"
 
 namespace stepwright::memory {
 namespace {
@@ -72,6 +75,68 @@ TEST(Allocated, CutBackwardsHoldTheGradientsOfWhatChunksReceive) {
   for (const step::Stage& stage : program.stages) {
     // From the neighbour, a forward and a backward; the forward's gradient stays.
     EXPECT_EQ(held_bytes(planned.job, program, stage).always, workspaces + 3 * each);
+  }
+}
+
+/// Eight ranks that share all states, as torchtitan runs them, with so many micro-batches a step.
+plan::PlannedJob shared_states(std::int64_t micro_batches) {
+  plan::PlannedJob planned;
+  planned.job = gpt_job(8, 512, 8, 1024);
+  planned.job.framework = {.name = "torchtitan"};
+  planned.job.kernels.fused_accumulation = false;
+  planned.job.cluster = *cluster::built_in_cluster("dgx-h100", 1);
+  planned.job.sequences = 8 * micro_batches;
+  planned.plan.parallel.data = 8;
+  planned.plan.sharding = *plan::sharding_of("GGG");
+  return planned;
+}
+
+TEST(LateGradients, OfTheOnlyBackwardComeAfterItsLargestMoment) {
+  const auto gradients = [](const plan::PlannedJob& planned) {
+    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const StageMemory stage = memory_report(planned.job, program).stages.front();
+    return stage.kinds[static_cast<std::size_t>(MemoryKind::kGradients)] /
+           static_cast<double>(program.stages.front().states.gradients);
+  };
+  EXPECT_LT(gradients(shared_states(1)), 0.5);
+  EXPECT_EQ(gradients(shared_states(2)), 1) << "the second backward has all of the first";
+  plan::PlannedJob kept = shared_states(1);
+  kept.job.framework = {};
+  EXPECT_EQ(gradients(kept), 1);
+}
+
+TEST(ReductionInputs, AreCopiesInTheTypeOfMessages) {
+  plan::PlannedJob planned = shared_states(1);
+  const auto types = [&] {
+    std::set<std::pair<DType, DType>> found;
+    for (const step::Template& piece : step::build_program(planned.job, planned.plan).templates) {
+      if (piece.name != "reduce") continue;
+      const step::TensorId sent = piece.outputs.empty() ? piece.inputs.front() : piece.outputs[0];
+      found.insert({piece.tensors[static_cast<std::size_t>(piece.inputs.front())].dtype,
+                    piece.tensors[static_cast<std::size_t>(sent)].dtype});
+    }
+    return found;
+  };
+  using Types = std::set<std::pair<DType, DType>>;
+  EXPECT_EQ(types(), (Types{{DType::kBf16, DType::kFp32}}));
+  planned.job.kernels.fused_accumulation = true;
+  EXPECT_EQ(types(), (Types{{DType::kFp32, DType::kFp32}}));
+}
+
+TEST(ReductionInputs, StayUntilTheNextReductionAsInTheUnrolledWalk) {
+  for (const bool overlaps : {false, true}) {
+    plan::PlannedJob planned = shared_states(2);
+    planned.plan.overlap.gradients = overlaps;
+    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const testing::Unrolled walk = testing::unroll(program, program.stages.front());
+    EXPECT_TRUE(walk.faults.empty());
+    const StageMemory stage = memory_report(planned.job, program).stages.front();
+    double tensors = 0;
+    for (const MemoryKind kind : {MemoryKind::kActivations, MemoryKind::kLogits,
+                                  MemoryKind::kGathered, MemoryKind::kCommunication}) {
+      tensors += stage.kinds[static_cast<std::size_t>(kind)];
+    }
+    EXPECT_EQ(walk.peak_bytes, tensors);
   }
 }
 

@@ -40,11 +40,5 @@ TEST(FitProbability, AStackThatNobodySawIsTheLeastSure) {
   EXPECT_LT(share_at(0.9, other), share_at(0.9, kOfLabelled));
 }
 
-TEST(NormalQuantile, IsTheInverseOfTheDistribution) {
-  EXPECT_NEAR(normal_quantile(0.9), 1.2815515655446004, 1e-12);
-  for (const double x : {-3.0, -0.5, 0.0, 1.7})
-    EXPECT_NEAR(normal_quantile(normal_cdf(x)), x, 1e-9);
-}
-
 }  // namespace
 }  // namespace stepwright::memory

@@ -25,7 +25,7 @@ TEST(MemoryJson, HasTheDocumentedKeys) {
       R"("communication_buffers":7,"framework_reserve":8}},{"stage":1,"peak_memory_bytes":20,)"
       R"("kinds":{"parameters":0,"gradients":0,"optimizer":20,"activations":0,"logits":0,)"
       R"("gathered_parameters":0,"communication_buffers":0,"framework_reserve":0}}],)"
-      R"("fits":true,"p_fits":1.0,"capacity_bytes":40,"reserve_bytes":0})");
+      R"("fits":true,"verdict":"fits","p_fits":1.0,"capacity_bytes":40,"reserve_bytes":0})");
 }
 
 TEST(MemoryJson, HasWhatTheAllocatorCountsWhereItIsGiven) {
@@ -41,6 +41,7 @@ TEST(MemoryJson, SaysByHowMuchItDoesNotFitAndWhatIsLargest) {
   report.capacity_bytes = 30;
   const nlohmann::ordered_json found = memory_json(report);
   EXPECT_FALSE(found["fits"]);
+  EXPECT_EQ(found["verdict"], "does_not_fit");
   EXPECT_EQ(found["largest_kind"], "framework_reserve");
   EXPECT_EQ(found["over_by_bytes"], 6);
 }

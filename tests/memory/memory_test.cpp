@@ -152,8 +152,8 @@ TEST(MemoryReport, CountsWhatTheHostsOfANodeHold) {
   for (step::Template& piece : program.templates) piece.tensors.front().on_host = true;
   program.ranks = 3;
   program.keeps_on_host = true;
-  for (step::Stage& stage : program.stages) stage.states.host = 1;
-  program.stages[1].states.host = 15;
+  for (step::Stage& stage : program.stages) stage.states.host = {.states = 1};
+  program.stages[1].states.host = {.states = 15};
   // One rank of each position, which hold as much of 3, 2 and 1 micro-batches.
   job.cluster.host.memory_bytes = (1 + 30) + (15 + 20) + (1 + 10);
   const MemoryReport report = memory_report(job, program);

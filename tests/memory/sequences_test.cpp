@@ -115,6 +115,31 @@ TEST(SequenceFootprint, HoldsPrefetchedParametersDuringTheLayerBefore) {
   EXPECT_THAT(found.at_peak, ElementsAre(120 + 120, 0, 2000, 0));
 }
 
+// A gather of the forward makes 1,000 at its own place, which stay until the next gather.
+TEST(SequenceFootprint, HoldsWhatAGatherHasMadeUntilTheNext) {
+  step::StepProgram program = overlapped();
+  Piece gather;
+  const step::TensorId parameters = gather.tensor(1000, step::TensorKind::kGathered);
+  const step::TensorId made = gather.tensor(1000, step::TensorKind::kCommunication);
+  gather.op({}, {}, step::Stream::kGather).output(parameters).output(made);
+  program.templates[kGather] = gather.get();
+  program.templates[kGather].operators.front().purpose = step::Purpose::kGatherParameters;
+  EXPECT_THAT(run(program, three_forward(2)).at_peak, ElementsAre(240 + 120, 0, 1000, 1000));
+}
+
+// Copies from the host in front of a gather, whose stream it then has, change nothing of it.
+TEST(SequenceFootprint, HoldsWhatAGatherOfHostParametersHasMadeUntilTheNext) {
+  step::StepProgram program = overlapped();
+  Piece gather;
+  const step::TensorId parameters = gather.tensor(1000, step::TensorKind::kGathered);
+  const step::TensorId made = gather.tensor(1000, step::TensorKind::kCommunication);
+  gather.op({}, {}, step::Stream::kFromHost).op({}, {}, step::Stream::kGather);
+  gather.output(parameters).output(made);
+  program.templates[kGather] = gather.get();
+  program.templates[kGather].operators.back().purpose = step::Purpose::kGatherParameters;
+  EXPECT_THAT(run(program, three_forward(2)).at_peak, ElementsAre(240 + 120, 0, 1000, 1000));
+}
+
 TEST(SequenceFootprint, OnTheComputeStreamTakesItemsInTheirOrder) {
   EXPECT_THAT(run(in_turn(), three_forward(2)).at_peak, ElementsAre(360, 0, 1000, 0));
 }

@@ -96,6 +96,14 @@ class Unroller {
     if (streams.empty() || streams.contains(step::Stream::kCompute)) return std::nullopt;
     return piece.operators.front().stream;
   }
+  /// True if it reduces a copy of its inputs, which stays as the inputs of others do.
+  static bool sends_copy(const step::Template& piece) {
+    return !piece.operators.empty() && !piece.outputs.empty() &&
+           std::ranges::all_of(piece.operators, [](const step::Operator& op) {
+             return op.purpose == step::Purpose::kReduceGradients ||
+                    op.kind == step::OperatorKind::kCopyToHost;
+           });
+  }
   /// The position before which an item that overlaps can start; past the end for all others.
   std::size_t may_start(const step::Sequence& sequence, std::size_t at) const {
     if (!own_stream(piece(sequence, at))) return sequence.items.size();
@@ -129,13 +137,21 @@ class Unroller {
     keep({what.saved.begin(), own}, saved, here);
     keep({own, what.saved.end()}, last, here);
     leave(what, here, made_[at]);
+    if (!sends_copy(what)) return;
+    for (const auto& [id, buffer] : std::exchange(made_[at], {})) {
+      if (const auto stream = own_stream(what)) {
+        held_[*stream].push_back(buffer);
+      } else {
+        heap_.release(buffer);
+      }
+    }
   }
 
   void take_inputs(const step::Sequence& sequence, std::size_t at, Buffers& here) {
     const step::Template& what = piece(sequence, at);
     const std::vector<step::Source>& sources = sequence.items[at].inputs;
     if (sources.size() != what.inputs.size()) fault(what, "inputs without a source");
-    const auto stream = own_stream(what);
+    const auto stream = sends_copy(what) ? std::nullopt : own_stream(what);
     for (std::size_t i = 0; i < what.inputs.size() && i < sources.size(); ++i) {
       const step::TensorId id = what.inputs[i];
       const step::Source& source = sources[i];

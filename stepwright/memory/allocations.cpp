@@ -1,0 +1,553 @@
+#include "stepwright/memory/allocations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "stepwright/memory/allocated.h"
+#include "stepwright/memory/held.h"
+#include "stepwright/memory/slot_changes.h"
+
+namespace stepwright::memory {
+namespace {
+
+constexpr MemoryKind kKindOfBlock[] = {MemoryKind::kActivations, MemoryKind::kLogits,
+                                       MemoryKind::kGathered, MemoryKind::kCommunication};
+static_assert(std::size(kKindOfBlock) == step::kTensorKinds);
+
+/// Blocks that are there, each with the number of those who hold it.
+class HeldBlocks {
+ public:
+  explicit HeldBlocks(const AllocationTaker& taker) : taker_(taker) {}
+
+  /// The number of a new block; -1 where it has no bytes.
+  std::int64_t allocate(const PlannedBlock& block) {
+    if (block.bytes <= 0) return -1;
+    std::int64_t number = std::ssize(holders_);
+    if (free_.empty()) {
+      holders_.push_back(1);
+    } else {
+      number = free_.back();
+      free_.pop_back();
+      holders_[static_cast<std::size_t>(number)] = 1;
+    }
+    taker_.allocate(number, block);
+    return number;
+  }
+  void hold(std::int64_t number) {
+    if (number >= 0) ++holders_[static_cast<std::size_t>(number)];
+  }
+  void release(std::int64_t number) {
+    if (number < 0 || --holders_[static_cast<std::size_t>(number)] > 0) return;
+    taker_.free(number);
+    free_.push_back(number);
+  }
+
+ private:
+  const AllocationTaker& taker_;
+  std::vector<std::int64_t> holders_;
+  std::vector<std::int64_t> free_;
+};
+
+/// A template's tensors: when each dies, and which part of a layer makes it.
+struct TensorFacts {
+  std::vector<Life> lives;
+  std::vector<step::LayerPart> makers;
+  std::optional<step::Stream> stream;
+};
+
+TensorFacts facts_of(const step::Template& piece) {
+  TensorFacts facts{.lives = lives_of(piece),
+                    .makers = std::vector<step::LayerPart>(piece.tensors.size()),
+                    .stream = own_stream(piece)};
+  std::vector<char> made(piece.tensors.size());
+  for (const step::Operator& op : piece.operators) {
+    for (const step::TensorId id : piece.writes(op)) {
+      if (std::exchange(made[static_cast<std::size_t>(id)], 1) == 0) {
+        facts.makers[static_cast<std::size_t>(id)] = op.part;
+      }
+    }
+  }
+  return facts;
+}
+
+/// The tensors of the sequences of a stage. A tensor is one block from its maker to its last
+/// holder: an item that hands it on or takes it, what keeps it for a backward, a stream that has
+/// not come to its next item.
+class TensorWalk {
+ public:
+  TensorWalk(const step::StepProgram& program, HeldBlocks& blocks, bool late_gathers)
+      : program_(program), blocks_(blocks), late_gathers_(late_gathers) {
+    for (const step::Template& piece : program.templates) facts_.push_back(facts_of(piece));
+  }
+
+  /// `before` and `after` each item.
+  void run(const step::Sequence& sequence, const step::Slot& slot,
+           const std::function<void(const step::Item&)>& before,
+           const std::function<void(const step::Item&)>& after) {
+    const std::size_t count = sequence.items.size();
+    made_.assign(count, {});
+    taken_.clear();
+    for (const step::Item& item : sequence.items) {
+      for (const step::Source& source : item.inputs) taken_.insert({source.item, source.output});
+    }
+    const std::vector<std::vector<Output>> ahead = outputs_ahead(sequence);
+    for (std::size_t at = 0; at < count; ++at) {
+      const step::Item& item = sequence.items[at];
+      if (const auto stream = facts(item).stream) release_held(*stream);
+      for (const auto& [maker, id] : ahead[at]) {
+        made_[maker][id] = make(sequence.items[maker], id);
+      }
+      before(item);
+      run_item(sequence, at, slot);
+      after(item);
+    }
+    while (!held_.empty()) release_held(held_.begin()->first);
+    for (const auto& outputs : made_) {
+      for (const auto& [id, number] : outputs) blocks_.release(number);
+    }
+  }
+
+ private:
+  using Numbers = std::map<step::TensorId, std::int64_t>;
+  using Kept = std::vector<std::vector<std::int64_t>>;
+  using Output = std::pair<std::size_t, step::TensorId>;  ///< An item, and which of its tensors.
+
+  [[nodiscard]] const step::Template& piece(const step::Item& item) const {
+    return program_.templates[static_cast<std::size_t>(item.which)];
+  }
+  [[nodiscard]] const TensorFacts& facts(const step::Item& item) const {
+    return facts_[static_cast<std::size_t>(item.which)];
+  }
+
+  /// Outputs of items that run beside others, by the position before which each may be made.
+  [[nodiscard]] std::vector<std::vector<Output>> outputs_ahead(
+      const step::Sequence& sequence) const {
+    const std::int32_t head = late_gathers_ ? head_item(program_, sequence) : -1;
+    std::set<std::pair<std::int32_t, std::int32_t>> late;
+    for (std::int32_t taker = head + 1; head >= 0 && taker < std::ssize(sequence.items); ++taker) {
+      for (const step::Source& source : sequence.items[static_cast<std::size_t>(taker)].inputs) {
+        late.insert({source.item, source.output});
+      }
+    }
+    std::vector<std::vector<Output>> ahead(sequence.items.size());
+    for (std::size_t maker = 0; maker < ahead.size(); ++maker) {
+      const step::Item& item = sequence.items[maker];
+      if (!facts(item).stream || copies_gathered(piece(item))) continue;
+      std::int32_t start = 0;
+      for (const std::int32_t other : item.after) start = std::max(start, other + 1);
+      const std::vector<step::TensorId>& outputs = piece(item).outputs;
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const bool waits = late.contains({static_cast<std::int32_t>(maker), static_cast<int>(i)});
+        const std::int32_t from = waits ? std::max(start, head + 1) : start;
+        const auto position = std::min(static_cast<std::size_t>(from), maker);
+        ahead[position].emplace_back(maker, outputs[i]);
+      }
+    }
+    return ahead;
+  }
+
+  std::int64_t make(const step::Item& item, step::TensorId id) {
+    const step::Tensor& tensor = piece(item).tensors[static_cast<std::size_t>(id)];
+    const double bytes = buffer_bytes(tensor, program_.imbalance);
+    const step::LayerPart part = facts(item).makers[static_cast<std::size_t>(id)];
+    return blocks_.allocate({.kind = kKindOfBlock[static_cast<std::size_t>(tensor.kind)],
+                             .bytes = static_cast<std::int64_t>(bytes),
+                             .unit = item.units.empty() ? kNoUnit : item.units.front(),
+                             .part = name_of(step::kLayerPartNames, part),
+                             .tensor = tensor.name});
+  }
+  void make_missing(const step::Item& item, step::TensorId id, Numbers& here) {
+    if (!here.contains(id)) here[id] = make(item, id);
+  }
+
+  /// The tensors that a block keeps of a strand's micro-batch. Tensors that chunks of a position
+  /// hand over lie under one key for both.
+  Kept& kept_of(const step::Sequence& sequence, const step::Slot& slot, std::int32_t unit,
+                std::size_t strand) {
+    const std::int32_t chunk = unit == step::kHandedOver ? 0 : sequence.chunk_of(strand);
+    return kept_[{chunk, slot.micro_batch_of(strand), unit}];
+  }
+
+  void run_item(const step::Sequence& sequence, std::size_t at, const step::Slot& slot) {
+    const step::Item& item = sequence.items[at];
+    const step::Template& what = piece(item);
+    const std::size_t back = item.beside_layer >= 0 ? 1 : item.strand;
+    const bool none = item.units.empty();
+    Kept& last = kept_of(sequence, slot, none ? kNoUnit : item.units.back(), back);
+    Kept& saved = kept_of(sequence, slot, none ? kNoUnit : item.units.front(), item.strand);
+    Numbers here = made_[at];
+    restore(what, last, here);
+    take_inputs(sequence, at, here);
+    run_operators(item, here);
+    const std::span<const step::TensorId> all(what.saved);
+    const auto beside = static_cast<std::size_t>(what.saved_beside);
+    keep(all.first(all.size() - beside), saved, here);
+    keep(all.last(beside), last, here);
+    hand_on(item, at, here);
+    for (const auto& [id, number] : here) blocks_.release(number);
+  }
+
+  /// Holds what an item makes for those who take it. A copy that is sent, or what a gather has
+  /// made, that nobody takes stays until the next item of its stream comes.
+  void hand_on(const step::Item& item, std::size_t at, const Numbers& here) {
+    const step::Template& what = piece(item);
+    const auto stream = facts(item).stream;
+    for (std::size_t i = 0; i < what.outputs.size(); ++i) {
+      const step::TensorId id = what.outputs[i];
+      const bool taken =
+          taken_.contains({static_cast<std::int32_t>(at), static_cast<std::int32_t>(i)});
+      made_[at].erase(id);
+      if (!taken && (sends_copy(what) || copies_gathered(what))) {
+        if (!stream) continue;
+        held_[*stream].push_back(here.at(id));
+      } else {
+        made_[at][id] = here.at(id);
+      }
+      blocks_.hold(here.at(id));
+    }
+  }
+
+  void restore(const step::Template& what, Kept& kept, Numbers& here) {
+    if (what.restored.empty() || kept.empty()) return;
+    for (std::size_t i = 0; i < std::min(what.restored.size(), kept.back().size()); ++i) {
+      here[what.restored[i]] = kept.back()[i];
+    }
+    kept.pop_back();
+  }
+
+  void take_inputs(const step::Sequence& sequence, std::size_t at, Numbers& here) {
+    const step::Item& item = sequence.items[at];
+    const step::Template& what = piece(item);
+    const auto stream = facts(item).stream;
+    for (std::size_t i = 0; i < std::min(what.inputs.size(), item.inputs.size()); ++i) {
+      const step::Source& source = item.inputs[i];
+      if (source.item < 0) continue;  // Made here, by whoever touches it.
+      const auto from = static_cast<std::size_t>(source.item);
+      const step::TensorId output =
+          piece(sequence.items[from]).outputs[static_cast<std::size_t>(source.output)];
+      const auto found = made_[from].find(output);
+      if (found == made_[from].end()) continue;
+      here[what.inputs[i]] = found->second;
+      made_[from].erase(found);
+      if (!stream || sends_copy(what)) continue;
+      blocks_.hold(here[what.inputs[i]]);
+      held_[*stream].push_back(here[what.inputs[i]]);
+    }
+    for (const step::TensorId id : what.inputs) make_missing(item, id, here);
+  }
+
+  void run_operators(const step::Item& item, Numbers& here) {
+    const step::Template& what = piece(item);
+    const std::vector<Life>& lives = facts(item).lives;
+    const auto stays = [&](step::TensorId id) { return lives[static_cast<std::size_t>(id)].kept; };
+    const auto make_unnamed = [&](std::span<const step::TensorId> ids) {
+      for (const step::TensorId id : ids) {
+        if (lives[static_cast<std::size_t>(id)].last < 0) make_missing(item, id, here);
+      }
+    };
+    make_unnamed(what.outputs);
+    make_unnamed(what.saved);
+    for (std::size_t i = 0; i < what.operators.size(); ++i) {
+      const step::Operator& op = what.operators[i];
+      for (const step::TensorId id : what.reads(op)) make_missing(item, id, here);
+      for (const step::TensorId id : what.writes(op)) make_missing(item, id, here);
+      const auto free_after = [&](std::span<const step::TensorId> ids) {
+        for (const step::TensorId id : ids) {
+          const auto found = here.find(id);
+          if (found == here.end() || stays(id)) continue;
+          if (lives[static_cast<std::size_t>(id)].last != static_cast<std::int32_t>(i)) continue;
+          blocks_.release(found->second);
+          here.erase(found);
+        }
+      };
+      free_after(what.reads(op));
+      free_after(what.writes(op));
+    }
+  }
+
+  void keep(std::span<const step::TensorId> ids, Kept& kept, const Numbers& here) {
+    if (ids.empty()) return;
+    kept.emplace_back();
+    for (const step::TensorId id : ids) {
+      blocks_.hold(here.at(id));
+      kept.back().push_back(here.at(id));
+    }
+  }
+
+  void release_held(step::Stream stream) {
+    for (const std::int64_t number : held_[stream]) blocks_.release(number);
+    held_.erase(stream);
+  }
+
+  const step::StepProgram& program_;
+  HeldBlocks& blocks_;
+  bool late_gathers_;
+  std::vector<TensorFacts> facts_;  ///< Of templates.
+  std::vector<Numbers> made_;       ///< Per item: outputs that nobody took yet.
+  /// Outputs of the sequence's items that another item takes: the item and which of its outputs.
+  std::set<std::pair<std::int32_t, std::int32_t>> taken_;
+  /// Inputs of the last item of a stream that runs beside the compute stream.
+  std::map<step::Stream, std::vector<std::int64_t>> held_;
+  std::map<std::array<std::int32_t, 3>, Kept> kept_;  ///< By chunk, micro-batch and unit.
+};
+
+/// A parameter of a stage, and the block that owns it.
+struct OwnedParameter {
+  std::int32_t unit = kNoUnit;
+  const step::LocalParameter* parameter = nullptr;
+};
+
+std::vector<OwnedParameter> owned_parameters(const step::StepProgram& program,
+                                             const step::Stage& stage) {
+  std::vector<OwnedParameter> owned;
+  std::set<std::pair<std::int32_t, std::string_view>> seen;
+  for (const step::Sequence& sequence : stage.sequences) {
+    for (const step::Item& item : sequence.items) {
+      const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+      if (item.units.empty()) continue;
+      for (const step::LocalParameter& parameter : piece.parameters) {
+        if (parameter.borrowed || !seen.insert({item.units.front(), parameter.name}).second) {
+          continue;
+        }
+        owned.push_back({item.units.front(), &parameter});
+      }
+    }
+  }
+  std::ranges::stable_sort(owned, {}, &OwnedParameter::unit);
+  return owned;
+}
+
+/// Allocates the bytes of a model state parameter by parameter, by their elements; in one block
+/// where the stage says no parameters.
+class StateBlocks {
+ public:
+  StateBlocks(const step::StepProgram& program, const step::Stage& stage, HeldBlocks& blocks)
+      : owned_(owned_parameters(program, stage)), blocks_(blocks) {}
+
+  void allocate(MemoryKind kind, std::string_view name, std::int64_t bytes, bool trained) const {
+    double all = 0, so_far = 0;
+    for (const OwnedParameter& owned : owned_) all += elements(owned, trained);
+    if (all == 0) {
+      blocks_.allocate({.kind = kind, .bytes = bytes, .tensor = name});
+      return;
+    }
+    std::int64_t given = 0;
+    for (const OwnedParameter& owned : owned_) {
+      so_far += elements(owned, trained);
+      const auto until =
+          static_cast<std::int64_t>(std::llround(static_cast<double>(bytes) * (so_far / all)));
+      blocks_.allocate({.kind = kind,
+                        .bytes = until - given,
+                        .unit = owned.unit,
+                        .part = owned.parameter->name,
+                        .tensor = name});
+      given = until;
+    }
+  }
+
+  /// Elements of trained parameters, before they are sharded.
+  [[nodiscard]] double trained_elements() const {
+    double sum = 0;
+    for (const OwnedParameter& owned : owned_) sum += elements(owned, true);
+    return sum;
+  }
+
+ private:
+  static double elements(const OwnedParameter& owned, bool trained) {
+    if (trained && owned.parameter->frozen) return 0;
+    return static_cast<double>(owned.parameter->elements());
+  }
+
+  std::vector<OwnedParameter> owned_;
+  HeldBlocks& blocks_;
+};
+
+/// How many fp32 numbers an optimizer keeps for each parameter that it updates: moments and a
+/// master copy; 1 where they are no whole numbers.
+std::int64_t optimizer_copies(const step::StepProgram& program, const step::Stage& stage,
+                              double trained) {
+  if (trained == 0) return 1;
+  const auto ranks = program.group_sizes[static_cast<std::size_t>(plan::GroupKind::kDataContext)];
+  const double copies = static_cast<double>(stage.states.optimizer) / (4 * trained);
+  for (const double scaled : {copies, copies * static_cast<double>(ranks)}) {
+    const double whole = std::round(scaled);
+    if (whole >= 1 && whole <= 4 && std::abs(scaled - whole) < 0.01 * whole) {
+      return static_cast<std::int64_t>(whole);
+    }
+  }
+  return 1;
+}
+
+/// A step of one position.
+class StageWalk {
+ public:
+  StageWalk(const plan::Job& job, const step::StepProgram& program, const step::Stage& stage,
+            const AllocationTaker& taker)
+      : program_(program),
+        stage_(stage),
+        taker_(taker),
+        blocks_(taker),
+        held_(held_bytes(job, program, stage)),
+        tensors_(program, blocks_, held_.fresh_gradients),
+        fresh_(fresh_chunks(program, stage, held_.whole_first_stage)),
+        there_(stage.chunks.size()),
+        after_step_(allocated_memory(job, program)[static_cast<std::size_t>(stage.position)]
+                        .after_step_bytes) {}
+
+  void run() {
+    states();
+    std::vector<std::int64_t> between;
+    if (!held_.fresh_gradients) {
+      between.push_back(hold(held_.between_steps, "wide gradients"));
+      keep_inputs(std::ssize(stage_.chunks));
+    }
+    taker_.begin_step();
+    for (const std::int64_t number : between) blocks_.release(number);
+    const std::int64_t batch = hold(held_.in_passes, "batch");
+    IdleChunks idle(stage_);
+    for (const step::Slot& slot : stage_.schedule) {
+      if (held_.fresh_gradients) {
+        run_fresh(slot);
+      } else {
+        keep_inputs(idle.during(slot));
+        run_slot(slot, false);
+      }
+    }
+    blocks_.release(batch);
+    end_step();
+  }
+
+ private:
+  std::int64_t hold(double bytes, std::string_view name) {
+    return blocks_.allocate({.kind = MemoryKind::kReserve,
+                             .bytes = static_cast<std::int64_t>(std::ceil(bytes)),
+                             .tensor = name});
+  }
+
+  void states() {
+    const step::States& states = stage_.states;
+    const StateBlocks all(program_, stage_, blocks_);
+    all.allocate(MemoryKind::kParameters, "parameter", states.parameters, false);
+    if (!held_.fresh_gradients) {
+      all.allocate(MemoryKind::kGradients, "gradient", states.gradients, true);
+    }
+    const std::int64_t copies = optimizer_copies(program_, stage_, all.trained_elements());
+    for (std::int64_t i = 0; i < copies; ++i) {
+      const std::int64_t bytes =
+          states.optimizer * (i + 1) / copies - states.optimizer * i / copies;
+      all.allocate(MemoryKind::kOptimizer, "optimizer state", bytes, true);
+    }
+    hold(static_cast<double>(states.others.bytes()), "states of other models");
+    hold(held_.always, "workspaces");
+  }
+
+  void keep_inputs(std::int64_t chunks) {
+    while (std::ssize(inputs_) > chunks) {
+      blocks_.release(inputs_.back());
+      inputs_.pop_back();
+    }
+    while (std::ssize(inputs_) < chunks) {
+      inputs_.push_back(hold(2 * held_.stage_input, "last input of a chunk and its gradient"));
+    }
+  }
+
+  void run_slot(const step::Slot& slot, bool makes) {
+    const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+    const double bytes = makes ? fresh_.bytes[static_cast<std::size_t>(sequence.chunk)] : 0;
+    std::optional<MadeGradients> made;
+    if (bytes > 0) made.emplace(program_, sequence);
+    std::int64_t given = 0;
+    const auto give = [&](const step::Item& item, double share) {
+      const auto until = static_cast<std::int64_t>(std::ceil(bytes * std::min(share, 1.0)));
+      if (until <= given) return;
+      gradients_.push_back(
+          blocks_.allocate({.kind = MemoryKind::kGradients,
+                            .bytes = until - given,
+                            .unit = item.units.empty() ? kNoUnit : item.units.front(),
+                            .tensor = "gradient"}));
+      given = until;
+    };
+    tensors_.run(
+        sequence, slot,
+        [&](const step::Item& item) {
+          if (made) give(item, made->during(item));
+        },
+        [&](const step::Item& item) {
+          if (made) give(item, made->finish(item));
+        });
+    if (made) give({}, 1);
+  }
+
+  void run_fresh(const step::Slot& slot) {
+    const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+    const bool whole = sequence.chunk == fresh_.whole_chunk;
+    if (whole && sequence.direction == schedule::Direction::kDataGradient) {
+      return waiting_.push_back(slot);
+    }
+    if (whole && sequence.direction == schedule::Direction::kWeightGradient && !waiting_.empty()) {
+      const step::Slot data = waiting_.front();
+      waiting_.pop_front();
+      run_slot(data, false);
+    }
+    char& there = there_[static_cast<std::size_t>(sequence.chunk)];
+    const bool makes = makes_gradients(sequence) && there == 0;
+    if (makes) there = 1;
+    run_slot(slot, makes);
+  }
+
+  void end_step() {
+    if (!held_.fresh_gradients) {
+      keep_inputs(std::ssize(stage_.chunks));
+      hold(held_.between_steps, "wide gradients");
+      return;
+    }
+    for (const std::int64_t number : gradients_) blocks_.release(number);
+    const step::States& states = stage_.states;
+    hold(after_step_ - held_.always -
+             static_cast<double>(states.parameters + states.optimizer + states.others.bytes()),
+         "what stays after a step");
+  }
+
+  const step::StepProgram& program_;
+  const step::Stage& stage_;
+  const AllocationTaker& taker_;
+  HeldBlocks blocks_;
+  HeldBytes held_;
+  TensorWalk tensors_;
+  FreshChunks fresh_;
+  std::vector<char> there_;              ///< By chunk: whether its gradients were made.
+  std::deque<step::Slot> waiting_;       ///< Data gradients of the chunk that is not cut.
+  std::vector<std::int64_t> gradients_;  ///< Blocks of fresh gradients.
+  std::vector<std::int64_t> inputs_;     ///< Blocks of chunks that keep their last input.
+  double after_step_;
+};
+
+}  // namespace
+
+std::string block_name(const PlannedBlock& block) {
+  if (block.part.empty() || block.part == block.tensor) return std::string(block.tensor);
+  return fmt::format("{}: {}", block.part, block.tensor);
+}
+
+std::string unit_name(std::int32_t unit) {
+  if (unit == kNoUnit) return {};
+  if (unit == step::kEmbeddingUnit) return "embedding";
+  if (unit == step::kHeadUnit) return "head";
+  return fmt::format("layer {}", unit);
+}
+
+void walk_allocations(const plan::Job& job, const step::StepProgram& program,
+                      const step::Stage& stage, const AllocationTaker& taker) {
+  StageWalk(job, program, stage, taker).run();
+}
+
+}  // namespace stepwright::memory

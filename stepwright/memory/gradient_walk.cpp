@@ -1,0 +1,54 @@
+#include "stepwright/memory/gradient_walk.h"
+
+#include <algorithm>
+
+namespace stepwright::memory {
+
+GradientWalk::GradientWalk(const step::StepProgram& program, const step::Stage& stage,
+                           std::span<const Footprint> footprints, bool whole_first_stage)
+    : stage_(stage),
+      there_(stage.chunks.size()),
+      fresh_(fresh_chunks(program, stage, whole_first_stage)) {
+  for (const step::Sequence& sequence : stage.sequences) {
+    const double bytes = fresh_.bytes[static_cast<std::size_t>(sequence.chunk)];
+    later_.push_back(sequence_footprint(program, sequence, footprints, {0, true}));
+    first_.push_back(sequence_footprint(program, sequence, footprints, {bytes, true}));
+  }
+}
+
+TensorsAndGradients GradientWalk::during(const step::Slot& slot) {
+  const auto which = static_cast<std::size_t>(slot.sequence);
+  const step::Sequence& sequence = stage_.sequences[which];
+  if (sequence.chunk != fresh_.whole_chunk) return run(which);
+  if (sequence.direction == schedule::Direction::kDataGradient) {
+    waiting_.push_back(which);
+    return after();
+  }
+  if (sequence.direction != schedule::Direction::kWeightGradient || waiting_.empty()) {
+    return run(which);
+  }
+  const std::size_t data = waiting_.front();
+  waiting_.pop_front();
+  const TensorsAndGradients before = run(data);
+  const TensorsAndGradients own = run(which);
+  return before.bytes() > own.bytes() ? before : own;
+}
+
+TensorsAndGradients GradientWalk::run(std::size_t which) {
+  const step::Sequence& sequence = stage_.sequences[which];
+  const auto chunk = static_cast<std::size_t>(sequence.chunk);
+  const bool makes = makes_gradients(sequence) && there_[chunk] == 0;
+  const SequenceFootprint& own = makes ? first_[which] : later_[which];
+  TensorsAndGradients most{alive_, present_ + (makes ? own.fresh_bytes : 0)};
+  for (int i = 0; i < step::kTensorKinds; ++i) {
+    most.tensors[i] += own.at_peak[i];
+    alive_[i] += own.left[i];
+  }
+  if (makes) {
+    there_[chunk] = 1;
+    present_ += fresh_.bytes[chunk];
+  }
+  return most;
+}
+
+}  // namespace stepwright::memory

@@ -1,0 +1,126 @@
+#include "stepwright/memory/slot_changes.h"
+
+#include <algorithm>
+
+namespace stepwright::memory {
+namespace {
+
+double reduced_elements(const step::Template& piece) {
+  double sum = 0;
+  for (const step::Operator& op : piece.operators) {
+    if (op.purpose == step::Purpose::kReduceGradients)
+      sum += static_cast<double>(op.payload_elements);
+  }
+  return sum;
+}
+
+/// The elements of gradients that the items of a sequence reduce.
+double reduced_elements(const step::StepProgram& program, const step::Sequence& sequence) {
+  double sum = 0;
+  for (const step::Item& item : sequence.items) {
+    sum += reduced_elements(program.templates[static_cast<std::size_t>(item.which)]);
+  }
+  return sum;
+}
+
+/// The elements of parameters whose gradients a template makes.
+double made_elements(const step::Template& piece) {
+  double sum = 0;
+  for (const step::Operator& op : piece.operators) {
+    if (op.parameter < 0 || op.phase != step::Phase::kWeightGradient) continue;
+    if (op.rows.first > 0) continue;  // Later chunks add to that of the first.
+    sum += static_cast<double>(piece.parameters[static_cast<std::size_t>(op.parameter)].elements());
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<step::Stream> own_stream(const step::Template& piece) {
+  for (const step::Operator& op : piece.operators) {
+    if (op.stream == step::Stream::kCompute) return std::nullopt;
+  }
+  if (piece.operators.empty()) return std::nullopt;
+  return piece.operators.front().stream;
+}
+
+bool sends_copy(const step::Template& piece) {
+  return !piece.operators.empty() && !piece.outputs.empty() &&
+         piece.operators.front().purpose == step::Purpose::kReduceGradients;
+}
+
+bool copies_gathered(const step::Template& piece) {
+  if (piece.outputs.empty()) return false;
+  const auto last = static_cast<std::size_t>(piece.outputs.back());
+  if (piece.tensors[last].kind != step::TensorKind::kCommunication) return false;
+  return std::ranges::any_of(piece.operators, [](const step::Operator& op) {
+    return op.purpose == step::Purpose::kGatherParameters ||
+           op.purpose == step::Purpose::kGatherUpdated;
+  });
+}
+
+std::int32_t head_item(const step::StepProgram& program, const step::Sequence& sequence) {
+  if (sequence.direction != schedule::Direction::kBackward) return -1;
+  for (std::size_t i = 0; i < sequence.items.size(); ++i) {
+    const step::Item& item = sequence.items[i];
+    const step::Template& piece = program.templates[static_cast<std::size_t>(item.which)];
+    const bool computes = !piece.operators.empty() && !own_stream(piece);
+    if (computes && !item.units.empty() && item.units.front() == step::kHeadUnit) {
+      return static_cast<std::int32_t>(i);
+    }
+    for (const step::Operator& op : piece.operators) {
+      if (op.kind == step::OperatorKind::kLossLocal) return static_cast<std::int32_t>(i);
+    }
+  }
+  return -1;
+}
+
+bool makes_gradients(const step::Sequence& sequence) {
+  return sequence.direction == schedule::Direction::kBackward ||
+         sequence.direction == schedule::Direction::kWeightGradient;
+}
+
+MadeGradients::MadeGradients(const step::StepProgram& program, const step::Sequence& sequence)
+    : program_(program), reduced_(reduced_elements(program, sequence)) {
+  for (const step::Item& item : sequence.items) all_ += made_elements(piece(item));
+}
+
+double MadeGradients::during(const step::Item& item) {
+  if (reduced_ > 0) share_ += reduced_elements(piece(item)) / reduced_;
+  return share_;
+}
+
+double MadeGradients::finish(const step::Item& item) {
+  if (reduced_ == 0 && all_ > 0) share_ += made_elements(piece(item)) / all_;
+  return share_;
+}
+
+FreshChunks fresh_chunks(const step::StepProgram& program, const step::Stage& stage,
+                         bool whole_first_stage) {
+  FreshChunks fresh{.bytes = std::vector<double>(stage.chunks.size())};
+  for (std::int32_t chunk = 0; whole_first_stage && chunk < std::ssize(stage.chunks); ++chunk) {
+    if (program.placement.holds_embedding({stage.position, chunk})) fresh.whole_chunk = chunk;
+  }
+  for (const step::Sequence& sequence : stage.sequences) {
+    double& most = fresh.bytes[static_cast<std::size_t>(sequence.chunk)];
+    most = std::max(most, reduced_elements(program, sequence));
+  }
+  double all = 0;
+  for (const double elements : fresh.bytes) all += elements;
+  for (double& bytes : fresh.bytes) {
+    const double share = all > 0 ? bytes / all : 1.0 / static_cast<double>(fresh.bytes.size());
+    bytes = share * static_cast<double>(stage.states.gradients);
+  }
+  return fresh;
+}
+
+std::int64_t IdleChunks::during(const step::Slot& slot) {
+  const step::Sequence& sequence = stage_.sequences[static_cast<std::size_t>(slot.sequence)];
+  if (sequence.direction == schedule::Direction::kForward) ++of(sequence.chunk);
+  const auto idle = std::ranges::count(in_flight_, 0);
+  if (makes_gradients(sequence)) --of(sequence.chunk);
+  if (sequence.beside >= 0) --of(sequence.beside);
+  return idle;
+}
+
+}  // namespace stepwright::memory

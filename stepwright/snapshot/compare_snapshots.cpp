@@ -1,0 +1,251 @@
+#include "stepwright/snapshot/compare_snapshots.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "stepwright/core/format.h"
+#include "stepwright/logs/readers/log_writer.h"
+#include "stepwright/snapshot/read_snapshot.h"
+
+namespace stepwright::snapshot {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Groups of blocks that an answer lists; the rest is one group.
+constexpr std::size_t kMostGroups = 200;
+
+/// The largest peak that the plan has, and where.
+class PlannedPeaks {
+ public:
+  PlannedPeaks(const plan::Job& job, const step::StepProgram& program)
+      : job_(job), program_(program) {}
+
+  const PlannedPeak& at(std::int64_t stage) {
+    const auto [found, fresh] = peaks_.try_emplace(stage);
+    if (fresh) {
+      found->second =
+          planned_peak(job_, program_, program_.stages[static_cast<std::size_t>(stage)]);
+    }
+    return found->second;
+  }
+  std::int64_t fullest() {
+    std::int64_t fullest = 0;
+    for (std::int64_t stage = 1; stage < std::ssize(program_.stages); ++stage) {
+      if (at(stage).bytes > at(fullest).bytes) fullest = stage;
+    }
+    return fullest;
+  }
+
+ private:
+  const plan::Job& job_;
+  const step::StepProgram& program_;
+  std::map<std::int64_t, PlannedPeak> peaks_;
+};
+
+/// Says which rank and position each recording is.
+class Placing {
+ public:
+  Placing(const step::StepProgram& program, SnapshotComparison& out)
+      : program_(program), out_(out) {}
+
+  void place(PlannedPeaks& peaks, std::size_t files) {
+    const std::int64_t stages = std::ssize(program_.stages);
+    const std::int64_t count = std::ssize(out_.ranks);
+    if (by_name()) return;
+    if (count == stages && files == 1) {
+      for (std::int64_t i = 0; i < count; ++i) rank(i).stage = rank(i).recording.device % stages;
+      if (stages > 1)
+        note("The file has a device for each pipeline position: device N is position N.");
+      return;
+    }
+    if (count == 1) {
+      rank(0).stage = peaks.fullest();
+      if (stages > 1) {
+        note(
+            fmt::format("The name of the file says no rank: it is taken for position {}, the "
+                        "fullest of the plan.",
+                        rank(0).stage));
+      }
+      return;
+    }
+    const bool positions = count == stages;
+    for (std::int64_t i = 0; i < count; ++i) {
+      rank(i).stage = positions ? i : position(i);
+      if (!positions) rank(i).rank = i;
+    }
+    note(fmt::format("The names of the files say no ranks: they are taken for {} in order.",
+                     positions ? "pipeline positions" : "ranks 0, 1, ..."));
+  }
+
+ private:
+  ComparedRank& rank(std::int64_t i) { return out_.ranks[static_cast<std::size_t>(i)]; }
+  void note(std::string text) { out_.notes.push_back(std::move(text)); }
+
+  [[nodiscard]] std::int64_t position(std::int64_t rank) const {
+    return rank / program_.pipeline_stride % std::ssize(program_.stages);
+  }
+
+  /// Whether each name has a rank of the job of its own.
+  bool by_name() {
+    std::set<std::int64_t> ranks;
+    const std::int64_t all = program_.ranks;
+    for (ComparedRank& one : out_.ranks) {
+      const std::int64_t named = logs::rank_of_name(one.file);
+      if (named < 0 || named >= all || !ranks.insert(named).second) return false;
+    }
+    for (ComparedRank& one : out_.ranks) {
+      one.rank = logs::rank_of_name(one.file);
+      one.stage = position(one.rank);
+    }
+    return true;
+  }
+
+  const step::StepProgram& program_;
+  SnapshotComparison& out_;
+};
+
+void note_snapshot(const Snapshot& snapshot, SnapshotComparison& out) {
+  for (const auto& [kind, count] : snapshot.unknown_events) {
+    out.notes.push_back(fmt::format("{}: {} of the unknown kind \"{}\" count for nothing.",
+                                    snapshot.file, counted(count, "event"), kind));
+  }
+  for (const Recording& recording : snapshot.devices) {
+    if (recording.events == 0) {
+      out.notes.push_back(
+          fmt::format("{}: no events: the peak is what was in use when the snapshot was taken. "
+                      "torch.cuda.memory._record_memory_history() records events.",
+                      snapshot.file));
+    }
+    for (const OutOfMemory& failure : recording.failures) {
+      out.notes.push_back(fmt::format(
+          "{}: event {}: out of memory: {} were asked for, {} of the device were free.",
+          snapshot.file, failure.event, format_bytes(static_cast<double>(failure.bytes)),
+          format_bytes(static_cast<double>(failure.free_bytes))));
+    }
+  }
+}
+
+Json unexplained_json(const std::vector<BlockGroup>& groups) {
+  Json list = Json::array();
+  BlockGroup rest{.frames = {"smaller groups"}};
+  for (const BlockGroup& group : groups) {
+    if (list.size() < kMostGroups) {
+      list.push_back({{"bytes", group.bytes}, {"count", group.count}, {"frames", group.frames}});
+    } else {
+      rest.bytes += group.bytes;
+      rest.count += group.count;
+    }
+  }
+  if (rest.count > 0) {
+    list.push_back({{"bytes", rest.bytes}, {"count", rest.count}, {"frames", rest.frames}});
+  }
+  return list;
+}
+
+Json missing_json(const std::vector<Missing>& groups) {
+  Json list = Json::array();
+  for (const Missing& group : groups) {
+    list.push_back({{"tensor", group.tensor}, {"bytes", group.bytes}, {"count", group.count}});
+  }
+  return list;
+}
+
+Json rank_json(const ComparedRank& rank) {
+  const Recording& recording = rank.recording;
+  Json json{{"file", rank.file},
+            {"device", recording.device},
+            {"rank", rank.rank < 0 ? Json() : Json(rank.rank)},
+            {"stage", rank.stage},
+            {"peak_bytes", recording.peak_bytes},
+            {"at_event", recording.peak_event ? Json(*recording.peak_event) : Json()},
+            {"events", recording.events},
+            {"predicted_peak_bytes", rank.predicted_peak_bytes},
+            {"reserved_bytes", recording.reserved_bytes},
+            {"before_bytes", recording.before_bytes},
+            {"matched_bytes", rank.match.matched_bytes},
+            {"matched_by",
+             {{"size", rank.match.by_size},
+              {"layout", rank.match.by_layout},
+              {"lifetime", rank.match.by_lifetime}}},
+            {"unexplained", unexplained_json(rank.match.unexplained)},
+            {"missing", missing_json(rank.match.missing)}};
+  Json failures = Json::array();
+  for (const OutOfMemory& failure : recording.failures) {
+    failures.push_back(
+        {{"event", failure.event}, {"bytes", failure.bytes}, {"free_bytes", failure.free_bytes}});
+  }
+  json["failures"] = std::move(failures);
+  Json timeline = Json::array();
+  for (const TimelinePoint& point : recording.timeline) {
+    timeline.push_back({{"event", point.event}, {"bytes", point.bytes}});
+  }
+  json["timeline"] = std::move(timeline);
+  return json;
+}
+
+}  // namespace
+
+SnapshotComparison compare_snapshots(const std::vector<std::string>& files, const plan::Job& job,
+                                     const step::StepProgram& program) {
+  SnapshotComparison out;
+  std::vector<StackTable> stacks;
+  std::vector<std::size_t> stacks_of;
+  for (const std::string& file : files) {
+    Snapshot snapshot = read_snapshot(std::filesystem::path(file));
+    note_snapshot(snapshot, out);
+    for (Recording& recording : snapshot.devices) {
+      out.ranks.push_back({.file = file, .recording = std::move(recording)});
+      stacks_of.push_back(stacks.size());
+    }
+    stacks.push_back(std::move(snapshot.stacks));
+  }
+  PlannedPeaks peaks(job, program);
+  Placing(program, out).place(peaks, files.size());
+  for (std::size_t i = 0; i < out.ranks.size(); ++i) {
+    ComparedRank& rank = out.ranks[i];
+    const PlannedPeak& planned = peaks.at(rank.stage);
+    rank.predicted_peak_bytes = planned.bytes;
+    rank.match = match_blocks(rank.recording, stacks[stacks_of[i]], planned);
+    if (rank.recording.peak_bytes > out.ranks[out.fullest].recording.peak_bytes) out.fullest = i;
+  }
+  return out;
+}
+
+LearnedMargins learned_margins(const SnapshotComparison& comparison,
+                               const memory::MemoryReport& report) {
+  const ComparedRank& rank = comparison.ranks[comparison.fullest];
+  const memory::StageMemory& stage = report.stages[static_cast<std::size_t>(rank.stage)];
+  const auto kind = [&](memory::MemoryKind which) {
+    return stage.kinds[static_cast<std::size_t>(which)];
+  };
+  const double tensors = kind(memory::MemoryKind::kActivations) +
+                         kind(memory::MemoryKind::kLogits) + kind(memory::MemoryKind::kGathered) +
+                         kind(memory::MemoryKind::kCommunication);
+  const double accounted = stage.peak_bytes - kind(memory::MemoryKind::kReserve);
+  const auto peak = static_cast<double>(rank.recording.peak_bytes);
+  const double unused = static_cast<double>(rank.recording.reserved_bytes) - peak;
+  return {.other_bytes = std::max(0.0, peak - accounted),
+          .fragmentation = tensors > 0 ? std::clamp(unused / tensors, 0.0, 10.0) : 0};
+}
+
+Json snapshot_json(const SnapshotComparison& comparison) {
+  const Json fullest = rank_json(comparison.ranks[comparison.fullest]);
+  Json json = Json::object();
+  for (const char* key : {"file", "stage", "peak_bytes", "at_event", "predicted_peak_bytes",
+                          "matched_bytes", "unexplained", "missing"}) {
+    json[key] = fullest[key];
+  }
+  Json ranks = Json::array();
+  for (const ComparedRank& rank : comparison.ranks) ranks.push_back(rank_json(rank));
+  json["ranks"] = std::move(ranks);
+  return json;
+}
+
+}  // namespace stepwright::snapshot

@@ -1,0 +1,296 @@
+#include "stepwright/snapshot/match.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "stepwright/snapshot/module_words.h"
+
+namespace stepwright::snapshot {
+namespace {
+
+using memory::MemoryKind;
+using memory::PlannedBlock;
+
+/// The smallest buffer that several blocks may be; smaller sums meet by chance.
+constexpr std::int64_t kLeastBuffer = std::int64_t{1} << 20;
+/// Flat buffers end on a multiple of what their ranks share.
+constexpr std::int64_t kMostPadding = 512;
+
+bool is_state(const PlannedBlock& block) {
+  return block.kind == MemoryKind::kParameters || block.kind == MemoryKind::kGradients ||
+         block.kind == MemoryKind::kOptimizer;
+}
+
+class Matching {
+ public:
+  Matching(const Recording& recording, const StackTable& stacks, const PlannedPeak& planned)
+      : run_(recording.at_peak),
+        stacks_(stacks),
+        plan_(planned.blocks),
+        run_open_(run_.size(), 1),
+        plan_open_(plan_.size(), 1) {}
+
+  SnapshotMatch match() {
+    find_sizes();
+    pair_all(Likeness::kModule);
+    pair_all(Likeness::kAge);
+    for (const MemoryKind kind :
+         {MemoryKind::kParameters, MemoryKind::kGradients, MemoryKind::kOptimizer}) {
+      flat_buffers(kind);
+      pieces(kind);
+    }
+    pair_all(Likeness::kSize);
+    by_lifetime();
+    result_.matched_bytes = result_.by_size + result_.by_layout + result_.by_lifetime;
+    name_unexplained();
+    name_missing();
+    return std::move(result_);
+  }
+
+ private:
+  /// Properties that paired blocks of one size share.
+  enum class Likeness : std::uint8_t {
+    kModule,  ///< Age and module.
+    kAge,     ///< Blocks from before the recording are states, others are not.
+    kSize,
+  };
+  struct OfSize {
+    std::vector<std::size_t> run, plan;
+  };
+  using Kinship = std::pair<bool, Module>;
+
+  void find_sizes() {
+    for (std::size_t i = 0; i < run_.size(); ++i) {
+      sizes_[run_[i].bytes].run.push_back(i);
+      has_older_ = has_older_ || run_[i].event < 0;
+    }
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      const auto found = sizes_.find(plan_[i].bytes);
+      if (found != sizes_.end()) found->second.plan.push_back(i);
+    }
+  }
+
+  void pair_all(Likeness likeness) {
+    for (const auto& [bytes, blocks] : sizes_) pair_up(blocks, likeness);
+  }
+
+  /// Pairs blocks of a size in order.
+  void pair_up(const OfSize& blocks, Likeness likeness) {
+    const auto kinship = [&](bool state, Module module) {
+      return Kinship{likeness != Likeness::kSize && has_older_ && state,
+                     likeness == Likeness::kModule ? module : Module::kUnknown};
+    };
+    std::map<Kinship, std::vector<std::size_t>> waiting;
+    for (std::size_t i = blocks.plan.size(); i-- > 0;) {
+      const std::size_t plan = blocks.plan[i];
+      if (plan_open_[plan] == 0) continue;
+      waiting[kinship(is_state(plan_[plan]), module_of(plan_[plan].part))].push_back(plan);
+    }
+    for (const std::size_t run : blocks.run) {
+      if (run_open_[run] == 0) continue;
+      const Module module = module_in(run_[run].what);
+      if (likeness == Likeness::kModule && module == Module::kUnknown) continue;
+      std::vector<std::size_t>& candidates = waiting[kinship(run_[run].event < 0, module)];
+      if (candidates.empty()) continue;
+      close_plan(candidates.back());
+      candidates.pop_back();
+      close_run(run, result_.by_size);
+    }
+  }
+
+  /// The first frame from inside that names a module.
+  Module module_in(std::uint64_t stack) {
+    const auto [found, fresh] = modules_.emplace(stack, Module::kUnknown);
+    if (!fresh) return found->second;
+    for (const FrameId frame : stacks_.frames(static_cast<StackId>(stack))) {
+      found->second = module_of(stacks_.text(frame));
+      if (found->second != Module::kUnknown) break;
+    }
+    return found->second;
+  }
+
+  /// Where a recording began after states were made, they are among the older blocks.
+  bool may_be_states(std::size_t run) const {
+    return run_open_[run] != 0 && (!has_older_ || run_[run].event < 0);
+  }
+
+  std::vector<std::size_t> open_states(MemoryKind kind) const {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (plan_open_[i] != 0 && plan_[i].kind == kind) open.push_back(i);
+    }
+    return open;
+  }
+  std::vector<std::size_t> open_buffers() const {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < run_.size(); ++i) {
+      if (may_be_states(i) && run_[i].bytes >= kLeastBuffer) open.push_back(i);
+    }
+    return open;
+  }
+
+  /// Blocks that hold the states of a kind of neighbouring units: of a layer, of several, or all.
+  /// Sums that begin or end inside of a unit would meet by chance.
+  void flat_buffers(MemoryKind kind) {
+    std::vector<std::size_t> buffers = open_buffers();
+    std::ranges::stable_sort(
+        buffers, [&](std::size_t a, std::size_t b) { return run_[a].bytes > run_[b].bytes; });
+    for (const std::size_t buffer : buffers) {
+      const std::vector<std::vector<std::size_t>> units = by_unit(open_states(kind));
+      std::vector<std::int64_t> sizes;
+      for (const std::vector<std::size_t>& unit : units) {
+        sizes.push_back(0);
+        for (const std::size_t state : unit) sizes.back() += plan_[state].bytes;
+      }
+      const std::int64_t most = run_[buffer].bytes;
+      const auto [first, last] = stretch(sizes, most - most / kMostPadding, most);
+      if (first == last) continue;
+      for (std::size_t i = first; i < last; ++i) {
+        for (const std::size_t state : units[i]) close_plan(state);
+      }
+      close_run(buffer, result_.by_layout);
+    }
+  }
+
+  /// Neighbouring states of one unit together.
+  std::vector<std::vector<std::size_t>> by_unit(const std::vector<std::size_t>& states) const {
+    std::vector<std::vector<std::size_t>> units;
+    for (const std::size_t state : states) {
+      if (units.empty() || plan_[units.back().back()].unit != plan_[state].unit) {
+        units.emplace_back();
+      }
+      units.back().push_back(state);
+    }
+    return units;
+  }
+
+  /// States that a run holds in several blocks: queries, keys and values apart.
+  void pieces(MemoryKind kind) {
+    for (const std::size_t state : open_states(kind)) {
+      const std::int64_t bytes = plan_[state].bytes;
+      if (bytes < kLeastBuffer) continue;
+      std::vector<std::size_t> open;
+      std::vector<std::int64_t> sizes;
+      for (std::size_t i = 0; i < run_.size(); ++i) {
+        if (!may_be_states(i) || run_[i].bytes >= bytes) continue;
+        open.push_back(i);
+        sizes.push_back(run_[i].bytes);
+      }
+      const auto [first, last] = stretch(sizes, bytes, bytes);
+      if (first == last) continue;
+      for (std::size_t i = first; i < last; ++i) close_run(open[i], result_.by_layout);
+      close_plan(state);
+    }
+  }
+
+  /// The first stretch of neighbours whose sum lies between two numbers, with as many as fit; empty
+  /// where none does.
+  static std::pair<std::size_t, std::size_t> stretch(std::span<const std::int64_t> sizes,
+                                                     std::int64_t least, std::int64_t most) {
+    std::int64_t sum = 0;
+    for (std::size_t first = 0, last = 0; last < sizes.size();) {
+      sum += sizes[last++];
+      while (sum > most && first < last) sum -= sizes[first++];
+      if (sum < least || first == last) continue;
+      while (last < sizes.size() && sum + sizes[last] <= most) sum += sizes[last++];
+      return {first, last};
+    }
+    return {0, 0};
+  }
+
+  void by_lifetime() {
+    std::int64_t states = 0;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (plan_open_[i] != 0 && is_state(plan_[i])) states += plan_[i].bytes;
+    }
+    std::vector<std::size_t> older;
+    for (std::size_t i = 0; i < run_.size(); ++i) {
+      if (run_open_[i] != 0 && run_[i].event < 0) older.push_back(i);
+    }
+    std::ranges::stable_sort(
+        older, [&](std::size_t a, std::size_t b) { return run_[a].bytes > run_[b].bytes; });
+    for (const std::size_t run : older) {
+      if (run_[run].bytes > states) continue;
+      states -= run_[run].bytes;
+      close_run(run, result_.by_lifetime);
+    }
+    spent_states_ = result_.by_lifetime;
+  }
+
+  void name_unexplained() {
+    std::vector<Block> open;
+    for (std::size_t i = 0; i < run_.size(); ++i) {
+      if (run_open_[i] != 0) open.push_back(run_[i]);
+    }
+    result_.unexplained = blocks_by_frames(stacks_, open);
+  }
+
+  void name_missing() {
+    std::map<std::string, Missing> by_name;
+    std::int64_t states = 0, states_count = 0;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      if (plan_open_[i] == 0) continue;
+      if (spent_states_ > 0 && is_state(plan_[i])) {
+        // Blocks that were matched by their lifetime alone do not say which states they are.
+        states += plan_[i].bytes;
+        ++states_count;
+        continue;
+      }
+      Missing& group = by_name[memory::block_name(plan_[i])];
+      group.bytes += plan_[i].bytes;
+      ++group.count;
+    }
+    if (states > spent_states_) {
+      by_name["model states"] = {.bytes = states - spent_states_, .count = states_count};
+    }
+    for (auto& [name, group] : by_name) {
+      group.tensor = name;
+      result_.missing.push_back(std::move(group));
+    }
+    std::ranges::stable_sort(result_.missing, std::greater<>(), &Missing::bytes);
+  }
+
+  void close_run(std::size_t run, std::int64_t& bytes) {
+    run_open_[run] = 0;
+    bytes += run_[run].bytes;
+  }
+  void close_plan(std::size_t plan) { plan_open_[plan] = 0; }
+
+  std::span<const Block> run_;
+  const StackTable& stacks_;
+  std::span<const PlannedBlock> plan_;
+  std::vector<char> run_open_, plan_open_;
+  std::map<std::int64_t, OfSize> sizes_;
+  bool has_older_ = false;  ///< The run has blocks from before the recording.
+  std::unordered_map<std::uint64_t, Module> modules_;  ///< By stack.
+  std::int64_t spent_states_ = 0;                      ///< Matched by lifetime.
+  SnapshotMatch result_;
+};
+
+}  // namespace
+
+std::vector<BlockGroup> blocks_by_frames(const StackTable& stacks, std::span<const Block> blocks) {
+  std::map<std::vector<std::string>, BlockGroup> by_frames;
+  for (const Block& block : blocks) {
+    std::vector<std::string> frames = shown_frames(stacks, static_cast<StackId>(block.what));
+    BlockGroup& group = by_frames[frames];
+    group.frames = std::move(frames);
+    group.bytes += block.bytes;
+    ++group.count;
+  }
+  std::vector<BlockGroup> groups;
+  for (auto& [frames, group] : by_frames) groups.push_back(std::move(group));
+  std::ranges::stable_sort(groups, std::greater<>(), &BlockGroup::bytes);
+  return groups;
+}
+
+SnapshotMatch match_blocks(const Recording& recording, const StackTable& stacks,
+                           const PlannedPeak& planned) {
+  return Matching(recording, stacks, planned).match();
+}
+
+}  // namespace stepwright::snapshot

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stepwright/memory/allocations.h"
+
+namespace stepwright::snapshot {
+
+/// The blocks of one pipeline position of a plan when most bytes are in use.
+struct PlannedPeak {
+  std::int64_t bytes = 0;
+  std::vector<memory::PlannedBlock> blocks;  ///< In the order of their allocation.
+};
+
+PlannedPeak planned_peak(const plan::Job& job, const step::StepProgram& program,
+                         const step::Stage& stage);
+
+}  // namespace stepwright::snapshot

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace stepwright::snapshot {
+
+/// A moment of a timeline.
+struct TimelinePoint {
+  std::int64_t event = 0;  ///< The first of those that it stands for.
+  std::int64_t bytes = 0;  ///< The largest sum at one of them.
+};
+
+/// A sum over any number of events in at most 256 points.
+class Timeline {
+ public:
+  /// The sum after an event; events come in order.
+  void add(std::int64_t event, std::int64_t bytes);
+  [[nodiscard]] const std::vector<TimelinePoint>& points() const { return points_; }
+
+ private:
+  std::int64_t width_ = 1;  ///< Events of one point.
+  std::vector<TimelinePoint> points_;
+};
+
+}  // namespace stepwright::snapshot
