@@ -136,9 +136,10 @@ std::size_t ByteSource::unpack(std::span<char> into) {
       if (state.avail_in == 0) unpacker.fill(*this);
       unpacker.ended = state.avail_in == 0 || inflateReset(&state) != Z_OK;
     } else if (result != Z_OK) {
-      fail_input(fmt::format("{}: packed data are damaged before byte {}: {}", name_,
-                             unpacker.bytes_in - state.avail_in,
-                             state.msg == nullptr ? "no gzip" : state.msg));
+      fail_input(
+          fmt::format("{}: the gzip data are damaged before byte {}: only a whole copy of "
+                      "the file can be unpacked",
+                      name_, unpacker.bytes_in - state.avail_in));
     }
   }
   const std::size_t got = into.size() - state.avail_out;

@@ -2,24 +2,21 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <map>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
 #include "stepwright/logs/files/element_type.h"
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/files/json_scanner.h"
-#include "stepwright/logs/files/pickle.h"
 #include "stepwright/logs/readers/log_writer.h"
 #include "stepwright/logs/readers/readers.h"
+#include "stepwright/logs/readers/recorder_entry.h"
 #include "stepwright/logs/readers/torch_calls.h"
 
 namespace stepwright::logs {
 namespace {
 
 namespace dom = simdjson::dom;
-
-constexpr std::size_t kMostPickleBytes = std::size_t{1} << 30;
-constexpr char kPickleProtocol = '\x80';
 
 /// Elements and type of the tensors on one side of a call.
 struct DumpedTensors {
@@ -62,22 +59,11 @@ class FlightRecorderReader {
   }
 
   void groups(const JsonPiece& piece) {
-    dom::element value;
-    dom::object mapping;
-    if (!parse(piece, value) || value.get(mapping) != simdjson::SUCCESS) {
-      fail_input(fmt::format("{}: byte {}: 'pg_config' must be a mapping of groups, each once",
-                             bytes_.name(), piece.offset + 1));
-    }
-    for (const auto [key, group] : mapping) {
-      LogCommunicator known{.name = std::string(text_in(group, "name"))};
-      if (known.name.empty()) known.name = std::string(key);
-      known.ranks = listed_ranks(group, "ranks");
-      known.size = std::ssize(known.ranks);
-      writer_.source().world = std::max(writer_.source().world, known.size);
-      for (const std::int64_t rank : known.ranks) {
-        writer_.source().world = std::max(writer_.source().world, rank + 1);
-      }
-      groups_[known.name] = std::move(known);
+    groups_ = recorder_groups(piece, bytes_.name());
+    std::int64_t& world = writer_.source().world;
+    for (const auto& [name, group] : groups_) {
+      world = std::max(world, group.size);
+      for (const std::int64_t rank : group.ranks) world = std::max(world, rank + 1);
     }
   }
 
@@ -133,33 +119,22 @@ class FlightRecorderReader {
                                  .payload_bytes = payload,
                                  .operation = *call,
                                  .element_bytes = static_cast<std::uint8_t>(element_bytes)},
-                      .group = group_name(entry)};
+                      .group = std::string(recorder_group_part(entry, 0))};
     note_times(entry, dumped.record);
-    if (is_point_to_point(*call)) dumped.peer = peer_of(name, *call);
+    if (is_point_to_point(*call)) {
+      dumped.peer = recorder_peer(name, *call == LogOperation::kSend);
+    }
     if (*call == LogOperation::kAllGather || *call == LogOperation::kReduceScatter) {
       const auto [small, large] = std::minmax(in.elements, out.elements);
       if (small > 0 && large % small == 0) dumped.parts = large / small;
     }
     note_gloo(name);
+    if (!recorder_call_ended(entry)) ++open_;
     calls_.push_back(std::move(dumped));
   }
 
   void fail_entry(const JsonPiece& piece, std::string reason) {
     writer_.source().cannot_explain(piece.number, std::move(reason));
-  }
-
-  /// ["0", "default_pg"]: the group's name and what it is for.
-  static std::string group_name(const dom::element& entry) {
-    std::string_view name;
-    if (entry["process_group"].at(0).get(name) != simdjson::SUCCESS) return {};
-    return std::string(name);
-  }
-
-  /// "nccl:send 1->2" and "nccl:recv 3<-0", ranks of the group.
-  static std::int64_t peer_of(std::string_view name, LogOperation call) {
-    const std::size_t arrow = name.find(call == LogOperation::kSend ? "->" : "<-");
-    if (arrow == std::string_view::npos) return kUnknown;
-    return to_integer(name.substr(arrow + 2)).value_or(kUnknown);
   }
 
   static void note_times(const dom::element& entry, LogRecord& record) {
@@ -192,6 +167,12 @@ class FlightRecorderReader {
     if (rank == kUnknown) {
       source.note("The name of the file has no rank, and a dump does not say it.");
     }
+    if (open_ > 0) {
+      source.note(
+          fmt::format("{} did not end. If the job hung, `stepwright diagnose` says why, from the "
+                      "dumps of all ranks.",
+                      counted(open_, "call")));
+    }
     for (DumpedCall& call : calls_) {
       LogRecord& record = call.record;
       record.rank = rank;
@@ -204,12 +185,9 @@ class FlightRecorderReader {
     }
   }
 
-  /// Names of entries and of `pg_config` differ where the file has one group only (Gloo); where the
-  /// groups are not listed, gathers and scatters tell their sizes.
+  /// Where the groups are not listed, gathers and scatters tell their sizes.
   std::int32_t group_of(const DumpedCall& call) {
-    const auto found = groups_.find(call.group);
-    const LogCommunicator* known = found != groups_.end() ? &found->second : nullptr;
-    if (known == nullptr && groups_.size() == 1) known = &groups_.begin()->second;
+    const LogCommunicator* known = recorder_group(groups_, call.group);
     if (known == nullptr || known->size == 0) return writer_.communicator(call.group, call.parts);
     return writer_.communicator(known->name, known->size, known->ranks);
   }
@@ -217,20 +195,15 @@ class FlightRecorderReader {
   ByteSource& bytes_;
   LogWriter writer_;
   dom::parser parser_;
-  std::map<std::string, LogCommunicator> groups_;
+  std::int64_t open_ = 0;  ///< Calls that did not end.
+  RecorderGroups groups_;
   std::vector<DumpedCall> calls_;
 };
 
 }  // namespace
 
 void read_flight_recorder(ByteSource& bytes, Log& log) {
-  if (!bytes.beginning().starts_with(kPickleProtocol)) {
-    FlightRecorderReader(bytes, log).read();
-    return;
-  }
-  const std::string name = bytes.name();
-  ByteSource json(pickle_to_json(bytes.rest(kMostPickleBytes), name), name);
-  FlightRecorderReader(json, log).read();
+  read_recorder_json(bytes, [&](ByteSource& json) { FlightRecorderReader(json, log).read(); });
 }
 
 }  // namespace stepwright::logs

@@ -18,31 +18,11 @@ namespace {
 constexpr std::array<std::string_view, 5> kOperations = {"reduce_scatter", "all_gather",
                                                          "all_reduce", "sendrecv", "alltoall"};
 
-/// Columns of a row up to the out-of-place bandwidth.
-enum RowColumn {
-  kSize,
-  kCount,
-  kType,
-  kOperator,
-  kRoot,
-  kTime,
-  kAlgorithmRate,
-  kBusRate,
-  kRowColumns
-};
-
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
   return words;
-}
-
-std::string operation_in(std::string_view text) {
-  for (const std::string_view operation : kOperations) {
-    if (text.find(operation) != std::string_view::npos) return std::string(operation);
-  }
-  return {};
 }
 
 /// "#  Rank  0 Group  0 Pid  9 on  host device  0 [0x10] NVIDIA A100-SXM4-80GB"
@@ -51,51 +31,58 @@ bool is_rank(const std::vector<std::string>& words) {
          std::ranges::find(words, "device") != words.end();
 }
 
-/// The head of a text before its rows.
-class Heading {
- public:
-  void read(const std::string& line, const std::vector<std::string>& words) {
-    if (is_rank(words)) {
-      const auto device = std::ranges::find(words, "device");
-      if (*(device - 2) == "on") ++ranks_[*(device - 1)];
-    } else if (line.find("test starting") != std::string::npos ||
-               line.find("_perf") != std::string::npos) {
-      const std::string found = operation_in(line);
-      if (!found.empty()) operation_ = found;
-    }
+/// Fails with `kInput` on what a head does not say; returns the operation.
+std::string checked(const NcclTestsHeading& heading, const std::string& name) {
+  const std::string operation =
+      heading.operation().empty() ? nccl_tests_operation(name) : heading.operation();
+  if (operation.empty()) {
+    fail_input(
+        fmt::format("{}: names no operation; name the file after the program that printed "
+                    "it (all_reduce_perf.txt)",
+                    name));
   }
-
-  /// Fails with `kInput` on what is missing.
-  void check(const std::string& name) {
-    if (operation_.empty()) operation_ = operation_in(name);
-    if (operation_.empty()) {
-      fail_input(
-          fmt::format("{}: names no operation; name the file after the program that printed "
-                      "it (all_reduce_perf.txt)",
-                      name));
-    }
-    if (ranks_.empty()) fail_input(fmt::format("{}: lists no ranks", name));
-    for (const auto& [host, ranks] : ranks_) {
-      if (ranks == ranks_.begin()->second) continue;
-      fail_input(fmt::format("{}: {} ranks on {}, {} on {}; the same number on each is allowed",
-                             name, ranks, host, ranks_.begin()->second, ranks_.begin()->first));
-    }
+  const auto& hosts = heading.ranks_by_host();
+  if (hosts.empty()) fail_input(fmt::format("{}: lists no ranks", name));
+  for (const auto& [host, ranks] : hosts) {
+    if (ranks == hosts.begin()->second) continue;
+    fail_input(fmt::format("{}: {} ranks on {}, {} on {}; the same number on each is allowed", name,
+                           ranks, host, hosts.begin()->second, hosts.begin()->first));
   }
-
-  [[nodiscard]] std::string nodes() const { return std::to_string(ranks_.size()); }
-  [[nodiscard]] std::string ranks() const {
-    std::size_t sum = 0;
-    for (const auto& [host, ranks] : ranks_) sum += ranks;
-    return std::to_string(sum);
-  }
-  [[nodiscard]] const std::string& operation() const { return operation_; }
-
- private:
-  std::map<std::string, std::size_t> ranks_;  ///< By host.
-  std::string operation_;
-};
+  return operation;
+}
 
 }  // namespace
+
+void NcclTestsHeading::read(const std::string& line) {
+  const std::vector<std::string> words = words_of(line);
+  if (is_rank(words)) {
+    const auto device = std::ranges::find(words, "device");
+    if (*(device - 2) == "on") ++ranks_[*(device - 1)];
+  } else if (line.find("test starting") != std::string::npos ||
+             line.find("_perf") != std::string::npos) {
+    const std::string found = nccl_tests_operation(line);
+    if (!found.empty()) operation_ = found;
+  }
+}
+
+std::int64_t NcclTestsHeading::ranks() const {
+  std::int64_t sum = 0;
+  for (const auto& [host, ranks] : ranks_) sum += ranks;
+  return sum;
+}
+
+std::vector<std::string> nccl_tests_cells(const std::string& line) {
+  std::vector<std::string> words = words_of(line);
+  if (words.empty() || !is_number(words[0])) return {};
+  return words;
+}
+
+std::string nccl_tests_operation(std::string_view text) {
+  for (const std::string_view operation : kOperations) {
+    if (text.find(operation) != std::string_view::npos) return std::string(operation);
+  }
+  return {};
+}
 
 bool is_nccl_tests_text(std::string_view text) {
   return text.find("busbw") != std::string_view::npos &&
@@ -106,8 +93,8 @@ CsvTable read_nccl_tests_text(std::string_view text, const std::string& name) {
   CsvTable table{.name = name,
                  .header = {"collective", "nodes", "gpus", "datatype", "size_bytes", "time_us"},
                  .rows = {}};
-  Heading heading;
-  bool checked = false;
+  NcclTestsHeading heading;
+  std::string operation;
   std::istringstream lines{std::string(text)};
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -118,25 +105,25 @@ CsvTable read_nccl_tests_text(std::string_view text, const std::string& name) {
           "{}:{}: a carriage return (CR) inside of the line; lines end with LF or CR LF", name,
           number));
     }
-    const std::vector<std::string> words = words_of(line);
-    if (words.empty()) continue;
-    if (!is_number(words[0])) {
-      heading.read(line, words);
+    const std::vector<std::string> cells = nccl_tests_cells(line);
+    if (cells.empty()) {
+      heading.read(line);
       continue;
     }
-    if (words.size() < kRowColumns) {
+    if (cells.size() < kTestColumns) {
       fail_input(
           fmt::format("{}:{}: {} columns; a row of nccl-tests has size, count, type, redop, "
                       "root, time, algbw, busbw",
-                      name, number, words.size()));
+                      name, number, cells.size()));
     }
-    if (!checked) heading.check(name);
-    checked = true;
-    table.rows.push_back({number,
-                          {heading.operation(), heading.nodes(), heading.ranks(), words[kType],
-                           words[kSize], words[kTime]}});
+    if (operation.empty()) operation = checked(heading, name);
+    if (!heading.operation().empty()) operation = heading.operation();
+    table.rows.push_back(
+        {number,
+         {operation, std::to_string(heading.ranks_by_host().size()),
+          std::to_string(heading.ranks()), cells[kTestType], cells[kTestSize], cells[kTestTime]}});
   }
-  if (!checked) fail_input(fmt::format("{}: has no rows", name));
+  if (operation.empty()) fail_input(fmt::format("{}: has no rows", name));
   return table;
 }
 

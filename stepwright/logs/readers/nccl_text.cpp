@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "stepwright/logs/files/json_fields.h"
 #include "stepwright/logs/files/line_reader.h"
 #include "stepwright/logs/readers/nccl_operations.h"
+#include "stepwright/logs/readers/nccl_prefix.h"
 
 namespace stepwright::logs {
 namespace {
@@ -33,48 +33,6 @@ std::pair<std::size_t, std::size_t> next_mark(std::string_view line, std::size_t
     }
   }
   return {std::string_view::npos, 0};
-}
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
-}
-
-/// "host:615:18953 [2]" at the end of a text.
-struct NcclPrefix {
-  std::size_t begin = 0;  ///< Of the host in the text.
-  std::string_view host;
-  std::int64_t pid = 0;
-  std::int64_t device = 0;
-};
-
-std::optional<std::int64_t> number_before(std::string_view& text, char before) {
-  std::size_t begin = text.size();
-  while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
-  const auto number = to_integer(text.substr(begin));
-  if (!number || begin == 0 || text[begin - 1] != before) return std::nullopt;
-  text = text.substr(0, begin - 1);
-  return number;
-}
-
-std::optional<NcclPrefix> prefix_at_end(std::string_view text) {
-  NcclPrefix prefix;
-  const std::size_t bracket = text.rfind('[');
-  if (!text.ends_with(']') || bracket == std::string_view::npos || bracket == 0)
-    return std::nullopt;
-  prefix.device =
-      to_integer(text.substr(bracket + 1, text.size() - bracket - 2)).value_or(kUnknown);
-  text = text.substr(0, bracket);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  const auto thread = number_before(text, ':');
-  if (!thread) return std::nullopt;
-  const auto pid = number_before(text, ':');
-  if (!pid) return std::nullopt;
-  prefix.pid = *pid;
-  prefix.begin = text.size();
-  while (prefix.begin > 0 && is_word(text[prefix.begin - 1])) --prefix.begin;
-  prefix.host = text.substr(prefix.begin);
-  if (prefix.host.empty()) return std::nullopt;
-  return prefix;
 }
 
 }  // namespace

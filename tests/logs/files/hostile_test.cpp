@@ -24,8 +24,13 @@ std::string refusal_of(const Action& action) {
   return "no refusal";
 }
 
+std::string json_of_pickle(std::string_view bytes) {
+  ByteSource source(bytes, "dump");
+  return pickle_to_json(source);
+}
+
 std::string pickle_refusal(const std::string& bytes) {
-  return refusal_of([&] { pickle_to_json(bytes, "dump"); });
+  return refusal_of([&] { json_of_pickle(bytes); });
 }
 
 TEST(Pickle, IsReadAsJson) {
@@ -36,7 +41,7 @@ TEST(Pickle, IsReadAsJson) {
       "eX\x01\x00\x00\x00"
       "b(X\x01\x00\x00\x00xM,\x01J\x70\x11\x01\x00tu.";
   const std::string bytes(kPickled, sizeof kPickled - 1);
-  EXPECT_EQ(pickle_to_json(bytes, "dump"), R"({"a":[1,-2,2.5,null,true],"b":["x",300,70000]})");
+  EXPECT_EQ(json_of_pickle(bytes), R"({"a":[1,-2,2.5,null,true],"b":["x",300,70000]})");
 }
 
 TEST(Pickle, IsNeverExecuted) {

@@ -83,7 +83,7 @@ TEST(Silence, IsBrokenByARefusal) {
        "the key 'entries' is given twice"},
       {R"({"version": "2.4", "pg_config": 5, "entries": []})", "a.json", "'pg_config' must be"},
       {R"({"traceEvents": null})", "a.json", "'traceEvents' must be a list"},
-      {raw("[1, [1.0]]") + raw("[1, [1.0]]"), "a.json", "is no JSON"},
+      {raw("[1, [1.0]]") + raw("[1, [1.0]]"), "a.json", "text after the end of the document"},
       {R"({"all_reduce": {"4": [1, [1.0]], "4": [1, [1.0]]}})", "a.json", "a key twice"},
       {std::string("\xFF\xFE{\0", 4), "a.json", "is UTF-16: convert it"},
       {std::string("\xFF\xFE\0\0{\0\0\0", 8), "a.json", "is UTF-32: convert it"},

@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -29,6 +30,13 @@ TEST(TorchLogs, HoldEveryCallOfATrace) {
                                   Contains(Pair(Pair("send", 0), Pair(3, 3 * 44))),
                                   Contains(Pair(Pair("recv", 0), Pair(3, 3 * 44))),
                                   Contains(Pair(Pair("barrier", 0), Pair(6, 0)))));
+}
+
+TEST(TorchLogs, SayThatCallsOfADumpDidNotEnd) {
+  std::vector<std::string> files = {"tests/diagnose/data/stopped_rank/flight.3"};
+  EXPECT_THAT(read_logs(files).sources.front().notes, Contains(HasSubstr("1 call did not end")));
+  EXPECT_THAT(fixture_log({"calls.flight.0"}).sources.front().notes,
+              Not(Contains(HasSubstr("did not end"))));
 }
 
 TEST(TorchLogs, HoldEveryCallOfADump) {

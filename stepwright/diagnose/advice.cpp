@@ -1,0 +1,48 @@
+#include "stepwright/diagnose/advice.h"
+
+#include <algorithm>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
+#include "stepwright/diagnose/embedded.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+const Document& advice_table() {
+  static const Document kTable = Document::parse(embedded_advice().front().text, "advice.yaml");
+  return kTable;
+}
+
+/// Adds a line that is not there yet.
+void add_line(std::vector<std::string>& lines, std::string line) {
+  if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+}
+
+/// "Ranks have different numbers of batches (https://...)".
+std::string cause_text(const Node& cause) {
+  return cause.get("text").text() + " (" + cause.get("source").text() + ")";
+}
+
+}  // namespace
+
+void add_advice(Finding& finding, std::span<const std::string_view> reasons) {
+  std::size_t most = 0;
+  for (const std::string_view reason : reasons) {
+    const Node row = advice_table().root().get(reason);
+    most = std::max(most, row.get("causes").size());
+    const Node changes = row.get("changes");
+    for (std::size_t i = 0; i < changes.size(); ++i)
+      add_line(finding.changes, changes.at(i).text());
+  }
+  for (std::size_t i = 0; i < most; ++i) {
+    for (const std::string_view reason : reasons) {
+      const Node causes = advice_table().root().get(reason).get("causes");
+      if (i < causes.size()) add_line(finding.causes, cause_text(causes.at(i)));
+    }
+  }
+}
+
+void add_advice(Finding& finding, std::string_view reason) { add_advice(finding, {&reason, 1}); }
+
+}  // namespace stepwright::diagnose

@@ -1,0 +1,98 @@
+#include "stepwright/diagnose/clue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/embedded.h"
+#include "stepwright/diagnose/advice.h"
+#include "stepwright/diagnose/embedded.h"
+#include "stepwright/diagnose/line_origin.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Lines that a finding shows.
+constexpr std::size_t kMostShown = 3;
+
+constexpr Named<ClueRank> kClueRankNames[] = {
+    {ClueRank::kRoot, "root"}, {ClueRank::kNetwork, "network"}, {ClueRank::kFollows, "follows"}};
+
+ClueKind clue_row(const Node& row) {
+  ClueKind kind{.reason = row.get("reason").text(),
+                .kind = row.get("kind").choice(kFindingKindNames),
+                .rank = row.get("rank").choice(kClueRankNames),
+                .what = row.get("what").text()};
+  const Node lines = row.get("lines");
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::vector<std::string>& words = kind.lines.emplace_back();
+    for (std::size_t k = 0; k < lines.at(i).size(); ++k) words.push_back(lines.at(i).at(k).text());
+  }
+  return kind;
+}
+
+std::vector<ClueKind> read_clue_kinds() {
+  const Document document = Document::parse(embedded_clues().front().text, "clues.yaml");
+  std::vector<ClueKind> kinds;
+  for (std::size_t i = 0; i < document.root().size(); ++i) {
+    kinds.push_back(clue_row(document.root().at(i)));
+  }
+  return kinds;
+}
+
+bool holds_all(std::string_view text, const std::vector<std::string>& words) {
+  return std::ranges::all_of(words, [&](std::string_view word) { return holds(text, word); });
+}
+
+}  // namespace
+
+std::span<const ClueKind> clue_kinds() {
+  static const std::vector<ClueKind> kKinds = read_clue_kinds();
+  return kKinds;
+}
+
+const ClueKind* clue_of(std::string_view line) {
+  for (const ClueKind& kind : clue_kinds()) {
+    for (const std::vector<std::string>& words : kind.lines) {
+      if (holds_all(line, words)) return &kind;
+    }
+  }
+  return nullptr;
+}
+
+bool Clues::add(std::string_view line, const std::string& file, std::int64_t number,
+                std::int64_t rank) {
+  const ClueKind* kind = clue_of(line);
+  if (kind == nullptr) return false;
+  auto seen = std::ranges::find(sightings_, kind, &Sighting::kind);
+  if (seen == sightings_.end()) {
+    sightings_.push_back({.kind = kind, .first = {.file = file, .line = number}});
+    seen = std::prev(sightings_.end());
+  }
+  ++seen->lines;
+  if (rank >= 0) seen->ranks.insert(rank);
+  if (seen->texts.size() < kMostShown) {
+    seen->texts.push_back(fmt::format("{}:{}: {}", file, number, shortened(line)));
+  }
+  return true;
+}
+
+std::vector<Finding> Clues::findings(ClueRank rank) const {
+  std::vector<Finding> findings;
+  for (const Sighting& seen : sightings_) {
+    if (seen.kind->rank != rank) continue;
+    Finding& finding = findings.emplace_back();
+    finding.kind = seen.kind->kind;
+    finding.ranks.assign(seen.ranks.begin(), seen.ranks.end());
+    finding.where = seen.first;
+    finding.what = seen.kind->what;
+    finding.evidence = seen.texts;
+    const auto more = seen.lines - std::ssize(seen.texts);
+    if (more > 0) finding.evidence.push_back(fmt::format("{} more lines of this kind", more));
+    add_advice(finding, seen.kind->reason);
+  }
+  return findings;
+}
+
+}  // namespace stepwright::diagnose

@@ -1,0 +1,65 @@
+#include "stepwright/diagnose/data_time.h"
+
+#include <fmt/format.h>
+
+#include "stepwright/core/format.h"
+#include "stepwright/diagnose/advice.h"
+#include "stepwright/diagnose/line_origin.h"
+#include "stepwright/diagnose/program_words.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+constexpr std::size_t kLeastLines = 3;
+/// Share of the time from which data is late.
+constexpr double kLateShare = 0.2;
+/// Lines that a finding shows.
+constexpr std::size_t kMostShownLines = 3;
+
+/// Words in front of the two figures.
+struct TimeWords {
+  std::string_view step;
+  std::string_view data;
+};
+constexpr TimeWords kTimeWords[] = {
+    {"Time ", "Data "}, {" time: ", "data_time: "}, {" time: ", " data: "}};
+
+}  // namespace
+
+std::optional<DataTime> read_data_time(std::string_view line) {
+  for (const TimeWords& words : kTimeWords) {
+    if (!holds(line, words.data)) continue;
+    const auto step = figure_behind(line, words.step);
+    const auto data = figure_behind(line, words.data);
+    if (step && data && *step > 0 && *data >= 0 && *step < 1e6 && *data <= *step)
+      return DataTime{.step_s = *step, .data_s = *data};
+  }
+  return std::nullopt;
+}
+
+std::vector<Finding> data_findings(const std::vector<DataTime>& times, const std::string& file) {
+  if (times.size() < kLeastLines) return {};
+  double steps = 0;
+  double data = 0;
+  for (const DataTime& one : times) {
+    steps += one.step_s;
+    data += one.data_s;
+  }
+  if (data < kLateShare * steps) return {};
+  const auto count = static_cast<double>(times.size());
+  Finding finding{.kind = FindingKind::kLateData,
+                  .lost_s = data / count,
+                  .where = {.file = file, .line = times.front().line},
+                  .what = fmt::format("Steps wait for their data: {} of {} in the mean ({}).",
+                                      format_time(data / count), format_time(steps / count),
+                                      format_percent(data / steps))};
+  for (std::size_t i = 0; i < times.size() && i < kMostShownLines; ++i) {
+    finding.evidence.push_back(fmt::format("{}:{}: {} of {}", file, times[i].line,
+                                           format_time(times[i].data_s),
+                                           format_time(times[i].step_s)));
+  }
+  add_advice(finding, "slow.data");
+  return {std::move(finding)};
+}
+
+}  // namespace stepwright::diagnose

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "stepwright/diagnose/diagnosis.h"
+
+namespace stepwright::diagnose {
+
+/// The document of `diagnose --json` (docs/formats.md).
+nlohmann::ordered_json diagnosis_json(const Diagnosis& diagnosis);
+
+}  // namespace stepwright::diagnose

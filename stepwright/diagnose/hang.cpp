@@ -1,0 +1,456 @@
+#include "stepwright/diagnose/hang.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "stepwright/diagnose/advice.h"
+#include "stepwright/diagnose/hang_words.h"
+#include "stepwright/diagnose/stall_reason.h"
+#include "stepwright/diagnose/stuck_call.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Takes the last call of a rank whose communication failed for one that did not end: Gloo retires
+/// calls that failed, too.
+void reopen_failed_calls(Evidence& evidence) {
+  for (const auto& [rank, stuck] : evidence.stuck) {
+    const auto trail = evidence.trails.find(rank);
+    if (trail == evidence.trails.end() || trail->second.calls.empty()) continue;
+    RankCall& last = trail->second.calls.back();
+    if (!stuck.function.empty() && stuck.function.starts_with(last.operation)) last.ended = false;
+  }
+}
+
+class Hangs {
+ public:
+  explicit Hangs(const Evidence& evidence)
+      : evidence_(evidence), calls_(stuck_calls(evidence)), arrows_(waits_for(calls_)) {}
+
+  std::vector<Finding> find() {
+    add_said();
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      if (calls_[i].differs || arrows_[i].empty()) add_root(i);
+    }
+    if (findings_.empty()) add_circle();
+    add_ends();
+    add_tracebacks();
+    add_absences();
+    add_unplaced();
+    add_nameless();
+    order();
+    return std::move(findings_);
+  }
+
+ private:
+  /// A disagreement that a library names by itself.
+  void add_said() {
+    for (const SaidMismatch& said : evidence_.mismatches) {
+      Finding finding{.kind = FindingKind::kMismatch,
+                      .ranks = said.ranks,
+                      .where = {.file = said.file, .line = said.line},
+                      .what = "Ranks make calls that do not fit together.",
+                      .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
+      for (const auto& [rank, end] : evidence_.ends) {
+        if (said.ranks.empty() && end.what.find("signal 6") != std::string::npos) {
+          finding.ranks.push_back(rank);
+          finding.evidence.push_back(fmt::format("Rank {} ended with {} ({}:{})", rank,
+                                                 end_text(end), end.file, end.line));
+        }
+      }
+      if (!finding.ranks.empty()) {
+        finding.what =
+            fmt::format("{} met a call of another size than its own.", subject(finding.ranks));
+      }
+      explained_.insert(finding.ranks.begin(), finding.ranks.end());
+      add_advice(finding, "mismatch.size");
+      findings_.push_back(std::move(finding));
+      break;  // each rank says the same
+    }
+  }
+
+  void add_root(std::size_t i) {
+    const StuckCall& stuck = calls_[i];
+    if (stuck.differs) return add_mismatch(stuck);
+    if (stuck.message) return add_message(stuck);
+    if (stuck.missing.empty()) return add_network(stuck);
+    add_missing(stuck);
+  }
+
+  Finding begin(FindingKind kind, const StuckCall& stuck, std::vector<std::int64_t> ranks) const {
+    Finding finding{.kind = kind, .ranks = std::move(ranks)};
+    finding.where = place_of(evidence_, stuck, finding.ranks.empty() ? -1 : finding.ranks.front());
+    finding.evidence = who_is_there(evidence_, stuck);
+    return finding;
+  }
+
+  void add_mismatch(const StuckCall& stuck) {
+    const auto kinds = alike(stuck, false);
+    const auto& [most_text, most] = kinds.front();
+    std::vector<std::int64_t> others;
+    std::string others_text;
+    for (std::size_t k = 1; k < kinds.size(); ++k) {
+      others.insert(others.end(), kinds[k].second.begin(), kinds[k].second.end());
+      others_text += (k > 1 ? " or " : "") + kinds[k].first;
+    }
+    std::ranges::sort(others);
+    Finding finding = begin(FindingKind::kMismatch, stuck, others);
+    finding.what =
+        fmt::format("{} {} another call than {} in {}: {}, not {}.", subject(others),
+                    verb(others, "makes", "make"),
+                    most.size() == 1 ? "rank " + ranks_text(most) : "ranks " + ranks_text(most),
+                    call_name(evidence_, stuck), others_text, most_text);
+    const bool same_operation = std::ranges::all_of(stuck.made, [&](const auto& one) {
+      return one.second->operation == stuck.made.begin()->second->operation;
+    });
+    add_skipped(stuck, others, finding);
+    add_advice(finding, same_operation ? "mismatch.size" : "mismatch.operation");
+    push(std::move(finding));
+  }
+
+  /// A rank whose call is the next one of the others left one out.
+  void add_skipped(const StuckCall& stuck, const std::vector<std::int64_t>& others,
+                   Finding& finding) const {
+    for (const std::int64_t rank : others) {
+      const RankCall& own = *stuck.made.at(rank);
+      for (const auto& [other, trail] : evidence_.trails) {
+        if (std::ranges::binary_search(others, other)) continue;
+        for (const RankCall& next : trail.calls) {
+          if (next.group != stuck.group || next.message || next.sequence != stuck.sequence + 1)
+            continue;
+          if (call_text(next) != call_text(own)) continue;
+          finding.evidence.push_back(fmt::format(
+              "Rank {} made as call {} what rank {} makes as call {}: it left one call out", rank,
+              stuck.sequence, other, next.sequence));
+          return;
+        }
+      }
+    }
+  }
+
+  void add_message(const StuckCall& stuck) {
+    const auto& [rank, call] = *stuck.made.begin();
+    const std::int64_t peer = stuck.missing.front();
+    if (evidence_.ends.contains(peer)) return add_dead(stuck, {peer});
+    Finding finding =
+        begin(FindingKind::kMismatch, stuck, {std::min(rank, peer), std::max(rank, peer)});
+    finding.what =
+        call->sends ? fmt::format("Rank {} sends to rank {}, which does not receive.", rank, peer)
+                    : fmt::format("Rank {} waits for a message of rank {}, which does not send.",
+                                  rank, peer);
+    if (std::string last = last_call(evidence_, peer); !last.empty())
+      finding.evidence.push_back(std::move(last));
+    add_advice(finding, "mismatch.message");
+    push(std::move(finding));
+  }
+
+  void add_network(const StuckCall& stuck) {
+    std::vector<std::int64_t> ranks;
+    for (const auto& [rank, call] : stuck.made) ranks.push_back(rank);
+    const bool alone = ranks.size() == 1 && !stuck.members_known;
+    Finding finding = begin(FindingKind::kStall, stuck, ranks);
+    const std::vector<std::int64_t> absent = absent_ranks(stuck);
+    finding.what =
+        alone ? fmt::format("{} waits in {}, and nothing is known of other ranks.", subject(ranks),
+                            call_name(evidence_, stuck))
+              : fmt::format("{} are {}in {}, the same call, and it does not end.", subject(ranks),
+                            absent.empty() ? "all " : "", call_name(evidence_, stuck));
+    if (!absent.empty()) {
+      finding.evidence.push_back(
+          fmt::format("No line is of {} {}", verb(absent, "rank", "ranks"), ranks_text(absent)));
+    }
+    add_stall_advice(stuck, "stall.network", finding);
+    push(std::move(finding));
+  }
+
+  /// Ranks below the highest one of which no file has a line, of a group of unknown members.
+  [[nodiscard]] std::vector<std::int64_t> absent_ranks(const StuckCall& stuck) const {
+    std::vector<std::int64_t> absent;
+    for (std::int64_t rank = 0; rank < evidence_.world && !stuck.members_known; ++rank) {
+      if (!evidence_.trails.contains(rank) && !evidence_.seen.contains(rank))
+        absent.push_back(rank);
+    }
+    return absent;
+  }
+
+  /// Adds causes by what the call is and by what the log shows in front of it.
+  void add_stall_advice(const StuckCall& stuck, std::string_view last, Finding& finding) const {
+    if (evidence_.work_before) finding.evidence.push_back(work_line(*evidence_.work_before));
+    add_advice(finding, stall_reasons(evidence_, *stuck.made.begin()->second));
+    add_advice(finding, last);
+  }
+
+  static std::string work_line(const HostWorkLine& work) {
+    return fmt::format("A rank {} in front of it ({}:{}: {})", host_work_text(work.work), work.file,
+                       work.line, work.text);
+  }
+
+  /// Ranks that never came to a call: dead ones, ones that wait for a message, ones outside of
+  /// communication, silent ones.
+  void add_missing(const StuckCall& stuck) {
+    std::vector<std::int64_t> dead;
+    std::vector<std::int64_t> receiving;
+    std::vector<std::int64_t> outside;
+    std::vector<std::int64_t> silent;
+    for (const std::int64_t rank : stuck.missing) {
+      const auto end = evidence_.ends.find(rank);
+      const auto where = evidence_.stuck.find(rank);
+      if (end != evidence_.ends.end()) {
+        dead.push_back(rank);
+      } else if (where != evidence_.stuck.end() && !where->second.function.empty()) {
+        receiving.push_back(rank);
+      } else if (evidence_.trails.contains(rank)) {
+        outside.push_back(rank);
+      } else {
+        silent.push_back(rank);
+      }
+    }
+    if (!dead.empty()) return add_dead(stuck, dead);
+    if (!receiving.empty()) return add_elsewhere(stuck, receiving);
+    if (!silent.empty()) return add_silent(stuck, silent);
+    add_outside(stuck, outside);
+  }
+
+  void add_dead(const StuckCall& stuck, const std::vector<std::int64_t>& dead) {
+    const RankEnd& end = evidence_.ends.at(dead.front());
+    Finding finding = begin(FindingKind::kMissingRank, stuck, dead);
+    finding.where.file = end.file;
+    finding.where.line = end.line;
+    finding.what = fmt::format("{} ended ({}), and the others wait in {}.", subject(dead),
+                               end_text(end), call_name(evidence_, stuck));
+    finding.evidence.insert(finding.evidence.begin(), end_line(dead.front()));
+    add_advice(finding, end_reason(end));
+    push(std::move(finding));
+  }
+
+  [[nodiscard]] std::string end_line(std::int64_t rank) const {
+    const RankEnd& end = evidence_.ends.at(rank);
+    return fmt::format("Rank {}: {} ({}:{})", rank, end_text(end), end.file, end.line);
+  }
+
+  /// Missing ranks whose tracebacks say in which other call they wait.
+  void add_elsewhere(const StuckCall& stuck, const std::vector<std::int64_t>& ranks) {
+    const StuckRank& first = evidence_.stuck.at(ranks.front());
+    const bool message = first.function.starts_with("recv") || first.function.starts_with("send") ||
+                         first.function.starts_with("irecv") ||
+                         first.function.starts_with("isend") ||
+                         first.function.starts_with("batch_isend");
+    Finding finding = begin(FindingKind::kMismatch, stuck, ranks);
+    finding.what =
+        fmt::format("{} {} in {} and did not come to {}, where the others wait.", subject(ranks),
+                    verb(ranks, "waits", "wait"), first.function, call_name(evidence_, stuck));
+    for (const std::int64_t rank : ranks) finding.evidence.push_back(stuck_line(rank));
+    add_advice(finding, message ? "mismatch.message" : "mismatch.operation");
+    push(std::move(finding));
+  }
+
+  [[nodiscard]] std::string stuck_line(std::int64_t rank) const {
+    const StuckRank& stuck = evidence_.stuck.at(rank);
+    return fmt::format("Rank {} failed in {}{} ({}:{})", rank,
+                       stuck.function.empty() ? "communication" : stuck.function,
+                       stuck.frame.empty() ? "" : " at " + stuck.frame, stuck.file, stuck.line);
+  }
+
+  void add_silent(const StuckCall& stuck, const std::vector<std::int64_t>& silent) {
+    Finding finding = begin(FindingKind::kMissingRank, stuck, silent);
+    finding.what = fmt::format("{} did not come to {}, and no file says where {}.", subject(silent),
+                               call_name(evidence_, stuck), verb(silent, "it is", "they are"));
+    for (const std::int64_t rank : silent) {
+      const auto killed = evidence_.unresponsive.find(rank);
+      if (killed == evidence_.unresponsive.end()) continue;
+      finding.evidence.push_back(
+          fmt::format("Rank {} did not end when torchrun asked it to, and was killed ({}): it was "
+                      "stopped, or hung in the kernel or a library",
+                      rank, killed->second));
+    }
+    add_stall_advice(stuck, "missing.silent", finding);
+    push(std::move(finding));
+  }
+
+  void add_outside(const StuckCall& stuck, const std::vector<std::int64_t>& outside) {
+    Finding finding = begin(FindingKind::kStall, stuck, outside);
+    const bool behind = std::ranges::all_of(outside, [&](std::int64_t rank) {
+      return std::ranges::all_of(evidence_.trails.at(rank).calls, &RankCall::ended);
+    });
+    finding.what =
+        behind ? fmt::format("{} {} in no call, and the others wait for {} in {}.",
+                             subject(outside), verb(outside, "is", "are"),
+                             verb(outside, "it", "them"), call_name(evidence_, stuck))
+               : fmt::format(
+                     "{} {} at another place of the program than the others, who wait in {}.",
+                     subject(outside), verb(outside, "is", "are"), call_name(evidence_, stuck));
+    if (!behind) finding.kind = FindingKind::kMismatch;
+    for (const std::int64_t rank : outside) {
+      if (std::string last = last_call(evidence_, rank); !last.empty())
+        finding.evidence.push_back(std::move(last));
+    }
+    add_advice(finding, behind ? "stall.outside" : "mismatch.number");
+    push(std::move(finding));
+  }
+
+  /// Groups that wait for each other, where no call has a reason of its own.
+  void add_circle() {
+    if (calls_.empty()) return;
+    std::set<std::int64_t> ranks;
+    Finding finding{.kind = FindingKind::kOrder};
+    bool known = true;
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      if (arrows_[i].empty()) continue;
+      for (const auto& [rank, call] : calls_[i].made) ranks.insert(rank);
+      for (std::string& line : who_is_there(evidence_, calls_[i])) {
+        finding.evidence.push_back(line + ", " + call_name(evidence_, calls_[i]));
+      }
+      known = known && calls_[i].members_known;
+    }
+    if (ranks.empty()) return;
+    finding.ranks.assign(ranks.begin(), ranks.end());
+    finding.where = place_of(evidence_, calls_.front(), -1);
+    finding.what =
+        fmt::format("{} wait for each other in different groups.", subject(finding.ranks));
+    if (!known) {
+      finding.evidence.emplace_back(
+          "The files do not list the ranks of these groups; that they share ranks is assumed");
+    }
+    add_advice(finding, "order.groups");
+    push(std::move(finding));
+  }
+
+  /// Ranks that ended, where no call is known in which others wait for them.
+  void add_ends() {
+    std::map<std::string, std::vector<std::int64_t>> by_text;
+    for (const auto& [rank, end] : evidence_.ends) {
+      if (!explained_.contains(rank)) by_text[end_text(end)].push_back(rank);
+    }
+    for (const auto& [text, ranks] : by_text) {
+      const RankEnd& end = evidence_.ends.at(ranks.front());
+      if (end.what.find("out of memory") != std::string::npos) continue;  // a finding of its own
+      Finding finding{.kind = FindingKind::kMissingRank,
+                      .ranks = ranks,
+                      .where = {.file = end.file, .line = end.line},
+                      .what = fmt::format("{} ended: {}.", subject(ranks), text),
+                      .evidence = {end_line(ranks.front())}};
+      add_advice(finding, end_reason(end));
+      push(std::move(finding));
+    }
+  }
+
+  /// Adds a finding from tracebacks alone: ranks that failed in different calls.
+  void add_tracebacks() {
+    if (!findings_.empty() || evidence_.stuck.empty()) return;
+    std::map<std::string, std::vector<std::int64_t>> by_place;
+    for (const auto& [rank, stuck] : evidence_.stuck) {
+      by_place[stuck.function + " at " + stuck.frame].push_back(rank);
+    }
+    const auto fewest = std::ranges::min_element(
+        by_place, {}, [](const auto& place) { return place.second.size(); });
+    const std::vector<std::int64_t> ranks = fewest->second;
+    const StuckRank& first = evidence_.stuck.at(ranks.front());
+    const bool differ = by_place.size() > 1;
+    Finding finding{.kind = differ ? FindingKind::kMismatch : FindingKind::kStall,
+                    .ranks = ranks,
+                    .where = {.file = first.file, .line = first.line, .call = first.function}};
+    finding.what =
+        differ ? fmt::format("{} failed in another call than the others: {}.", subject(ranks),
+                             fewest->first)
+               : fmt::format("{} failed in communication, in {}.", subject(ranks), fewest->first);
+    for (const auto& [rank, stuck] : evidence_.stuck) finding.evidence.push_back(stuck_line(rank));
+    add_missing_of_world(finding, differ);
+    push(std::move(finding));
+  }
+
+  /// Names the ranks of which no file says anything, where all others failed in one call.
+  void add_missing_of_world(Finding& finding, bool differ) const {
+    std::vector<std::int64_t> silent;
+    for (std::int64_t rank = 0; rank < std::min<std::int64_t>(evidence_.world, 1 << 16); ++rank) {
+      if (!evidence_.stuck.contains(rank) && !evidence_.ends.contains(rank)) silent.push_back(rank);
+    }
+    if (silent.size() >= evidence_.stuck.size()) silent.clear();  // a part of the logs
+    if (!differ && !silent.empty()) {
+      finding.kind = FindingKind::kMissingRank;
+      finding.what = fmt::format("{} did not fail in the call in which the others did, {}.",
+                                 subject(silent), finding.where.call);
+      finding.ranks = silent;
+    }
+    add_advice(finding, differ           ? "mismatch.operation"
+                        : silent.empty() ? "stall.network"
+                                         : "missing.silent");
+  }
+
+  /// Ranks that a barrier or a store waited for in vain.
+  void add_absences() {
+    if (!findings_.empty()) return;
+    for (const SaidMismatch& said : evidence_.absences) {
+      Finding finding{.kind = FindingKind::kMissingRank,
+                      .ranks = said.ranks,
+                      .where = {.file = said.file, .line = said.line},
+                      .what = said.ranks.empty() ? "Some ranks never joined the job or the group."
+                                                 : fmt::format("{} did not come to a barrier.",
+                                                               subject(said.ranks)),
+                      .evidence = {fmt::format("{}:{}: {}", said.file, said.line, said.text)}};
+      add_advice(finding, "missing.silent");
+      push(std::move(finding));
+      return;
+    }
+  }
+
+  /// An exception in a log that does not say of which rank it is.
+  void add_nameless() {
+    if (!evidence_.nameless_end || !evidence_.ends.empty()) return;
+    const RankEnd& end = *evidence_.nameless_end;
+    Finding finding{.kind = FindingKind::kMissingRank,
+                    .where = {.file = end.file, .line = end.line},
+                    .what = fmt::format("A process ended: {}.", end_text(end)),
+                    .evidence = {fmt::format("{}:{}: {}", end.file, end.line, end_text(end))}};
+    add_advice(finding, end_reason(end));
+    push(std::move(finding));
+  }
+
+  /// A call that timed out, of which nothing more is known.
+  void add_unplaced() {
+    if (!findings_.empty() || !evidence_.unplaced) return;
+    const auto& [file, line, call] = *evidence_.unplaced;
+    Finding finding{
+        .kind = FindingKind::kStall,
+        .where = {.file = file, .line = line, .call = call.operation},
+        .what = fmt::format("A call ({}) did not end; its line does not say on which "
+                            "ranks or where.",
+                            call_text(call)),
+        .evidence = {fmt::format("{}:{}: time-out of {}", file, line, call_text(call))}};
+    if (evidence_.work_before) finding.evidence.push_back(work_line(*evidence_.work_before));
+    add_advice(finding, stall_reasons(evidence_, call));
+    add_advice(finding, "stall.network");
+    push(std::move(finding));
+  }
+
+  void push(Finding finding) {
+    explained_.insert(finding.ranks.begin(), finding.ranks.end());
+    findings_.push_back(std::move(finding));
+  }
+
+  /// Puts ranks that ended first: all else follows from them.
+  void order() {
+    std::ranges::stable_sort(findings_, {}, [](const Finding& finding) {
+      if (finding.kind == FindingKind::kMissingRank) return 0;
+      return finding.kind == FindingKind::kStall ? 2 : 1;
+    });
+  }
+
+  const Evidence& evidence_;
+  std::vector<StuckCall> calls_;
+  std::vector<std::vector<std::size_t>> arrows_;
+  std::vector<Finding> findings_;
+  std::set<std::int64_t> explained_;  ///< Ranks that a finding names.
+};
+
+}  // namespace
+
+std::vector<Finding> hang_findings(Evidence evidence) {
+  reopen_failed_calls(evidence);
+  return Hangs(evidence).find();
+}
+
+}  // namespace stepwright::diagnose

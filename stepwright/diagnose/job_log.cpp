@@ -1,0 +1,387 @@
+#include "stepwright/diagnose/job_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "stepwright/diagnose/launcher_lines.h"
+#include "stepwright/diagnose/line_origin.h"
+#include "stepwright/diagnose/memory_place.h"
+#include "stepwright/diagnose/traceback.h"
+#include "stepwright/diagnose/watchdog.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/files/line_reader.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Steps that are kept of a log.
+constexpr std::size_t kMostSteps = 1'000'000;
+
+/// True if an exception says that communication failed, which follows from another rank.
+bool follows_from_others(std::string_view error) {
+  constexpr std::array<std::string_view, 16> kFollowWords = {
+      "Timed out waiting",
+      "Connection closed by peer",
+      "Connection reset by peer",
+      "DistBackendError",
+      "NCCL error",
+      "NCCL communicator was aborted",
+      "ncclRemoteError",
+      "wait timeout",
+      "Socket Timeout",
+      "Broken pipe",
+      "DistNetworkError",
+      "DistStoreError",
+      "ChildFailedError",
+      "SignalException",
+      "Application timeout caused pair closure",
+      "matching collective"};
+  return std::ranges::any_of(kFollowWords,
+                             [&](std::string_view word) { return holds(error, word); });
+}
+
+/// True if a line begins with the name of an exception: "torch.OutOfMemoryError: ...".
+bool is_exception(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(": "));
+  return name.size() < line.size() && (name.ends_with("Error") || name.ends_with("Exception")) &&
+         name.find_first_of(" \t[(/") == std::string_view::npos;
+}
+
+class JobLogReader {
+ public:
+  JobLogReader(logs::ByteSource& bytes, Evidence& evidence, std::vector<OutOfMemory>& events)
+      : bytes_(bytes),
+        evidence_(evidence),
+        events_(events),
+        file_rank_(rank_of_path(bytes.name())) {
+    if (file_rank_ >= 0) ranks_.insert(file_rank_);
+  }
+
+  JobLog read() {
+    logs::LineReader lines(bytes_);
+    std::string_view line;
+    while (lines.next(line)) {
+      line_ = lines.number();
+      OriginLine origin = origin_of(line);
+      if (origin.rank < 0) origin.rank = file_rank_;
+      if (origin.rank >= logs::kMostJobRanks) origin.rank = logs::kUnknown;
+      if (origin.rank >= 0) {
+        local_ = local_ || origin.local;
+        ranks_.insert(origin.rank);
+      }
+      take(origin);
+    }
+    name_time_outs();
+    for (const std::int64_t rank : ranks_) evidence_.world = std::max(evidence_.world, rank + 1);
+    evidence_.seen.insert(ranks_.begin(), ranks_.end());
+    training_.file = bytes_.name();
+    return {.ranks = {ranks_.begin(), ranks_.end()},
+            .local_ranks = local_,
+            .lines = lines.number(),
+            .told = told_,
+            .training = std::move(training_),
+            .nccl = nccl_.facts(),
+            .messages = std::move(messages_).messages()};
+  }
+
+ private:
+  void take(const OriginLine& origin) {
+    const std::string_view text = origin.text;
+    nccl_.read(text, line_);
+    messages_.read(text, line_);
+    const std::int64_t rank = origin.rank >= 0 ? origin.rank : nccl_.rank_of(text);
+    if (evidence_.clues.add(text, bytes_.name(), line_, rank)) told();
+    if (take_traceback(origin)) return;
+    take_host_work(text);
+    if (auto out = read_time_out(text)) return take_time_out(origin, std::move(*out));
+    if (auto progress = read_progress(text)) return take_progress(origin, std::move(*progress));
+    if (auto ranks = read_lagging_ranks(text); !ranks.empty())
+      return say_absent(std::move(ranks), text);
+    if (holds(text, "Detected mismatch between collectives")) return take_mismatch(origin);
+    if (holds(text, "failed to pass monitoredBarrier")) return take_barrier(text);
+    if (holds(text, "clients joined")) return take_join(text);
+    if (holds(text, "Received data size doesn't match expected size"))
+      return take_gloo_size(origin);
+    if (auto launched = launcher_.read(text)) take_launched(*launched);
+    if (holds(text, "Fatal Python error: "))
+      return end(origin.rank, shortened(after(text, "Fatal Python error: ")), "");
+    if (take_memory(origin, {})) return;
+    if (is_exception(text)) take_unknown_rank(text, {});
+    take_step(origin);
+  }
+
+  /// Keeps the last line about work of the host in front of the first time-out.
+  void take_host_work(std::string_view text) {
+    if (timed_out_) return;
+    if (const auto work = host_work_of(text)) {
+      evidence_.work_before = {
+          .work = *work, .file = bytes_.name(), .line = line_, .text = beginning(text)};
+    }
+  }
+
+  /// The beginning of a line, without what a bar of progress wrote over it.
+  static std::string beginning(std::string_view text) {
+    return shortened(text.substr(0, std::min<std::size_t>(text.find_first_of("|\r"), 100)));
+  }
+
+  /// Takes a line about a step, of the rank that printed the first one.
+  void take_step(const OriginLine& origin) {
+    take_loss(origin);
+    take_data_time(origin);
+    auto step = read_step_line(origin.text);
+    if (!step) return;
+    if (training_.steps.empty()) {
+      training_.program = step->first;
+      step_rank_ = origin.rank;
+    }
+    if (step->first != training_.program || origin.rank != step_rank_) return;
+    step->second.line = line_;
+    const bool repeated =
+        !training_.steps.empty() && training_.steps.back().number == step->second.number;
+    if (repeated) {
+      training_.steps.back() = step->second;
+    } else if (training_.steps.size() < kMostSteps) {
+      training_.steps.push_back(step->second);
+    }
+  }
+
+  /// Takes a loss, of the rank that printed the first one.
+  void take_loss(const OriginLine& origin) {
+    auto loss = read_loss_line(origin.text);
+    if (!loss || training_.losses.size() == kMostSteps) return;
+    if (training_.losses.empty()) loss_rank_ = origin.rank;
+    if (origin.rank != loss_rank_) return;
+    loss->line = line_;
+    training_.losses.push_back(*loss);
+  }
+
+  /// Takes what a step waited for its data, of the rank that printed the first one.
+  void take_data_time(const OriginLine& origin) {
+    auto time = read_data_time(origin.text);
+    if (!time || training_.data.size() == kMostSteps) return;
+    if (training_.data.empty()) data_rank_ = origin.rank;
+    if (origin.rank != data_rank_) return;
+    time->line = line_;
+    training_.data.push_back(*time);
+  }
+
+  void told() { ++told_; }
+
+  void end(std::int64_t rank, std::string what, std::string frame) {
+    told();
+    if (rank < 0) return;
+    evidence_.ends.try_emplace(rank, RankEnd{.file = bytes_.name(),
+                                             .line = line_,
+                                             .what = std::move(what),
+                                             .frame = std::move(frame)});
+  }
+
+  /// Takes a device or a host without memory. True: the line says so.
+  bool take_memory(const OriginLine& origin, const Traceback& trace) {
+    auto event = read_device_out_of_memory(origin.text);
+    if (!event) event = read_host_out_of_memory(origin.text);
+    if (!event) return false;
+    event->file = bytes_.name();
+    event->line = line_;
+    event->rank = origin.rank;
+    event->frame = trace.frame();
+    event->places = memory_places(trace.stack());
+    told();
+    const auto known = std::ranges::find_if(events_, [&](const OutOfMemory& other) {
+      return other.host == event->host && other.rank == event->rank;
+    });
+    if (known == events_.end()) {
+      events_.push_back(std::move(*event));
+    } else if (known->places.empty()) {
+      known->places = std::move(event->places);
+    }
+    return true;
+  }
+
+  /// Follows a traceback line by line. True: the line belongs to one.
+  bool take_traceback(const OriginLine& origin) {
+    Traceback& trace = tracebacks_[origin.rank];
+    switch (trace.read(origin.text)) {
+      case Traceback::Part::kNone: return false;
+      case Traceback::Part::kInside: return true;
+      case Traceback::Part::kError: return take_exception(origin, trace);
+    }
+    return false;
+  }
+
+  /// Takes the line that ends a traceback. True: it is an exception.
+  bool take_exception(const OriginLine& origin, const Traceback& trace) {
+    const std::string_view text = origin.text;
+    if (take_memory(origin, trace)) {
+      end(origin.rank, shortened(text), trace.frame());
+      return true;
+    }
+    if (holds(text, "Received data size doesn't match expected size")) return false;
+    told();
+    if (origin.rank < 0) return take_unknown_rank(text, trace);
+    if (follows_from_others(text)) {
+      if (holds(text, "ChildFailedError") || holds(text, "SignalException")) return true;
+      evidence_.stuck.try_emplace(origin.rank, StuckRank{.file = bytes_.name(),
+                                                         .line = line_,
+                                                         .function = trace.function(),
+                                                         .frame = trace.frame(),
+                                                         .error = shortened(text)});
+      return !holds(text, "clients joined") && !holds(text, "WorkNCCL(");
+    }
+    end(origin.rank, shortened(text), trace.frame());
+    return !holds(text, "monitoredBarrier") && !holds(text, "Detected mismatch");
+  }
+
+  /// Keeps the first exception of a program whose log names no ranks. True: nothing else reads it.
+  bool take_unknown_rank(std::string_view text, const Traceback& trace) {
+    const bool known = follows_from_others(text) || clue_of(text) != nullptr;
+    if (!known) take_nameless(shortened(text), trace.frame());
+    return !known;
+  }
+
+  /// Keeps the first end of a process of which nobody says the rank.
+  void take_nameless(std::string what, std::string frame) {
+    if (what.empty() || evidence_.nameless_end) return;
+    evidence_.nameless_end = RankEnd{
+        .file = bytes_.name(), .line = line_, .what = std::move(what), .frame = std::move(frame)};
+  }
+
+  void take_time_out(const OriginLine& origin, TimeOut out) {
+    told();
+    timed_out_ = true;
+    if (origin.rank >= 0) out.rank = origin.rank;
+    if (out.rank >= logs::kMostJobRanks) return;
+    out.call.place = line_;
+    if (out.rank < 0 || out.call.sequence < 0) {
+      if (!evidence_.unplaced && !out.call.operation.empty()) {
+        evidence_.unplaced = {.file = bytes_.name(), .line = line_, .call = std::move(out.call)};
+      }
+      return;
+    }
+    ranks_.insert(out.rank);
+    const bool known = std::ranges::any_of(time_outs_, [&](const TimeOut& other) {
+      return other.rank == out.rank && other.call.sequence == out.call.sequence &&
+             other.call.operation == out.call.operation;
+    });
+    if (!known) time_outs_.push_back(std::move(out));
+  }
+
+  void take_progress(const OriginLine& origin, RankProgress progress) {
+    timed_out_ = true;
+    const std::int64_t rank = origin.rank >= 0 ? origin.rank : progress.rank;
+    if (rank < 0 || rank >= logs::kMostJobRanks) return;
+    ranks_.insert(rank);
+    if (progress.at >= 0) groups_.try_emplace({rank, progress.at}, std::move(progress.group));
+  }
+
+  /// Adds the time-outs as calls that did not end.
+  void name_time_outs() {
+    for (TimeOut& out : time_outs_) {
+      const auto named = groups_.find({out.rank, out.call.sequence});
+      out.call.group =
+          evidence_.group(named != groups_.end() ? named->second : RankGroup{.name = "0"});
+      RankTrail& trail = evidence_.trails[out.rank];
+      if (trail.file.empty()) {
+        trail.rank = out.rank;
+        trail.file = bytes_.name();
+      } else if (trail.file != bytes_.name()) {
+        continue;  // a recorder's dump says more
+      }
+      trail.calls.push_back(std::move(out.call));
+    }
+    for (auto& [rank, trail] : evidence_.trails) {
+      if (trail.file == bytes_.name()) {
+        std::ranges::stable_sort(trail.calls, {}, &RankCall::sequence);
+      }
+    }
+  }
+
+  void say_mismatch(std::vector<std::int64_t> ranks, std::string_view text) {
+    told();
+    std::erase_if(ranks, [](std::int64_t rank) { return rank < 0; });
+    evidence_.mismatches.push_back(
+        {.file = bytes_.name(), .line = line_, .ranks = std::move(ranks), .text = shortened(text)});
+  }
+
+  /// TORCH_DISTRIBUTED_DEBUG=DETAIL: "Detected mismatch between collectives on ranks. Rank 0 is
+  /// running collective: CollectiveFingerPrint(SequenceNumber=7, ...), but Rank 2 is running ...".
+  void take_mismatch(const OriginLine& origin) {
+    const std::string_view text =
+        after(origin.text, "Detected mismatch between collectives on ranks.");
+    say_mismatch({leading_number(after(text, "but Rank "))}, text);
+  }
+
+  void take_gloo_size(const OriginLine& origin) {
+    say_mismatch({origin.rank},
+                 origin.text.substr(std::min(origin.text.size(), origin.text.find("op.preamble"))));
+  }
+
+  void say_absent(std::vector<std::int64_t> ranks, std::string_view text) {
+    told();
+    evidence_.absences.push_back(
+        {.file = bytes_.name(), .line = line_, .ranks = std::move(ranks), .text = shortened(text)});
+  }
+
+  /// "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 10000 ms".
+  void take_barrier(std::string_view text) {
+    std::string_view list = text.substr(0, text.find(" failed to pass monitoredBarrier"));
+    list.remove_prefix(std::min(list.size(), list.find_last_not_of("0123456789, ") + 1));
+    say_absent(listed_numbers(list), text);
+  }
+
+  /// "Timed out after 61 seconds waiting for clients. 3/4 clients joined."
+  void take_join(std::string_view text) {
+    const std::string_view counts = after(text, "waiting for clients. ");
+    const std::int64_t joined = leading_number(counts);
+    const std::int64_t all = leading_number(after(counts, "/"));
+    if (joined < 0 || all <= joined) return;
+    evidence_.world = std::max(evidence_.world, std::min(all, logs::kMostJobRanks));
+    say_absent({}, text);
+  }
+
+  void take_launched(const LaunchedEnd& launched) {
+    const std::int64_t rank = launched.rank;
+    if (rank < 0) return take_nameless(launched.what, "");
+    if (rank >= logs::kMostJobRanks) return;
+    ranks_.insert(rank);
+    local_ = local_ || launched.local;
+    if (launched.unresponsive) {
+      told();
+      evidence_.unresponsive.try_emplace(rank, fmt::format("{}:{}", bytes_.name(), line_));
+    } else if (!launched.what.empty()) {
+      end(rank, launched.what, "");
+    }
+  }
+
+  logs::ByteSource& bytes_;
+  Evidence& evidence_;
+  std::vector<OutOfMemory>& events_;
+  std::int64_t file_rank_;
+  std::int64_t line_ = 0;
+  std::int64_t told_ = 0;
+  bool local_ = false;
+  bool timed_out_ = false;  ///< True behind the first time-out.
+  LauncherLines launcher_;
+  NcclLines nccl_;
+  MessageLines messages_;
+  std::set<std::int64_t> ranks_;
+  std::map<std::int64_t, Traceback> tracebacks_;
+  std::vector<TimeOut> time_outs_;
+  TrainingLog training_;
+  std::int64_t step_rank_ = logs::kUnknown;  ///< Whose steps are kept.
+  std::int64_t loss_rank_ = logs::kUnknown;  ///< Whose losses are kept.
+  std::int64_t data_rank_ = logs::kUnknown;  ///< Whose times of data are kept.
+  std::map<std::pair<std::int64_t, std::int64_t>, RankGroup> groups_;
+};
+
+}  // namespace
+
+JobLog read_job_log(logs::ByteSource& bytes, Evidence& evidence,
+                    std::vector<OutOfMemory>& out_of_memory) {
+  return JobLogReader(bytes, evidence, out_of_memory).read();
+}
+
+}  // namespace stepwright::diagnose

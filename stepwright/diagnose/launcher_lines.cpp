@@ -1,0 +1,112 @@
+#include "stepwright/diagnose/launcher_lines.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "stepwright/diagnose/line_origin.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+constexpr std::int64_t kInterrupted = 2;
+constexpr std::int64_t kKilled = 9;
+constexpr std::int64_t kTerminated = 15;  // how launchers end the other ranks
+
+std::string_view signal_name(std::int64_t signal) {
+  switch (signal) {
+    case 6: return " (SIGABRT)";
+    case 7: return " (SIGBUS)";
+    case 8: return " (SIGFPE)";
+    case kKilled: return " (SIGKILL)";
+    case 11: return " (SIGSEGV)";
+    default: return "";
+  }
+}
+
+/// The signal behind "exitcode: -9"; `kUnknown` where a rank ended by itself, which its own lines
+/// explain, or a launcher ended it.
+std::int64_t signal_of(std::string_view code) {
+  if (!code.starts_with('-')) return logs::kUnknown;
+  const std::int64_t signal = leading_number(code.substr(1));
+  return signal == kTerminated || signal == kInterrupted ? logs::kUnknown : signal;
+}
+
+std::string signal_text(std::int64_t signal) {
+  return fmt::format("signal {}{}", signal, signal_name(signal));
+}
+
+/// "srun: error: node12: task 3: Killed".
+std::optional<LaunchedEnd> read_srun(std::string_view line) {
+  const std::string_view rest = after(line, "task ");
+  std::string_view how = after(rest, ": ");
+  const std::int64_t rank = leading_number(rest);
+  if (rank < 0 || how.empty() || holds(how, "Terminated")) return std::nullopt;
+  LaunchedEnd end{.rank = rank};
+  if (holds(how, "Killed")) {
+    end.what = signal_text(kKilled);
+  } else if (holds(how, "Segmentation fault")) {
+    end.what = signal_text(11);
+  } else if (holds(how, "Aborted")) {
+    end.what = signal_text(6);
+  } else if (!how.starts_with("Exited")) {
+    end.what = shortened(how);
+  }
+  return end;
+}
+
+/// "mpirun noticed that process rank 3 with PID 0 on node x exited on signal 9 (Killed)."
+std::optional<LaunchedEnd> read_mpirun(std::string_view line) {
+  const std::int64_t rank = leading_number(after(line, "process rank "));
+  const std::string_view how = after(line, "exited on ");
+  if (rank < 0 || how.empty()) return std::nullopt;
+  return LaunchedEnd{.rank = rank,
+                     .what = shortened(how.substr(0, how.find_last_not_of(". ") + 1))};
+}
+
+/// "failed (exitcode: -9) local_rank: 0 (pid: 598577) of binary: /usr/bin/python".
+std::optional<LaunchedEnd> read_failed(std::string_view line) {
+  const std::int64_t signal = signal_of(after(line, "failed (exitcode: "));
+  const std::int64_t rank = leading_number(after(line, "local_rank: "));
+  if (signal < 0 || rank < 0) return std::nullopt;
+  return LaunchedEnd{.rank = rank, .local = true, .what = signal_text(signal)};
+}
+
+/// "Killed", "run.sh: line 7: 4711 Killed   python train.py", as a shell says it.
+std::optional<LaunchedEnd> read_shell(std::string_view line) {
+  const bool alone = line.substr(0, line.find_last_not_of(" \t\r") + 1) == "Killed";
+  if (!alone && (!holds(line, ": line ") || !holds(line, " Killed "))) return std::nullopt;
+  return LaunchedEnd{.rank = logs::kUnknown, .what = signal_text(kKilled)};
+}
+
+}  // namespace
+
+std::optional<LaunchedEnd> LauncherLines::read(std::string_view line) {
+  if (line.starts_with("Root Cause (first observed failure)")) root_cause_ = true;
+  if (holds(line, "exitcode") || line.starts_with("  rank ")) {
+    return holds(line, "failed (exitcode: ") ? read_failed(line) : read_block(line);
+  }
+  if (holds(line, "srun: error: ")) return read_srun(line);
+  if (holds(line, "noticed that process rank ")) return read_mpirun(line);
+  return read_shell(line);
+}
+
+/// Blocks of torchrun: "  rank      : 3 (local_rank: 3)", "  exitcode  : -9 (pid: 7)"; those in
+/// front of "Root Cause (first observed failure):" are ranks that it ended itself.
+std::optional<LaunchedEnd> LauncherLines::read_block(std::string_view line) {
+  if (line.starts_with("  rank ")) {
+    block_rank_ = leading_number(after(line, ": "));
+    return std::nullopt;
+  }
+  if (!line.starts_with("  exitcode ") || block_rank_ < 0) return std::nullopt;
+  LaunchedEnd end{.rank = std::exchange(block_rank_, logs::kUnknown)};
+  const std::int64_t signal = signal_of(after(line, ": "));
+  if (signal == kKilled && !root_cause_) {
+    end.unresponsive = true;
+  } else if (signal > 0) {
+    end.what = signal_text(signal);
+  }
+  return end;
+}
+
+}  // namespace stepwright::diagnose

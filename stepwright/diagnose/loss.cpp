@@ -1,0 +1,116 @@
+#include "stepwright/diagnose/loss.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "stepwright/diagnose/advice.h"
+#include "stepwright/diagnose/line_origin.h"
+#include "stepwright/diagnose/program_words.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Losses that a leap is compared with.
+constexpr std::size_t kBefore = 16;
+constexpr double kLeap = 1.5;
+constexpr double kDeviations = 8;
+/// Leaps that a finding lists.
+constexpr std::size_t kMostLeaps = 20;
+
+bool is_number(const LoggedLoss& logged) {
+  return std::isfinite(logged.loss) && (!logged.norm || std::isfinite(*logged.norm));
+}
+
+std::string step_text(const LoggedLoss& logged) {
+  return logged.number >= 0 ? fmt::format("step {}", logged.number)
+                            : fmt::format("line {}", logged.line);
+}
+
+std::string loss_text(const LoggedLoss& logged) {
+  return fmt::format("{} at {}{}", logged.loss, step_text(logged),
+                     logged.norm ? fmt::format(" (norm {})", *logged.norm) : "");
+}
+
+Finding loss_finding(const LoggedLoss& at, const std::string& file, std::string what) {
+  return {.kind = FindingKind::kLoss,
+          .where = {.file = file, .line = at.line, .call = step_text(at)},
+          .what = std::move(what)};
+}
+
+std::vector<std::string> texts_before(const std::vector<LoggedLoss>& losses, std::size_t at) {
+  std::vector<std::string> texts;
+  for (std::size_t i = at - std::min<std::size_t>(at, 3); i <= at; ++i)
+    texts.push_back(loss_text(losses[i]));
+  return texts;
+}
+
+/// True if a loss leaps above those before it.
+bool leaps(const std::vector<LoggedLoss>& losses, std::size_t at) {
+  if (at < kBefore || !std::isfinite(losses[at].loss)) return false;
+  std::vector<double> before;
+  for (std::size_t i = at - kBefore; i < at; ++i) {
+    if (std::isfinite(losses[i].loss)) before.push_back(losses[i].loss);
+  }
+  if (before.size() < kBefore / 2) return false;
+  std::ranges::nth_element(before, before.begin() + std::ssize(before) / 2);
+  const double median = before[before.size() / 2];
+  double deviation = 0;
+  for (const double loss : before) deviation += std::abs(loss - median);
+  deviation /= static_cast<double>(before.size());
+  return median > 0 && losses[at].loss > kLeap * median &&
+         losses[at].loss - median > kDeviations * deviation;
+}
+
+}  // namespace
+
+std::optional<LoggedLoss> read_loss_line(std::string_view line) {
+  for (const ProgramWords& words : program_words()) {
+    if (!holds(line, words.mark)) continue;
+    auto loss = figure_behind(line, words.loss.front());
+    if (!loss) loss = figure_behind(line, words.loss.back());
+    if (!loss) continue;
+    return LoggedLoss{
+        .number = step_number(line, words), .loss = *loss, .norm = figure_behind(line, words.norm)};
+  }
+  return std::nullopt;
+}
+
+std::vector<Finding> loss_findings(const std::vector<LoggedLoss>& losses, const std::string& file) {
+  std::vector<Finding> findings;
+  const auto bad = std::ranges::find_if_not(losses, is_number);
+  if (bad != losses.end()) {
+    const bool norm = std::isfinite(bad->loss);
+    Finding finding = loss_finding(
+        *bad, file,
+        fmt::format("The {} is no number at {} ({}).", norm ? "norm of the gradients" : "loss",
+                    step_text(*bad), norm ? *bad->norm : bad->loss));
+    finding.evidence = {fmt::format(
+        "Losses: {}",
+        fmt::join(texts_before(losses, static_cast<std::size_t>(bad - losses.begin())), ", "))};
+    const auto count = std::ranges::count_if(losses, std::not_fn(is_number));
+    finding.evidence.push_back(fmt::format("{} of {} steps are no numbers", count, losses.size()));
+    add_advice(finding, "loss.nan");
+    findings.push_back(std::move(finding));
+  }
+  std::vector<std::string> all;
+  const LoggedLoss* first = nullptr;
+  for (std::size_t i = 0; i < losses.size() && all.size() < kMostLeaps; ++i) {
+    if (!leaps(losses, i)) continue;
+    if (first == nullptr) first = &losses[i];
+    all.push_back(loss_text(losses[i]));
+  }
+  if (first != nullptr) {
+    Finding finding =
+        loss_finding(*first, file, fmt::format("The loss leaps to {}.", loss_text(*first)));
+    finding.evidence = {fmt::format("Leaps: {}", fmt::join(all, ", "))};
+    add_advice(finding, "loss.spike");
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace stepwright::diagnose

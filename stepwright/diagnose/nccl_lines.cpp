@@ -1,0 +1,236 @@
+#include "stepwright/diagnose/nccl_lines.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stepwright/diagnose/advice.h"
+#include "stepwright/diagnose/line_origin.h"
+#include "stepwright/logs/readers/nccl_prefix.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Hosts and variables that are kept of a log.
+constexpr std::size_t kMostKept = 100'000;
+
+/// The process that wrote a line of NCCL; nullopt: the line is none.
+std::optional<logs::NcclPrefix> process_of(std::string_view line) {
+  const std::size_t mark = line.find(" NCCL ");
+  const std::size_t device = line.find(" [");
+  if (mark == std::string_view::npos || device > mark) return std::nullopt;
+  // A place in NCCL's source may stand in front of a warning.
+  return logs::prefix_at_end(line.substr(0, line.find(']', device) + 1));
+}
+
+/// "NET/Socket" of "NET/Socket/3", "NET/IB/GDRDMA" of "NET/IB/0/GDRDMA(PCI)", "P2P" of
+/// "P2P/IPC/read".
+std::string way_of(std::string_view via) {
+  via = via.substr(0, via.find_first_of(" \t\r\n"));
+  if (via.starts_with("NET/Socket")) return "NET/Socket";
+  if (via.starts_with("NET/")) {
+    const std::string_view name = via.substr(4, via.find('/', 4) - 4);
+    return fmt::format("NET/{}{}", name, holds(via, "GDRDMA") ? "/GDRDMA" : "");
+  }
+  if (via.starts_with("P2P")) return "P2P";
+  if (via.starts_with("SHM") || via.starts_with("direct")) return "SHM";
+  return {};
+}
+
+/// Adapters in "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>".
+std::set<std::string> adapters_of(std::string_view text) {
+  std::set<std::string> adapters;
+  text = text.substr(0, text.find(';'));
+  for (std::size_t at = text.find('['); at != std::string_view::npos; at = text.find('[', at + 1)) {
+    const std::string_view item = text.substr(at + 1);
+    const std::size_t end = item.find(']');
+    if (end == std::string_view::npos || leading_number(item) < 0) continue;
+    const std::string_view name = item.substr(end + 1, item.find_first_of(": ", end) - end - 1);
+    if (!name.empty()) adapters.emplace(name);
+  }
+  return adapters;
+}
+
+/// The value behind "NCCL_X set by environment to 1." or "NCCL_IB_HCA set to mlx5_0:1"; empty: the
+/// line sets none.
+std::string_view set_value(std::string_view text) {
+  if (!text.starts_with("NCCL_")) return {};
+  std::string_view value = after(text, " set by environment to ");
+  if (value.empty()) value = after(text, " set to ");
+  return value.substr(0, value.find_last_not_of(". \t\r\n") + 1);
+}
+
+Finding way_finding(const NcclLine& line, const std::string& file, std::string what) {
+  return {.kind = FindingKind::kSlowLink,
+          .where = {.file = file, .line = line.line},
+          .what = std::move(what),
+          .evidence = {fmt::format("{}:{}: {}", file, line.line, line.text)}};
+}
+
+/// Adds variables that a person set and that explain a slow way.
+void add_settings(const NcclFacts& facts, const std::string& file,
+                  std::initializer_list<std::string_view> names, Finding& finding) {
+  for (const std::string_view name : names) {
+    const auto set = facts.settings.find(std::string(name));
+    if (set == facts.settings.end() || set->second.text == "0") continue;
+    finding.causes.push_back(
+        fmt::format("{}={} is set ({}:{})", name, set->second.text, file, set->second.line));
+    finding.changes.push_back(fmt::format("Unset {}", name));
+  }
+}
+
+class LinkFindings {
+ public:
+  LinkFindings(const NcclFacts& facts, const std::string& file) : facts_(facts), file_(file) {}
+
+  std::vector<Finding> find() {
+    add_sockets();
+    add_shared_memory();
+    add_host_path();
+    add_rails();
+    return std::move(findings_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t channels(const std::string& way) const {
+    const auto found = facts_.channels.find(way);
+    return found == facts_.channels.end() ? 0 : found->second;
+  }
+
+  /// Sockets carry messages of a job on several nodes, or of one whose person set adapters.
+  void add_sockets() {
+    const std::int64_t count = channels("NET/Socket");
+    const bool across =
+        facts_.hosts.size() > 1 || facts_.across_nodes || facts_.settings.contains("NCCL_IB_HCA");
+    if (count == 0 && (!facts_.socket_network || !across)) return;
+    Finding finding =
+        count > 0
+            ? way_finding(
+                  facts_.first_channel.at("NET/Socket"), file_,
+                  fmt::format("Messages between nodes go over sockets (NET/Socket, {} channels).",
+                              count))
+            : way_finding(*facts_.socket_network, file_,
+                          "Messages between nodes go over sockets (network Socket).");
+    add_settings(facts_, file_, {"NCCL_IB_DISABLE", "NCCL_NET", "NCCL_NET_PLUGIN"}, finding);
+    for (const auto& [host, line] : facts_.no_adapter) {
+      finding.causes.push_back(fmt::format("{} found no adapter of InfiniBand ({}:{})",
+                                           host.empty() ? "A node" : host, file_, line.line));
+    }
+    add_advice(finding, "slow.sockets");
+    findings_.push_back(std::move(finding));
+  }
+
+  void add_shared_memory() {
+    const std::int64_t count = channels("SHM");
+    if (count == 0 || channels("P2P") >= count) return;
+    Finding finding =
+        way_finding(facts_.first_channel.at("SHM"), file_,
+                    fmt::format("Devices of a node exchange through host memory (SHM, {} "
+                                "channels; {} peer to peer).",
+                                count, channels("P2P")));
+    add_settings(facts_, file_, {"NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"}, finding);
+    add_advice(finding, "slow.shared_memory");
+    findings_.push_back(std::move(finding));
+  }
+
+  void add_host_path() {
+    const std::int64_t count = channels("NET/IB");
+    if (count == 0 && !facts_.no_direct) return;
+    Finding finding =
+        count > 0
+            ? way_finding(facts_.first_channel.at("NET/IB"), file_,
+                          fmt::format("Messages of InfiniBand pass through host memory ({} "
+                                      "channels without GDRDMA).",
+                                      count))
+            : way_finding(*facts_.no_direct, file_,
+                          "Messages of InfiniBand pass through host memory (GPU Direct RDMA is "
+                          "disabled).");
+    add_settings(facts_, file_, {"NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ"}, finding);
+    add_advice(finding, "slow.host_path");
+    findings_.push_back(std::move(finding));
+  }
+
+  void add_rails() {
+    if (facts_.nics.size() < 2) return;
+    const auto fewer = [](const auto& a, const auto& b) {
+      return a.second.size() < b.second.size();
+    };
+    const auto least = std::ranges::min_element(facts_.nics, fewer);
+    const auto most = std::ranges::max_element(facts_.nics, fewer);
+    if (least->second.size() == most->second.size()) return;
+    std::vector<std::string> absent;
+    std::ranges::set_difference(most->second, least->second, std::back_inserter(absent));
+    Finding finding{
+        .kind = FindingKind::kSlowLink,
+        .where = {.file = file_},
+        .what = fmt::format("{} uses {} adapters, {} uses {}.", least->first, least->second.size(),
+                            most->first, most->second.size()),
+        .evidence = {fmt::format("{} does not name {}", least->first, fmt::join(absent, ", "))}};
+    add_settings(facts_, file_, {"NCCL_IB_HCA"}, finding);
+    add_advice(finding, "slow.rail");
+    findings_.push_back(std::move(finding));
+  }
+
+  const NcclFacts& facts_;
+  const std::string& file_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+void NcclLines::read(std::string_view line, std::int64_t number) {
+  const std::string_view text = after(line, "NCCL INFO ");
+  if (text.empty()) return;
+  const auto process = process_of(line);
+  if (!process) {
+    // People leave out who wrote a line: "[0] NCCL INFO NET/IB : No device found."
+    if (line.starts_with("[") || line.starts_with("NCCL INFO ")) read_info("", text, number);
+    return;
+  }
+  const std::int64_t rank = leading_number(after(text, " rank "));
+  const std::int64_t ranks = leading_number(after(text, " nranks "));
+  if (rank >= 0 && ranks > rank && ranks <= logs::kMostJobRanks && ranks_.size() < kMostKept) {
+    auto& known = ranks_[{std::string(process->host), process->pid}];
+    known = std::max(known, std::pair(ranks, rank));
+  }
+  if (facts_.hosts.size() < kMostKept) facts_.hosts.emplace(process->host);
+  read_info(process->host, text, number);
+}
+
+void NcclLines::read_info(std::string_view host, std::string_view text, std::int64_t number) {
+  const NcclLine here{.line = number, .text = shortened(text)};
+  if (leading_number(after(text, " nNodes ")) > 1) facts_.across_nodes = true;
+  if (const std::string way = way_of(after(text, " via ")); !way.empty()) {
+    ++facts_.channels[way];
+    facts_.first_channel.try_emplace(way, here);
+  }
+  if (const std::string_view value = set_value(text);
+      !value.empty() && facts_.settings.size() < kMostKept) {
+    facts_.settings.try_emplace(std::string(text.substr(0, text.find(' '))),
+                                NcclLine{.line = number, .text = shortened(value)});
+  }
+  if (!facts_.socket_network && text.starts_with("Using network Socket"))
+    facts_.socket_network = here;
+  if (!facts_.no_direct && holds(text, "GPU Direct RDMA Disabled for HCA")) facts_.no_direct = here;
+  if (facts_.nics.size() >= kMostKept || facts_.no_adapter.size() >= kMostKept) return;
+  if (text.starts_with("NET/IB : No device found"))
+    facts_.no_adapter.try_emplace(std::string(host), here);
+  if (text.starts_with("NET/IB : Using [")) {
+    facts_.nics[std::string(host)].merge(adapters_of(text));
+  }
+}
+
+std::int64_t NcclLines::rank_of(std::string_view line) const {
+  const auto process = process_of(line);
+  if (!process) return logs::kUnknown;
+  const auto found = ranks_.find({std::string(process->host), process->pid});
+  return found == ranks_.end() ? logs::kUnknown : found->second.second;
+}
+
+std::vector<Finding> link_findings(const NcclFacts& facts, const std::string& file) {
+  return LinkFindings(facts, file).find();
+}
+
+}  // namespace stepwright::diagnose

@@ -1,0 +1,70 @@
+#include "stepwright/diagnose/stall_reason.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "stepwright/diagnose/line_origin.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Calls of a group up to this number belong to the start of a job.
+constexpr std::int64_t kFirstCalls = 10;
+
+/// "_ALLGATHER_BASE", "nccl:all_gather" and "all_gather" are one operation.
+std::string plain(std::string_view operation) {
+  std::string name;
+  for (const char c : operation) {
+    if (c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+/// A barrier is an all-reduce of one element.
+bool is_barrier(const std::string& operation, const RankCall& call) {
+  return holds(operation, "barrier") ||
+         (holds(operation, "allreduce") && (call.sizes == "[1]" || call.sizes == "[[1]]"));
+}
+
+std::string_view operation_reason(const RankCall& call) {
+  const std::string operation = plain(call.operation);
+  if (call.message || holds(operation, "send") || holds(operation, "recv") ||
+      holds(operation, "coalesced")) {
+    return "stall.message";
+  }
+  if (is_barrier(operation, call)) return "stall.barrier";
+  if (holds(operation, "allgather") || holds(operation, "reducescatter")) return "stall.sharded";
+  if (holds(operation, "allreduce")) return "stall.gradient";
+  if (holds(operation, "broadcast")) return "stall.broadcast";
+  if (holds(operation, "alltoall")) return "stall.exchange";
+  return {};
+}
+
+std::string_view work_reason(HostWork work) {
+  switch (work) {
+    case HostWork::kPreparing: return "stall.preparing";
+    case HostWork::kCheckpoint: return "stall.checkpoint";
+    case HostWork::kEvaluation: return "stall.evaluation";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string_view> stall_reasons(const Evidence& evidence, const RankCall& call) {
+  std::vector<std::string_view> reasons;
+  const auto add = [&](std::string_view reason) {
+    if (!reason.empty() && std::ranges::find(reasons, reason) == reasons.end())
+      reasons.push_back(reason);
+  };
+  if (evidence.work_before) add(work_reason(evidence.work_before->work));
+  const bool first = call.sequence > 0 && call.sequence <= kFirstCalls;
+  if (first) {
+    add("stall.first");
+    if (is_barrier(plain(call.operation), call)) add("stall.preparing");
+  }
+  add(operation_reason(call));
+  return reasons;
+}
+
+}  // namespace stepwright::diagnose

@@ -1,0 +1,135 @@
+#include "stepwright/diagnose/stuck_call.h"
+
+#include <algorithm>
+#include <set>
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Calls of one group by their number, without messages.
+struct GroupCalls {
+  std::map<std::int64_t, std::map<std::int64_t, const RankCall*>> by_sequence;  ///< Then by rank.
+  std::map<std::int64_t, std::int64_t>
+      first;  ///< Of each rank: the oldest that its file still has.
+};
+
+std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {
+  std::vector<GroupCalls> groups(evidence.groups.size());
+  for (const auto& [rank, trail] : evidence.trails) {
+    for (const RankCall& call : trail.calls) {
+      if (call.message || call.sequence <= 0) continue;
+      GroupCalls& group = groups[static_cast<std::size_t>(call.group)];
+      // Calls that are joined share a number; the first stands for them.
+      group.by_sequence[call.sequence].try_emplace(rank, &call);
+      const auto [oldest, added] = group.first.try_emplace(rank, call.sequence);
+      oldest->second = std::min(oldest->second, call.sequence);
+    }
+  }
+  return groups;
+}
+
+/// True if two ranks cannot mean the same call.
+bool differ(const RankCall& a, const RankCall& b) {
+  if (a.operation != b.operation) return true;
+  if (!a.sizes.empty() && !b.sizes.empty() && a.sizes != b.sizes) return true;
+  return !a.type.empty() && !b.type.empty() && a.type != b.type;
+}
+
+/// Ranks that the group has: those that files list, else all that have left anything.
+std::vector<std::int64_t> members_of(const Evidence& evidence, std::int32_t group) {
+  const RankGroup& known = evidence.groups[static_cast<std::size_t>(group)];
+  if (!known.ranks.empty()) return known.ranks;
+  std::vector<std::int64_t> ranks;
+  for (const auto& [rank, trail] : evidence.trails) ranks.push_back(rank);
+  return ranks;
+}
+
+/// The first call of a group that some rank did not end, or that differs.
+const std::pair<const std::int64_t, std::map<std::int64_t, const RankCall*>>* first_stuck(
+    const GroupCalls& group) {
+  for (const auto& calls : group.by_sequence) {
+    const auto& made = calls.second;
+    const bool open = std::ranges::any_of(made, [](const auto& one) { return !one.second->ended; });
+    const bool unlike = std::ranges::any_of(
+        made, [&](const auto& one) { return differ(*one.second, *made.begin()->second); });
+    if (open || unlike) return &calls;
+  }
+  return nullptr;
+}
+
+StuckCall stuck_call(const Evidence& evidence, std::int32_t id, const GroupCalls& group,
+                     std::int64_t sequence) {
+  const auto& made = group.by_sequence.at(sequence);
+  StuckCall call{.group = id, .sequence = sequence, .made = made};
+  call.members_known = !evidence.groups[static_cast<std::size_t>(id)].ranks.empty();
+  call.differs = std::ranges::any_of(
+      made, [&](const auto& one) { return differ(*one.second, *made.begin()->second); });
+  for (const std::int64_t rank : members_of(evidence, id)) {
+    if (made.contains(rank)) continue;
+    const auto oldest = group.first.find(rank);
+    if (oldest != group.first.end() && oldest->second > sequence) continue;  // overwritten
+    call.missing.push_back(rank);
+  }
+  std::ranges::sort(call.missing);
+  return call;
+}
+
+/// Messages that one rank waits for and the other does not make.
+void add_messages(const Evidence& evidence, std::vector<StuckCall>& calls) {
+  const auto waits = [&](std::int64_t rank, std::int64_t peer, bool sends) {
+    const auto trail = evidence.trails.find(rank);
+    if (trail == evidence.trails.end()) return false;
+    return std::ranges::any_of(trail->second.calls, [&](const RankCall& call) {
+      return call.message && !call.ended && call.peer == peer && call.sends == sends;
+    });
+  };
+  std::set<std::pair<std::int64_t, std::int64_t>> known;
+  for (const auto& [rank, trail] : evidence.trails) {
+    for (const RankCall& call : trail.calls) {
+      if (!call.message || call.ended || call.peer < 0) continue;
+      if (waits(call.peer, rank, !call.sends) || !known.insert({rank, call.peer}).second) continue;
+      calls.push_back({.group = call.group,
+                       .made = {{rank, &call}},
+                       .missing = {call.peer},
+                       .message = true,
+                       .members_known = true});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<StuckCall> stuck_calls(const Evidence& evidence) {
+  std::vector<StuckCall> calls;
+  const std::vector<GroupCalls> groups = calls_by_group(evidence);
+  for (std::size_t id = 0; id < groups.size(); ++id) {
+    if (const auto* first = first_stuck(groups[id])) {
+      calls.push_back(
+          stuck_call(evidence, static_cast<std::int32_t>(id), groups[id], first->first));
+    }
+  }
+  add_messages(evidence, calls);
+  return calls;
+}
+
+std::vector<std::vector<std::size_t>> waits_for(const std::vector<StuckCall>& calls) {
+  std::map<std::int64_t, std::vector<std::size_t>> waiting;  // rank -> calls in which it waits
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    for (const auto& [rank, call] : calls[i].made) {
+      if (!call->ended) waiting[rank].push_back(i);
+    }
+  }
+  std::vector<std::vector<std::size_t>> arrows(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    for (const std::int64_t rank : calls[i].missing) {
+      for (const std::size_t other : waiting[rank]) {
+        if (other != i) arrows[i].push_back(other);
+      }
+    }
+    std::ranges::sort(arrows[i]);
+    arrows[i].erase(std::ranges::unique(arrows[i]).begin(), arrows[i].end());
+  }
+  return arrows;
+}
+
+}  // namespace stepwright::diagnose

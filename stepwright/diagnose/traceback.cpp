@@ -1,0 +1,53 @@
+#include "stepwright/diagnose/traceback.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stepwright/diagnose/line_origin.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+/// Frames that are kept of a traceback: the innermost ones.
+constexpr std::size_t kMostFrames = 100;
+
+}  // namespace
+
+Traceback::Part Traceback::read(std::string_view line) {
+  if (line.starts_with("Traceback (most recent call last)")) {
+    *this = {};
+    open_ = true;
+    return Part::kInside;
+  }
+  if (!open_) return Part::kNone;
+  if (line.starts_with("  File \"")) {
+    read_frame(line);
+    return Part::kInside;
+  }
+  if (line.empty() || line.front() == ' ' || line.front() == '\t') {
+    if (!stack_.empty() && stack_.back().find(' ') == std::string::npos) {
+      stack_.back() +=
+          " " + shortened(line.substr(std::min(line.find_first_not_of(" \t"), line.size())));
+    }
+    return Part::kInside;
+  }
+  open_ = false;
+  return Part::kError;
+}
+
+void Traceback::read_frame(std::string_view line) {
+  const std::string_view path = between(line, "  File \"", "\"");
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  std::string_view function = after(line, ", in ");
+  function = function.substr(0, function.find_first_of("\r\n"));
+  if (holds(path, "/torch/distributed/") && function != "wrapper") function_ = function;
+  if (!is_library_file(path)) {
+    frame_ = fmt::format("{}:{} in {}", name, leading_number(after(line, "\", line ")),
+                         function.empty() ? "<module>" : function);
+  }
+  if (stack_.size() == kMostFrames) stack_.erase(stack_.begin());
+  stack_.push_back(fmt::format("{}:{}", shortened(name), shortened(function)));
+}
+
+}  // namespace stepwright::diagnose

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "stepwright/collective/algorithm.h"
+#include "stepwright/logs/record.h"
+
+namespace stepwright::logs {
+
+/// The collective whose law prices a logged operation; nullopt if the laws have none for it.
+constexpr std::optional<collective::Collective> collective_of(LogOperation operation) {
+  switch (operation) {
+    case LogOperation::kAllReduce: return collective::Collective::kAllReduce;
+    case LogOperation::kAllGather: return collective::Collective::kAllGather;
+    case LogOperation::kReduceScatter: return collective::Collective::kReduceScatter;
+    case LogOperation::kAllToAll: return collective::Collective::kAllToAll;
+    case LogOperation::kSend: return collective::Collective::kPointToPoint;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace stepwright::logs

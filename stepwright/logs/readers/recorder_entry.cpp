@@ -1,0 +1,71 @@
+#include "stepwright/logs/readers/recorder_entry.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "stepwright/core/error.h"
+#include "stepwright/logs/files/json_fields.h"
+#include "stepwright/logs/files/pickle.h"
+
+namespace stepwright::logs {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr char kPickleProtocol = '\x80';
+
+}  // namespace
+
+void read_recorder_json(ByteSource& bytes, const std::function<void(ByteSource&)>& read) {
+  if (!bytes.beginning().starts_with(kPickleProtocol)) return read(bytes);
+  ByteSource json(pickle_to_json(bytes), bytes.name());
+  read(json);
+}
+
+RecorderGroups recorder_groups(const JsonPiece& config, const std::string& file) {
+  dom::parser parser;
+  dom::element value;
+  dom::object mapping;
+  if (parser.parse(config.text.data(), config.text.size(), false).get(value) != simdjson::SUCCESS ||
+      repeats_key(value) || value.get(mapping) != simdjson::SUCCESS) {
+    fail_input(fmt::format("{}: byte {}: 'pg_config' must be a mapping of groups, each once", file,
+                           config.offset + 1));
+  }
+  RecorderGroups groups;
+  for (const auto [key, group] : mapping) {
+    LogCommunicator known{.name = std::string(text_in(group, "name"))};
+    if (known.name.empty()) known.name = std::string(key);
+    known.ranks = listed_ranks(group, "ranks");
+    known.size = std::ssize(known.ranks);
+    std::string name = known.name;
+    groups[std::move(name)] = std::move(known);
+  }
+  return groups;
+}
+
+const LogCommunicator* recorder_group(const RecorderGroups& groups, std::string_view name) {
+  const auto found = groups.find(name);
+  if (found != groups.end()) return &found->second;
+  return groups.size() == 1 ? &groups.begin()->second : nullptr;
+}
+
+std::string_view recorder_group_part(const dom::element& entry, std::size_t i) {
+  std::string_view part;
+  return entry["process_group"].at(i).get(part) == simdjson::SUCCESS ? part : std::string_view();
+}
+
+bool recorder_call_ended(const dom::element& entry) {
+  const std::string_view state = text_in(entry, "state");
+  if (state.empty() || state == "completed") return true;
+  bool retired = false;
+  return entry["retired"].get(retired) == simdjson::SUCCESS && retired &&
+         text_in(entry, "profiling_name").starts_with("gloo:");
+}
+
+std::int64_t recorder_peer(std::string_view name, bool sends) {
+  const std::size_t arrow = name.find(sends ? "->" : "<-");
+  if (arrow == std::string_view::npos) return kUnknown;
+  return to_integer(name.substr(arrow + 2)).value_or(kUnknown);
+}
+
+}  // namespace stepwright::logs

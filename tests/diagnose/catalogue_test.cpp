@@ -1,0 +1,70 @@
+// Twelve hangs that four real ranks made over Gloo (make_fixtures/hangs.py), each from the files
+// that it left, and from its log alone.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "stepwright/diagnose/diagnose.h"
+
+namespace stepwright::diagnose {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+struct Hang {
+  std::string name;
+  FindingKind kind;
+  std::vector<std::int64_t> ranks;
+  std::string what;  ///< A part of the sentence.
+};
+
+Diagnosis diagnosed(const std::string& hang, bool log_alone) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/diagnose/data/" + hang)) {
+    const std::string path = entry.path().string();
+    if (!log_alone || path.ends_with("log.txt")) paths.push_back(path);
+  }
+  std::ranges::sort(paths);
+  std::vector<logs::ByteSource> files;
+  for (const std::string& path : paths) files.emplace_back(std::filesystem::path(path));
+  return diagnose(files);
+}
+
+class Catalogue : public ::testing::TestWithParam<Hang> {};
+
+/// Prints the name of a hang where a test fails.
+void PrintTo(const Hang& hang, std::ostream* out) { *out << hang.name; }
+
+TEST_P(Catalogue, IsDiagnosedFromAllFiles) {
+  const Hang& hang = GetParam();
+  const Diagnosis found = diagnosed(hang.name, false);
+  ASSERT_FALSE(found.findings.empty());
+  const Finding& first = found.findings.front();
+  EXPECT_EQ(name_of(kFindingKindNames, first.kind), name_of(kFindingKindNames, hang.kind))
+      << first.what;
+  EXPECT_EQ(first.ranks, hang.ranks) << first.what;
+  EXPECT_THAT(first.what, HasSubstr(hang.what));
+  EXPECT_FALSE(first.evidence.empty());
+  EXPECT_FALSE(first.causes.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Hangs, Catalogue,
+    ::testing::Values(
+        Hang{"wrong_size", FindingKind::kMismatch, {2}, "another size"},
+        Hang{"skipped_call", FindingKind::kMismatch, {1}, "all_gather"},
+        Hang{"killed_rank", FindingKind::kMissingRank, {3}, "SIGKILL"},
+        Hang{"stopped_rank", FindingKind::kMissingRank, {2}, "did not come to call 4"},
+        Hang{"order_of_groups", FindingKind::kOrder, {0, 1, 2, 3}, "different groups"},
+        Hang{"exception", FindingKind::kMissingRank, {1}, "shard 17 is damaged"},
+        Hang{"uneven_data", FindingKind::kMismatch, {3}, "barrier"},
+        Hang{"missing_new_group", FindingKind::kStall, {1, 2, 3}, "in no call"},
+        Hang{"uneven_micro_batches", FindingKind::kMismatch, {1, 3}, "recv"},
+        Hang{"evaluation", FindingKind::kMismatch, {0}, "all_gather"},
+        Hang{"idle_expert", FindingKind::kMismatch, {1}, "another size"},
+        Hang{"waiting_checkpoint", FindingKind::kStall, {0}, "in no call"}),
+    [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace stepwright::diagnose

@@ -1,0 +1,36 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/diagnose/diagnose.h"
+#include "stepwright/diagnose/slow_messages.h"
+
+/// Any text is read as logs of a job, one up to each NUL: every reader of lines sees it, whatever a
+/// file of its form would be. Its messages are compared with a cluster.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace stepwright;
+  static const diagnose::MessageNetwork kNetwork{
+      .cluster = *cluster::built_in_cluster("dgx-h100", 2), .plan = {}};
+  std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  std::vector<std::string> texts;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.substr(0, bytes.find('\0')).size();
+    texts.push_back("a line\n" + std::string(bytes.substr(0, end)));
+    bytes.remove_prefix(end == bytes.size() ? end : end + 1);
+  }
+  try {
+    std::vector<logs::ByteSource> files;
+    for (const std::string& text : texts)
+      files.emplace_back(std::string_view(text), "rank" + std::to_string(files.size()) + ".log");
+    const diagnose::Diagnosis found = diagnose::diagnose(files);
+    for (const diagnose::MeasuredMessages& measured : found.messages)
+      diagnose::message_findings(measured, kNetwork, found.findings);
+  } catch (const Error&) {
+    return 0;
+  }
+  return 0;
+}
