@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/event.h"
 #include "stepwright/capture/go_on.h"
-#include "stepwright/capture/host_list.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/launch_scripts/text.h"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,12 +159,6 @@ struct Ending {
   int signal = 0;  ///< That interrupted the capture.
 };
 
-int signal_in(int descriptor) {
-  signalfd_siginfo information{};
-  const ssize_t got = ::read(descriptor, &information, sizeof information);
-  return got == sizeof information ? static_cast<int>(information.ssi_signo) : SIGTERM;
-}
-
 /// Reads what the keeper reports until it has ended.
 Ending wait_for(pid_t keeper, const Descriptor& status, const Interrupts& interrupts,
                 std::chrono::milliseconds timeout) {
@@ -186,7 +179,7 @@ Ending wait_for(pid_t keeper, const Descriptor& status, const Interrupts& interr
     }
     if (ready > 0 && (watched[1].revents & POLLIN) != 0) {
       const bool again = ending.signal != 0;
-      ending.signal = signal_in(interrupts.fd());
+      ending.signal = interrupts.take();
       ::kill(keeper, again ? SIGKILL : ending.signal);
       until = Clock::now() + kPatience;
     }

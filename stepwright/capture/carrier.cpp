@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stepwright/capture/allocation.h"
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/launch_scripts/text.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/captured.h"
-#include "stepwright/capture/option_words.h"
 
 namespace stepwright::capture {
 

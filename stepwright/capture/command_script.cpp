@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "stepwright/capture/option_words.h"
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/utf8.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "stepwright/capture/allocation.h"
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/captured.h"
 
 namespace stepwright::capture {

@@ -80,7 +80,11 @@ int start(const Context& context, const Words& command) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   const int code = start(context, command);
   if (code >= 0) ::_exit(code);
-  say(status, fmt::format("error {}: cannot be run: {}\n", command.front(), std::strerror(errno)));
+  const int error = errno;
+  const bool named = command.front().find('/') == std::string::npos && error == ENOENT;
+  say(status, fmt::format("error {}: {}\n", command.front(),
+                          named ? "no program in PATH has this name; a script is run as `bash FILE`"
+                                : fmt::format("cannot be run: {}", std::strerror(error))));
   ::_exit(kNotFound);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "stepwright/capture/option_words.h"
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/launch_scripts/text.h"
 

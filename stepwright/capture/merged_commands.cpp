@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stepwright/capture/option_words.h"
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/launch_scripts/text.h"
 

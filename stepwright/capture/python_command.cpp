@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "stepwright/capture/option_words.h"
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/tools.h"
 #include "stepwright/core/input_file.h"
 #include "stepwright/launch_scripts/python/command_start.h"

@@ -37,15 +37,14 @@ struct Submission {
 /// qsub belongs to PBS and to Grid Engine; the script's lines or its options tell which.
 std::string scheduler_of(const Words& words) {
   const std::string_view name = launch_scripts::last_part(words.front());
-  if (name == "bsub") return "lsf";
-  if (name != "qsub") return "slurm";
+  const std::string_view said = launch_scripts::submission_scheduler(name, words);
+  if (name != "qsub" || said == "sge") return std::string(said.empty() ? "slurm" : said);
   std::error_code error;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i] == "-cwd" || words[i] == "-pe") return "sge";
     if (!std::filesystem::is_regular_file(words[i], error)) continue;
-    if (const auto said = directives_of(text_of(words[i]))) return said->scheduler;
+    if (const auto directives = directives_of(text_of(words[i]))) return directives->scheduler;
   }
-  return "pbs";
+  return std::string(said);
 }
 
 /// Keeps a script that comes on standard input as a file.

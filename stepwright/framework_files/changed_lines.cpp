@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/target.h"
+#include "stepwright/plan/frameworks/file_words.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -47,13 +48,28 @@ std::vector<std::string> beyond(const std::vector<std::string>& lines,
   return more;
 }
 
+/// The target that writes the plans of a framework: the one of a word, else that of the program on
+/// top of the framework, else the framework's own; null if none does.
+const LaunchTarget* writer_for(std::string_view word, const plan::Framework& framework) {
+  const auto targets = launch_targets();
+  const auto found = [&](std::string_view name) -> const LaunchTarget* {
+    const auto target = std::ranges::find(targets, name, &LaunchTarget::word);
+    const bool writes = target != targets.end() && target->write != nullptr &&
+                        says_plans_of(*target, framework.name);
+    return writes ? &*target : nullptr;
+  };
+  for (const std::string_view name : {word, std::string_view(framework.variant)}) {
+    if (const LaunchTarget* target = found(name)) return target;
+  }
+  return found(plan::file_word_of(framework.name));
+}
+
 }  // namespace
 
 std::vector<std::string> changed_lines(std::string_view word, const plan::PlannedJob& before,
                                        const plan::PlannedJob& after) try {
-  const auto targets = launch_targets();
-  const auto target = std::ranges::find(targets, word, &LaunchTarget::word);
-  if (target == targets.end() || target->write == nullptr) return {};
+  const LaunchTarget* target = writer_for(word, before.job.framework);
+  if (target == nullptr) return {};
   const std::vector<std::string> old_lines = lines_of(*target, before);
   const std::vector<std::string> new_lines = lines_of(*target, after);
   std::vector<std::string> changed = beyond(new_lines, old_lines);

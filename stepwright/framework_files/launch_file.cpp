@@ -9,8 +9,10 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/text_check.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/draft/telling_names.h"
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/methods.h"
@@ -23,6 +25,7 @@
 #include "stepwright/plan/frameworks/file_words.h"
 #include "stepwright/plan/frameworks/law.h"
 #include "stepwright/plan/frameworks/release.h"
+#include "stepwright/plan/frameworks/runnable_attention.h"
 #include "stepwright/plan/laws/legality.h"
 
 namespace stepwright::framework_files {
@@ -60,15 +63,33 @@ void refuse_command_start(const SourceFile& file, std::string_view started) {
                                fmt::join(import_words(), ", ")));
 }
 
-/// The target whose program a command starts; null where none does. Targets that only some words
-/// of a command tell, not its program, come behind the others.
-const LaunchTarget* target_of(Words words) {
+/// True if the files beside a script say that it is of another target (`TargetData::file_decides`).
+bool is_denied(const LaunchTarget& target, Sources files) {
+  if (!target.data->file_decides) return false;
+  bool others = false;
+  for (const SourceFile& file : files) {
+    if (is_shell_script(file)) continue;
+    if (recognises(target, file)) return false;
+    others = true;
+  }
+  return others;
+}
+
+/// The target whose program a command starts beside some files; null where none does. Targets that
+/// only some words of a command tell, not its program, come behind the others.
+const LaunchTarget* target_of(Words words, Sources files) {
   const LaunchTarget* found = nullptr;
   for (const LaunchTarget& target : launch_targets()) {
     const bool earlier = found == nullptr || target.data->order < found->data->order;
-    if (earlier && starts(target, words)) found = &target;
+    if (earlier && starts(target, words) && !is_denied(target, files)) found = &target;
   }
   return found;
+}
+
+/// False for a command that may belong to no trainer: data are prepared with configurations, too.
+bool is_sure(const LaunchTarget& target, const StartedLook& look) {
+  if (prepares_data(look.program)) return false;
+  return !target.data->unsure_starts || is_start_of(target.word, look.words);
 }
 
 /// The target whose program a script starts; `likely`: those that its text may be of.
@@ -80,25 +101,29 @@ const LaunchTarget& started_target(Sources files, const Given& given,
   }
   const StartedLook* unread = nullptr;
   const std::vector<StartedLook> looks = look_at_started(scripts, given);
+  const LaunchTarget* unsure = nullptr;
   for (const StartedLook& look : looks) {
-    const LaunchTarget* target = target_of(look.words);
+    const LaunchTarget* target = target_of(look.words, files);
     const bool agrees = likely.empty() || std::ranges::find(likely, target) != likely.end();
-    if (target != nullptr && agrees) return *target;
+    if (target != nullptr && agrees && is_sure(*target, look)) return *target;
+    if (target != nullptr && agrees && unsure == nullptr) unsure = target;
     if (unread == nullptr && !look.program.empty()) unread = &look;
   }
+  if (unsure != nullptr) return *unsure;
   if (!likely.empty()) return *likely.front();
   if (unread != nullptr) fail_unread(scripts.front(), *unread, files);
   // What an open condition hides, or a script that goes on with others, which are then named.
   const std::string all = fmt::format("{}", fmt::join(import_words(), ", "));
-  const StartedProgram any{.framework = "any framework that is read",
-                           .arguments = all,
-                           .starts = [](Words words) { return target_of(words) != nullptr; },
-                           .has_argument = is_argument_and_value};
+  const StartedProgram any{
+      .framework = "any framework that is read",
+      .arguments = all,
+      .starts = [&](Words words) { return target_of(words, files) != nullptr; },
+      .has_argument = is_argument_and_value};
   Draft draft;
   const StartedCommand command = started_command(scripts, given, any, draft);
   std::vector<ShellWord> words = command.launchers;
   words.insert(words.end(), command.words.begin(), command.words.end());
-  const LaunchTarget* target = target_of(words);
+  const LaunchTarget* target = target_of(words, files);
   if (target == nullptr) fail_input(fmt::format("{}: starts no training", files.front().name));
   return *target;
 }
@@ -111,7 +136,7 @@ const LaunchTarget& recognised(Sources files, const Given& given) {
     const bool script = is_shell_script(file);
     std::vector<const LaunchTarget*> likely;
     for (const LaunchTarget& target : launch_targets()) {
-      const bool may = !script || has_starts(target);
+      const bool may = !script || (has_starts(target) && !is_denied(target, files));
       if (may && recognises(target, file)) likely.push_back(&target);
     }
     // Words of others stand in the comments of a program.
@@ -146,11 +171,12 @@ bool is_of_target(std::string_view variant) {
          launch_targets().end();
 }
 
-/// The framework for which a target writes: its own, in the release that is asked for.
+/// The framework for which a target writes: the job's where its files are of that, else its own, in
+/// the release that is asked for.
 plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
                               const std::string& release) {
   plan::Framework framework = job.framework;
-  if (!target.framework.empty() && framework.name != target.framework) {
+  if (!says_plans_of(target, framework.name)) {
     framework = {.name = std::string(target.framework), .version = ""};
   }
   if (!target.variant.empty() || is_of_target(framework.variant)) {
@@ -160,14 +186,12 @@ plan::Framework framework_for(const LaunchTarget& target, const plan::Job& job,
   return framework;
 }
 
-/// Names the variant of the framework that the target's program is, if that runs the plan: beside
-/// other files than its own, as a JSON of DeepSpeed, its program may run more.
-void take_variant(const LaunchTarget& target, plan::PlannedJob& planned) {
-  plan::Framework framework = planned.job.framework;
-  if (target.variant.empty() || framework.name != target.framework) return;
-  framework.variant = target.variant;
-  if (plan::not_run(framework, planned.job, planned.plan).empty())
-    planned.job.framework = framework;
+/// Names the program that the target's files start as the variant of its framework, where the
+/// framework has one of that name and its reader has not said another.
+void take_variant(const LaunchTarget& target, plan::Framework& framework) {
+  if (!framework.variant.empty()) return;
+  const std::vector<std::string_view> known = plan::variant_names(framework.name);
+  if (std::ranges::find(known, target.variant) != known.end()) framework.variant = target.variant;
 }
 
 std::string nearest_text(const plan::Framework& framework, const plan::PlannedJob& planned) {
@@ -192,20 +216,14 @@ std::vector<std::string> not_run_reasons(const plan::Framework& framework,
 /// Takes the framework's usual kernel of attention where it does not run the plan with the one that
 /// is asked for.
 void settle_attention(plan::PlannedJob& planned, std::vector<std::string>& notes) {
-  const plan::Job& job = planned.job;
-  if (job.framework.name.empty()) return;
-  plan::PlannedJob other = planned;
-  other.job.kernels.attention = plan::default_kernels(job.framework, job.cluster.device).attention;
-  if (other.job.kernels.attention == job.kernels.attention) return;
-  if (not_run_reasons(job.framework, other).size() >=
-      not_run_reasons(job.framework, planned).size()) {
-    return;
-  }
+  plan::Job& job = planned.job;
+  const cluster::AttentionKernel kernel = plan::runnable_attention(job, planned.plan);
+  if (kernel == job.kernels.attention) return;
   notes.push_back(fmt::format("Attention is {} there, not {}: {} does not run this plan with it.",
-                              name_of(cluster::kAttentionKernelNames, other.job.kernels.attention),
+                              name_of(cluster::kAttentionKernelNames, kernel),
                               name_of(cluster::kAttentionKernelNames, job.kernels.attention),
                               job.framework.name));
-  planned = std::move(other);
+  job.kernels.attention = kernel;
 }
 
 /// Changes the plan to the nearest that the framework runs, or refuses it.
@@ -412,6 +430,40 @@ void refuse_unused(const LaunchTarget& target, std::span<const SourceFile> files
   }
 }
 
+/// Refuses a plan; where nobody knows how many devices train, that is said first.
+[[noreturn]] void fail_refused_import(const plan::Rejected& refused, const Draft& draft,
+                                      const std::string& name) {
+  if (draft.given_extent || draft.open_extents.empty()) plan::fail_refused(refused, name);
+  try {
+    plan::fail_refused(refused, name);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("{}: {}; on one assumed number of devices the plan is refused: {}",
+                            name, open_extent_text(draft), error.what()),
+                error.place());
+  }
+}
+
+/// Notes the keys that stand twice in configurations, of which their programs take the last.
+void note_repeated_keys(std::span<const SourceFile> sources, Draft& draft) {
+  for (const SourceFile& file : sources) {
+    const bool read =
+        file.name.ends_with(".yaml") || file.name.ends_with(".yml") || file.name.ends_with(".json");
+    if (!read || launch_scripts::is_shell_script(file)) continue;
+    std::vector<RepeatedKey> repeated;
+    try {
+      parse_as_python(file.text, file.name, &repeated);
+    } catch (const Error&) {
+      continue;
+    }
+    for (const RepeatedKey& one : repeated) {
+      draft.notes.push_back(
+          fmt::format("{}: the key {} stands in lines {} and {}: the last counts.", file.name,
+                      printable(one.key), one.first_line, one.line));
+    }
+  }
+}
+
 /// Reads files as those of a target. Where a person named it, and nothing in them says that they
 /// are of it, an error says so, too.
 ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> sources,
@@ -421,18 +473,18 @@ ImportedPlan import_as(const LaunchTarget& target, std::span<const SourceFile> s
   draft.framework.name = target.framework;
   const Given full = with_model(given);
   read_target(target, sources, full, draft);
+  note_repeated_keys(sources, draft);
   const std::string& name = sources.front().name;
   ImportedPlan imported{.target = std::string(target.word),
                         .planned = drafted(draft, full, name),
                         .report = {},
                         .refused = {}};
+  take_variant(target, imported.planned.job.framework);
   imported.refused = refusal_of(draft, imported.planned);
-  if (imported.refused && !as_it_is) plan::fail_refused(*imported.refused, name);
-  if (!imported.refused) {
-    imported.planned = started(std::move(imported.planned));
-    take_variant(target, imported.planned);
-  }
+  if (imported.refused && !as_it_is) fail_refused_import(*imported.refused, draft, name);
+  if (!imported.refused) imported.planned = started(std::move(imported.planned));
   imported.report = std::move(draft.report);
+  mark_telling_names(imported.report);
   settle_report(imported.planned, imported.report);
   return imported;
 }

@@ -26,6 +26,9 @@ struct LaunchTarget {
 /// All targets, in the order in which they are listed.
 std::span<const LaunchTarget> launch_targets();
 
+/// True if the files of a target say plans of a framework.
+bool says_plans_of(const LaunchTarget& target, std::string_view framework);
+
 /// True if a file is of a target, by its content.
 bool recognises(const LaunchTarget& target, const SourceFile& file);
 

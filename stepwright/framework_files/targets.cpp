@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -44,10 +45,11 @@ constexpr LaunchTarget kTargets[] = {
      .read = read_torchtune,
      .lacks = torchtune_lacks},
     {.word = "hf", .read = read_huggingface, .starts = starts_trainer},
+    {.word = "trl", .write = write_trl, .read = read_huggingface},
     {.word = "primus", .read = read_primus},
     {.word = "nemo-rl", .write = write_nemo_rl, .read = read_nemo_rl},
-    {.word = "verl", .read = read_verl},
-    {.word = "openrlhf", .read = read_openrlhf, .starts = starts_openrlhf},
+    {.word = "verl", .write = write_verl, .read = read_verl},
+    {.word = "openrlhf", .write = write_openrlhf, .read = read_openrlhf, .starts = starts_openrlhf},
     {.word = "nanotron", .read = read_nanotron},
     {.word = "torchrun", .write = write_torchrun},
     {.word = "slurm", .write = write_slurm},
@@ -69,6 +71,11 @@ std::vector<LaunchTarget> with_data() {
 std::span<const LaunchTarget> launch_targets() {
   static const std::vector<LaunchTarget> kAll = with_data();
   return kAll;
+}
+
+bool says_plans_of(const LaunchTarget& target, std::string_view framework) {
+  return target.framework.empty() || target.framework == framework ||
+         std::ranges::find(target.data->also, framework) != target.data->also.end();
 }
 
 bool recognises(const LaunchTarget& target, const SourceFile& file) {

@@ -36,8 +36,9 @@ TEST_F(Endings, BadRequestsAreRefused) {
   EXPECT_EQ(refused({"bash", "none.sh"}), "none.sh: there is no such script");
   EXPECT_EQ(refused({"./none.sh"}), "./none.sh: there is no such script");
   EXPECT_EQ(refused({"bash", "."}), ".: is a folder; name a launch script");
-  EXPECT_EQ(refused({"no-such-program-here"}),
-            "no-such-program-here: cannot be run: No such file or directory");
+  EXPECT_EQ(
+      refused({"no-such-program-here"}),
+      "no-such-program-here: no program in PATH has this name; a script is run as `bash FILE`");
   EXPECT_EQ(refusal([] { static_cast<void>(capture({.command = {"true"}, .nodes = 0})); }),
             "--nodes: must be from 1 to 100000 (0)");
 }

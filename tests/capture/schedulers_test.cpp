@@ -1,8 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stepwright/capture/allocation.h"
-#include "stepwright/capture/host_list.h"
+#include "stepwright/capture/batch_names.h"
 #include "stepwright/capture/job.h"
 #include "tests/capture/workplace.h"
 

@@ -8,6 +8,7 @@ plans.
 """
 
 import json
+import types
 import unittest
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +83,7 @@ class Drawn(unittest.TestCase):
 
     @unittest.skipUnless(has("accelerate"), "accelerate is not installed (tools/setup.sh test)")
     def test_accelerate_takes_every_pair(self):
+        from accelerate import DistributedType
         from accelerate.commands.config.config_args import ClusterConfig
         from accelerate.parallelism_config import ParallelismConfig
         from accelerate.utils import TorchContextParallelConfig
@@ -95,7 +97,11 @@ class Drawn(unittest.TestCase):
             if "cp_comm_strategy" in words:
                 TorchContextParallelConfig(cp_comm_strategy=words.pop("cp_comm_strategy"))
             if words:
-                assert ParallelismConfig(**words).total_size == RANKS
+                kind = DistributedType(config.distributed_type)
+                accelerator = {"num_processes": RANKS, "distributed_type": kind, "is_fsdp2": True}
+                ParallelismConfig(**words)._validate_accelerator(
+                    types.SimpleNamespace(multi_device=kind != DistributedType.FSDP, **accelerator)
+                )
 
         self.judge("accelerate", "accelerate.yaml", judge)
 

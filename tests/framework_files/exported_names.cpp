@@ -12,6 +12,7 @@
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
 #include "stepwright/plan/files.h"
+#include "target_method.h"
 
 // Reads names as a JSON object {"exported": [...], "quoted": [...]} and prints, as JSON, the files
 // of all targets for plans whose model, cluster, devices and levels have each exported name, and
@@ -52,9 +53,11 @@ std::vector<Written> written(const plan::PlannedJob& planned) {
   std::vector<Written> all;
   for (const framework_files::LaunchTarget& target : framework_files::launch_targets()) {
     if (target.write == nullptr) continue;
+    plan::PlannedJob trained = planned;
+    trained.job.method = framework_files::method_of(target.word);
     const auto add = [&](const std::string& word, const std::string& release) {
       all.push_back({word, &target,
-                     framework_files::export_plan(target.word, planned, release, true).started});
+                     framework_files::export_plan(target.word, trained, release, true).started});
     };
     add(std::string(target.word), "");
     if (target.word == "torchtitan") add("torchtitan-toml", "0.2");

@@ -52,10 +52,16 @@ REFUSED = [
     "\t\v\f\ufffe",
     "=cmd|' /C calc'!A0",
 ]
-SHELL = {"megatron", "ms-swift", "torchrun", "slurm", "mpirun"}
+SHELL = {"megatron", "ms-swift", "trl", "verl", "openrlhf", "torchrun", "slurm", "mpirun"}
 PYTHON = {"torchtitan", "fsdp", "nemo"}
 YAML = {"accelerate", "maxtext", "axolotl", "llama-factory", "torchtune", "nemo-rl"}
-STUBS = ["torchrun", "megatron", "srun", "scontrol", "mpirun", "touch"]
+# The method of a job by target, for targets whose files do not pretrain.
+METHODS = {
+    "openrlhf": {"objective": {"kind": "sft"}},
+    "verl": {"objective": {"kind": "grpo", "rollout": {}}},
+    "trl": {"objective": {"kind": "sft"}},
+}
+STUBS = ["torchrun", "accelerate", "python3", "megatron", "srun", "scontrol", "mpirun", "touch"]
 
 
 def random_names(count):
@@ -142,6 +148,7 @@ class ExportedNames(unittest.TestCase):
         said.write_text("")
         environment = {
             "PATH": f"{self.folder}/bin:/usr/bin:/bin",
+            "HOME": str(self.folder),
             "SAID": str(said),
             "SLURM_JOB_NODELIST": "host-[0-1]",
             "LC_ALL": "C.UTF-8",
@@ -272,6 +279,7 @@ class CommandExports(unittest.TestCase):
             "cluster": {"profile": "dgx-h100", "name": name, "nodes": 2},
             "batch": {"sequences": 64, "length": 4096},
             "optimizer": "adamw",
+            **METHODS.get(target, {}),
         }
         plan = {"stepwright": "plan/1", "job": job, "parallel": {"data": 16}, "sharding": "GGG"}
         (self.folder / "plan.yaml").write_text(json.dumps(plan))

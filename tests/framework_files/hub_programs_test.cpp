@@ -170,7 +170,7 @@ TEST(LlamaFactory, ReadsTrainingWithTheDeepSpeedFileThatItNames) {
 
 TEST(LlamaFactory, FrozenWeightsAndOtherLossesAreLeftOut) {
   const ImportedPlan plan = started(
-      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: dpo\nfinetuning_type: freeze\n"
+      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: kto\nfinetuning_type: freeze\n"
       "freeze_trainable_layers: 2\nflash_attn: fa2\ndisable_gradient_checkpointing: "
       "true\nuse_galore: true\n"
       "per_device_train_batch_size: 2\n");
@@ -335,6 +335,39 @@ TEST(HubPrograms, DamagedFilesAreReadOrRefused) {
       read_or_refuse(target, changed);
     }
   }
+}
+
+ImportedPlan named_program(const std::string& command) {
+  const launch_scripts::SourceFile script{"run.sh",
+                                          "torchrun --nproc_per_node 8 " + command + "\n"};
+  return import_sources("", {&script, 1}, {.cluster = "dgx-h100"});
+}
+
+constexpr const char* kTrained =
+    " --model_name_or_path meta-llama/Meta-Llama-3-8B --per_device_train_batch_size 1"
+    " --output_dir out --max_seq_length 2048 --bf16 true";
+
+// A program called by LoRA whose arguments have a rank and no switch, as public copies of
+// finetune_lora.py.
+TEST(NamedPrograms, WithLoraInTheirNameTrainAdapters) {
+  const ImportedPlan plan = named_program(std::string("finetune_lora.py --lora_r 8") + kTrained);
+  ASSERT_TRUE(plan.planned.job.model.adapters.has_value());
+  EXPECT_EQ(plan.planned.job.model.adapters->rank, 8);
+  EXPECT_EQ(plan.planned.job.model.adapters->base, DType::kBf16);
+  const ImportedPlan narrow = named_program(std::string("run_fsdp_QLoRA.py --lora_r 8") + kTrained);
+  ASSERT_TRUE(narrow.planned.job.model.adapters.has_value());
+  EXPECT_EQ(narrow.planned.job.model.adapters->base, DType::kNf4);
+}
+
+TEST(NamedPrograms, WithLoraInTheirNameAskWhereNoArgumentHasAdapters) {
+  EXPECT_THAT([] { named_program(std::string("scripts/run_fsdp_qlora.py") + kTrained); },
+              testing::ThrowsMessage<Error>(HasSubstr(
+                  "run.sh:1: run_fsdp_qlora: the program's name says LoRA, and no argument speaks "
+                  "of adapters: say them with --set use_qlora=true --set lora_r=16, or --set "
+                  "use_lora=false where it trains all weights")));
+  const ImportedPlan all =
+      named_program(std::string("run_fsdp_qlora.py --use_lora false") + kTrained);
+  EXPECT_FALSE(all.planned.job.model.adapters.has_value());
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(TrainerScript, TakesTheFileOfSettingsThatItNames) {
   EXPECT_EQ(plan.planned.job.sequences, 2 * 8 * 4);
   EXPECT_EQ(plan::sharding_word(plan.planned.plan.sharding), "GGG");
   EXPECT_EQ(plan.planned.plan.recompute.kind, plan::RecomputeKind::kFull);
-  EXPECT_THAT(plan.report.read, takes("max_length", "job.batch.length"));
+  EXPECT_THAT(plan.report.not_read, lists("max_length", Matters::kYes));
   for (const UnreadSetting& one : plan.report.not_read) {
     EXPECT_THAT(one.name, testing::Not(HasSubstr("activate")));
   }
@@ -116,8 +116,8 @@ TEST(TrainerScript, TrlBringsConfigurationsAndDefaults) {
 }
 
 TEST(TrainerScript, OtherLossesAreLeftOut) {
-  const launch_scripts::SourceFile script{"run.sh", "#!/bin/bash\ntrl dpo --config sft.yaml\n"};
-  EXPECT_THAT(read_with({script, kSftSettings}).report.not_read, lists("dpo", Matters::kYes));
+  const launch_scripts::SourceFile script{"run.sh", "#!/bin/bash\ntrl kto --config sft.yaml\n"};
+  EXPECT_THAT(read_with({script, kSftSettings}).report.not_read, lists("kto", Matters::kYes));
 }
 
 TEST(TrainerScript, ContradictionsWithTheLauncherAreNamed) {
@@ -517,6 +517,72 @@ TEST(HubScripts, EasyR1IsNotTakenForVerl) {
                      "python3 -m verl.trainer.main config=c.yaml worker.actor.model.model_path=x "
                      "trainer.n_gpus_per_node=4\n"}}),
       HasSubstr("EasyR1"));
+}
+
+TEST(Verl, TheMethodIsTheObjective) {
+  const std::string script =
+      "A=actor_rollout_ref\nargs=(\n  algorithm.adv_estimator=grpo\n"
+      "  data.train_batch_size=1024 data.max_prompt_length=1024 data.max_response_length=1024\n"
+      "  $A.model.path=Qwen/Qwen2.5-0.5B-Instruct $A.model.enable_gradient_checkpointing=True\n"
+      "  $A.actor.ppo_mini_batch_size=256 $A.actor.ppo_micro_batch_size_per_gpu=32\n"
+      "  $A.actor.use_kl_loss=True $A.rollout.name=sglang $A.rollout.n=5\n"
+      "  $A.rollout.log_prob_micro_batch_size_per_gpu=32\n"
+      "  trainer.nnodes=1 trainer.n_gpus_per_node=4\n)\n"
+      "python3 -m verl.trainer.main_ppo \"${args[@]}\"\n";
+  const ImportedPlan made = import_text("", "run.sh", script, {.cluster = "alps-gh200"});
+  const plan::TrainingMethod& method = made.planned.job.method;
+  EXPECT_EQ(made.planned.job.framework.variant, "verl");
+  EXPECT_EQ(made.planned.job.sequences, 1280);
+  EXPECT_EQ(method.kind, plan::MethodKind::kGrpo);
+  EXPECT_EQ(method.updates, 4);
+  EXPECT_EQ(method.reference.place, plan::ModelPlace::kHost);
+  EXPECT_EQ(method.forward_micro_batch, 32);
+  EXPECT_EQ(method.rollout->prompt, 1024);
+  EXPECT_EQ(method.rollout->tensor, 2);
+  EXPECT_THAT(made.report.read, takes("algorithm.adv_estimator", "job.objective.kind"));
+  const ImportedPlan documents = import_text(
+      "", "run.sh", script,
+      {.cluster = "alps-gh200",
+       .batch =
+           "{sequences: 1280, length: 2048, lengths: {lognormal: {median: 400, sigma: 0.4}}}"});
+  EXPECT_LT(documents.planned.job.method.rollout->prompt, 250);
+  const ImportedPlan values = import_text(
+      "", "run.sh",
+      "python3 -m verl.trainer.main_ppo data.max_prompt_length=512 data.max_response_length=512 "
+      "actor_rollout_ref.model.path=Qwen/Qwen3-8B "
+      "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 trainer.nnodes=1 "
+      "trainer.n_gpus_per_node=8\n",
+      {.cluster = "dgx-h100"});
+  EXPECT_EQ(values.planned.job.method.kind, plan::MethodKind::kPpo);
+  EXPECT_EQ(values.planned.job.method.updates, 4);
+  EXPECT_EQ(values.planned.job.method.reference.place, plan::ModelPlace::kNone);
+}
+
+TEST(Trl, TheMethodIsTheObjective) {
+  const std::string words =
+      " --model_name_or_path Qwen/Qwen3-0.6B --per_device_train_batch_size 2 "
+      "--gradient_accumulation_steps 4 --output_dir out ";
+  const auto of = [&](const std::string& script) {
+    return import_text("", "run.sh", "torchrun --nproc_per_node 8 " + script + "\n",
+                       {.cluster = "dgx-h100"})
+        .planned;
+  };
+  const plan::PlannedJob tuning = of("-m trl.scripts.sft" + words);
+  EXPECT_EQ(tuning.job.method.kind, plan::MethodKind::kSft);
+  EXPECT_EQ(tuning.job.framework.variant, "trl");
+  const plan::PlannedJob pairs = of("-m trl.scripts.dpo" + words + "--beta 0.1");
+  EXPECT_EQ(pairs.job.method.kind, plan::MethodKind::kDpo);
+  EXPECT_EQ(pairs.job.sequences, 128);
+  EXPECT_EQ(pairs.plan.micro_batch, 4);
+  const plan::PlannedJob groups =
+      of("-m trl.scripts.grpo" + words +
+         "--num_generations 8 --num_iterations 2 --steps_per_generation 8 "
+         "--max_prompt_length 256 --max_completion_length 768");
+  EXPECT_EQ(groups.job.method.kind, plan::MethodKind::kGrpo);
+  EXPECT_EQ(groups.job.method.updates, 4);
+  EXPECT_EQ(groups.job.method.reference.place, plan::ModelPlace::kNone);
+  EXPECT_EQ(groups.job.length, 1024);
+  EXPECT_EQ(groups.job.sequences, 64);
 }
 
 }  // namespace

@@ -290,11 +290,13 @@ TEST(HuggingFaceArguments, ProcessesAreThoseThatTheLauncherStarts) {
   EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=0,1,2,3 deepspeed --master_port 29501"), 4);
   EXPECT_EQ(devices_behind("export CUDA_VISIBLE_DEVICES=0,1\naccelerate launch"), 2);
   EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=3 python"), 1);
-  EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 4"), 4);
+  EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2"), 2);
   EXPECT_EQ(devices_behind("deepspeed --include localhost:2,3"), 2);
   EXPECT_EQ(devices_behind("deepspeed --include=a:0,1,2,3,4,5,6,7@b:0,1,2,3,4,5,6,7"), 16);
   EXPECT_EQ(devices_behind("CUDA_VISIBLE_DEVICES=$GPUS deepspeed"), 8);
   EXPECT_EQ(devices_behind("deepspeed --num_gpus 4"), 4);
+  EXPECT_THAT([] { devices_behind("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 4"); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("leaves them 2 devices")));
 }
 
 TEST(HuggingFaceArguments, AFileOfDeepSpeedMayHaveItsOwnArgument) {

@@ -157,7 +157,7 @@ TEST(MegatronArguments, UnknownOnesAreListedWithTheNearest) {
   EXPECT_THAT(
       plan.report.not_read,
       Contains(AllOf(Field(&UnreadSetting::name, "--tensor_model_parallel_size"),
-                     Field(&UnreadSetting::matters, Matters::kMaybe),
+                     Field(&UnreadSetting::matters, Matters::kYes),
                      Field(&UnreadSetting::why, HasSubstr("--tensor-model-parallel-size")))));
   EXPECT_THAT(plan.report.not_read,
               Contains(AllOf(Field(&UnreadSetting::name, "--inference"),
@@ -186,7 +186,8 @@ TEST(MegatronArguments, SettingsStandInThePlaceOfTheirs) {
 }
 
 TEST(MegatronArguments, WhatLacksIsAskedForByName) {
-  const std::string text = "torchrun train.py --num-layers 8 --hidden-size 1024 --seq-length 64\n";
+  const std::string text =
+      "torchrun train.py --num-layers 8 --hidden-size 1024 --seq-length 64 --micro-batch-size 1\n";
   EXPECT_THAT(refusal_of(text),
               AllOf(HasSubstr("the number of heads (--set num-attention-heads=N)"),
                     HasSubstr("the vocabulary (--set vocab-size=N)")));

@@ -317,6 +317,9 @@ TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
   EXPECT_EQ(offload("axolotl.yml",
                     axolotl + "gradient_checkpointing: true\nactivation_offloading: false\n"),
             plan::Offload{});
+  EXPECT_EQ(offload("axolotl.yml", axolotl + "gradient_checkpointing: true\n"
+                                             "gradient_checkpointing_kwargs: {offload: true}\n"),
+            inputs);
   const std::string factory =
       "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: full\ncutoff_len: 4096\n"
       "per_device_train_batch_size: 1\nbf16: true\ngradient_accumulation_steps: 8\n";
@@ -328,6 +331,18 @@ TEST(InputsOfLayers, LieOnTheHostWhereAProgramSaysSoBesideRecomputation) {
                     "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n"
                     "gradient_checkpointing: true\nactivation_offloading: true\n"),
             inputs);
+  const std::string arguments =
+      "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\nbf16: true\n";
+  EXPECT_EQ(offload("args.yaml", arguments + "gradient_checkpointing: true\n"
+                                             "gradient_checkpointing_kwargs: {offload: true}\n"),
+            inputs);
+  EXPECT_EQ(offload("args.yaml", arguments + "activation_checkpointing: true\n"
+                                             "activation_checkpointing_kwargs: {offload: false}\n"),
+            plan::Offload{});
+  EXPECT_EQ(
+      offload("args.yaml", arguments + "fsdp: true\nfsdp_config: {activation_checkpointing: true, "
+                                       "activation_checkpointing_offload: true}\n"),
+      inputs);
   EXPECT_EQ(offload("ds.json", R"({"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
     "activation_checkpointing": {"cpu_checkpointing": true}})"),
             inputs);

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "stepwright/core/error.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/frameworks/law.h"
 #include "tests/framework_files/imported.h"
 
 namespace stepwright::framework_files {
@@ -38,7 +42,45 @@ TEST(OpenRlhf, TheActorsUpdateIsTheStepOfReinforcementLearning) {
   EXPECT_EQ(made.planned.plan.parallel.data, 8);
   EXPECT_EQ(made.planned.job.length, 4096);
   EXPECT_THAT(made.report.not_read, lists("train_ppo_ray", Matters::kYes));
-  EXPECT_THAT(made.report.not_read, lists("vllm_num_engines", Matters::kYes));
+  EXPECT_THAT(made.report.read, takes("vllm_num_engines", "job.objective.rollout"));
+}
+
+TEST(OpenRlhf, TheMethodIsTheObjective) {
+  const std::string script =
+      "python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes 2 --actor_num_gpus_per_node 8 "
+      "--critic_num_nodes 2 --critic_num_gpus_per_node 8 --ref_num_nodes 2 "
+      "--ref_num_gpus_per_node 8 --pretrain meta-llama/Meta-Llama-3-8B --train_batch_size 128 "
+      "--micro_train_batch_size 4 --rollout_batch_size 256 --n_samples_per_prompt 2 "
+      "--micro_rollout_batch_size 8 --vllm_num_engines 4 --vllm_tensor_parallel_size 2 "
+      "--zero_stage 3 --bf16 ";
+  const plan::TrainingMethod apart = openrlhf_plan(script + "\n").planned.job.method;
+  EXPECT_EQ(apart.kind, plan::MethodKind::kPpo);
+  EXPECT_EQ(apart.updates, 4);
+  EXPECT_EQ(apart.forward_micro_batch, 8);
+  EXPECT_EQ(apart.critic.devices, 16);
+  EXPECT_EQ(apart.reference.devices, 16);
+  EXPECT_EQ(apart.rollout->devices, 8);
+  EXPECT_EQ(apart.rollout->tensor, 2);
+  EXPECT_EQ(apart.staleness, 0);
+  const plan::TrainingMethod shared =
+      openrlhf_plan(script +
+                    "--colocate_all_models --async_train --advantage_estimator "
+                    "group_norm --init_kl_coef 0\n")
+          .planned.job.method;
+  EXPECT_EQ(shared.kind, plan::MethodKind::kGrpo);
+  EXPECT_EQ(shared.reference.place, plan::ModelPlace::kNone);
+  EXPECT_EQ(shared.critic.place, plan::ModelPlace::kNone);
+  EXPECT_EQ(shared.rollout->devices, 8);
+  EXPECT_EQ(shared.staleness, 1);
+  const plan::PlannedJob pairs =
+      openrlhf_plan(
+          "deepspeed --num_gpus 8 --module openrlhf.cli.train_dpo --train_batch_size 64 "
+          "--micro_train_batch_size 2 --pretrain meta-llama/Meta-Llama-3-8B --zero_stage 3 "
+          "--bf16\n")
+          .planned;
+  EXPECT_EQ(pairs.job.method.kind, plan::MethodKind::kDpo);
+  EXPECT_EQ(pairs.job.sequences, 128);
+  EXPECT_EQ(pairs.plan.micro_batch, 4);
 }
 
 TEST(OpenRlhf, LaterNamesAreReportedAsTheFileHasThem) {
@@ -103,6 +145,76 @@ TEST(OpenRlhf, ABatchThatDeepSpeedRefusesIsRefused) {
       },
       testing::ThrowsMessage<Error>(
           testing::HasSubstr("is no multiple of 2 (micro_train_batch_size) x 16")));
+}
+
+/// The plan that a written file says, with buckets and overlap as the plan has them.
+plan::PlannedJob trainer_read_back(const std::string& target, const plan::PlannedJob& planned) {
+  const LaunchFile file = export_plan(target, planned, "");
+  Given given;
+  given.known_cluster = planned.job.cluster;
+  given.batch = std::to_string(planned.job.sequences) + "x" + std::to_string(planned.job.length);
+  plan::PlannedJob back = import_text(target, "run.sh", file.text, given).planned;
+  back.plan.overlap = planned.plan.overlap;
+  back.plan.gradient_bucket = planned.plan.gradient_bucket;
+  back.plan.parameter_bucket = planned.plan.parameter_bucket;
+  return back;
+}
+
+plan::PlannedJob job_of_method(const plan::Framework& framework, const std::string& method) {
+  const std::string text =
+      "stepwright: plan/2\njob:\n  model: llama-3.2-1b\n"
+      "  cluster: {profile: dgx-h100, nodes: 2}\n  batch: {sequences: 128, length: 4096}\n"
+      "  framework: {name: " +
+      framework.name + ", variant: " + framework.variant +
+      "}\n"
+      "  objective: " +
+      method +
+      "\nparallel: {data: 16}\nsharding: {states: GGG}\n"
+      "recompute: full\nmicro_batch: 2\n";
+  plan::PlannedJob planned = plan::read_plan(Document::parse(text, "plan.yaml"), {});
+  const auto run = plan::nearest_run(planned.job.framework, planned.job, planned.plan);
+  EXPECT_TRUE(run) << framework.variant;
+  if (run) planned.plan = *run;
+  return planned;
+}
+
+TEST(WrittenTrainers, SayTheirPlanAndTheirMethod) {
+  const std::string rollout = ", rollout: {prompt: 1024, tensor: 2}}";
+  const plan::Framework verl{.name = "fsdp", .version = "", .variant = "verl"};
+  const plan::Framework openrlhf{.name = "deepspeed", .version = "", .variant = "openrlhf"};
+  const plan::Framework trl{.name = "accelerate", .version = "", .variant = "trl"};
+  for (const auto& [target, framework, method] :
+       {std::tuple{"verl", verl, "{kind: grpo, updates: 2, reference: host" + rollout},
+        {"verl", verl, "{kind: ppo, reference: none" + rollout},
+        {"openrlhf", openrlhf, std::string("sft")},
+        {"openrlhf", openrlhf, std::string("dpo")},
+        {"openrlhf", openrlhf, "{kind: grpo, updates: 2, reference: none, staleness: 0" + rollout},
+        {"trl", trl, std::string("sft")},
+        {"trl", trl, std::string("dpo")}}) {
+    SCOPED_TRACE(std::string(target) + " " + method);
+    const plan::PlannedJob planned = job_of_method(framework, method);
+    plan::PlannedJob back;
+    ASSERT_NO_THROW(back = trainer_read_back(target, planned)) << [&, &target = target] {
+      try {
+        return export_plan(target, planned, "").text;
+      } catch (const Error& error) {
+        return std::string(error.what());
+      }
+    }();
+    EXPECT_EQ(back.plan, planned.plan);
+    EXPECT_EQ(back.job.framework.variant, framework.variant);
+    EXPECT_EQ(back.job.method.kind, planned.job.method.kind);
+    EXPECT_EQ(back.job.method.updates, planned.job.method.updates);
+    EXPECT_EQ(back.job.sequences, planned.job.sequences);
+  }
+}
+
+TEST(WrittenTrainers, RefuseMethodsThatTheyHaveNot) {
+  const plan::PlannedJob planned =
+      job_of_method({.name = "accelerate", .version = "", .variant = "trl"},
+                    "{kind: grpo, rollout: {tensor: 1}}");
+  EXPECT_THAT([&] { export_plan("trl", planned, ""); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("objective.kind grpo")));
 }
 
 TEST(Slime, TheModelOfTheHubStandsForItsSizes) {

@@ -6,6 +6,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/framework_files/target.h"
+#include "target_method.h"
 #include "tests/plan/random_plans.h"
 #include "tests/plan/shown.h"
 
@@ -43,6 +44,7 @@ TEST_P(RoundTrip, WhatIsReadBackIsWrittenAndReadAlike) {
   for (int i = 0; i < 400; ++i) {
     plan::PlannedJob planned;
     planned.job = plan::random_good_job(dice);
+    planned.job.method = method_of(GetParam());
     planned.plan = plan::random_legal_plan(dice, planned.job);
     SCOPED_TRACE(plan::shown(planned.plan));
     LaunchFile file;
@@ -94,6 +96,7 @@ TEST_P(RoundTrip, DamagedFilesAreReadOrRefused) {
   planned.job = plan::small_job();
   planned.plan.parallel.data = 16;
   planned.plan.accumulate = DType::kBf16;
+  planned.job.method = method_of(GetParam());
   const std::string text = file_of(GetParam(), planned).text;
   int refused = 0;
   for (int i = 0; i < 500; ++i) {

@@ -168,9 +168,10 @@ TEST(WordTable, NamesKernelsOfAttention) {
 
 TEST(WordTable, NamesKeysOfAdapters) {
   const std::set<std::string> known = {
-      "rank",        "alpha",         "dropout",       "modules",        "usual_rank",
-      "usual_alpha", "alpha_of_rank", "usual_dropout", "usual_modules",  "expression",
-      "bits",        "load_flags",    "parameters",    "of_transformers"};
+      "rank",        "alpha",         "dropout",       "modules",         "usual_rank",
+      "usual_alpha", "alpha_of_rank", "usual_dropout", "usual_modules",   "expression",
+      "bits",        "load_flags",    "parameters",    "of_transformers", "switch",
+      "flags_of_8",  "flags_of_4"};
   std::size_t programs = 0;
   for (const std::string_view table : table_names()) {
     if (!table.ends_with("/adapters")) continue;
@@ -182,7 +183,7 @@ TEST(WordTable, NamesKeysOfAdapters) {
       ++programs;
     }
   }
-  EXPECT_EQ(programs, 11U);
+  EXPECT_EQ(programs, 12U);
 }
 
 TEST(WordTable, NamesTargetsOfModules) {

@@ -192,7 +192,7 @@ TEST(WrittenPrograms, SayHowDocumentsArePacked) {
   EXPECT_THAT(text_of("ms-swift", own),
               AllOf(HasSubstr("--packing true"), HasSubstr("--truncation_strategy right")));
   EXPECT_THAT(notes_of("ms-swift", own),
-              HasSubstr("`batch.packing.pad_to` is longest there and length in the plan"));
+              HasSubstr("`batch.packing.pad_to` is none there and length in the plan"));
   EXPECT_THAT(notes_of("deepspeed", own), HasSubstr("does not say how documents are packed"));
   EXPECT_THAT(text_of("axolotl", packed_job({.kind = packing::PackingKind::kGreedy})),
               HasSubstr("sample_packing_sequentially: true"));

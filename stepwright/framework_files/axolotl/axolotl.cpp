@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/axolotl/unfrozen.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -23,19 +24,6 @@
 
 namespace stepwright::framework_files {
 namespace {
-
-/// `sequence_len`, which YAML 1.1 lets people write as 500_000.
-std::int64_t read_sequence_length(const Fields& fields) {
-  constexpr std::int64_t kUsualLength = 512;
-  const auto given = fields.find("sequence_len");
-  if (!given) return kUsualLength;
-  if (given->is_number() || !given->is_scalar()) return given->integer(1, kMostOfField);
-  std::string digits = given->text();
-  std::erase(digits, '_');
-  const Document plain = Document::from(
-      Tree::mapping().set("sequence_len", Tree::scalar(digits, false)), given->where());
-  return plain.root().get("sequence_len").integer(1, kMostOfField);
-}
 
 /// axolotl-ai-cloud/axolotl src/axolotl/utils/config/__init__.py: resolve_dtype.
 /// src/axolotl/loaders/model.py: weights have that type; src/axolotl/core/builders/base.py,
@@ -76,6 +64,7 @@ void read_checkpointing(const Fields& fields, std::vector<LeftOut>& left_out, Dr
   };
   const bool word = given && is_word(*given);
   if (given && (word || given->boolean())) draft.plan.recompute.kind = plan::RecomputeKind::kFull;
+  take_moved_checkpoints(fields, left_out, draft.plan);
   const auto said = fields.find("activation_offloading");
   const bool moved = said && said->text() != "false";
   if (!word && !moved) return;
@@ -245,6 +234,11 @@ void read_multipack(const Fields& fields, const Given& given, Draft& draft) {
                                                               : packing::PadTo::kLongest;
   }
   take_packing(fields, "sample_packing", words, given, draft);
+  const auto packs = fields.node().find("sample_packing");
+  const bool packed = packs && !packs->is_null() && packs->boolean();
+  if (!packed && !fields.flag("pad_to_sequence_len", false)) {
+    list_length_bound(fields, "sequence_len", given, draft);
+  }
 }
 
 void read_axolotl_program(const HubFiles& files, const Document& document, const Given& given,
@@ -255,7 +249,8 @@ void read_axolotl_program(const HubFiles& files, const Document& document, const
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;
-  draft.length = read_sequence_length(fields);
+  constexpr std::int64_t kUsualLength = 512;
+  draft.length = fields.integer("sequence_len", kUsualLength);
   read_batch_of_axolotl(fields, draft);
   read_types(fields, trainer, draft);
   read_checkpointing(fields, left_out, draft);
@@ -299,7 +294,7 @@ void read_axolotl_script(Sources files, const SourceFile& script, const Given& g
   read_launcher(read.command, draft);
   take_named_settings(*settings_of_axolotl(words), read);
   take_launch_words(read.command, read.files, draft.report);
-  Document said = Document::parse(read.files.program->text, read.files.program->name);
+  Document said = parse_as_python(read.files.program->text, read.files.program->name);
   read_axolotl_program(read.files, with_fsdp_file(with_command_fields(said, words), read.files),
                        given, draft);
   read_environment(read.command, draft);

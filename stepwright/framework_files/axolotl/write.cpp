@@ -4,6 +4,7 @@
 #include "stepwright/framework_files/axolotl/unfrozen.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -31,8 +32,15 @@ void add_axolotl_precision(Tree& file, const plan::Job& job) {
 
 /// src/axolotl/utils/distributed.py: _get_parallel_config_kwargs;
 /// src/axolotl/utils/schemas/fsdp.py.
-void add_axolotl_mesh(Tree& file, const plan::Plan& plan) {
+void add_axolotl_mesh(Tree& file, const plan::PlannedJob& planned) {
+  const plan::Plan& plan = planned.plan;
   const plan::Parallel& degrees = plan.parallel;
+  if (runs_on_deepspeed(planned.job)) {
+    file.set("context_parallel_size", degrees.context);
+    if (degrees.context > 1) file.set("ring_attn_func", "batch_ring");
+    file.set("deepspeed", deepspeed_configuration(planned));
+    return;
+  }
   if (plan::sharding_word(plan.sharding) == "NNN") return;
   const bool inner = plan.sharding.uses(plan::Spread::kInner);
   const std::int64_t copies = inner ? degrees.data * degrees.context / plan.sharding.group : 1;
@@ -50,10 +58,11 @@ void add_axolotl_mesh(Tree& file, const plan::Plan& plan) {
   file.set("fsdp_config", section);
 }
 
-/// Ring attention needs flash attention: src/axolotl/utils/schemas/validation.py:
+/// Context parallelism needs `flash_attention`: src/axolotl/utils/schemas/validation.py:
 /// check_context_parallel_size.
 void add_axolotl_attention(Tree& file, const plan::Job& job, const plan::Plan& plan) {
-  if (plan.parallel.context > 1) {
+  const bool second = job.kernels.attention == cluster::AttentionKernel::kFlash2;
+  if (second || plan.parallel.context > 1) {
     file.set("flash_attention", true);
     return;
   }
@@ -145,7 +154,7 @@ std::string write_axolotl(const plan::PlannedJob& planned, const std::vector<std
   add_axolotl_loss(file, job.kernels);
   file.set("gradient_checkpointing", plan.recompute.kind == plan::RecomputeKind::kFull);
   if (plan.offload.moves_inputs()) file.set("activation_offloading", true);
-  add_axolotl_mesh(file, plan);
+  add_axolotl_mesh(file, planned);
   return comment_lines(header) + Document::from(file, "axolotl").to_yaml();
 }
 

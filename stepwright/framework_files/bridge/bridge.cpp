@@ -7,6 +7,7 @@
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/framework_files/bridge/script.h"
 #include "stepwright/framework_files/bridge/workload.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/named_model.h"
@@ -271,7 +272,26 @@ void read_bridge_adapters(const Fields& root, Draft& draft) {
 
 }  // namespace
 
+namespace {
+
+/// A script that starts a performance recipe, over the recipe's files or the container that it
+/// writes.
+void read_started_bridge(Sources files, const Given& given, Draft& draft) {
+  const BridgeRun run = read_bridge_script(files, given, draft);
+  if (run.devices) {
+    draft.ranks = run.devices;
+  } else if (draft.nodes && draft.devices_of_node) {
+    draft.ranks = *draft.nodes * *draft.devices_of_node;
+  }
+  if (draft.ranks) draft.nodes = draft.devices_of_node = std::nullopt;
+  if (run.files.front().name.ends_with(".py")) return read_bridge(run.files, run.given, draft);
+  read_nemo(run.files, run.given, draft);
+}
+
+}  // namespace
+
 void read_bridge(Sources files, const Given& given, Draft& draft) {
+  if (is_shell_script(files.front())) return read_started_bridge(files, given, draft);
   const SourceFile& file = files.front();
   std::vector<launch_scripts::PythonText> texts;
   for (const SourceFile& one : files) texts.push_back({one.text, one.name});
@@ -285,7 +305,7 @@ void read_bridge(Sources files, const Given& given, Draft& draft) {
   const auto chosen = [&](const std::string& function, const Tree& arguments,
                           const PythonValue& value) {
     auto workload = bridge_workload(function, arguments, value);
-    if (workload) draft.ranks = bridge_devices(*workload);
+    if (workload && !draft.ranks) draft.ranks = bridge_devices(*workload);
     return workload;
   };
   const launch_scripts::PythonConfig config =

@@ -151,7 +151,38 @@ void list_module(const std::string& module, const std::string& file, const char*
   report.not_read.push_back({printable(module), "", file, 0, Matters::kYes, why});
 }
 
+std::vector<std::string> parted_words(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+/// The first of some keys that fields have; else the first.
+std::string_view said_key(const Fields& fields, std::string_view keys) {
+  std::string_view rest = keys;
+  while (!rest.empty()) {
+    const std::string_view key = rest.substr(0, rest.find(' '));
+    if (fields.node().find(key)) return key;
+    rest.remove_prefix(std::min(key.size() + 1, rest.size()));
+  }
+  return keys.substr(0, keys.find(' '));
+}
+
 }  // namespace
+
+std::string_view adapter_switch(const Fields& fields, std::string_view table,
+                                std::string_view section) {
+  for (const std::string& key : parted_words(meaning_of(table, section, "switch"))) {
+    if (!fields.node().find(key) || !fields.flag(key, false)) continue;
+    const std::string_view keys = meaning_of(table, section, "switch");
+    return keys.substr(keys.find(key), key.size());
+  }
+  return "";
+}
 
 DType read_adapter_base(const Fields& fields, std::string_view bits) {
   const auto said = bits.empty() ? std::nullopt : fields.node().find(bits);
@@ -164,7 +195,12 @@ DType read_adapter_base(const Fields& fields, std::string_view bits) {
 
 AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
                                 std::string_view section) {
-  const auto word = [&](std::string_view name) { return meaning_of(table, section, name); };
+  // Several keys: the first that the fields have counts.
+  const auto word = [&](std::string_view name) {
+    const std::string_view keys = meaning_of(table, section, name);
+    if (name.starts_with("usual_") || keys.find(' ') == std::string_view::npos) return keys;
+    return said_key(fields, keys);
+  };
   const auto number = [&](std::string_view name) { return read_double(word(name)).value_or(0); };
   const auto listed = [&](std::string_view key) -> std::vector<std::string> {
     const auto value = key.empty() ? std::nullopt : fields.find(key);
@@ -181,9 +217,7 @@ AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
   const std::string_view key = word("expression");
   const auto expression = key.empty() ? std::nullopt : fields.find(key);
   if (expression && expression->is_scalar()) words.modules = {expression->text()};
-  if (words.modules.empty() && !word("usual_modules").empty()) {
-    words.modules = {std::string(word("usual_modules"))};
-  }
+  if (words.modules.empty()) words.modules = parted_words(word("usual_modules"));
   if (words.modules.empty()) words.modules = {"q_proj", "v_proj"};
   std::ranges::move(listed(word("parameters")), std::back_inserter(words.modules));
   words.of_transformers = !word("of_transformers").empty();
@@ -191,6 +225,12 @@ AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
   const bool flags = !word("load_flags").empty();
   if (flags && fields.flag("load_in_8bit", false)) words.base = DType::kFp8;
   if (flags && fields.flag("load_in_4bit", false)) words.base = DType::kNf4;
+  for (const auto& [name, base] :
+       {std::pair("flags_of_8", DType::kFp8), std::pair("flags_of_4", DType::kNf4)}) {
+    for (const std::string& flag : parted_words(meaning_of(table, section, name))) {
+      if (fields.flag(flag, false)) words.base = base;
+    }
+  }
   return words;
 }
 
@@ -206,11 +246,19 @@ void take_adapters(const AdapterWords& words, const std::string& file, plan::Job
       if (matched.some_layers)
         list_module(module, file, "that some layers have no adapters", report);
     }
-    if (means_all(module) && words.of_transformers && experts_alone(job.model)) {
+    const bool parameter = module.find("experts") != std::string::npos;
+    if (words.of_transformers && experts_alone(job.model) && !parameter &&
+        (here & kFeedForwardTargets).any()) {
       here &= ~kFeedForwardTargets;
       report.assumed.push_back({"job.adapters.targets", "",
                                 "experts are no modules in transformers 5: all linear ones are "
                                 "those of attention"});
+      if (!means_all(module)) {
+        list_module(module, file,
+                    "adapters beside experts, where they are modules (transformers before 5)",
+                    report);
+        continue;
+      }
     }
     targets |= here;
     if (here.any()) continue;

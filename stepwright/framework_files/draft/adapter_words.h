@@ -26,17 +26,23 @@ struct AdapterWords {
 };
 
 /// Reads adapters under the keys that a section of a table (`axolotl/adapters`) names:
-/// - `rank`, `alpha`, `dropout`, `modules`; absent: the program has no such key,
+/// - `rank`, `alpha`, `dropout`, `modules`; absent: the program has no such key; several keys with
+///   blanks between them: the first that is said counts,
 /// - `usual_rank`, `usual_alpha` (in ranks with `alpha_of_rank`), `usual_dropout`, `usual_modules`:
 ///   what it assumes; without modules those that peft adapts in a Llama, queries and values,
 /// - `expression`, in the place of the modules where it is said,
 /// - `bits` of the frozen weights, 8 (LLM.int8) or 4 (NF4), where they are not those of the model;
 ///   with `load_flags` as bitsandbytes has them through transformers: `load_in_8bit`,
-///   `load_in_4bit`,
+///   `load_in_4bit`; `flags_of_8` and `flags_of_4` list other such flags,
 /// - `parameters` that are no modules (experts),
 /// - `of_transformers`: its models are those of transformers 5.
 /// Fails with `kInput` on values of a wrong kind.
 AdapterWords read_adapter_words(const Fields& fields, std::string_view table,
+                                std::string_view section);
+
+/// The key that switches adapters on, of those under `switch` in a section of a table; empty: none
+/// is on.
+std::string_view adapter_switch(const Fields& fields, std::string_view table,
                                 std::string_view section);
 
 /// The type that 8 or 4 bits under a key mean; bf16 stands for weights as they are.

@@ -17,6 +17,10 @@ constexpr std::string_view kMark = "# stepwright: ";
 
 }  // namespace
 
+plan::Optimizer written_optimizer(const plan::Job& job) {
+  return job.optimizer == plan::Optimizer::kAdam ? plan::Optimizer::kAdamW : job.optimizer;
+}
+
 std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
   const plan::Job& job = planned.job;
   const std::string form = job.optimizer == plan::Optimizer::kMuon
@@ -34,7 +38,7 @@ std::string code_notes(const plan::PlannedJob& planned, bool recomputes) {
       "# the training code does the rest:\n"
       "{}{{micro_batch: {}, micro_batches: {}, sequences: {}, length: {}, optimizer: {}{}{}}}\n",
       kMark, planned.plan.micro_batch, plan::micro_batches(job, planned.plan), job.sequences,
-      job.length, name_of(plan::kOptimizerNames, job.optimizer), form, parts);
+      job.length, name_of(plan::kOptimizerNames, written_optimizer(job)), form, parts);
 }
 
 void read_code_notes(const SourceFile& file, Draft& draft) {

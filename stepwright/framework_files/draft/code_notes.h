@@ -13,6 +13,10 @@ inline constexpr const char* kRecomputes = "gradient_checkpointing";
 /// it (huggingface/trl trl/models/activation_offloading.py).
 inline constexpr const char* kMovesInputs = "activation_offloading";
 
+/// The optimizer that the files of a job say: AdamW in the place of Adam, as those who train
+/// language models have it. A step of both takes the same.
+plan::Optimizer written_optimizer(const plan::Job& job);
+
 /// A comment line with what a file has no key for and the training code must do: micro-batch,
 /// batch, optimizer, what is trained, and (`recomputes`) its recomputation.
 std::string code_notes(const plan::PlannedJob& planned, bool recomputes);

@@ -61,6 +61,23 @@ std::optional<std::int64_t> part_of_nodes(const Draft& draft, const std::string&
                                                                    : std::nullopt;
 }
 
+}  // namespace
+
+std::string open_extent_text(const Draft& draft) {
+  std::string open;
+  std::string set;
+  for (const std::string& name : draft.open_extents) {
+    if (name.empty() || set.find("--set " + name + "=") != std::string::npos) continue;
+    open += (open.empty() ? "" : ", ") + printable(name);
+    set += fmt::format("--set {}=VALUE, ", printable(name));
+  }
+  if (open.empty()) return "nothing says how many devices train: --nodes or --gpus says it";
+  return fmt::format(
+      "{} is open, so how many devices train is not known: {}--nodes or --gpus says it", open, set);
+}
+
+namespace {
+
 /// How large the cluster is, as a job writes it.
 std::string extent(Draft& draft, const std::string& profile,
                    const std::optional<std::int64_t>& nodes) {
@@ -78,7 +95,8 @@ std::string extent(Draft& draft, const std::string& profile,
       fmt::format("The cluster is taken to be one node of {}, as nothing says how many there are; "
                   "--nodes says it.",
                   profile));
-  return "nodes: 1";
+  const auto part = part_of_nodes(draft, profile, 1);
+  return part ? fmt::format("nodes: 1, devices_per_node: {}", *part) : "nodes: 1";
 }
 
 cluster::Cluster cluster_of(Draft& draft, const Given& given) {
@@ -157,6 +175,13 @@ void name_model(model::Architecture& model, std::vector<std::string>& notes) {
   }
 }
 
+/// Whether a setting is called as messages ask for a size that files do not say: by its argument.
+bool is_size_argument(std::string_view name) {
+  static constexpr std::string_view kSizes[] = {"num-layers", "hidden-size", "num-attention-heads",
+                                                "vocab-size"};
+  return std::ranges::find(kSizes, name) != std::end(kSizes);
+}
+
 void settle_batch(Draft& draft, const Given& given, const std::string& file) {
   const GivenBatch batch = read_given_batch(given.batch);
   const bool sequences_given = batch.sequences && !draft.sequences;
@@ -197,6 +222,12 @@ void settle_batch(Draft& draft, const Given& given, const std::string& file) {
 
 }  // namespace
 
+void Draft::take_pairs() {
+  if (sequences) *sequences *= 2;
+  plan.micro_batch *= 2;
+  notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
+}
+
 void Draft::leave_out(UnreadSetting setting, std::string why) {
   std::erase_if(report.read, [&](const ReadSetting& one) {
     return one.name == setting.name && one.file == setting.file && one.line == setting.line;
@@ -220,8 +251,9 @@ Document with_settings(Document document, const Given& given) {
     if (equals == std::string::npos || equals == 0) {
       fail_input(fmt::format("--set: '{}' is no NAME=VALUE", printable(setting)));
     }
-    document = document.with(std::string_view(setting).substr(0, equals),
-                             std::string_view(setting).substr(equals + 1));
+    std::string name = setting.substr(0, equals);
+    if (is_size_argument(name)) std::ranges::replace(name, '-', '_');
+    document = document.with(name, std::string_view(setting).substr(equals + 1));
   }
   return document;
 }
@@ -247,6 +279,11 @@ void settle_ranks(Draft& draft, const Given& given, const std::string& file) {
   plan::Parallel& degrees = draft.plan.parallel;
   const std::int64_t inner = degrees.tensor * degrees.context * degrees.pipeline;
   if (draft.cluster.devices() % inner != 0) {
+    if (!draft.given_extent && (!ranks || !draft.open_extents.empty())) {
+      fail_input(fmt::format("{}: {} (tensor {} x context {} x pipeline {} takes a multiple of {})",
+                             file, open_extent_text(draft), degrees.tensor, degrees.context,
+                             degrees.pipeline, inner));
+    }
     fail_input(fmt::format("{}: {} devices are no multiple of tensor {} x context {} x pipeline {}",
                            file, draft.cluster.devices(), degrees.tensor, degrees.context,
                            degrees.pipeline));
@@ -305,6 +342,22 @@ void take_frozen(const Draft& draft, model::Architecture& model) {
   model.frozen.projector = model.frozen.projector && model.encoder;
 }
 
+/// The method as files say it, for the batch of the job: forwards have no more sequences than a
+/// step, and of documents of unequal lengths a prompt has the share that it has of the longest
+/// sequence.
+plan::TrainingMethod settled_method(plan::TrainingMethod method, const plan::Job& job) {
+  method.forward_micro_batch = std::min(method.forward_micro_batch, job.sequences * method.updates);
+  if (!method.rollout) return method;
+  double& prompt = method.rollout->prompt;
+  if (job.documents) {
+    const packing::LengthHistogram& documents = job.documents->packs.documents;
+    prompt *= packing::total_tokens(documents) / packing::total_count(documents) /
+              static_cast<double>(job.length);
+  }
+  if (prompt >= static_cast<double>(job.length)) prompt = 0;
+  return method;
+}
+
 /// Adapters that nothing covers are left out of a plan that something covers without them.
 void keep_covered_adapters(plan::Job& job, Draft& draft) {
   if (!plan::illegal(job, draft.plan)) return;
@@ -339,6 +392,7 @@ plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& fi
   job.capacity_factor = draft.capacity_factor;
   job.pad_to_capacity = draft.pad_to_capacity;
   job.framework = draft.framework;
+  job.space = draft.space;
   job.kernels = plan::default_kernels(job.framework, job.cluster.device);
   if (draft.fused_cross_entropy) job.kernels.cross_entropy = draft.fused_loss;
   if (draft.loss) {
@@ -355,6 +409,7 @@ plan::PlannedJob drafted(Draft& draft, const Given& given, const std::string& fi
   if (draft.trained) plan::read_training(draft.trained->root(), job);
   keep_held_modules(draft, job.model);
   take_documents(read_given_batch(given.batch), job, draft);
+  job.method = settled_method(draft.method, job);
   group_experts(draft.plan, job.model, draft.expert_group);
   if (draft.framework_overlap) take_overlap(job, draft.plan);
   if (job.model.adapters && draft.plan.sequence_parallel) {

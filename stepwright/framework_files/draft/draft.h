@@ -57,6 +57,7 @@ inline constexpr LossWords kCutLoss{1, plan::LossKeeps::kSums};
 /// The plan and job as the files of a framework say them, before what they leave open is settled.
 struct Draft : Settled {
   plan::Framework framework;
+  plan::Space space;    ///< What a search may choose under the words of the files.
   std::string source;   ///< The file that is read, under its name in messages.
   std::string program;  ///< The training program that a command starts, where one is named.
   std::optional<model::Architecture> model;
@@ -77,12 +78,16 @@ struct Draft : Settled {
   std::optional<Document> trained;      ///< Adapters and frozen parts as a job says them.
   std::optional<plan::TensorInput>
       tensor_input;                     ///< What adapters keep under sequence parallelism.
+  plan::TrainingMethod method;          ///< What the files learn by.
   std::optional<PackingWords> packing;  ///< Where a person says how long documents are.
   std::optional<LossWords> loss;
   std::optional<plan::Masters>
       masters;                ///< Where the type of parameters says what updates compute with.
   cluster::Cluster cluster;   ///< Once `settle_ranks` has run.
   bool given_extent = false;  ///< Whether a person said how large it is; with `cluster`.
+  /// Variables that would say how large the job is and that a script leaves open; empty texts where
+  /// no variable does.
+  std::vector<std::string> open_extents;
   /// Ranks that share the states of experts, where that is no part of the rest's.
   std::optional<std::int64_t> expert_group;
   /// Overlap, but for asynchronous tensor parallelism, and what products keep are not said by such
@@ -107,6 +112,8 @@ struct Draft : Settled {
     fused_cross_entropy = true;
     loss = kLigerLoss;
   }
+  /// Counts both sequences of each pair of preferences in batch and micro-batch.
+  void take_pairs();
   /// Lists a setting as one that no plan takes as it is: `why` says what is left out.
   void leave_out(Node setting, std::string why) {
     leave_out(unread_setting(setting), std::move(why));
@@ -127,6 +134,10 @@ Given with_model(Given given);
 /// parallelism. `file` stands for the files in messages. Fails with `kInput` when no cluster is
 /// given, and when files, degrees and cluster contradict each other.
 void settle_ranks(Draft& draft, const Given& given, const std::string& file);
+
+/// Says that nobody knows how many devices train, and what would say it: "NHOSTS is open, so how
+/// many devices train is not known: --set NHOSTS=VALUE, --nodes or --gpus says it".
+std::string open_extent_text(const Draft& draft);
 
 /// A document with `Given::settings` in the place of what it says; what it lacks is added. Fails
 /// with `kInput` where one is no `NAME=VALUE`.

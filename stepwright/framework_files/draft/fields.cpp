@@ -26,7 +26,9 @@ std::vector<std::string> words_in(Node node) {
     }
   };
   if (!node.is_sequence()) {
-    add(node.text());
+    const std::string text = node.text();
+    const bool list = text.starts_with('[') && text.ends_with(']');
+    add(list ? text.substr(1, text.size() - 2) : text);
   } else {
     for (std::size_t i = 0; i < node.size(); ++i) add(node.at(i).text());
   }

@@ -52,7 +52,10 @@ class Fields {
   }
   [[nodiscard]] bool flag(std::string_view key, bool usual) const {
     const auto value = find(key);
-    return value ? value->boolean() : usual;
+    if (!value) return usual;
+    // Python takes 1 and 0 for truths, as do its parsers of arguments.
+    const bool number = value->is_scalar() && (value->text() == "1" || value->text() == "0");
+    return number ? value->text() == "1" : value->boolean();
   }
   [[nodiscard]] std::string word(std::string_view key, std::string_view usual) const {
     const auto value = find(key);
@@ -79,8 +82,8 @@ class Fields {
   std::shared_ptr<Paths> asked_;
 };
 
-/// The words of a list, or of a text with commas or blanks between them. Anything else fails with
-/// `kInput`.
+/// The words of a list, or of a text with commas or blanks between them, also in brackets as Hydra
+/// has them in a word of a command. Anything else fails with `kInput`.
 std::vector<std::string> words_in(Node node);
 
 }  // namespace stepwright::framework_files

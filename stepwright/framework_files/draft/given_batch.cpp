@@ -79,9 +79,27 @@ GivenBatch read_given_batch(const std::string& text) {
 }
 
 bool packs_documents(const Fields& fields, std::string_view flag, const Given& given) {
-  if (!read_given_batch(given.batch).documents) return false;
+  return read_given_batch(given.batch).documents && asks_for(fields, flag);
+}
+
+bool asks_for(const Fields& fields, std::string_view flag) {
   const auto said = fields.node().find(flag);
   return said && !said->is_null() && said->boolean();
+}
+
+void list_length_bound(const Fields& fields, std::string_view key, const Given& given,
+                       Draft& draft) {
+  if (!draft.length || read_given_batch(given.batch).documents) return;
+  const auto said = fields.node().find(key);
+  const bool there = said && said->is_scalar() && !said->is_null();
+  draft.assume("job.batch.length",
+               fmt::format("the length to which {} cuts examples, which may be shorter", key));
+  draft.leave_out({.name = std::string(key),
+                   .value = there ? said->text() : std::to_string(*draft.length),
+                   .file = fields.node().file(),
+                   .line = there ? said->line() : 0},
+                  "how long examples are: each is counted as long as this, and a micro-batch is "
+                  "padded to its longest: --batch '{lengths: ...}' says it");
 }
 
 void take_packing(const Fields& fields, std::string_view flag, const PackingWords& words,
@@ -95,7 +113,7 @@ void take_packing(const Fields& fields, std::string_view flag, const PackingWord
     }
     fields.take(flag);
   } else if (read_given_batch(given.batch).documents && !draft.packing) {
-    draft.packing = {
+    draft.packing = PackingWords{
         .packing = {.pad_to = packing::PadTo::kLongest, .too_long = words.packing.too_long}};
   }
 }

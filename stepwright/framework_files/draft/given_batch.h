@@ -27,6 +27,14 @@ GivenBatch read_given_batch(const std::string& text);
 /// Whether a flag of the fields switches packing on and a person says how long documents are.
 bool packs_documents(const Fields& fields, std::string_view flag, const Given& given);
 
+/// True if the fields set a flag. Asking leaves the flag among those that nobody read.
+bool asks_for(const Fields& fields, std::string_view flag);
+
+/// Lists a length to which examples are cut, where they are neither packed nor filled up: each
+/// example is counted as long as that, and nobody says how long examples are.
+void list_length_bound(const Fields& fields, std::string_view key, const Given& given,
+                       Draft& draft);
+
 /// Takes the packing that a flag of the fields switches on where a person says how long documents
 /// are; else the flag is left to be listed as not read. Without the flag each sequence of a
 /// micro-batch is filled up to the longest.

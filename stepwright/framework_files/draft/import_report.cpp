@@ -68,10 +68,12 @@ class Sorter {
     return known != nullptr && std::ranges::find(known->taken, value.text()) != known->taken.end();
   }
 
-  /// Whether a value right below a mapping was asked for.
+  /// Whether a value right below a mapping was asked for, or has a row that says what is taken.
   [[nodiscard]] bool asked_below(Node mapping, const std::string& path) const {
     return std::ranges::any_of(mapping.members(), [&](const auto& member) {
-      return fields_.asked(fmt::format("{}.{}", path, member.first));
+      const std::string inner = fmt::format("{}.{}", path, member.first);
+      const KnownSetting* known = find(inner);
+      return fields_.asked(inner) || (known != nullptr && !known->taken.empty());
     });
   }
 
@@ -115,8 +117,8 @@ std::string text_of(const Json& value) {
 
 /// What a plan file says, in its order, the job last: places and values.
 std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJob& planned) {
-  static constexpr std::string_view kOfJob[] = {"model",     "cluster",   "batch",
-                                                "precision", "optimizer", "dispatcher"};
+  static constexpr std::string_view kOfJob[] = {"model",     "cluster",    "batch",    "precision",
+                                                "optimizer", "dispatcher", "adapters", "frozen"};
   const Json file = plan::plan_json(planned);
   std::vector<std::pair<std::string, std::string>> found;
   const auto add = [&](const std::string& place, const Json& value) {
@@ -134,6 +136,9 @@ std::vector<std::pair<std::string, std::string>> fields_of(const plan::PlannedJo
   const Json& job = file["job"];
   for (const std::string_view key : kOfJob) {
     if (job.contains(key)) add(fmt::format("job.{}", key), job[key]);
+  }
+  if (planned.job.method.kind != plan::MethodKind::kPretrain) {
+    add("job.objective", job["objective"]);
   }
   if (job["kernels"].contains("attention")) {
     found.emplace_back("job.kernels.attention", text_of(job["kernels"]["attention"]));
@@ -197,10 +202,14 @@ void settle_report(const plan::PlannedJob& planned, ImportReport& report) {
   const std::string usual =
       program.empty() ? std::string("default") : fmt::format("default of {}", program);
   for (const auto& [place, value] : fields) {
-    const auto reason = std::ranges::find_if(
-        reasons, [&, at = &place](const auto& one) { return covers(one.first, *at); });
     const bool read = std::ranges::any_of(
         report.read, [&, at = &place](const ReadSetting& one) { return covers(one.field, *at); });
+    // A reason of the whole mapping is none of what files say of its parts.
+    auto reason = reasons.find(place);
+    if (reason == reasons.end() && !(read && place.starts_with("job.adapters."))) {
+      reason = std::ranges::find_if(
+          reasons, [&, at = &place](const auto& one) { return covers(one.first, *at); });
+    }
     if (reason != reasons.end()) {
       report.assumed.push_back({place, shortened(value), reason->second});
     } else if (!read) {

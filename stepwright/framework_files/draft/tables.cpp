@@ -45,8 +45,8 @@ void each_row(const Document& table, std::string_view list,
   const Node groups = table.root();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Node group = groups.at(i);
-    group.allow_only(
-        {"source", "places", "rows", "arguments", "idle", "optimizers", "families", "sizes"});
+    group.allow_only({"source", "places", "rows", "arguments", "idle", "optimizers", "families",
+                      "sizes", "telling"});
     check_source(group);
     const std::string source = group.get("source").text();
     const auto rows = group.find(list);

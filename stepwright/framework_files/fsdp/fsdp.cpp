@@ -4,6 +4,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -38,7 +39,7 @@ Json plan_of(const plan::PlannedJob& planned) {
           {"sequences", planned.job.sequences},
           {"length", planned.job.length},
           {"precision", name_of(plan::kPrecisionNames, planned.job.precision)},
-          {"optimizer", name_of(plan::kOptimizerNames, planned.job.optimizer)},
+          {"optimizer", name_of(plan::kOptimizerNames, written_optimizer(planned.job))},
           {"tensor", plan.parallel.tensor},
           {"replicas", copies},
           {"shards", data / copies},

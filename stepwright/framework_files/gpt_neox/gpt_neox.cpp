@@ -7,6 +7,7 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -35,7 +36,7 @@ Tree with_underscores(Sources files) {
     const std::size_t first = std::min(file.text.find_first_not_of(" \t\r\n"), file.text.size());
     const bool brace = first < file.text.size() && file.text[first] == '{';
     const Document document =
-        Document::parse(brace ? fmt::format("--- {}", file.text) : file.text, file.name);
+        parse_as_python(brace ? fmt::format("--- {}", file.text) : file.text, file.name);
     for (const auto& [key, value] : document.root().members()) {
       std::string name = key;
       std::ranges::replace(name, '-', '_');
@@ -160,8 +161,9 @@ void read_neox_degrees(const Fields& fields, Draft& draft, const Given& given,
   degrees.pipeline = std::max<std::int64_t>(1, fields.integer("pipe_parallel_size", 0, 0));
   degrees.context = fields.integer("context_parallel_size", 1);
   degrees.expert = fields.integer("moe_expert_parallel_size", 1);
-  draft.nodes = fields.size("num_nodes");
-  draft.devices_of_node = fields.size("num_gpus");
+  // A batch job says them where the file does not.
+  if (const auto nodes = fields.size("num_nodes")) draft.nodes = nodes;
+  if (const auto devices = fields.size("num_gpus")) draft.devices_of_node = devices;
   if (!draft.nodes && !draft.devices_of_node) draft.ranks = ranks_of_batch(fields, degrees);
   settle_ranks(draft, given, file);
   draft.plan.sequence_parallel = degrees.tensor > 1 && fields.flag("sequence_parallel", false);

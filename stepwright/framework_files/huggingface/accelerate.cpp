@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/code_notes.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -167,7 +168,8 @@ void read_launch(const Fields& root, Trainer& trainer, Draft& draft) {
   read_parallelism_section(root.section("parallelism_config"), trainer, draft.plan);
   if (type != "FSDP") return;
   const Fields section = root.section("fsdp_config");
-  trainer.fsdp = read_fsdp_section(section);
+  // src/accelerate/utils/dataclasses.py: fsdp_version is 1 where nothing says it.
+  trainer.fsdp = read_fsdp_section(section, {.states = "GGG", .mesh = false});
   list_unwrapped(section, *root.find("distributed_type"), draft);
 }
 
@@ -239,7 +241,7 @@ DType precision_of(Fields root) {
 
 void read_accelerate_launch(const HubFiles& files, Trainer& trainer, Draft& draft) {
   const SourceFile& file = files.accelerate != nullptr ? *files.accelerate : *files.program;
-  Document said = files.accelerate != nullptr ? Document::parse(file.text, file.name)
+  Document said = files.accelerate != nullptr ? parse_as_python(file.text, file.name)
                                               : Document::from(Tree::mapping(), file.name);
   const Document document = with_settings(std::move(said), {.settings = files.launch});
   const Fields root(document.root());
@@ -268,7 +270,7 @@ void read_accelerate(Sources files, const Given& given, Draft& draft) {
                            sorted.accelerate != nullptr ? ": --from hf reads both" : ""));
   }
   const SourceFile& file = *sorted.accelerate;
-  const Document document = with_settings(Document::parse(file.text, file.name), given);
+  const Document document = with_settings(parse_as_python(file.text, file.name), given);
   const Fields root(document.root());
   if (sorted.model) draft.model = model::read_config(*sorted.model, &draft.notes);
   Trainer trainer;
@@ -285,7 +287,7 @@ void read_accelerate(Sources files, const Given& given, Draft& draft) {
     TrainerValues values;
     if (root.has("mixed_precision")) values.precision = draft.precision;
     if (given.known_model) values.hidden = given.known_model->hidden;
-    return read_deepspeed_document(Document::parse(sorted.deepspeed->text, sorted.deepspeed->name),
+    return read_deepspeed_document(parse_as_python(sorted.deepspeed->text, sorted.deepspeed->name),
                                    given, draft, &values);
   }
   const std::string type = root.word("distributed_type", "NO");

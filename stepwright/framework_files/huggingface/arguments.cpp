@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/lower_case.h"
+#include "stepwright/core/python_document.h"
+#include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/draft/words_table.h"
@@ -28,6 +32,7 @@
 namespace stepwright::framework_files {
 namespace {
 
+constexpr std::string_view kTrl = "trl";
 constexpr std::array<std::string_view, 4> kMarks = {"per_device_train_batch_size", "output_dir",
                                                     "gradient_accumulation_steps", "deepspeed"};
 
@@ -67,12 +72,22 @@ std::optional<ShellWord> settings_among(Words words) {
   return std::nullopt;
 }
 
+/// True if a word of a command line is a method of learning: "dpo" of `lab-cli dpo --bf16`.
+bool names_method(std::string_view word) {
+  static constexpr std::array<std::string_view, 8> kMethods = {"sft",    "dpo",  "grpo", "kto",
+                                                               "reward", "rloo", "orpo", "ppo"};
+  return std::ranges::find(kMethods, word) != kMethods.end();
+}
+
 TrainerCommand trainer_command(Words words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     const bool cli = text == "trl" || text.ends_with("/trl");
     if (cli && i + 1 < words.size()) {
       return {words[i + 1].text, true, settings_among(words.subspan(i + 2))};
+    }
+    if (i == 1 && names_method(text) && !words.front().text.ends_with(".py")) {
+      return {text, false, settings_among(words.subspan(2))};
     }
     const bool module = text.starts_with("trl.scripts.") || text.starts_with("trl.cli");
     const bool file = text.ends_with(".py") && text.find('=') == std::string::npos;
@@ -95,16 +110,75 @@ void leave_out_other_loss(const TrainerCommand& started, const StartedCommand& c
   }
 }
 
-/// huggingface/trl trl/trainer/base_config.py, trl/trainer/sft_config.py: what they set in
-/// TrainingArguments.
-void add_trl_defaults(Tree& fields) {
+/// trl 1.16.0 trl/trainer/base_config.py, sft_config.py, dpo_config.py, grpo_config.py: what they
+/// set in TrainingArguments. A sequence of GRPO is as long as its prompt and its completion may be.
+void add_trl_defaults(std::string_view method, Tree& fields) {
   constexpr int kUsualLength = 1024;
+  constexpr std::int64_t kUsualPart = 512;
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr; };
   if (!says("gradient_checkpointing")) fields.set("gradient_checkpointing", true);
+  if (method == "grpo" && !says("max_length")) {
+    const auto part = [&](std::string_view key) {
+      const Tree* said = fields.find(key);
+      const IntegerReading number = read_integer(said == nullptr ? "" : said->text);
+      return number.status == IntegerReading::Status::kGood ? number.value : kUsualPart;
+    };
+    fields.set("max_length", part("max_prompt_length") + part("max_completion_length"));
+  }
   if (!says("max_length") && !says("max_seq_length") && !says("max_seq_len")) {
     fields.set("max_length", kUsualLength);
   }
   if (!says("bf16") && !says("fp16")) fields.set("bf16", true);
+}
+
+/// Switches adapters on where the name of the program says LoRA (`run_fsdp_qlora.py`) and its
+/// arguments have adapters but no switch. Fails with `kInput` where no argument speaks of adapters:
+/// the program sets them in its own code, or trains all weights.
+void add_named_adapters(const TrainerCommand& started, const StartedCommand& command,
+                        Tree& fields) {
+  const std::string name = lower_case(started.method);
+  if (name.find("lora") == std::string::npos) return;
+  const std::string_view way = name.find("qlora") != std::string::npos ? "use_qlora" : "use_lora";
+  bool speaks = false;
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const std::string& key = fields.items[i].text;
+    if (key.find("lora") == std::string::npos && key.find("peft") == std::string::npos) continue;
+    const std::string& value = fields.items[i + 1].text;
+    if (value == "true" || value == "false") return;
+    speaks = true;
+  }
+  if (!speaks) {
+    fail_input(fmt::format(
+        "{}:{}: {}: the program's name says LoRA, and no argument speaks of adapters: say them "
+        "with --set {}=true --set lora_r=16, or --set use_lora=false where it trains all weights",
+        command.file, command.words.front().line, printable(started.method), way));
+  }
+  fields.set(std::string(way), true);
+}
+
+/// trl 1.16.0 trl/trainer/dpo_config.py, grpo_config.py. Completions are generated for so many
+/// updates; a reference is there where `beta` is above 0.
+void take_trl_method(std::string_view script, const Fields& arguments, Draft& draft) {
+  plan::TrainingMethod& method = draft.method;
+  if (script.find("sft") != std::string_view::npos) method.kind = plan::MethodKind::kSft;
+  if (script.find("dpo") != std::string_view::npos) {
+    const bool ahead = arguments.flag("precompute_ref_log_probs", false);
+    arguments.take("beta");
+    method.kind = plan::MethodKind::kDpo;
+    method.reference.place = ahead ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
+  }
+  if (script.find("grpo") == std::string_view::npos) return;
+  constexpr double kUsualPrompt = 512;
+  const std::int64_t accumulation = arguments.integer("gradient_accumulation_steps", 1);
+  const std::int64_t steps = arguments.integer("steps_per_generation", accumulation);
+  arguments.take("num_generations");
+  method.kind = plan::MethodKind::kGrpo;
+  method.updates =
+      std::max<std::int64_t>(1, steps / accumulation) * arguments.integer("num_iterations", 1);
+  method.old_log_probabilities = method.updates > 1;
+  if (arguments.number("beta", 0) > 0) method.reference.place = plan::ModelPlace::kSame;
+  method.rollout = plan::Rollout{.prompt = arguments.number("max_prompt_length", kUsualPrompt),
+                                 .tensor = arguments.integer("vllm_tensor_parallel_size", 1)};
 }
 
 /// The file of settings with what the command says over it, or the command's words alone.
@@ -120,8 +194,19 @@ Document said_by(const TrainerCommand& started, const std::vector<ShellWord>& wo
   std::erase_if(others, [](const ShellWord& word) { return word.text.starts_with("--config="); });
   const auto config = std::ranges::find(others, "--config", &ShellWord::text);
   if (config != others.end()) others.erase(config, config + 2);
-  return with_command_fields(Document::parse(file.text, file.name), others,
+  return with_command_fields(parse_as_python(file.text, file.name), others,
                              known_settings("huggingface/arguments"));
+}
+
+/// Refuses a program of its own whose file has no argument of transformers' Trainer.
+void refuse_other_settings(const TrainerCommand& started, const StartedCommand& command,
+                           const Fields& arguments) {
+  if (started.trl || !started.settings || has_mark(arguments)) return;
+  fail_unsupported(fmt::format(
+      "{}:{}: starts {}, a program of its own: {} has none of the arguments of transformers' "
+      "Trainer (per_device_train_batch_size, gradient_accumulation_steps, output_dir)",
+      command.file, command.words.front().line, printable(command.words.front().text),
+      printable(started.settings->text)));
 }
 
 /// A script that starts a program on transformers' Trainer.
@@ -140,24 +225,30 @@ void read_trainer_script(Sources files, const SourceFile& file, const Given& giv
   read_launcher(command, draft);
   take_launch_words(command, script.files, draft.report);
   Tree fields = said.root().placed_tree();
-  if (started.trl) add_trl_defaults(fields);
+  if (started.trl) {
+    add_trl_defaults(started.method, fields);
+    draft.framework.variant = kTrl;
+  }
+  add_named_adapters(started, command, fields);
   leave_out_other_loss(started, command, draft.report);
   const Document document =
       with_fsdp_file(Document::from(std::move(fields), said.name()), script.files);
-  read_training_arguments(Fields(document.root()), script.files, given, draft,
+  const Fields arguments(document.root());
+  refuse_other_settings(started, command, arguments);
+  take_trl_method(started.method, arguments, draft);
+  read_training_arguments(arguments, script.files, given, draft,
                           known_settings("huggingface/arguments"));
+  if (draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
   read_environment(command, draft);
 }
 
 }  // namespace
 
 bool starts_trainer(Words words) {
-  static constexpr std::array<std::string_view, 7> kMethods = {"sft",    "dpo",  "grpo", "kto",
-                                                               "reward", "rloo", "orpo"};
   if (is_start_of("hf", words)) return true;
   const TrainerCommand command = trainer_command(words);
   // The batch of TRL's own programs is transformers' default where nothing says it.
-  const bool trl = command.trl && std::ranges::find(kMethods, command.method) != kMethods.end();
+  const bool trl = command.trl && names_method(command.method);
   return trl || command.settings.has_value();
 }
 

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/lower_case.h"
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/code_notes.h"
@@ -87,7 +88,7 @@ Json code_json(const plan::PlannedJob& planned, const std::vector<std::string>& 
   Json json = Json::object();
   if (!header.empty()) json["about"] = header;
   json["length"] = planned.job.length;
-  json["optimizer"] = name_of(plan::kOptimizerNames, planned.job.optimizer);
+  json["optimizer"] = name_of(plan::kOptimizerNames, written_optimizer(planned.job));
   if (planned.job.optimizer == plan::Optimizer::kMuon) {
     json["muon"] = name_of(plan::kMuonFormNames, planned.job.muon);
   }
@@ -122,9 +123,7 @@ void read_optimizer_keys(const Fields& fields, std::vector<LeftOut>& left_out, D
   const Fields section = fields.section("optimizer");
   const auto type = section.node().find("type");
   if (!type || type->is_null()) return;
-  std::string word = type->text();
-  std::ranges::transform(word, word.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string word = lower_case(type->text());
   take_optimizer_word(section, "type", optimizer_word(word, "huggingface/deepspeed_optimizers"),
                       "optimizer.", left_out, draft);
 }
@@ -271,6 +270,30 @@ std::string write_deepspeed(const plan::PlannedJob& planned,
     json["expert_parallel"] = {{"enabled", true}, {"autoep_size", degrees.expert}};
   }
   return plain_text(json.dump(2)) + "\n";
+}
+
+bool runs_on_deepspeed(const plan::Job& job) {
+  return job.framework.name == target_data("deepspeed").framework;
+}
+
+Tree deepspeed_configuration(const plan::PlannedJob& planned) {
+  constexpr const char* kAuto = "auto";
+  const plan::Job& job = planned.job;
+  Json json{{"train_batch_size", kAuto},
+            {"train_micro_batch_size_per_gpu", kAuto},
+            {"gradient_accumulation_steps", kAuto}};
+  const bool half = job.precision == DType::kFp16;
+  if (job.precision != DType::kFp32) {
+    const std::string_view type = name_of(kDeepspeedTypes, planned.plan.accumulate);
+    json[half ? "fp16" : "bf16"] = {{"enabled", kAuto}};
+    json["communication_data_type"] = type;
+    json["data_types"] = {{"grad_accum_dtype", type}};
+  }
+  json["zero_optimization"] = zero_json(planned);
+  const std::int64_t tensor = planned.plan.parallel.tensor;
+  if (tensor > 1) json["tensor_parallel"] = {{"autotp_size", tensor}};
+  const Document document = Document::parse(json.dump(), "deepspeed");
+  return document.root().placed_tree();
 }
 
 namespace {
@@ -483,7 +506,7 @@ void read_deepspeed(Sources files, const Given& given, Draft& draft) {
   const SourceFile& file = files.front();
   const auto printed = printed_configuration(file.text);
   read_deepspeed_document(
-      with_settings(Document::parse(printed ? *printed : file.text, file.name), given), given,
+      with_settings(parse_as_python(printed ? *printed : file.text, file.name), given), given,
       draft);
 }
 

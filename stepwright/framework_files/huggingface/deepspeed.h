@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/draft.h"
 #include "stepwright/framework_files/draft/fields.h"
 
@@ -26,6 +27,13 @@ struct TrainerValues {
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: DeepSpeedPlugin (precision).
 void read_deepspeed_document(const Document& document, const Given& given, Draft& draft,
                              const TrainerValues* trainer = nullptr);
+
+/// True if a job's framework is DeepSpeed, whatever program stands on it.
+bool runs_on_deepspeed(const plan::Job& job);
+
+/// The configuration of DeepSpeed as a mapping inside the file of a program on transformers'
+/// Trainer, which fills in batch and precision (`auto`).
+Tree deepspeed_configuration(const plan::PlannedJob& planned);
 
 /// Reads what a section `zero_optimization` leaves to the host, with ZeRO's stage: all of the
 /// optimizer, with stage 3 also a share of it (ZeRO-Offload++), or parameters beside it. Ranks and

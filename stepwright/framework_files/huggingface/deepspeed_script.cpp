@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/tables.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
@@ -114,7 +115,7 @@ void read_deepspeed_script(Sources files, const Given& given, Draft& draft) {
   Given own = given;
   own.settings.clear();
   const SourceFile& file = *script.files.deepspeed;
-  read_deepspeed_document(with_batch(Document::parse(file.text, file.name), arguments, draft), own,
+  read_deepspeed_document(with_batch(parse_as_python(file.text, file.name), arguments, draft), own,
                           draft);
   const ShellWord& started = command.words.front();
   draft.report.not_read.push_back(

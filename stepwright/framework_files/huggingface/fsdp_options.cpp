@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "stepwright/core/lower_case.h"
 #include "stepwright/plan/optimizer_traits.h"
 
 namespace stepwright::framework_files {
@@ -31,8 +31,7 @@ std::optional<Node> with_or_without_prefix(const Fields& section, std::string_vi
 }  // namespace
 
 FsdpChoice fsdp_choice(std::string text, Node place) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  text = lower_case(text);
   for (const Strategy& known : kStrategies) {
     if (text != known.word && text != known.number) continue;
     return {.states = std::string(known.states), .by_node = known.by_node};
@@ -42,8 +41,15 @@ FsdpChoice fsdp_choice(std::string text, Node place) {
       "hybrid_shard_zero2");
 }
 
+bool is_second_version(const std::optional<Node>& version, bool usual) {
+  return version && version->is_scalar() && !version->is_null() ? version->text() == "2" : usual;
+}
+
 FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual) {
   FsdpChoice choice = std::move(usual);
+  for (const std::string_view key : {"version", "fsdp_version"}) {
+    choice.mesh = is_second_version(section.node().find(key), choice.mesh);
+  }
   const auto take = [&choice](Node word) {
     const FsdpChoice said = fsdp_choice(word.text(), word);
     choice.states = said.states;
@@ -56,6 +62,9 @@ FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual) {
   }
   const auto checkpointing = with_or_without_prefix(section, "activation_checkpointing");
   choice.checkpointing = checkpointing && checkpointing->boolean();
+  // huggingface/accelerate src/accelerate/utils/dataclasses.py: activation_checkpointing_offload.
+  const auto moved = with_or_without_prefix(section, "activation_checkpointing_offload");
+  choice.moves_inputs = choice.checkpointing && moved && moved->boolean();
   for (const std::string_view key : {"offload_params", "cpu_offload"}) {
     const auto offload = with_or_without_prefix(section, key);
     if (!offload) continue;
@@ -114,7 +123,12 @@ void spread_states(const FsdpChoice& choice, std::int64_t copies, Draft& draft) 
   if (group == 1) states = "NNN";
   plan.sharding = plan::sharding_of(states).value();
   if (plan.sharding.uses(plan::Spread::kInner)) plan.sharding.group = group;
+  if (!choice.mesh) {
+    draft.space.tensor = {plan.parallel.tensor};
+    draft.space.context = {plan.parallel.context};
+  }
   if (choice.checkpointing) plan.recompute.kind = plan::RecomputeKind::kFull;
+  if (choice.moves_inputs) plan.offload.move_inputs();
   if (choice.offload) leave_to_host(*choice.offload, draft);
 }
 

@@ -15,6 +15,8 @@ struct FsdpChoice {
   std::string states = "NNN";  ///< As `sharding_of` reads it; NNN is plain data parallelism.
   bool by_node = false;        ///< The devices of a node share them (FSDP1's HYBRID_SHARD).
   bool checkpointing = false;  ///< Of activations, by FSDP itself.
+  bool mesh = true;           ///< Tensor and context parallelism can stand beside it: not of FSDP1.
+  bool moves_inputs = false;  ///< What checkpointing keeps lies on the host.
   std::optional<UnreadSetting> offload;  ///< What leaves states to the host; nothing does: none.
 };
 
@@ -27,6 +29,9 @@ FsdpChoice fsdp_choice(std::string word, Node place);
 /// nothing.
 /// huggingface/accelerate src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin.
 FsdpChoice read_fsdp_section(const Fields& section, FsdpChoice usual = {.states = "GGG"});
+
+/// True if a setting of FSDP's version says 2; `usual` where it is absent.
+bool is_second_version(const std::optional<Node>& version, bool usual);
 
 /// The section that asks FSDP2 for a plan's states; `checkpointing`: FSDP itself recomputes.
 Tree fsdp_section(const plan::Plan& plan, bool checkpointing);

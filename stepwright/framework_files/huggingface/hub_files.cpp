@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/named_model.h"
@@ -57,7 +58,7 @@ HubFiles sorted_hub_files(std::span<const SourceFile* const> files) {
     const SourceFile& file = *one;
     if (is_model(file)) {
       if (sorted.model) fail_input(file.name + ": is a second config.json of a model");
-      sorted.model = Document::parse(file.text, file.name);
+      sorted.model = parse_as_python(file.text, file.name);
     } else if (is_deepspeed(file)) {
       take(sorted.deepspeed, file, "configuration of DeepSpeed");
     } else if (is_file_of("accelerate", file)) {
@@ -85,7 +86,7 @@ Document with_fsdp_file(Document said, const HubFiles& files) {
   const auto path = said.root().is_mapping() ? said.root().find("fsdp_config") : std::nullopt;
   if (!path || !path->is_scalar()) return said;
   if (files.fsdp == nullptr) path->fail("names a file: give it, too");
-  const Document content = Document::parse(files.fsdp->text, files.fsdp->name);
+  const Document content = parse_as_python(files.fsdp->text, files.fsdp->name);
   if (!content.root().is_mapping()) content.root().fail("must be a mapping (key: value)");
   Tree tree = said.root().placed_tree();
   *tree.find("fsdp_config") = without_lines(content.root().placed_tree());
@@ -102,7 +103,7 @@ void take_hub_model(Node id, const Given& given, Draft& draft) {
 
 Document program_document(const HubFiles& files, const Given& given) {
   const SourceFile& program = *files.program;
-  return with_fsdp_file(with_settings(Document::parse(program.text, program.name), given), files);
+  return with_fsdp_file(with_settings(parse_as_python(program.text, program.name), given), files);
 }
 
 }  // namespace stepwright::framework_files

@@ -7,6 +7,7 @@
 
 #include "stepwright/cluster/attention_kernel.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/huggingface/attention_words.h"
@@ -106,7 +107,7 @@ std::optional<Document> deepspeed_of(const Fields& fields, std::string_view key,
     named->fail("names a configuration of DeepSpeed: give its file, too");
   }
   if (files.deepspeed == nullptr) return std::nullopt;
-  return Document::parse(files.deepspeed->text, files.deepspeed->name);
+  return parse_as_python(files.deepspeed->text, files.deepspeed->name);
 }
 
 std::int64_t settled_copies(const Trainer& trainer, const Draft& draft, const std::string& name) {

@@ -62,11 +62,27 @@ void read_length(const Fields& arguments, Draft& draft) {
 }
 
 /// Adapters of TRL (`use_peft`) and of other scripts (`lora_enable`, `use_lora`).
-std::optional<AdapterWords> script_adapters(const Fields& arguments) {
-  const bool trl = arguments.flag("use_peft", false);
+/// Words that no program of this room defines are taken by a table of synonyms, which is said.
+std::optional<AdapterWords> script_adapters(const Fields& arguments, Draft& draft) {
+  constexpr std::string_view kTable = "huggingface/adapters";
+  if (const auto on = adapter_switch(arguments, kTable, "own"); !on.empty()) {
+    draft.assume("job.adapters", fmt::format("{} is taken for LoRA by the names of the program's "
+                                             "arguments, with what peft's examples/sft has where "
+                                             "they are silent",
+                                             on));
+    return read_adapter_words(arguments, kTable, "own");
+  }
+  const bool peft = arguments.flag("use_peft", false);
+  const Node said = arguments.node();
+  if (peft && said.find("lora_rank") && !said.find("lora_r")) {
+    draft.assume("job.adapters",
+                 "use_peft beside lora_rank is taken for LoRA by the names of the "
+                 "program's arguments, which are not TRL's");
+    return read_adapter_words(arguments, kTable, "own");
+  }
   const bool enabled = arguments.flag("lora_enable", false);
-  if (!arguments.flag("use_lora", trl || enabled)) return {};
-  return read_adapter_words(arguments, "huggingface/adapters", trl ? "trl" : "scripts");
+  if (!arguments.flag("use_lora", peft || enabled)) return {};
+  return read_adapter_words(arguments, kTable, peft ? "trl" : "scripts");
 }
 
 /// huggingface/trl trl/trainer/sft_config.py: `packing_strategy`; trl/data_utils.py: `bfd` puts the
@@ -74,9 +90,14 @@ std::optional<AdapterWords> script_adapters(const Fields& arguments) {
 /// former leaves its end out, and `wrapped` joins documents and cuts them; each works on a batch of
 /// `Dataset.map`. trl/trainer/sft_trainer.py: the first two fill nothing up.
 void read_trl_packing(const Fields& arguments, const Given& given, Draft& draft) {
+  const auto packs = arguments.node().find("packing");
+  const bool packed = packs && !packs->is_null() && packs->boolean();
+  if (!packed && arguments.node().find("max_length")) {
+    list_length_bound(arguments, "max_length", given, draft);
+  }
   constexpr std::int64_t kMapBatch = 1000;  // huggingface/datasets src/datasets/arrow_dataset.py
   PackingWords words = {
-      .packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kTruncate}};
+      .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kTruncate}};
   take_packing(arguments, "padding_free", words, given, draft);
   if (!packs_documents(arguments, "packing", given)) return;
   const std::string strategy = arguments.word("packing_strategy", "bfd");
@@ -158,6 +179,9 @@ bool read_fsdp_settings(const Fields& fields, bool section_alone, Trainer& train
   const bool named = given && read_fsdp_words(*given, trainer);
   if (!named && !(section_alone && has_section)) return false;
   if (trainer.fsdp.states == "NNN" && !named) trainer.fsdp.states = "GGG";
+  // axolotl 0.19.0 src/axolotl/utils/schemas/validation.py, _resolve_fsdp_version: 1 where nothing
+  // says it; transformers' arguments have no degrees of a mesh.
+  trainer.fsdp.mesh = is_second_version(fields.node().find("fsdp_version"), false);
   if (!has_section) return true;
   const FsdpChoice words = trainer.fsdp;
   trainer.fsdp = read_fsdp_section(fields.section("fsdp_config"), words);
@@ -176,6 +200,7 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
   if (arguments.flag(kMovesInputs, false)) {
     take_moved_inputs(kMovesInputs, *arguments.find(kMovesInputs), left_out, draft.plan);
   }
+  take_moved_checkpoints(arguments, left_out, draft.plan);
   draft.take_liger(arguments.flag("use_liger_kernel", false));
   take_optimizer(arguments, "optim", left_out, draft);
   // DeepSpeed's own argument names the file, too: deepspeed/__init__.py: add_config_arguments.
@@ -186,6 +211,16 @@ void read_trainer_fields(const Fields& arguments, const HubFiles& files, Trainer
     draft.attention = cluster::AttentionKernel::kFlash2;
   take_attention(arguments, "attn_implementation", left_out, draft);
   read_parallelism_section(arguments.section("parallelism_config"), trainer, draft.plan);
+}
+
+void take_moved_checkpoints(const Fields& arguments, std::vector<LeftOut>& left_out,
+                            plan::Plan& plan) {
+  for (const std::string_view key :
+       {"gradient_checkpointing_kwargs", "activation_checkpointing_kwargs"}) {
+    const auto words = arguments.node().find(key);
+    if (!words || !words->is_mapping() || !arguments.section(key).flag("offload", false)) continue;
+    take_moved_inputs(fmt::format("{}.offload", key), words->get("offload"), left_out, plan);
+  }
 }
 
 void take_moved_inputs(std::string_view key, const Node& setting, std::vector<LeftOut>& left_out,
@@ -212,6 +247,7 @@ void settle_program(const Fields& fields, const HubFiles& files, Trainer& traine
 
 void read_training_arguments(const Fields& arguments, const HubFiles& files, const Given& given,
                              Draft& draft, std::span<const KnownSetting> known) {
+  if (draft.framework.variant.empty()) draft.framework.variant = "transformers";
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;
@@ -224,7 +260,7 @@ void read_training_arguments(const Fields& arguments, const HubFiles& files, con
     break;
   }
   read_length(arguments, draft);
-  if (auto adapters = script_adapters(arguments)) draft.adapters = std::move(adapters);
+  if (auto adapters = script_adapters(arguments, draft)) draft.adapters = std::move(adapters);
   read_trl_packing(arguments, given, draft);
   const auto precision = read_switched_deepspeed(arguments, files, left_out, trainer, draft);
   read_trainer_fields(arguments, files, trainer, left_out, draft);

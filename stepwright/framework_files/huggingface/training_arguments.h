@@ -36,4 +36,9 @@ void settle_program(const Fields& fields, const HubFiles& files, Trainer& traine
                     const std::vector<LeftOut>& left_out, const Given& given, Draft& draft,
                     std::span<const KnownSetting> known);
 
+/// Moves checkpoints to the host where `gradient_checkpointing_kwargs` says so. transformers 5.23
+/// src/transformers/trainer.py: `offload` holds what checkpoints save in pinned memory of the host.
+void take_moved_checkpoints(const Fields& arguments, std::vector<LeftOut>& left_out,
+                            plan::Plan& plan);
+
 }  // namespace stepwright::framework_files

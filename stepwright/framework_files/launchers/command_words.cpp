@@ -1,8 +1,12 @@
 #include "stepwright/framework_files/launchers/command_words.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <utility>
 
+#include "stepwright/core/error.h"
+#include "stepwright/core/utf8.h"
 #include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::framework_files {
@@ -25,6 +29,25 @@ std::vector<CommandOption> command_options(Words words) {
     options.push_back(std::move(option));
   }
   return options;
+}
+
+void check_hydra_words(const StartedCommand& command) {
+  const std::vector<ShellWord>& words = command.words;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    const std::string& before = words[i - 1].text;
+    const bool of_option = before.starts_with('-') && before.find('=') == std::string::npos;
+    const std::size_t equals = text.find('=');
+    const bool override = (equals != std::string::npos && equals > 0) || text.starts_with('~');
+    if (override || of_option || text.empty() || text.starts_with('-') || !words[i].open.empty()) {
+      continue;
+    }
+    fail_input(
+        fmt::format("{}:{}: Hydra cannot read the word {} (missing EQUAL), so the job does not "
+                    "start: settings are "
+                    "NAME=VALUE without blanks",
+                    command.file, words[i].line, printable(text)));
+  }
 }
 
 const SourceFile* file_named(std::string_view name, Sources files, const StartedCommand& command) {

@@ -10,6 +10,10 @@
 
 namespace stepwright::framework_files {
 
+/// Fails with `kInput` on a word behind the program that Hydra cannot read as NAME=VALUE, ~NAME or
+/// an option: facebookresearch/hydra hydra/grammar/OverrideParser.g4.
+void check_hydra_words(const StartedCommand& command);
+
 /// An argument of a command: `--name value` or `--name=value`.
 struct CommandOption {
   std::string name;  ///< As it was written, without the dashes in front.

@@ -70,6 +70,14 @@ class Configurations {
   std::vector<SourceFile> taken_;
 };
 
+/// True for an option, or for the beginning of just one, which argparse takes for it.
+bool names_option(std::string_view name, std::span<const std::string_view> options) {
+  if (std::ranges::find(options, name) != options.end()) return true;
+  if (name.size() < 4 || !name.starts_with("--")) return false;
+  return std::ranges::count_if(options,
+                               [&](std::string_view one) { return one.starts_with(name); }) == 1;
+}
+
 }  // namespace
 
 ConfiguredRun read_configured(Sources files, const Given& given, const ConfiguredProgram& program,
@@ -87,6 +95,7 @@ ConfiguredRun read_configured(Sources files, const Given& given, const Configure
   draft.environment = command.environment;
   draft.launchers = command.launchers;
   read_launcher(command, draft);
+  if (program.hydra) check_hydra_words(command);
   Configurations found(others, command);
   ConfiguredRun run{.files = {}, .given = given, .words = {}};
   run.given.settings.clear();
@@ -95,7 +104,7 @@ ConfiguredRun read_configured(Sources files, const Given& given, const Configure
     const std::string& text = words[i].text;
     const std::size_t equals = std::min(text.find('='), text.size());
     const std::string_view name = std::string_view(text).substr(0, equals);
-    const bool option = std::ranges::find(program.options, name) != program.options.end();
+    const bool option = names_option(name, program.options);
     if (option && equals < text.size()) {
       ShellWord value = words[i];
       value.text.erase(0, equals + 1);

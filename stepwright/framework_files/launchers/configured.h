@@ -17,6 +17,7 @@ struct ConfiguredProgram {
   std::span<const std::string_view> options;  ///< That name a file.
   bool unnamed = false;    ///< Words behind the program name files, too, also without `.yml`.
   bool overrides = false;  ///< Words NAME=VALUE stand over the files.
+  bool hydra = false;      ///< Whether Hydra reads those words.
 };
 
 /// The files that a script starts such a program with, those beside them last, and what stands over

@@ -9,6 +9,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/forms/references.h"
+#include "stepwright/framework_files/launchers/command_words.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
 #include "stepwright/framework_files/recognition/target_data.h"
@@ -72,6 +73,7 @@ Document read_setting_words(Sources files, const SettingProgram& program, const 
     read_launcher(command, draft);
     list_open_extents(command, draft);
   }
+  if (program.hydra) check_hydra_words(command);
   Tree settings = Tree::mapping();
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];

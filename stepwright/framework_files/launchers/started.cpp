@@ -15,6 +15,7 @@
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/launchers/command_changes.h"
 #include "stepwright/launch_scripts/capture_advice.h"
+#include "stepwright/launch_scripts/shell/job.h"
 #include "stepwright/launch_scripts/shell/state.h"
 #include "stepwright/launch_scripts/shell/syntax.h"
 
@@ -74,16 +75,56 @@ std::map<std::string, std::string> variables_given(Sources files, const Given& g
 }
 
 /// Whether a word is no more than something open, and stands where arguments stand, not their
-/// values.
-bool holds_arguments(const ShellWord& word, const ShellWord& before,
+/// values. `kept`: the words before it.
+bool holds_arguments(const ShellWord& word, const std::vector<ShellWord>& kept,
                      const StartedProgram& program) {
+  const ShellWord& before = kept.back();
   // Of mpirun, srun and the like.
   static constexpr std::string_view kCounts[] = {"-n",   "-np",       "-N",
                                                  "-ppn", "-npernode", "-perhost"};
   if (word.open.size() != 1 || word.open.front() != word.text) return false;
   if (launch_scripts::is_one_of(before.text, kCounts)) return false;
+  const auto option = std::find_if(kept.rbegin(), kept.rend(),
+                                   [](const ShellWord& one) { return one.text.starts_with("--"); });
+  if (option != kept.rend() && program.takes_list(option->text)) return false;
   if (!before.text.starts_with("--")) return true;
   return before.text.find('=') != std::string::npos || !program.takes_values(before.text);
+}
+
+/// The place behind a `--` that parts a program which submits jobs from the command that they run:
+/// `python submit.py --gpus 8 -- torchrun train.py`. 0: there is none.
+std::size_t place_of_submitted(Words words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const bool parted = words[i].text == "--" && i > 0;
+    if (parted && launch_scripts::is_launcher(launch_scripts::base_name(words[i + 1].text))) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
+/// The first word of what is launched: a file of Python, or the module behind `-m` that is no
+/// launcher itself; without one the first word.
+std::size_t place_of_program(Words words) {
+  if (const std::size_t inner = place_of_submitted(words)) {
+    return inner + place_of_program(words.subspan(inner));
+  }
+  static constexpr std::array<std::string_view, 4> kLaunchers = {
+      "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
+      "deepspeed.launcher.runner"};
+  static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
+                                                               "deepspeed", "mpirun"};
+  if (const std::size_t recipe = place_of_recipe(words)) return recipe;
+  bool runs = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (text.ends_with(".py") && text.find('=') == std::string::npos) return i;
+    const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
+    if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
+    const std::string name = launch_scripts::base_name(text);
+    runs = runs || name.starts_with("python") || launch_scripts::is_one_of(name, kRunners);
+  }
+  return 0;
 }
 
 /// Scripts as they are read with some open conditions decided.
@@ -118,6 +159,10 @@ class Scripts {
         found.push_back(&command);
       }
     }
+    const auto prepares = [](const ShellCommand* command) {
+      return prepares_data(command->words[place_of_program(command->words)].text);
+    };
+    if (!std::ranges::all_of(found, prepares)) std::erase_if(found, prepares);
     return found;
   }
 
@@ -125,7 +170,7 @@ class Scripts {
   void take_out_open_arguments(ShellCommand& command) const {
     std::vector<ShellWord> kept;
     for (ShellWord& word : command.words) {
-      const bool out = !kept.empty() && holds_arguments(word, kept.back(), program_);
+      const bool out = !kept.empty() && holds_arguments(word, kept, program_);
       (out ? command.open_arguments : kept).push_back(std::move(word));
     }
     command.words = std::move(kept);
@@ -173,6 +218,27 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
   return "";
 }
 
+/// Names what launchers start whose path holds a variable that the script does not set:
+/// "torchrun src/$EXPERIMENT".
+std::string open_programs(const ShellScript& script) {
+  std::string text;
+  for (const ShellCommand& command : script.commands) {
+    const std::vector<ShellWord>& words = command.words;
+    const bool launches = std::ranges::any_of(words, [](const ShellWord& word) {
+      return launch_scripts::is_launcher(launch_scripts::base_name(word.text));
+    });
+    if (!launches || place_of_program(words) > 0) continue;
+    const auto open = std::ranges::find_if(words, [](const ShellWord& word) {
+      return !word.open.empty() && word.text.find('/') != std::string::npos &&
+             !word.text.starts_with('-');
+    });
+    if (open == words.end() || text.size() > 500) continue;
+    text += fmt::format("; line {} starts {}, whose name is open: {}", command.line,
+                        printable(open->text), remedy(open->open, script));
+  }
+  return text;
+}
+
 [[noreturn]] void fail_without_job(const ShellScript& script, const StartedProgram& program) {
   std::string why;
   std::string advice;
@@ -181,7 +247,9 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
       advice = launch_scripts::capture_advice(construct, line, script.files.front());
     }
   };
+  std::set<std::string> missing;
   for (const launch_scripts::MissingScript& one : script.missing) {
+    if (!missing.insert(one.path).second) continue;
     advise(one.path, one.line);
     why += fmt::format("; line {} goes on with {}, which is not among the files: give it, too",
                        one.line, printable(one.path));
@@ -192,6 +260,7 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
         "; line {} ends it before it starts anything: --set 1=VALUE is its first argument",
         script.ended);
   }
+  why += open_programs(script);
   for (const auto& [place, choice] : script.choices) {
     const std::string how = remedy(choice.open, script);
     advise(choice.condition, choice.line);
@@ -200,6 +269,13 @@ std::string remedy(const std::vector<std::string>& open, const ShellScript& scri
     if (why.size() > 1000) break;
   }
   for (const ShellCommand& command : script.commands) {
+    const std::string& started = command.words[place_of_program(command.words)].text;
+    const bool program_of_python =
+        started.ends_with(".py") || started.find('.') < started.find('/');
+    if (program_of_python && why.size() < 1000) {
+      why += fmt::format("; line {} starts {}, which is none of its programs", command.line,
+                         printable(started));
+    }
     for (const auto* words : {&command.open_arguments, &command.words}) {
       for (const ShellWord& word : *words) {
         if (!word.open.empty()) advise(word.text, word.line == 0 ? command.line : word.line);
@@ -223,27 +299,6 @@ std::map<std::string, std::size_t> way_to_a_job(Scripts& scripts, const ShellScr
     }
   }
   return found.value_or(std::map<std::string, std::size_t>());
-}
-
-/// The first word of what is launched: a file of Python, or the module behind `-m` that is no
-/// launcher itself; without one the first word.
-std::size_t place_of_program(Words words) {
-  static constexpr std::array<std::string_view, 4> kLaunchers = {
-      "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
-      "deepspeed.launcher.runner"};
-  static constexpr std::array<std::string_view, 4> kRunners = {"torchrun", "accelerate",
-                                                               "deepspeed", "mpirun"};
-  if (const std::size_t recipe = place_of_recipe(words)) return recipe;
-  bool runs = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& text = words[i].text;
-    if (text.ends_with(".py") && text.find('=') == std::string::npos) return i;
-    const bool module = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
-    if (runs && module && !launch_scripts::is_one_of(text, kLaunchers)) return i;
-    const std::string name = launch_scripts::base_name(text);
-    runs = runs || name.starts_with("python") || launch_scripts::is_one_of(name, kRunners);
-  }
-  return 0;
 }
 
 std::string named(const ShellScript& script, const ShellCommand& command) {
@@ -341,8 +396,9 @@ class OpenConditions {
 
 /// Lists arguments that a variable holds which the script does not set, as that may be empty; fails
 /// where a command prints them, as that is not run.
-void leave_out(const ShellWord& word, const std::string& file, const ShellScript& script,
+void leave_out(const ShellWord& word, const StartedCommand& made, const ShellScript& script,
                ImportReport& report) {
+  const std::string& file = made.file;
   const std::string how = remedy(word.open, script);
   if (!word.text.starts_with("$(")) {
     report.not_read.push_back(
@@ -350,10 +406,10 @@ void leave_out(const ShellWord& word, const std::string& file, const ShellScript
          fmt::format("the script does not set it; what arguments it holds is not known; {}", how)});
     return;
   }
+  const std::string whose = made.words.empty() ? "the program" : printable(made.words.front().text);
   fail_input(
-      fmt::format("{}:{}: what {} prints are arguments of the program; nothing is run to "
-                  "learn them{}{}{}",
-                  file, word.line, printable(word.text), how.empty() ? "" : ": ", how,
+      fmt::format("{}:{}: what {} prints are arguments of {}; nothing is run to learn them{}{}{}",
+                  file, word.line, printable(word.text), whose, how.empty() ? "" : ": ", how,
                   launch_scripts::capture_advice(word.text, word.line, script.files.front())));
 }
 
@@ -362,7 +418,7 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
                       ImportReport& report) {
   StartedCommand made{.file = script.files[command.file],
                       .script = script.files.front(),
-                      .batch_options = script.batch_options,
+                      .job = command.job,
                       .environment = command.environment};
   const auto first =
       command.words.begin() + static_cast<std::ptrdiff_t>(place_of_program(command.words));
@@ -372,15 +428,19 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
     // Behind as many lines as the script has before it.
     const std::size_t before = text.line > 0 ? text.line - 1 : 0;
     made.written[name] = {script.files[text.file], std::string(before, '\n') + text.text};
+    for (const std::string& place : text.open) {
+      const std::string variable = variable_of(place, script);
+      made.open_written.emplace_back(place, variable.empty() ? place : variable);
+    }
   }
   const auto placed = [&](ShellWord word) {
     if (word.file != command.file || word.line == 0) word.line = command.line;
     return word;
   };
-  for (const ShellWord& word : command.open_arguments) {
-    leave_out(placed(word), made.file, script, report);
-  }
   for (auto at = first; at != command.words.end(); ++at) made.words.push_back(placed(*at));
+  for (const ShellWord& word : command.open_arguments) {
+    leave_out(placed(word), made, script, report);
+  }
   // What is open is called as a person can set it.
   const auto name_open = [&](ShellWord& word) {
     for (std::string& place : word.open) {
@@ -393,11 +453,47 @@ StartedCommand parted(const ShellScript& script, const ShellCommand& command,
   return made;
 }
 
+/// "--set MODEL=VALUE --set SIZE=VALUE": what says all that is open in a word.
+std::string settings_of(const std::vector<std::string>& open) {
+  std::vector<std::string> settings;
+  for (const std::string& name : open) {
+    std::string one = fmt::format("--set {}=VALUE", printable(name));
+    if (std::ranges::count(settings, one) == 0) settings.push_back(std::move(one));
+  }
+  return fmt::format("{}", fmt::join(settings, " "));
+}
+
+/// The variables whose values commands print which nobody runs: `$(yq .layers model.yaml)`.
+std::vector<std::string> printed_values(Words words) {
+  std::vector<std::string> names;
+  for (const ShellWord& word : words) {
+    const bool printed = word.text.find("$(") != std::string::npos && !word.open.empty();
+    if (!printed || std::ranges::count(names, word.open.front()) > 0) continue;
+    names.push_back(word.open.front());
+  }
+  return names;
+}
+
+/// ", and so do --set hidden=VALUE, ...": the others of such variables; empty if there is none.
+std::string others_printed(const std::vector<std::string>& names, const std::string& but) {
+  constexpr std::size_t kMost = 20;
+  std::vector<std::string> others;
+  if (std::ranges::count(names, but) == 0) return "";
+  for (const std::string& name : names) {
+    if (name != but && others.size() < kMost) {
+      others.push_back(fmt::format("--set {}=VALUE", printable(name)));
+    }
+  }
+  if (others.empty()) return "";
+  return fmt::format(" (commands print more values, of which those that matter are asked for: {})",
+                     fmt::join(others, " "));
+}
+
 }  // namespace
 
 std::size_t place_of_recipe(Words words) {
-  static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python",
-                                                "--run-path", "--run_path"};
+  static constexpr std::string_view kFlags[] = {"--standalone", "--no-python", "--no_python", "-m",
+                                                "--module",     "--run-path",  "--run_path"};
   std::size_t at = 0;
   while (at + 1 < words.size() &&
          (launch_scripts::base_name(words[at].text) != "tune" || words[at + 1].text != "run")) {
@@ -408,6 +504,14 @@ std::size_t place_of_recipe(Words words) {
     if (text.find('=') == std::string::npos && !launch_scripts::is_one_of(text, kFlags)) ++at;
   }
   return at < words.size() ? at : 0;
+}
+
+bool prepares_data(std::string_view program) {
+  static constexpr std::string_view kParts[] = {"prepare", "preprocess", "tokeniz", "download",
+                                                "convert", "export_",    "merge_"};
+  const std::string name = launch_scripts::base_name(program);
+  return std::ranges::any_of(
+      kParts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
 bool is_argument_and_value(const std::string& setting) {
@@ -448,10 +552,14 @@ StartedCommand started_command(Sources files, const Given& given, const StartedP
                                      Matters::kMaybe, "it is not among the files: give it, too"});
   }
   StartedCommand command = parted(script, taken, draft.report);
+  for (const auto& [place, variable] : command.open_written) {
+    draft.open_values.emplace_back(place, fmt::format("--set {}=VALUE", printable(variable)));
+  }
+  const std::vector<std::string> printed = printed_values(command.words);
   for (const ShellWord& word : command.words) {
     if (word.open.empty()) continue;
     const std::string how =
-        fmt::format("--set {}=VALUE{}", printable(word.open.front()),
+        fmt::format("{}{}{}", settings_of(word.open), others_printed(printed, word.open.front()),
                     launch_scripts::capture_advice(word.text, word.line, script.files.front()));
     draft.open_values.emplace_back(word.text, how);
     const std::size_t equals = word.text.find('=');
@@ -473,7 +581,8 @@ std::vector<StartedLook> look_at_started(Sources files, const Given& given) try 
     const bool python = place > 0 || command->words.front().text.ends_with(".py");
     looks.push_back({.words = command->words,
                      .program = python ? command->words[place].text : "",
-                     .place = fmt::format("{}:{}", script.files[command->file], command->line)});
+                     .place = fmt::format("{}:{}", script.files[command->file], command->line),
+                     .open_arguments = !command->open_arguments.empty()});
   }
   return looks;
 } catch (const Error&) {
@@ -496,7 +605,8 @@ void fail_for_open_value(const Error& error, const StartedCommand& command,
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     const ShellWord& word = command.words[i];
     if (word.open.empty() || word.text != error.place().value) continue;
-    std::string how = fmt::format("--set {}=VALUE", word.open.front());
+    std::string how = fmt::format("{}{}", settings_of(word.open),
+                                  others_printed(printed_values(command.words), word.open.front()));
     for (const UnreadSetting& one : report.not_read) {
       if (std::ranges::count(one.arguments, command.words[i - 1].text) == 0) continue;
       how += fmt::format(", or decide {} in line {}: {}", one.name, one.line, one.why);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,8 @@ struct StartedProgram {
   std::function<bool(const std::string&)> has_argument;
   /// Whether values follow an argument.
   std::function<bool(std::string_view)> takes_values = [](std::string_view) { return true; };
+  /// Whether any number of values follow an argument.
+  std::function<bool(std::string_view)> takes_list = [](std::string_view) { return false; };
   /// Whether an argument can change time, memory or messages of a step.
   std::function<bool(std::string_view)> matters = [](std::string_view) { return true; };
 };
@@ -42,11 +45,14 @@ struct StartedCommand {
   std::vector<ShellWord> launchers;  ///< Words in front of the program, the outermost last.
   /// The program and its arguments; lines are of `file`, `open` has names for `Given::settings`.
   std::vector<ShellWord> words;
-  std::vector<ShellWord> batch_options;
+  std::shared_ptr<const launch_scripts::Allocation> job;  ///< Its batch job; null: none is said.
   std::map<std::string, ShellWord> environment;
   std::vector<std::string> arguments_given;  ///< `Given::settings` that name arguments.
   /// Files that the script writes, by the last part of their paths; their lines are of the script.
   std::map<std::string, SourceFile> written;
+  /// Expressions that these files leave open, each with the variable that would say it: "$GBS",
+  /// "GBS".
+  std::vector<std::pair<std::string, std::string>> open_written;
 
   /// The words, and behind them the arguments that a person gives.
   [[nodiscard]] std::vector<ShellWord> all_words() const;
@@ -61,11 +67,15 @@ struct StartedCommand {
 StartedCommand started_command(Sources files, const Given& given, const StartedProgram& program,
                                Draft& draft);
 
+/// True if the name of a program says that it prepares data or converts files, and trains nothing.
+bool prepares_data(std::string_view program);
+
 /// A program that a script starts.
 struct StartedLook {
   std::vector<ShellWord> words;
-  std::string program;  ///< A file of Python or a module; empty where it is neither.
-  std::string place;    ///< "run.sh:12".
+  std::string program;          ///< A file of Python or a module; empty where it is neither.
+  std::string place;            ///< "run.sh:12".
+  bool open_arguments = false;  ///< True if arguments of the command are not known.
 };
 
 /// What scripts start, of any framework, as `started_command` reads them; nothing where they cannot

@@ -9,11 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "stepwright/core/error.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
+#include "stepwright/launch_scripts/batch/extent_environment.h"
 #include "stepwright/launch_scripts/shell/batch.h"
 #include "stepwright/launch_scripts/shell/state.h"
+#include "stepwright/launch_scripts/shell/syntax.h"
 
 namespace stepwright::framework_files {
 namespace {
@@ -30,14 +33,86 @@ std::vector<std::string_view> parts_between(std::string_view text, char sign) {
 
 using LauncherWords = Words;
 
-/// The value of the first of some options, in words in front of the program or else in `#SBATCH`
-/// lines.
+/// Programs that may stand in front of another one; the words behind each are its own.
+bool begins_launcher(const ShellWord& word) {
+  static constexpr std::string_view kPrograms[] = {"torchrun",
+                                                   "torch.distributed.run",
+                                                   "torch.distributed.launch",
+                                                   "accelerate",
+                                                   "deepspeed",
+                                                   "tune",
+                                                   "mpirun",
+                                                   "mpiexec",
+                                                   "mpiexec.hydra",
+                                                   "orterun",
+                                                   "prterun",
+                                                   "srun",
+                                                   "sbatch",
+                                                   "salloc",
+                                                   "qsub",
+                                                   "bsub",
+                                                   "jsrun",
+                                                   "aprun",
+                                                   "ibrun",
+                                                   "nice",
+                                                   "ionice",
+                                                   "numactl",
+                                                   "taskset",
+                                                   "chrt",
+                                                   "env",
+                                                   "timeout",
+                                                   "stdbuf",
+                                                   "nohup",
+                                                   "time",
+                                                   "bash",
+                                                   "sh",
+                                                   "python",
+                                                   "python3",
+                                                   "docker",
+                                                   "podman",
+                                                   "singularity",
+                                                   "apptainer",
+                                                   "enroot",
+                                                   "nsys",
+                                                   "ncu",
+                                                   "ssh",
+                                                   "pdsh",
+                                                   "kubectl",
+                                                   "sudo",
+                                                   "uv",
+                                                   "conda"};
+  return launch_scripts::is_one_of(launch_scripts::base_name(word.text), kPrograms);
+}
+
+/// The words of each of some programs among those in front of the training program.
+std::vector<LauncherWords> words_of(const StartedCommand& command,
+                                    std::span<const std::string_view> programs) {
+  std::vector<LauncherWords> found;
+  const LauncherWords words(command.launchers);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!launch_scripts::is_one_of(launch_scripts::base_name(words[i].text), programs)) continue;
+    std::size_t end = i + 1;
+    while (end < words.size() && !begins_launcher(words[end])) ++end;
+    found.push_back(words.subspan(i, end - i));
+  }
+  return found;
+}
+
+constexpr std::string_view kSlurmPrograms[] = {"srun", "sbatch", "salloc"};
+constexpr std::string_view kMpiPrograms[] = {"mpirun",  "mpiexec", "mpiexec.hydra", "orterun",
+                                             "prterun", "aprun",   "ibrun"};
+
+/// The value of the first of some options, in words in front of the program.
 std::optional<std::int64_t> launched(const StartedCommand& command,
                                      std::initializer_list<std::string_view> names) {
-  for (const LauncherWords words :
-       {LauncherWords(command.launchers), LauncherWords(command.batch_options)}) {
-    for (const std::string_view name : names) {
-      const std::string_view brief = name == "--nodes" ? "-N" : name == "--ntasks" ? "-n" : "";
+  for (const std::string_view name : names) {
+    if (const auto value = launch_scripts::batch_option(command.launchers, name)) return value;
+    const std::string_view brief = name == "--nodes"    ? "-N"
+                                   : name == "--ntasks" ? "-n"
+                                   : name == "--gpus"   ? "-G"
+                                                        : "";
+    if (brief.empty()) continue;
+    for (const LauncherWords words : words_of(command, kSlurmPrograms)) {
       if (const auto value = launch_scripts::batch_option(words, name, brief)) return value;
     }
   }
@@ -97,7 +172,7 @@ void read_included(const StartedCommand& command, Draft& draft) {
 }
 
 bool starts_with_mpi(const StartedCommand& command) {
-  return starts_with_any(command, {"mpirun", "mpiexec", "mpiexec.hydra", "orterun"});
+  return !words_of(command, kMpiPrograms).empty();
 }
 
 /// The processes that `ppr:8:node` places on each node.
@@ -111,26 +186,201 @@ std::optional<std::int64_t> placed_on_node(std::string_view policy) {
   return sound ? std::optional(count.value) : std::nullopt;
 }
 
-/// Processes in all and of each node. Open MPI's mpirun(1): `-np`, `-npernode`, `-N`, `--map-by
-/// ppr:N:node`; Hydra of MPICH and Intel MPI: `-n`, `-ppn`, `-perhost`.
-void read_mpi(const StartedCommand& command, Draft& draft) {
+/// Nodes, and slots of all nodes, of a file of hosts: "node001 slots=8", "node001:8", "node001".
+struct HostLines {
+  std::int64_t nodes = 0;
+  std::int64_t slots = 0;
+  bool said = true;  ///< True if each line says its slots.
+};
+
+HostLines hosts_of(std::string_view text, char between) {
+  HostLines hosts;
+  for (std::string_view line : parts_between(text, between)) {
+    line = line.substr(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line.front() == '#') continue;
+    ++hosts.nodes;
+    std::size_t at = line.find("slots=");
+    at = at == std::string_view::npos ? line.find(':') : at + 5;
+    const IntegerReading count =
+        at == std::string_view::npos
+            ? IntegerReading()
+            : read_integer(line.substr(at + 1, line.find_first_of(" \t\r", at + 1) - at - 1));
+    const bool good = count.status == IntegerReading::Status::kGood && count.value > 0;
+    hosts.slots += good ? count.value : 1;
+    hosts.said = hosts.said && good;
+  }
+  return hosts;
+}
+
+/// The hosts that a launcher is given: `-H a:8,b:8`, `--hostfile FILE` of a file that the script
+/// writes.
+std::optional<HostLines> given_hosts(const StartedCommand& command) {
+  static constexpr std::string_view kLists[] = {"-H", "--host", "-host", "-hosts", "--hosts"};
+  static constexpr std::string_view kFiles[] = {"--hostfile", "-hostfile", "--machinefile",
+                                                "-machinefile", "-f"};
   const std::vector<ShellWord>& words = command.launchers;
-  draft.ranks = launch_scripts::batch_option(words, "-np", "-n");
-  if (!draft.ranks) draft.ranks = launch_scripts::batch_option(words, "--np");
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = std::min(words[i].text.find('='), words[i].text.size());
+    const std::string_view name = std::string_view(words[i].text).substr(0, equals);
+    const bool list = launch_scripts::is_one_of(name, kLists);
+    const bool file = launch_scripts::is_one_of(name, kFiles);
+    const bool apart = equals == words[i].text.size();
+    if ((!list && !file) || (apart && i + 1 == words.size())) continue;
+    const std::string value = apart ? words[i + 1].text : words[i].text.substr(equals + 1);
+    if (list) {
+      const bool known = !apart || words[i + 1].open.empty();
+      return known ? std::optional(hosts_of(value, ',')) : std::nullopt;
+    }
+    const auto written = command.written.find(launch_scripts::base_name(value));
+    if (written == command.written.end()) continue;
+    const HostLines hosts = hosts_of(written->second.text, '\n');
+    return hosts.nodes > 0 ? std::optional(hosts) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Processes that a launcher of MPI starts, as far as its words and its batch job say.
+struct MpiExtent {
+  std::optional<std::int64_t> ranks, nodes, of_node;
+  bool open_ranks = false;  ///< True if it is told a number that the script leaves open.
+};
+
+/// Whether a word names one of the counts of all processes.
+bool counts_all(std::string_view word) {
+  static constexpr std::string_view kNames[] = {"-np", "--np", "-n", "-c"};
+  return launch_scripts::is_one_of(word, kNames);
+}
+
+/// Processes in all and of each node. Open MPI's mpirun(1): `-np`, `-npernode`, `-N`, `--map-by
+/// ppr:N:node`; Hydra of MPICH and Intel MPI: `-n`, `-ppn`, `-perhost`. Without a number Open MPI
+/// starts a process for each slot of its hosts or of the batch job.
+MpiExtent mpi_extent(const StartedCommand& command) {
+  MpiExtent extent;
+  const auto all = words_of(command, kMpiPrograms);
+  if (all.empty()) return extent;
+  const LauncherWords words = all.front();
+  extent.ranks = launch_scripts::batch_option(words, "-np", "-n");
+  if (!extent.ranks) extent.ranks = launch_scripts::batch_option(words, "--np");
   for (const char* name : {"-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "-N"}) {
     const auto found = std::ranges::find(words, name, &ShellWord::text);
     if (found != words.end())
-      draft.devices_of_node = launch_scripts::batch_option({found, words.end()}, name);
+      extent.of_node = launch_scripts::batch_option({found, words.end()}, name);
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
     const bool maps = words[i - 1].text == "--map-by" || words[i - 1].text == "-map-by";
-    if (const auto placed = maps ? placed_on_node(words[i].text) : std::nullopt) {
-      draft.devices_of_node = placed;
-    }
+    const auto placed = maps ? placed_on_node(words[i].text) : std::nullopt;
+    if (placed) extent.of_node = placed;
+    const bool open = counts_all(words[i - 1].text) && !words[i].open.empty();
+    extent.open_ranks = extent.open_ranks || (open && !extent.ranks);
   }
-  if (!draft.devices_of_node || draft.ranks.value_or(0) % *draft.devices_of_node != 0) return;
-  draft.nodes = draft.ranks ? *draft.ranks / *draft.devices_of_node : 1;
-  draft.ranks.reset();
+  const auto hosts = given_hosts(command);
+  if (hosts) {
+    extent.nodes = hosts->nodes;
+    const bool slots = !extent.ranks && !extent.open_ranks && !extent.of_node && hosts->said;
+    if (slots) extent.ranks = hosts->slots;
+  }
+  if (command.job == nullptr) return extent;
+  const launch_scripts::Allocation& job = *command.job;
+  if (!extent.nodes) extent.nodes = job.nodes;
+  if (extent.ranks || extent.open_ranks) return extent;
+  const std::int64_t tasks = launch_scripts::tasks_of_node(job);
+  if (!extent.of_node && tasks > 0) extent.of_node = tasks;
+  if (!extent.nodes && job.tasks) extent.ranks = job.tasks;
+  return extent;
+}
+
+void read_mpi(const StartedCommand& command, Draft& draft) {
+  const MpiExtent extent = mpi_extent(command);
+  draft.ranks = extent.ranks;
+  draft.devices_of_node = extent.of_node;
+  draft.nodes = extent.nodes;
+  const bool whole = extent.ranks && extent.of_node && *extent.ranks % *extent.of_node == 0;
+  if (whole) draft.nodes = *extent.ranks / *extent.of_node;
+  if (draft.ranks && draft.nodes && !whole && *draft.ranks % *draft.nodes != 0) draft.nodes.reset();
+  if (draft.nodes && draft.devices_of_node) draft.ranks.reset();
+  if (!draft.devices_of_node && !draft.ranks && command.job != nullptr) {
+    draft.devices_of_node = command.job->devices_per_node;
+  }
+}
+
+/// `--hostfile FILE` of DeepSpeed, where the script writes it: "node001 slots=8".
+void read_host_file(const StartedCommand& command, Draft& draft) {
+  const auto hosts = given_hosts(command);
+  if (!hosts || hosts->slots % hosts->nodes != 0) return;
+  draft.nodes = hosts->nodes;
+  if (!draft.devices_of_node && hosts->said) draft.devices_of_node = hosts->slots / hosts->nodes;
+}
+
+/// A number that says how large a job is and that the script leaves open.
+struct OpenExtent {
+  std::string name;      ///< The option or variable: "--nnodes".
+  std::string value;     ///< As it is written: "$WORLD_SIZE".
+  std::string variable;  ///< That a person can set; empty: there is none.
+  std::uint32_t line = 0;
+  bool nodes = false;  ///< True for a number of nodes, false for one of processes.
+};
+
+OpenExtent open_extent(std::string_view name, const ShellWord& value, bool nodes) {
+  const std::string& place = value.open.front();
+  const bool settable = launch_scripts::is_shell_name(place) ||
+                        place.find_first_not_of("0123456789") == std::string::npos;
+  return {.name = std::string(name),
+          .value = printable(value.text),
+          .variable = settable ? place : "",
+          .line = value.line,
+          .nodes = nodes};
+}
+
+/// All that a command leaves open of its extent, in words in front of the program.
+std::vector<OpenExtent> open_extents(const StartedCommand& command) {
+  static constexpr std::string_view kNodes[] = {"--nnodes",       "--num_nodes",    "--num-nodes",
+                                                "--num_machines", "--num-machines", "--nodes"};
+  static constexpr std::string_view kDevices[] = {
+      "--nproc_per_node", "--nproc-per-node", "--num_gpus", "--num-gpus",
+      "--num_processes",  "--num-processes",  "--ntasks",   "--ntasks-per-node"};
+  std::vector<OpenExtent> found;
+  const bool mpi = starts_with_mpi(command);
+  const std::vector<ShellWord>& words = command.launchers;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].text.find('=');
+    const std::string_view name = std::string_view(words[i].text).substr(0, equals);
+    const bool nodes = std::ranges::find(kNodes, name) != std::end(kNodes);
+    const bool ranks = mpi && counts_all(name);
+    const bool devices = ranks || std::ranges::find(kDevices, name) != std::end(kDevices);
+    const std::size_t at = equals == std::string::npos ? i + 1 : i;
+    if ((!nodes && !devices) || at >= words.size() || words[at].open.empty()) continue;
+    found.push_back(open_extent(name, words[at], nodes));
+  }
+  const MpiExtent extent = mpi_extent(command);
+  const bool silent = mpi && !extent.ranks && !extent.open_ranks;
+  if (silent && !extent.nodes) {
+    const ShellWord& program = words_of(command, kMpiPrograms).front().front();
+    found.push_back({.name = printable(program.text),
+                     .value = "",
+                     .variable = "",
+                     .line = program.line,
+                     .nodes = extent.of_node.has_value()});
+  }
+  return found;
+}
+
+/// Fails where a node has fewer visible devices than processes; says where it has more.
+void check_visible_devices(const StartedCommand& command, Draft& draft) {
+  const auto visible = visible_devices(command);
+  std::optional<std::int64_t> processes = draft.devices_of_node;
+  if (draft.ranks && *draft.ranks % draft.nodes.value_or(1) == 0) {
+    processes = *draft.ranks / draft.nodes.value_or(1);
+  }
+  if (!visible || !processes || *visible == *processes) return;
+  if (*visible < *processes) {
+    fail_input(fmt::format(
+        "{}: {} processes start on a node, and CUDA_VISIBLE_DEVICES leaves them {} devices: the "
+        "job does not start with fewer devices than processes",
+        command.file, *processes, *visible));
+  }
+  draft.notes.push_back(
+      fmt::format("{} of the {} devices of CUDA_VISIBLE_DEVICES are used, one for each process.",
+                  *processes, *visible));
 }
 
 }  // namespace
@@ -173,13 +423,28 @@ bool has_starter(const StartedCommand& command) {
                                    "accelerate", "deepspeed", "tune"});
 }
 
+/// Nodes and devices of a batch job, where no word in front of the program says them.
+void take_job(const StartedCommand& command, Draft& draft) {
+  if (command.job == nullptr) return;
+  if (!draft.nodes) draft.nodes = command.job->nodes;
+  if (!draft.devices_of_node) draft.devices_of_node = command.job->devices_per_node;
+}
+
+/// Processes that start a launcher on each node: `mpirun -npernode 1 torchrun ...`.
+void take_nodes_of_mpi(const StartedCommand& command, Draft& draft) {
+  const MpiExtent extent = mpi_extent(command);
+  if (draft.nodes || extent.of_node.value_or(1) != 1) return;
+  draft.nodes = extent.ranks ? extent.ranks : extent.nodes;
+}
+
 }  // namespace
 
 void read_launcher(const StartedCommand& command, Draft& draft) {
-  if (starts_with_mpi(command)) return read_mpi(command, draft);
+  for (const OpenExtent& one : open_extents(command)) draft.open_extents.push_back(one.variable);
   const bool torchrun = starts_with_any(
       command, {"torchrun", "torch.distributed.run", "torch.distributed.launch", "tune"});
   const bool starter = torchrun || starts_with_any(command, {"accelerate", "deepspeed"});
+  if (starts_with_mpi(command) && !starter) return read_mpi(command, draft);
   draft.ranks = launched(command, {"--num_processes", "--num-processes"});
   draft.nodes = launched(command, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines",
                                    "--num-machines", "--nodes"});
@@ -189,18 +454,40 @@ void read_launcher(const StartedCommand& command, Draft& draft) {
     draft.devices_of_node =
         launched(command, {"--gpus-per-node", "--gpus_per_node", "--gres", "--gpus-per-task"});
   }
+  take_nodes_of_mpi(command, draft);
+  take_job(command, draft);
+  const auto total = draft.devices_of_node ? std::nullopt : launched(command, {"--gpus"});
+  if (total && draft.nodes && *total % *draft.nodes == 0) {
+    draft.devices_of_node = *total / *draft.nodes;
+  }
   if (torchrun && !draft.nodes && !has_option(command, "--nnodes")) draft.nodes = 1;
   const bool deepspeed = starts_with_any(command, {"deepspeed"});
   if (deepspeed) read_included(command, draft);
+  if (deepspeed) read_host_file(command, draft);
   const bool elsewhere = has_option(command, "--hostfile") || has_option(command, "-H");
   if (deepspeed && draft.devices_of_node && !draft.nodes && !elsewhere) draft.nodes = 1;
   if (!draft.ranks && !draft.devices_of_node && !elsewhere) {
     draft.devices_of_node = visible_devices(command);
     if (draft.devices_of_node && !draft.nodes) draft.nodes = 1;
   }
+  if (starter && !(deepspeed && has_option(command, "--include"))) {
+    check_visible_devices(command, draft);
+  }
   if (starter || draft.ranks) return;
-  draft.ranks = launched(command, {"--ntasks"});
-  if (const auto tasks = launched(command, {"--ntasks-per-node"})) draft.devices_of_node = tasks;
+  const bool silent = !draft.nodes && !draft.devices_of_node && command.job == nullptr;
+  // torch.distributed's `env://` counts the processes that the environment says.
+  if (silent && !has_launcher(command)) draft.ranks = environment_number(command, "WORLD_SIZE");
+  // Slots of other schedulers are cores.
+  const bool slurm = command.job != nullptr && command.job->scheduler == "slurm";
+  if (const auto tasks = launched(command, {"--ntasks"})) draft.ranks = tasks;
+  if (!draft.ranks && slurm) draft.ranks = command.job->tasks;
+  auto tasks = launched(command, {"--ntasks-per-node"});
+  if (!tasks && slurm) tasks = command.job->tasks_per_node;
+  if (tasks) draft.devices_of_node = tasks;
+}
+
+std::optional<std::int64_t> visible_device_count(const StartedCommand& command) {
+  return visible_devices(command);
 }
 
 std::optional<std::int64_t> environment_number(const StartedCommand& command,
@@ -219,6 +506,7 @@ void read_own_processes(const StartedCommand& command, Draft& draft) {
     draft.ranks.reset();
     draft.devices_of_node = launched(command, {"--nproc_per_node", "--gpus-per-node",
                                                "--gpus_per_node", "--gres", "--gpus-per-task"});
+    take_job(command, draft);
     if (!draft.devices_of_node) draft.devices_of_node = visible_devices(command);
   }
   if (const auto nodes = environment_number(command, "NNODES")) draft.nodes = nodes;
@@ -232,36 +520,23 @@ void read_own_processes(const StartedCommand& command, Draft& draft) {
 
 void list_open_extents(const StartedCommand& command, Draft& draft) {
   if (draft.given_extent) return;
-  static constexpr std::string_view kNodes[] = {"--nnodes", "--num_nodes", "--num-nodes",
-                                                "--num_machines", "--num-machines"};
-  static constexpr std::string_view kDevices[] = {"--nproc_per_node", "--nproc-per-node",
-                                                  "--num_gpus",       "--num-gpus",
-                                                  "--num_processes",  "--num-processes"};
-  static constexpr std::string_view kRanks[] = {"-np", "--np", "-n"};
-  const bool mpi = starts_with_mpi(command);
-  const auto list = [&](std::string_view name, const ShellWord& value, bool nodes) {
+  const auto list = [&](const OpenExtent& one) {
+    const std::string set =
+        one.variable.empty() ? "" : fmt::format(", or --set {}=VALUE", printable(one.variable));
     draft.report.not_read.push_back(
-        {std::string(name), printable(value.text), command.file, value.line, Matters::kYes,
-         fmt::format("{}: --{} says it, or --set {}=VALUE",
-                     nodes ? "on how many nodes it runs" : "how many devices train",
-                     nodes ? "nodes" : "gpus", printable(value.open.front()))});
+        {one.name, one.value, command.file, one.line, Matters::kYes,
+         fmt::format("{}: --{} says it{}",
+                     one.nodes ? "on how many nodes it runs" : "how many devices train",
+                     one.nodes ? "nodes" : "gpus", set)});
   };
-  const std::vector<ShellWord>& words = command.launchers;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::size_t equals = words[i].text.find('=');
-    const std::string_view name = std::string_view(words[i].text).substr(0, equals);
-    const bool nodes = std::ranges::find(kNodes, name) != std::end(kNodes);
-    const bool ranks = mpi && std::ranges::find(kRanks, name) != std::end(kRanks);
-    const bool devices = ranks || std::ranges::find(kDevices, name) != std::end(kDevices);
-    const std::size_t at = equals == std::string::npos ? i + 1 : i;
-    if ((!nodes && !devices) || at >= words.size() || words[at].open.empty()) continue;
-    list(name, words[at], nodes);
-  }
+  for (const OpenExtent& one : open_extents(command)) list(one);
   for (const auto& [name, nodes] :
        {std::pair("NNODES", true), std::pair("NPROC_PER_NODE", false)}) {
     const auto found = command.environment.find(name);
     if (found == command.environment.end() || found->second.open.empty()) continue;
-    if (nodes ? !draft.nodes : !draft.devices_of_node) list(name, found->second, nodes);
+    if (nodes ? !draft.nodes : !draft.devices_of_node) {
+      list(open_extent(name, found->second, nodes));
+    }
   }
 }
 

@@ -24,7 +24,8 @@ std::string torchrun_lines();
 /// Whether a command is started by a program that starts several processes.
 bool has_launcher(const StartedCommand& command);
 
-/// Takes numbers of nodes and processes from the words of launchers and from #SBATCH options.
+/// Takes numbers of nodes and processes from the words of launchers and from the batch job. Fails
+/// with `kInput` where more processes start on a node than devices are visible.
 void read_launcher(const StartedCommand& command, Draft& draft);
 
 /// Lists the extents that a command leaves open and nobody says, once ranks are settled: one node,
@@ -34,6 +35,9 @@ void list_open_extents(const StartedCommand& command, Draft& draft);
 /// A variable of a command's environment that is a positive number.
 std::optional<std::int64_t> environment_number(const StartedCommand& command,
                                                const std::string& name);
+
+/// The devices of a node that `CUDA_VISIBLE_DEVICES` leaves to a command; nullopt: it lists none.
+std::optional<std::int64_t> visible_device_count(const StartedCommand& command);
 
 /// The ranks that a program starts itself by torchrun, where no launcher says them: `NNODES` nodes,
 /// else one, of `NPROC_PER_NODE` devices.

@@ -32,6 +32,44 @@ namespace {
 
 constexpr std::string_view kFactory = "llama-factory";
 
+/// True if preferences are learnt beside a frozen copy of the model; hiyouga/LLaMA-Factory
+/// src/llamafactory/hparams/finetuning_args.py: `use_ref_model`, train/dpo/workflow.py. Adapters
+/// are switched off in its place.
+bool has_reference(const Fields& fields) {
+  const std::string loss = fields.word("pref_loss", "sigmoid");
+  return loss != "orpo" && loss != "simpo";
+}
+
+/// Files of `llamafactory-cli export` and `chat`, whose arguments are also those of training.
+void check_no_export(const Fields& fields) {
+  const auto said = [&](std::string_view key) {
+    const auto value = fields.node().find(key);
+    return value && !value->is_null();
+  };
+  if (said("do_train") || said("output_dir")) return;
+  for (const std::string_view key : {"export_dir", "infer_backend"}) {
+    if (!said(key)) continue;
+    fields.node().get(key).fail_unsupported(
+        "stands in a file without do_train and output_dir: nothing is trained");
+  }
+}
+
+/// Reads the method of training. DPO counts a chosen and a rejected answer of each pair.
+void read_stage(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
+  const auto stage = fields.node().find("stage");
+  const std::string word = stage && !stage->is_null() ? stage->text() : "sft";
+  const bool pairs = word == "dpo" && has_reference(fields);
+  if (!pairs && word != "sft" && word != "pt") {
+    left_out.push_back(
+        {"stage", *stage, "a second model or another loss: one of tokens is counted"});
+    return;
+  }
+  fields.take("stage");
+  if (!pairs) return;
+  draft.method.kind = plan::MethodKind::kDpo;
+  draft.method.reference.place = plan::ModelPlace::kSame;
+}
+
 /// What is trained, and with which loss; hiyouga/LLaMA-Factory
 /// src/llamafactory/hparams/finetuning_args.py: stage, finetuning_type.
 void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& draft) {
@@ -46,11 +84,7 @@ void read_method(const Fields& fields, std::vector<LeftOut>& left_out, Draft& dr
   } else if (word != "full") {
     left_out.push_back({"finetuning_type", *type, "frozen weights: all are trained in the plan"});
   }
-  const auto stage = fields.node().find("stage");
-  if (stage && !stage->is_null() && stage->text() != "sft" && stage->text() != "pt") {
-    left_out.push_back(
-        {"stage", *stage, "a second model or another loss: one of tokens is counted"});
-  }
+  read_stage(fields, left_out, draft);
 }
 
 /// Sequence parallelism of its forks; Qihoo360/360-LLaMA-Factory
@@ -104,7 +138,7 @@ void read_factory_packing(const Fields& fields, const Given& given, Draft& draft
   PackingWords words = {.packing = {.too_long = packing::TooLong::kTruncate}};
   if (pretrains && (unsaid || packs->boolean())) {
     fields.take("packing");
-    draft.packing = {.joined = true};
+    draft.packing = PackingWords{.joined = true};
     return;
   }
   if (neat || packs_documents(fields, "packing", given)) {
@@ -113,6 +147,9 @@ void read_factory_packing(const Fields& fields, const Given& given, Draft& draft
     words.packing.masks = neat;
   }
   take_packing(fields, neat ? "neat_packing" : "packing", words, given, draft);
+  if (!asks_for(fields, "neat_packing") && !asks_for(fields, "packing")) {
+    list_length_bound(fields, "cutoff_len", given, draft);
+  }
 }
 
 /// Workers of Ray, each with one device, are all that trains where Ray starts it; hiyouga/
@@ -132,11 +169,21 @@ void take_ray_workers(const Fields& fields, const StartedCommand* command, Draft
   draft.ranks = fields.integer("ray_num_workers", 1);
 }
 
+/// The length where `cutoff_len` does not say: src/llamafactory/hparams/data_args.py of v0.9.5. The
+/// program src/train_bash.py is of v0.7.1 and before (src/llmtuner/hparams/data_args.py).
+std::int64_t usual_length(const StartedCommand* command) {
+  constexpr std::int64_t kLength = 2048;
+  constexpr std::int64_t kLengthBefore = 1024;
+  const bool old = command != nullptr && command->words.front().text.ends_with("train_bash.py");
+  return old ? kLengthBefore : kLength;
+}
+
 /// `command`: that of the script that starts it, if one was given.
 void read_factory_program(const HubFiles& files, const Document& document,
                           const StartedCommand* command, const Given& given, Draft& draft) {
   const Fields fields(document.root());
   check_trains(fields);
+  check_no_export(fields);
   take_ray_workers(fields, command, draft);
   if (files.model) draft.model = model::read_config(*files.model, &draft.notes);
   if (const auto id = fields.find("model_name_or_path")) take_hub_model(*id, given, draft);
@@ -146,12 +193,11 @@ void read_factory_program(const HubFiles& files, const Document& document,
   take_trainer_defaults(draft);
   Trainer trainer;
   std::vector<LeftOut> left_out;
-  constexpr std::int64_t kUsualLength = 2048;
-  draft.length = fields.integer("cutoff_len", kUsualLength);
+  draft.length = fields.integer("cutoff_len", usual_length(command));
   read_method(fields, left_out, draft);
   // hiyouga/LLaMA-Factory src/llamafactory/hparams/finetuning_args.py: both by default.
-  draft.frozen = {.encoder = fields.flag("freeze_vision_tower", true),
-                  .projector = fields.flag("freeze_multi_modal_projector", true)};
+  draft.frozen = model::Frozen{.encoder = fields.flag("freeze_vision_tower", true),
+                               .projector = fields.flag("freeze_multi_modal_projector", true)};
   read_trainer_fields(fields, files, trainer, left_out, draft);
   if (fields.flag("use_muon", false)) draft.optimizer = plan::Optimizer::kMuon;
   read_recomputation(fields, draft);
@@ -162,6 +208,20 @@ void read_factory_program(const HubFiles& files, const Document& document,
   take_attention(fields, "flash_attn", left_out, draft);
   settle_program(fields, files, trainer, left_out, given, draft,
                  known_settings("llamafactory/settings"));
+  if (draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
+}
+
+/// True if the words behind a program are of LLaMA-Factory: a file of settings, its own arguments,
+/// or none.
+bool has_factory_words(Words words) {
+  static constexpr std::string_view kOwn[] = {"--stage",   "--finetuning_type", "--template",
+                                              "--dataset", "--dataset_dir",     "--cutoff_len"};
+  if (words.empty() || names_settings(words.front().text)) return true;
+  if (!words.front().text.starts_with('-')) return true;
+  return std::ranges::any_of(words, [](const ShellWord& word) {
+    return launch_scripts::is_one_of(std::string_view(word.text).substr(0, word.text.find('=')),
+                                     kOwn);
+  });
 }
 
 /// The word of a command behind which LLaMA-Factory's arguments begin; -1: there is none.
@@ -173,10 +233,11 @@ std::ptrdiff_t place_of_start(Words words) {
       const std::string& verb = words[i + 1].text;
       if (verb == "train" || verb == "sft") return static_cast<std::ptrdiff_t>(i) + 1;
     }
-    if (text.ends_with("src/train.py") || text.ends_with("src/train_bash.py") ||
-        text.ends_with("llamafactory/launcher.py")) {
-      return static_cast<std::ptrdiff_t>(i);
-    }
+    const bool own =
+        text.ends_with("src/train_bash.py") || text.ends_with("llamafactory/launcher.py");
+    // Programs of others have that name, too.
+    const bool likely = text.ends_with("src/train.py") && has_factory_words(words.subspan(i + 1));
+    if (own || likely) return static_cast<std::ptrdiff_t>(i);
   }
   return -1;
 }

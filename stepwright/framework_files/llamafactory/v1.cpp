@@ -156,8 +156,8 @@ void read_v1_packing(const Fields& fields, const Given& given, Draft& draft) {
     said->fail("must be one of normal, padding_free, dynamic_batching, dynamic_padding_free");
   }
   if (!read_given_batch(given.batch).documents || said->text() != "padding_free") return;
-  draft.packing = {
-      .packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kDrop}};
+  draft.packing = PackingWords{
+      .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}};
   fields.take("batching_strategy");
 }
 

@@ -5,6 +5,7 @@
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
 #include "stepwright/framework_files/draft/named_model.h"
+#include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/huggingface/optimizer_words.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
@@ -102,7 +103,9 @@ std::string write_llamafactory(const plan::PlannedJob& planned,
   if (job.kernels.loss_keeps == plan::LossKeeps::kGradients) file.set("enable_liger_kernel", true);
   file.set("disable_gradient_checkpointing", plan.recompute.kind != plan::RecomputeKind::kFull);
   if (plan.offload.moves_inputs()) file.set("use_unsloth_gc", true);
-  if (plan::sharding_word(plan.sharding) != "NNN") {
+  if (runs_on_deepspeed(job)) {
+    file.set("deepspeed", deepspeed_configuration(planned));
+  } else if (plan::sharding_word(plan.sharding) != "NNN") {
     file.set("fsdp", "full_shard auto_wrap");
     file.set("fsdp_config", fsdp_section(plan, false));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -44,7 +45,7 @@ Document read_logged(const SourceFile& file) {
 }
 
 void lay_file(Tree& under, const SourceFile& file) {
-  const Document document = Document::parse(file.text, file.name);
+  const Document document = parse_as_python(file.text, file.name);
   const Tree over = placed_tree(document.root());
   for (std::size_t i = 0; i + 1 < over.items.size(); i += 2) {
     under.set(over.items[i].text, over.items[i + 1]);

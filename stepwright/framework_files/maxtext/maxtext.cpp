@@ -71,6 +71,7 @@ std::string write_maxtext(const plan::PlannedJob& planned, const std::vector<std
   const plan::Plan& plan = planned.plan;
   const bool piped = plan.parallel.pipeline > 1;
   Tree file = Tree::mapping();
+  file.set("base_config", "base.yml");
   file.set("hardware", "gpu_multiprocess");
   add_model_sizes(file, job.model);
   add_mesh(file, mesh_of(plan), job.cluster);

@@ -38,13 +38,8 @@ MaxTextScale scale_of(const Fields& fields) {
           .layers = power / 3};
 }
 
-/// Sizes with base.yml's where a file says some of them.
-std::optional<model::Architecture> read_model_sizes(const Fields& fields) {
-  static constexpr std::string_view kSizes[] = {"base_emb_dim", "base_num_decoder_layers",
-                                                "global_parameter_scale"};
-  if (std::ranges::none_of(kSizes, [&](std::string_view key) { return fields.has(key); })) {
-    return std::nullopt;
-  }
+/// Sizes, with base.yml's where a file is silent.
+model::Architecture read_model_sizes(const Fields& fields) {
   const MaxTextScale scale = scale_of(fields);
   model::Architecture model;
   model.name = "imported";
@@ -80,7 +75,12 @@ std::optional<model::Architecture> read_model_sizes(const Fields& fields) {
 void read_maxtext_model(const Fields& fields, const Given& given, Draft& draft) {
   const std::string name = fields.word("model_name", "default");
   if (name == "default" || name.empty()) {
-    if (!draft.model) draft.model = read_model_sizes(fields);
+    static constexpr std::string_view kSizes[] = {"base_emb_dim", "base_num_decoder_layers",
+                                                  "global_parameter_scale"};
+    const bool said = std::ranges::any_of(kSizes, [&](auto key) { return fields.has(key); });
+    if (draft.model || (given.known_model && !said)) return;
+    draft.model = read_model_sizes(fields);
+    if (!said) draft.notes.emplace_back("No size of the model is said: it is that of base.yml.");
     return;
   }
   if (given.known_model) return;

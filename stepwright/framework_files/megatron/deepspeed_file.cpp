@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/framework_files/huggingface/deepspeed.h"
 #include "stepwright/framework_files/launchers/command_words.h"
@@ -35,7 +36,11 @@ std::optional<Document> take_deepspeed_file(MegatronArguments& arguments,
   if (named == nullptr) return std::nullopt;
   const SourceFile* file = file_named(launch_scripts::base_name(named->text), files, command);
   if (file == nullptr || !is_deepspeed(*file)) return std::nullopt;
-  Document document = Document::parse(file->text, file->name);
+  Document document = parse_as_python(file->text, file->name);
+  // DeepSpeed ends at a batch that is no number; a script may leave it open.
+  const Fields root(document.root());
+  if (root.word("train_batch_size", "auto") != "auto")
+    static_cast<void>(root.integer("train_batch_size", 1));
   if (const auto stage = number_of(document, "stage")) {
     Tree value = Tree::scalar(std::to_string(*stage), false);
     value.line = named->line;

@@ -181,7 +181,15 @@ class ArgumentReader {
     if (!word.text.starts_with("--") || word.text.size() == 2) return std::nullopt;
     const auto names = arguments_beginning(word.text);
     if (names.size() != 1) return std::nullopt;
-    return find_argument(names.front());
+    // A switch of a fork that begins like an argument: `--moe-aux-loss`.
+    const auto longer = find_argument(names.front());
+    return longer && is_switch_here(*longer) ? std::nullopt : longer;
+  }
+
+  /// True if an argument that takes a value has none behind it.
+  [[nodiscard]] bool is_switch_here(const MegatronArgument& argument) const {
+    if (argument.arity == Arity::kNone || argument.arity == Arity::kAny) return false;
+    return values_.empty() && (at_ == words_.size() || is_argument_word(words_[at_]));
   }
 
   void collect(std::size_t most) {

@@ -105,6 +105,27 @@ void take_fork_experts(MegatronArguments& arguments, const std::string& name) {
   set_field(arguments, "moe_layer_freq", std::move(marks), "--first-k-dense-replace", dense->line);
 }
 
+/// `--attention-head-type multiquery` of BigCode's fork: all heads share one key and one value.
+void take_head_type(MegatronArguments& arguments) {
+  constexpr std::string_view kFlag = "--attention-head-type";
+  const auto said = take_field(arguments, "fork_head_type");
+  if (!said || said->text != "multiquery") return;
+  set_field(arguments, "group_query_attention", Tree::scalar("true", false), kFlag, said->line);
+  set_field(arguments, "num_query_groups", Tree::scalar("1", false), kFlag, said->line);
+}
+
+/// Experts of the fork that MegaBlocks brings: each token goes to one where nothing is said.
+void take_megablocks_experts(MegatronArguments& arguments) {
+  const auto top = take_field(arguments, "fork_top_k");
+  const auto experts = take_field(arguments, "fork_num_experts");
+  if (!experts || experts->text == "1") return;
+  set_field(arguments, "num_moe_experts", Tree::scalar(experts->text, false), "--moe-num-experts",
+            experts->line);
+  if (arguments.fields.find("moe_router_topk") != nullptr) return;
+  set_field(arguments, "moe_router_topk", Tree::scalar(top ? top->text : "1", false),
+            top ? "--moe-top-k" : "--moe-num-experts", top ? top->line : experts->line);
+}
+
 void take_fork_attention(MegatronArguments& arguments, const ImportReport& report) {
   const Tree* const kernel = arguments.fields.find("attention_backend");
   const bool fork = std::ranges::any_of(report.not_read, [](const UnreadSetting& one) {
@@ -141,6 +162,8 @@ void take_forks(MegatronArguments& arguments, const std::string& name, ImportRep
   take_context_algorithm(arguments, name, report);
   take_layer_list(arguments);
   take_fork_experts(arguments, name);
+  take_head_type(arguments);
+  take_megablocks_experts(arguments);
   take_fork_attention(arguments, report);
   for (UnreadSetting& one : report.not_read) {
     if (one.matters != Matters::kMaybe) continue;

@@ -130,7 +130,9 @@ std::vector<std::int64_t> uneven_layers(const Fields& fields, std::int64_t layer
       if (!given) *stage = middle;
     }
   }
-  if (!fits || split.front() < 1 || split.back() < 1) {
+  // NVIDIA/Megatron-LM core 0.16 megatron/core/transformer/transformer_block.py,
+  // get_num_layers_to_build: beside the embedding or the loss a chunk may have no layer.
+  if (!fits || split.front() < (embedding ? 0 : 1) || split.back() < (loss ? 0 : 1)) {
     fields.node().fail(
         fmt::format("{} layers cannot be split over {} chunks as the first and the "
                     "last are said to be",

@@ -35,6 +35,11 @@ bool takes_values(std::string_view flag) {
   return !argument || argument->arity != Arity::kNone;
 }
 
+bool takes_list(std::string_view flag) {
+  const auto argument = find_argument(flag);
+  return argument && (argument->arity == Arity::kSome || argument->arity == Arity::kAny);
+}
+
 bool matters(std::string_view flag) {
   const auto argument = find_argument(flag);
   return !argument || !argument->field.empty();
@@ -58,6 +63,22 @@ void check_program(const StartedCommand& command, ImportReport& report) {
   if (more == partly.end()) return;
   report.not_read.push_back(
       {printable(program), "", command.file, line, Matters::kYes, more->second});
+}
+
+/// Lists a program that is named after a model of gated MLPs where its arguments say none.
+void list_gated_program(const StartedCommand& command, Draft& draft) {
+  const ShellWord& program = command.words.front();
+  if (!draft.model || draft.model->gated || !program.text.ends_with(".py")) return;
+  const std::string_view file = launch_scripts::last_part(program.text);
+  for (const auto& [name, model] : words_below("megatron/words", "gated_programs")) {
+    if (file.find(name) == std::string_view::npos) continue;
+    draft.report.not_read.push_back(
+        {printable(program.text), "", command.file, program.line, Matters::kYes,
+         fmt::format("that it may build {} by itself: the arguments say no gated MLP, and none is "
+                     "counted",
+                     model)});
+    return;
+  }
 }
 
 /// Programs of Megatron-LM itself, which end at an argument that no release has (parse_args of
@@ -137,9 +158,13 @@ void read_megatron(Sources files, const Given& given, Draft& draft) {
     read_stated(*stated, files.front().name, given, draft);
     return;
   }
-  const StartedProgram program{"Megatron-LM",         "--tensor-model-parallel-size, ...",
-                               starts_of("megatron"), is_megatron_setting,
-                               takes_values,          matters};
+  const StartedProgram program{"Megatron-LM",
+                               "--tensor-model-parallel-size, ...",
+                               starts_of("megatron"),
+                               is_megatron_setting,
+                               takes_values,
+                               takes_list,
+                               matters};
   std::vector<SourceFile> scripts;
   std::ranges::copy_if(files, std::back_inserter(scripts),
                        [](const SourceFile& file) { return !is_deepspeed(file); });
@@ -164,6 +189,7 @@ void read_megatron(Sources files, const Given& given, Draft& draft) {
   } catch (const Error& error) {
     fail_for_open_value(error, command, draft.report);
   }
+  list_gated_program(command, draft);
   if (deepspeed) settle_deepspeed_file(*deepspeed, draft);
   // What slime sets stands in no line.
   if (slime) std::erase_if(draft.report.read, [](const ReadSetting& one) { return one.line == 0; });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/quoting.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
@@ -236,7 +237,7 @@ void read_nemo(Sources files, const Given& given, Draft& draft) {
       file.name.ends_with(".py") || file.text.find("ConfigContainer(") != std::string::npos;
   const Document document = with_settings(
       python ? launch_scripts::read_python_call(file.text, "ConfigContainer", file.name)
-             : Document::parse(file.text, file.name),
+             : parse_as_python(file.text, file.name),
       given);
   BridgeFields bridge = bridge_fields(document.root());
   if (!python && !bridge.whole) take_recipe_below(file.name, bridge, draft);

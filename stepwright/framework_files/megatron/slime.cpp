@@ -159,6 +159,7 @@ void take_slime(MegatronArguments& arguments, const std::string& name, Draft& dr
                                  name, one.line));
   }
   constexpr std::int64_t kUsualDevices = 8;
+  draft.framework.variant = "slime";
   draft.ranks.reset();
   draft.nodes = count_of(arguments, "actor_num_nodes", 1, name, draft);
   draft.devices_of_node =

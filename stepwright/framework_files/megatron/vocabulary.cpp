@@ -40,6 +40,23 @@ std::string_view tokens_of_model(const std::string& name) {
   return {};
 }
 
+/// Whether a file may be the tokenizer of Llama 2, which Meta calls tokenizer.model:
+/// Llama2Tokenizer of megatron/training/tokenizer/tokenizer.py takes the size from whatever file it
+/// is given.
+bool may_be_of_llama(const std::string& path) {
+  const std::string_view file = launch_scripts::last_part(path);
+  return path.empty() || path.find('$') != std::string::npos || file == "tokenizer.model" ||
+         dashed_name(path).find("llama") != std::string::npos;
+}
+
+/// True if a file may be the vocabulary of GPT-2, whose releases call it gpt2-vocab.json or
+/// vocab.json: GPT2BPETokenizer takes its size from whatever file it is given.
+bool may_be_of_gpt2(const std::string& path) {
+  const std::string name = dashed_name(path);
+  return path.empty() || path.find('$') != std::string::npos || path == "vocab.json" ||
+         name.find("gpt2") != std::string::npos || name.find("gpt-2") != std::string::npos;
+}
+
 std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft) {
   std::string type = fields.word("tokenizer_type", "");
   std::string whose = type;
@@ -56,6 +73,10 @@ std::optional<std::int64_t> tokenizer_tokens(const Fields& fields, Draft& draft)
       type == "Llama2Tokenizer") {
     tokens = tokens_of_model(model);
     if (!tokens.empty()) whose = model;
+  }
+  if (tokens.empty() && type == "Llama2Tokenizer" && !may_be_of_llama(model)) return std::nullopt;
+  if (type == "GPT2BPETokenizer" && !may_be_of_gpt2(fields.word("vocab_file", ""))) {
+    return std::nullopt;
   }
   if (tokens.empty()) tokens = meaning_of("megatron/words", "tokenizer_types", type);
   if (tokens.empty()) return std::nullopt;

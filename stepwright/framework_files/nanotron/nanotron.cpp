@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -128,7 +129,7 @@ void read_nanotron(Sources files, const Given& given, Draft& draft) {
   }
   if (files.size() != 1) fail_input("nanotron: one file is read at a time");
   const SourceFile& file = files.front();
-  const Document document = with_settings(Document::parse(file.text, file.name), given);
+  const Document document = with_settings(parse_as_python(file.text, file.name), given);
   const Fields root(document.root());
   const Fields parallelism = root.section("parallelism");
   const Fields tokens = root.section("tokens");

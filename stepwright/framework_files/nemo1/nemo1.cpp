@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -24,7 +25,7 @@ namespace {
 
 /// The configuration with its references resolved, and `given.settings` over it.
 Document resolved_nemo1(const SourceFile& file, const Given& given, Draft& draft) {
-  return with_references(with_settings(Document::parse(file.text, file.name), given), draft.notes);
+  return with_references(with_settings(parse_as_python(file.text, file.name), given), draft.notes);
 }
 
 /// Nodes and devices, where the trainer counts them: "auto", -1 and lists of devices are left.

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/lower_case.h"
 #include "stepwright/core/mapping_builder.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
@@ -106,9 +107,7 @@ void take_turbo_dispatcher(Tree& fields) {
 
 /// The name under which "primus/models" lists the model file of a trainer.
 std::string primus_model(const Fields& trainer) {
-  std::string file = trainer.word("model", "");
-  std::ranges::transform(file, file.begin(),
-                         [](unsigned char letter) { return std::tolower(letter); });
+  std::string file = lower_case(trainer.word("model", ""));
   for (const std::string_view end : {".yaml", "-fp8", "-bf16"}) {
     if (file.ends_with(end)) file.erase(file.size() - end.size());
   }
@@ -138,7 +137,7 @@ void name_primus_model(const Fields& trainer, const Given& given, Draft& draft) 
 void read_experiment(const SourceFile& file, const Given& given,
                      const std::map<std::string, std::string>& environment, Draft& draft) {
   const Document document = with_references(
-      with_settings(Document::parse(file.text, file.name), given), draft.notes, environment);
+      with_settings(parse_as_python(file.text, file.name), given), draft.notes, environment);
   const Fields root(document.root());
   const Fields modules = root.section("modules");
   const bool behind = !modules.has("pre_trainer");

@@ -43,9 +43,11 @@ std::vector<plan::MethodKind> read_methods(Node node) {
 }
 
 TargetData read_target_data(Node node) {
-  node.allow_only({"word", "framework", "variant", "about", "checked", "assumes", "evidence",
-                   "methods", "method_elsewhere", "order", "sets_environment", "python_files",
-                   "functions", "endings", "large_logs", "marks", "starts"});
+  node.allow_only({"word",         "framework",        "also",         "variant",
+                   "about",        "checked",          "assumes",      "evidence",
+                   "methods",      "method_elsewhere", "order",        "unsure_starts",
+                   "file_decides", "sets_environment", "python_files", "functions",
+                   "endings",      "large_logs",       "marks",        "starts"});
   TargetData target{.word = node.get("word").text(),
                     .framework = text_below(node, "framework"),
                     .variant = text_below(node, "variant"),
@@ -54,6 +56,8 @@ TargetData read_target_data(Node node) {
                     .assumes = text_below(node, "assumes"),
                     .evidence = read_evidence(node.get("evidence")),
                     .method_elsewhere = flag_below(node, "method_elsewhere"),
+                    .unsure_starts = flag_below(node, "unsure_starts"),
+                    .file_decides = flag_below(node, "file_decides"),
                     .sets_environment = flag_below(node, "sets_environment"),
                     .python_files = flag_below(node, "python_files"),
                     .functions = flag_below(node, "functions"),
@@ -63,6 +67,8 @@ TargetData read_target_data(Node node) {
       target.endings.emplace_back(ending, release.text() == kNewest ? "" : release.text());
     }
   }
+  const auto also = node.find("also");
+  for (std::size_t i = 0; also && i < also->size(); ++i) target.also.push_back(also->at(i).text());
   if (const auto methods = node.find("methods")) target.methods = read_methods(*methods);
   if (const auto order = node.find("order")) target.order = static_cast<int>(order->integer(0, 9));
   const auto marks = node.find("marks");

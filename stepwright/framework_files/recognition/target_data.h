@@ -23,16 +23,22 @@ struct Evidence {
 
 /// What a `target.yaml` says of a program for which plans are written or read.
 struct TargetData {
-  std::string word;       ///< Of `--to` and `--from`.
-  std::string framework;  ///< Of `kFrameworkNames`; empty: whatever the job names.
-  std::string variant;    ///< Of its framework (`plan/frameworks/`), where it runs a part of that.
-  std::string about;      ///< In a person's words.
-  std::string checked;    ///< What the files were checked against.
-  std::string assumes;    ///< What every file assumes.
+  std::string word;               ///< Of `--to` and `--from`.
+  std::string framework;          ///< Of `kFrameworkNames`; empty: whatever the job names.
+  std::vector<std::string> also;  ///< Other frameworks for which its files are written, too.
+  std::string variant;  ///< Of its framework (`plan/frameworks/`), where it runs a part of that.
+  std::string about;    ///< In a person's words.
+  std::string checked;  ///< What the files were checked against.
+  std::string assumes;  ///< What every file assumes.
   Evidence evidence;
   /// The methods of learning that its written files say.
   std::vector<plan::MethodKind> methods = {plan::MethodKind::kPretrain, plan::MethodKind::kSft};
   bool method_elsewhere = false;  ///< The program that a person starts with the file says it.
+  /// True if commands that no mark tells may belong to no trainer at all.
+  bool unsure_starts = false;
+  /// True if its program is called as those of others, so that a file that a person gives beside
+  /// the script must have a mark of it.
+  bool file_decides = false;
   int order = 0;                  ///< Targets of a lower order are asked first whose a command is.
   bool sets_environment = false;  ///< Its file is a script that sets variables.
   bool python_files = false;      ///< Its own files are Python.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -13,6 +14,7 @@
 #include "stepwright/framework_files/huggingface/fsdp_options.h"
 #include "stepwright/framework_files/launchers/configured.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
+#include "stepwright/framework_files/rl/nemo_rl_method.h"
 #include "stepwright/framework_files/targets/code.h"
 #include "stepwright/plan/frameworks/defaults.h"
 
@@ -26,7 +28,7 @@ constexpr Named<DType> kNemoRlPrecisions[] = {
 Tree laid_together(Sources files) {
   std::vector<Tree> trees;
   for (const SourceFile& file : files) {
-    const Document document = Document::parse(file.text, file.name);
+    const Document document = parse_as_python(file.text, file.name);
     trees.push_back(placed_tree(document.root()));
   }
   const auto named_by = [&](const Tree& tree, std::size_t other) {
@@ -65,20 +67,23 @@ Tree laid_together(Sources files) {
   return result;
 }
 
-/// The ranks that train: what generation on devices of its own leaves.
-void read_cluster(const Fields& root, Draft& draft) {
+/// The ranks that train: what generation on devices of its own leaves. Returns those devices.
+std::int64_t read_cluster(const Fields& root, Draft& draft) {
   const Fields cluster = root.section("cluster");
   draft.nodes = cluster.size("num_nodes");
   draft.devices_of_node = cluster.size("gpus_per_node");
   const Fields colocated = root.section("policy").section("generation").section("colocated");
-  if (colocated.flag("enabled", true) || !draft.nodes) return;
+  if (colocated.flag("enabled", true) || !draft.nodes) return 0;
   const Fields own = colocated.section("resources");
   const std::int64_t nodes = own.integer("num_nodes", 0);
   if (*draft.nodes > 1 && nodes < *draft.nodes) {
     *draft.nodes -= nodes;
-  } else if (const auto devices = own.size("gpus_per_node"); devices && draft.devices_of_node) {
-    *draft.devices_of_node = std::max<std::int64_t>(1, *draft.devices_of_node - *devices);
+    return nodes * draft.devices_of_node.value_or(0);
   }
+  const auto devices = own.size("gpus_per_node");
+  if (!devices || !draft.devices_of_node) return 0;
+  *draft.devices_of_node = std::max<std::int64_t>(1, *draft.devices_of_node - *devices);
+  return *devices;
 }
 
 void read_dtensor(const Fields& root, const std::string& file, const Given& given, Draft& draft) {
@@ -185,21 +190,16 @@ void read_sequence_packing(const Fields& policy, const Given& given, Draft& draf
     const Fields config = policy.section("megatron_cfg");
     const bool piped =
         config.flag("enabled", false) && config.integer("pipeline_model_parallel_size", 1) > 1;
-    words.packing.pad_to = piped ? packing::PadTo::kLength : packing::PadTo::kLongest;
+    words.packing.pad_to = piped ? packing::PadTo::kLength : packing::PadTo::kNone;
   }
   take_packing(section, "enabled", words, given, draft);
 }
 
 /// nemo_rl/algorithms/dpo.py and rm.py take a pair of sequences for each of the batch.
 void read_pairs(const Fields& root, Draft& draft) {
-  const auto has = [&](std::string_view section) {
-    const auto found = root.node().find(section);
-    return found && found->is_mapping();
-  };
-  if (!has("dpo") && !has("rm")) return;
-  if (draft.sequences) *draft.sequences *= 2;
-  draft.plan.micro_batch *= 2;
-  draft.notes.emplace_back("Of each pair both sequences are counted in batch and micro-batch.");
+  const auto rewards = root.node().find("rm");
+  const bool ranks = rewards && rewards->is_mapping();
+  if (ranks || draft.method.kind == plan::MethodKind::kDpo) draft.take_pairs();
 }
 
 /// The policy as the section says that is enabled.
@@ -226,7 +226,8 @@ void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
                                                .arguments = "--config FILE.yaml NAME=VALUE",
                                                .target = "nemo-rl",
                                                .options = kOptions,
-                                               .overrides = true},
+                                               .overrides = true,
+                                               .hydra = true},
                                               draft);
     // Ray starts the ranks, as the configuration says.
     draft.ranks = draft.nodes = draft.devices_of_node = std::nullopt;
@@ -238,7 +239,7 @@ void read_nemo_rl(Sources files, const Given& given, Draft& draft) {
   const Fields root(document.root());
   const Fields policy = root.section("policy");
   take_named_model(policy.word("model_name", ""), given, draft);
-  read_cluster(root, draft);
+  draft.method = nemo_rl_method(root, read_cluster(root, draft));
   read_sequence_packing(policy, given, draft);
   read_policy(root, file, given, draft);
   read_pairs(root, draft);

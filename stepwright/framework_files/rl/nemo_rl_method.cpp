@@ -10,12 +10,10 @@
 #include "stepwright/core/error.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/recognition/embedded.h"
+#include "stepwright/framework_files/rl/methods.h"
 
 namespace stepwright::framework_files {
 namespace {
-
-/// Generations of one prompt in examples/configs/grpo_math_1B.yaml.
-constexpr std::int64_t kMostGenerations = 16;
 
 /// The row of a method in `nemo_rl_methods.yaml`.
 Node method_row(Node rows, std::string_view method) {
@@ -26,21 +24,6 @@ Node method_row(Node rows, std::string_view method) {
     }
   }
   fail_unsupported(fmt::format("objective.kind {}: NeMo-RL has no program for it", method));
-}
-
-/// The generations of one prompt: as many as divide the sequences of a step, at most 16.
-std::int64_t generations_of(std::int64_t sequences) {
-  std::int64_t most = 1;
-  for (std::int64_t count = 2; count <= kMostGenerations; ++count) {
-    if (sequences % count == 0) most = count;
-  }
-  if (most == 1) {
-    fail_unsupported(
-        fmt::format("batch.sequences x objective.updates is {}, which no group of 2 to {} answers "
-                    "divides: NeMo-RL learns from groups of equal size",
-                    sequences, kMostGenerations));
-  }
-  return most;
 }
 
 /// Where the reference is: nemo_rl/models/policy/workers/megatron_policy_worker.py keeps its
@@ -78,7 +61,7 @@ void write_grpo(const plan::PlannedJob& planned, Tree& file) {
   const plan::Job& job = planned.job;
   const plan::TrainingMethod& method = job.method;
   const std::int64_t sequences = job.sequences * method.updates;
-  const std::int64_t generations = generations_of(sequences);
+  const std::int64_t generations = answers_of(sequences);
   const bool apart = method.rollout->devices > 0;
   Tree& grpo = *file.find("grpo");
   grpo.set("num_prompts_per_step", sequences / generations);
@@ -123,6 +106,45 @@ std::string write_nemo_rl_method(const plan::PlannedJob& planned, Tree& file) {
   if (method.kind == plan::MethodKind::kDpo) write_pairs(planned, file);
   if (method.kind == plan::MethodKind::kGrpo) write_grpo(planned, file);
   return row.get("program").text();
+}
+
+namespace {
+
+/// nemo_rl/algorithms/grpo.py: groups of answers to each prompt, and the updates of a step.
+plan::TrainingMethod read_grpo(const Fields& root, std::int64_t apart) {
+  const Fields grpo = root.section("grpo");
+  const Fields policy = root.section("policy");
+  const Fields async = grpo.section("async_grpo");
+  const std::int64_t answers =
+      grpo.integer("num_prompts_per_step", 1) * grpo.integer("num_generations_per_prompt", 1);
+  const std::int64_t batch = policy.integer("train_global_batch_size", answers);
+  plan::TrainingMethod method{.kind = plan::MethodKind::kGrpo};
+  method.updates = std::max<std::int64_t>(1, answers / batch);
+  method.old_log_probabilities = true;
+  method.forward_micro_batch = policy.integer("logprob_batch_size", 0);
+  if (!grpo.flag("skip_reference_policy_logprobs_calculation", false)) {
+    method.reference.place = plan::ModelPlace::kHost;
+  }
+  method.staleness =
+      async.flag("enabled", false) ? async.integer("max_trajectory_age_steps", 1) : 0;
+  const Fields engine = policy.section("generation").section("vllm_cfg");
+  method.rollout =
+      plan::Rollout{.devices = apart, .tensor = engine.integer("tensor_parallel_size", 1)};
+  return method;
+}
+
+}  // namespace
+
+plan::TrainingMethod nemo_rl_method(const Fields& root, std::int64_t apart) {
+  const auto has = [&](std::string_view section) {
+    const auto found = root.node().find(section);
+    return found && found->is_mapping();
+  };
+  if (has("grpo")) return read_grpo(root, apart);
+  if (has("dpo")) {
+    return {.kind = plan::MethodKind::kDpo, .reference = {.place = plan::ModelPlace::kHost}};
+  }
+  return {.kind = has("sft") ? plan::MethodKind::kSft : plan::MethodKind::kPretrain};
 }
 
 }  // namespace stepwright::framework_files

@@ -21,6 +21,7 @@
 #include "stepwright/framework_files/launchers/environment.h"
 #include "stepwright/framework_files/launchers/started.h"
 #include "stepwright/framework_files/launchers/torchrun.h"
+#include "stepwright/framework_files/rl/methods.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
 #include "stepwright/framework_files/targets/code.h"
 
@@ -38,14 +39,11 @@ struct OpenrlhfTrainer {
 };
 
 /// OpenRLHF/OpenRLHF openrlhf/cli.
-constexpr std::string_view kPairs =
-    "a loss of preferences: pairs, so that each of the batch is two sequences, and the passes of a "
-    "reference";
 constexpr std::string_view kAnswers =
-    "generation, the passes of the other models and the loss: one of tokens is counted";
+    "generation and the passes of the other models, which `phases` counts: the step is an update";
 constexpr OpenrlhfTrainer kTrainers[] = {
     {"train_sft", 8, 2048},
-    {"train_dpo", 8, 512, kPairs},
+    {"train_dpo", 8, 512},
     {"train_rm", 8, 512, "a model of rewards: pairs, so that each of the batch is two sequences"},
     {"train_kto", 8, 512, "a loss of preferences, and the passes of a reference"},
     {"train_prm", 1, 2048, "a model of rewards: its loss"},
@@ -63,7 +61,9 @@ constexpr std::string_view kOfRay = "_ray";
 /// "openrlhf/cli/train_sft.py"; empty for another.
 std::string_view trainer_named(std::string_view word) {
   if (word.find('=') != std::string_view::npos || word.starts_with('-')) return "";
-  if (word.find(kOpenrlhf) == std::string_view::npos) return "";
+  // A copy that is started inside of the package has its modules without its name.
+  const bool inside = word.starts_with("cli.train_");
+  if (!inside && word.find(kOpenrlhf) == std::string_view::npos) return "";
   if (word.ends_with(".py")) word.remove_suffix(3);
   const std::string_view name = word.substr(word.find_last_of("./") + 1);
   return name.starts_with("train_") ? name : "";
@@ -154,12 +154,13 @@ OpenrlhfBatch read_openrlhf_batch(const Fields& fields, const OpenrlhfTrainer& t
   return batch;
 }
 
-/// openrlhf/utils/deepspeed/deepspeed_utils.py: get_train_ds_config.
+/// openrlhf/utils/deepspeed/deepspeed_utils.py: get_train_ds_config. Its buckets are `auto`, for
+/// which DeepSpeed takes its own defaults (deepspeed/runtime/config_utils.py,
+/// DeepSpeedConfigModel).
 Tree deepspeed_tree(const Fields& fields, DType precision) {
   const std::int64_t stage = fields.integer("zero_stage", 2, 0);
   Tree zero = Tree::mapping();
-  zero.set("stage", stage).set("reduce_bucket_size", "auto");
-  zero.set("stage3_prefetch_bucket_size", "auto");
+  zero.set("stage", stage);
   if (fields.flag("overlap_comm", false)) zero.set("overlap_comm", true);
   const std::int64_t group = fields.integer("zpg", 1);
   if (group > 1 && stage == 3) zero.set("zero_hpz_partition_size", group);
@@ -181,7 +182,7 @@ DType openrlhf_precision(const Fields& fields) {
   static constexpr Named<DType> kTypes[] = {
       {DType::kBf16, "bf16"}, {DType::kFp16, "fp16"}, {DType::kFp32, "fp32"}};
   // Later releases have the type alone, and bf16 where it is not said.
-  static_cast<void>(fields.flag("bf16", true));
+  fields.take("bf16");
   return fields.choice("param_dtype", kTypes, DType::kBf16);
 }
 
@@ -208,6 +209,19 @@ void read_actor_ranks(const Fields& fields, Draft& draft) {
   draft.devices_of_node = fields.integer("actor_num_gpus_per_node", kUsualDevices);
 }
 
+/// openrlhf/trainer/dpo_trainer.py: concatenated_forward takes both sequences of a pair at once.
+void take_method(const Fields& fields, const OpenrlhfTrainer& trainer, Draft& draft) {
+  if (trainer.name == "train_sft") draft.method.kind = plan::MethodKind::kSft;
+  if (trainer.name == "train_ppo" || trainer.name == "train_ppo_ray") {
+    draft.method = openrlhf_method(fields);
+  }
+  if (trainer.name != "train_dpo") return;
+  draft.method.kind = plan::MethodKind::kDpo;
+  draft.method.reference.place =
+      fields.flag("ref_offload", false) ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
+  draft.take_pairs();
+}
+
 void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
                           const std::string& file, const Given& given, Draft& draft) {
   draft.framework.name = "deepspeed";
@@ -221,10 +235,9 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
     draft.attention = cluster::AttentionKernel::kFlash2;
   }
   take_attention(fields, "attn_implementation", left_out, draft);
-  take_packing(
-      fields, "packing_samples",
-      {.packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kSplit}},
-      given, draft);
+  take_packing(fields, "packing_samples",
+               {.packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kSplit}},
+               given, draft);
   plan::Plan& plan = draft.plan;
   plan.parallel.context = fields.integer("ring_attn_size", 1);
   plan.parallel.tensor = fields.integer("ds_tensor_parallel_size", 1);
@@ -253,6 +266,7 @@ void read_openrlhf_fields(const Fields& fields, const OpenrlhfTrainer& trainer,
                     file, batch.sequences, batch.micro_batch, data));
   }
   take_update_batch(batch.sequences, batch.micro_batch, draft);
+  take_method(fields, trainer, draft);
   list_settings(fields, file, known_settings("rl/openrlhf"), draft.report);
   list_left_out(left_out, file, draft.report);
 }

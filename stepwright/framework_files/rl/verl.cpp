@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -12,6 +13,7 @@
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/launchers/setting_words.h"
 #include "stepwright/framework_files/megatron/carried_fields.h"
+#include "stepwright/framework_files/rl/methods.h"
 #include "stepwright/framework_files/rl/verl_engine.h"
 #include "stepwright/framework_files/rl/verl_tuning.h"
 #include "stepwright/framework_files/targets/code.h"
@@ -29,7 +31,8 @@ constexpr SettingProgram kVerlProgram = {
     .target = "verl",
     .has_setting = [](std::string_view name) { return name.find('.') != std::string_view::npos; },
     .options = {kConfigName, kConfigPath},
-    .launched = true};
+    .launched = true,
+    .hydra = true};
 
 /// What one update trains on.
 struct Update {
@@ -82,6 +85,19 @@ void say_short_micro_batch(const Fields& root, const Update& update, std::int64_
                    tokens, update.length)});
 }
 
+/// The sequences of an update that all data ranks have together: each takes a whole number of them,
+/// and the rest goes into other updates. verl/workers/fsdp_workers.py, megatron_workers.py:
+/// `ppo_mini_batch_size //= ` the data ranks.
+std::int64_t shared_sequences(const Update& update, Draft& draft) {
+  const std::int64_t ranks = draft.plan.parallel.data;
+  const std::int64_t share = update.sequences / ranks;
+  if (share == 0 || share * ranks == update.sequences) return update.sequences;
+  draft.notes.push_back(
+      fmt::format("An update has {} sequences, not {}: verl gives each of {} data ranks {}.",
+                  share * ranks, update.sequences, ranks, share));
+  return share * ranks;
+}
+
 /// verl/workers/actor/dp_actor.py, megatron_actor.py: tokens of a micro-batch are those of all
 /// ranks that share a sequence.
 void take_update(const Update& update, Draft& draft) {
@@ -90,7 +106,7 @@ void take_update(const Update& update, Draft& draft) {
   std::int64_t micro = update.micro_batch;
   if (micro == 0) micro = update.pass / degrees.data;
   if (update.tokens > 0) micro = update.tokens * degrees.context / update.length;
-  take_update_batch(update.sequences, std::max<std::int64_t>(1, micro), draft);
+  take_update_batch(shared_sequences(update, draft), std::max<std::int64_t>(1, micro), draft);
 }
 
 void read_fsdp_actor(const Fields& root, const std::string& file, const Given& given,
@@ -161,6 +177,23 @@ void refuse_easy_r1(const Node& root) {
   worker->fail_unsupported("is of EasyR1, whose configurations are not read; those of verl are");
 }
 
+/// Lists a program of another package that has defaults of its own, which no file says: a copy of
+/// verl ("lab.verl.trainer.main_ppo"), or a module on its trainers.
+void list_own_defaults(const std::string& file, Draft& draft) {
+  const std::string& program = draft.program;
+  const bool module = program.find('/') == std::string::npos && !program.ends_with(".py");
+  if (!module || program.starts_with("verl.") || program.starts_with("recipe.")) return;
+  const std::size_t copy = program.find("verl.trainer.");
+  std::string folder = copy == std::string::npos ? program.substr(0, program.find('.'))
+                                                 : program.substr(0, copy) + "verl/trainer";
+  std::ranges::replace(folder, '.', '/');
+  draft.report.not_read.push_back(
+      {printable(program), "", file, 0, copy == std::string::npos ? Matters::kMaybe : Matters::kYes,
+       fmt::format("its own defaults of what the command does not say (rollout.n, micro-batches, "
+                   "recomputation): those of verl are taken; give {}/config/ppo_trainer.yaml, too",
+                   printable(folder))});
+}
+
 /// The words of a script over the configurations that are given beside it, or one of these alone.
 Document read_verl_form(Sources files, const Given& given, Draft& draft) {
   std::vector<SourceFile> scripts;
@@ -171,12 +204,13 @@ Document read_verl_form(Sources files, const Given& given, Draft& draft) {
   if (scripts.empty()) {
     const SourceFile& file = configurations.front();
     if (files.size() != 1) fail_input("verl: one configuration is read at a time");
-    return with_settings(Document::parse(file.text, file.name), given);
+    return with_settings(parse_as_python(file.text, file.name), given);
   }
   const Document words = read_setting_words(scripts, kVerlProgram, given, draft);
+  if (configurations.empty()) list_own_defaults(words.name(), draft);
   Tree all = Tree::mapping();
   for (const SourceFile& file : configurations) {
-    const Document document = Document::parse(file.text, file.name);
+    const Document document = parse_as_python(file.text, file.name);
     Tree over = placed_tree(document.root());
     forget_lines(over);
     lay_over(all, over);
@@ -244,6 +278,12 @@ void read_verl(Sources files, const Given& given, Draft& draft) {
   take_packing(policy.section("model"), "use_remove_padding", kVerlNoPadding, given, draft);
   const Fields actor = policy.section("actor");
   const std::string strategy = actor.word("strategy", engine_of(root));
+  draft.method = verl_method(root, strategy);
+  const auto adapters = policy.section("model").node().find("lora_rank");
+  if (adapters && !adapters->is_null() && adapters->integer(0, kMostOfField) > 0 &&
+      draft.method.reference.place == plan::ModelPlace::kHost) {
+    draft.method.reference.place = plan::ModelPlace::kSame;
+  }
   if (strategy == "megatron") return read_megatron_actor(root, name, given, draft);
   if (strategy != "fsdp" && strategy != "fsdp2") {
     fail_unsupported(

@@ -24,7 +24,12 @@ void read_fsdp_engine(const Fields& config, bool second, Draft& draft) {
   if (second && config.flag("offload_policy", false)) {
     leave_to_host(unread_setting(*config.find("offload_policy")), draft);
   }
-  plan.accumulate = DType::kFp32;
+  static constexpr Named<DType> kTypes[] = {{DType::kFp32, "fp32"},
+                                            {DType::kFp32, "float32"},
+                                            {DType::kBf16, "bf16"},
+                                            {DType::kBf16, "bfloat16"}};
+  // verl/workers/engine/fsdp/transformer_impl.py: mixed_precision.reduce_dtype.
+  plan.accumulate = config.section("mixed_precision").choice("reduce_dtype", kTypes, DType::kFp32);
 }
 
 void read_parameter_type(const Fields& config, Draft& draft) {

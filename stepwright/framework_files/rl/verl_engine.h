@@ -13,7 +13,7 @@ namespace stepwright::framework_files {
 
 /// verl/workers/engine/fsdp/transformer_impl.py: the answers of a micro-batch one behind the other.
 inline constexpr PackingWords kVerlNoPadding = {
-    .packing = {.pad_to = packing::PadTo::kLongest, .too_long = packing::TooLong::kDrop}};
+    .packing = {.pad_to = packing::PadTo::kNone, .too_long = packing::TooLong::kDrop}};
 
 /// How FSDP shares states, and which it leaves to the host (`second`: FSDP2, which alone has a
 /// policy for that). Ranks must be settled. verl/workers/config/engine.py: FSDPEngineConfig.

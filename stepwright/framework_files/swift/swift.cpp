@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/tree.h"
 #include "stepwright/framework_files/draft/fields.h"
 #include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/draft/words_table.h"
 #include "stepwright/framework_files/forms/references.h"
 #include "stepwright/framework_files/huggingface/command_fields.h"
 #include "stepwright/framework_files/huggingface/hub_files.h"
@@ -24,11 +28,38 @@ namespace {
 
 constexpr std::string_view kSwift = "ms-swift";
 
+/// swift/utils/torch_utils.py: get_default_device_map, is_mp. Where each process has several
+/// devices, the model's layers are spread over them, but for ZeRO-3 and FSDP.
+void refuse_spread_layers(const StartedCommand& command, const Given& given) {
+  const auto processes = environment_number(command, "NPROC_PER_NODE");
+  const auto visible = visible_device_count(command);
+  if (!processes || !visible || given.devices) return;
+  const bool megatron = is_start_of(kSwift, command.words, "megatron") ||
+                        is_start_of(kSwift, command.launchers, "megatron");
+  const bool shares =
+      megatron || std::ranges::any_of(command.words, [](const ShellWord& word) {
+        return word.text.find("zero3") != std::string::npos || word.text.starts_with("--fsdp");
+      });
+  if (*visible < *processes) {
+    fail_input(fmt::format(
+        "{}: NPROC_PER_NODE starts {} processes, and CUDA_VISIBLE_DEVICES leaves them {} devices: "
+        "the job does not start with fewer devices than processes",
+        command.file, *processes, *visible));
+  }
+  if (*visible / *processes < 2 || shares) return;
+  fail_unsupported(
+      fmt::format("{}: each of {} processes spreads the layers over {} of the {} visible devices, "
+                  "which no plan "
+                  "has: NPROC_PER_NODE={} starts one for each",
+                  command.file, *processes, *visible / *processes, *visible, *visible));
+}
+
 /// swift/cli/main.py: use_torchrun. Without NPROC_PER_NODE and NNODES there is one process; where
 /// it sees several devices, the model's layers are spread over them (swift/model/register.py:
 /// device_map).
 void settle_one_process(const StartedCommand& command, const Given& given, Draft& draft) {
   const auto has = [&](const char* name) { return command.environment.contains(name); };
+  refuse_spread_layers(command, given);
   if (has("NPROC_PER_NODE") || has("NNODES") || has_launcher(command)) return;
   if (given.devices || given.nodes) return;
   if (draft.devices_of_node.value_or(1) > 1) {
@@ -55,6 +86,42 @@ Document with_written_fsdp(Document said) {
   Tree all = said.root().placed_tree();
   words.line = all.find("fsdp")->line;
   all.set("fsdp", words).set("fsdp_config", std::move(config));
+  return Document::from(std::move(all), said.name());
+}
+
+/// Names of settings today, and those that stand in a file.
+using RenamedWords = std::map<std::string, std::string>;
+
+/// Arguments of ms-swift 2 as those of today; modelscope/ms-swift v2.6.1
+/// swift/llm/utils/argument.py, SftArguments.
+Document with_second_words(Document said, RenamedWords& renamed, Draft& draft) {
+  static constexpr std::string_view kOwn[] = {"sft_type", "model_id_or_path", "batch_size"};
+  const auto has = [&](std::string_view key) { return said.root().find(key).has_value(); };
+  if (std::ranges::none_of(kOwn, has)) return said;
+  Tree all = Tree::mapping();
+  for (const auto& [key, value] : said.root().members()) {
+    const std::string_view name = meaning_of("swift/second", "names", key);
+    const std::string_view word =
+        value.is_scalar() ? meaning_of("swift/second", "values", value.text()) : "";
+    Tree made = value.placed_tree();
+    if (!word.empty()) made.text = word;
+    const std::string own(name.empty() ? std::string_view(key) : name);
+    if (!name.empty()) renamed[own] = key;
+    all.set(own, std::move(made));
+  }
+  for (const auto& [key, usual] : words_below("swift/second", "usual")) {
+    if (all.find(key) == nullptr) all.set(key, Tree::scalar(usual, false));
+  }
+  if (all.find("model") == nullptr) {
+    if (const auto type = said.root().find("model_type")) {
+      Tree model(type->text());
+      std::ranges::replace(model.text, '_', '.');
+      model.line = type->line();
+      all.set("model", std::move(model));
+      renamed["model"] = "model_type";
+    }
+  }
+  draft.notes.emplace_back("The arguments are those of ms-swift 2, with its defaults.");
   return Document::from(std::move(all), said.name());
 }
 
@@ -97,9 +164,15 @@ void read_swift(Sources files, const Given& given, Draft& draft) {
     read_swift_megatron(command.all_words(), file.name, given, draft);
   } else {
     take_launch_words(command, sorted, draft.report);
-    const Document document = with_fsdp_file(
-        with_written_fsdp(Document::from(command_fields(command.all_words()), file.name)), sorted);
+    RenamedWords second;
+    Document said = with_second_words(
+        Document::from(command_fields(command.all_words()), file.name), second, draft);
+    const Document document = with_fsdp_file(with_written_fsdp(std::move(said)), sorted);
     read_swift_trainer(Fields(document.root()), sorted, given, draft);
+    each_setting(draft.report, [&](auto& setting) {
+      const auto old = second.find(setting.name);
+      if (old != second.end()) setting.name = old->second;
+    });
   }
   read_environment(command, draft);
 }

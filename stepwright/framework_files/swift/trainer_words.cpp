@@ -93,8 +93,8 @@ void read_weights_type(const Fields& fields, Trainer& trainer, Draft& draft) {
 
 void read_tuner(const Fields& fields, std::string_view usual, const Given& given, Draft& draft) {
   // swift/arguments/tuner_args.py and swift/megatron/arguments/megatron_args.py: both by default.
-  draft.frozen = {.encoder = fields.flag("freeze_vit", true),
-                  .projector = fields.flag("freeze_aligner", true)};
+  draft.frozen = model::Frozen{.encoder = fields.flag("freeze_vit", true),
+                               .projector = fields.flag("freeze_aligner", true)};
   std::string kind(usual);
   for (const std::string_view key : {"train_type", "tuner_type"}) {
     const auto word = fields.node().find(key);
@@ -110,7 +110,14 @@ void read_tuner(const Fields& fields, std::string_view usual, const Given& given
     draft.assume("job.adapters", "ms-swift trains LoRA where tuner_type does not say");
   }
   draft.adapters = read_adapter_words(fields, "swift/adapters", "lora");
-  draft.adapters->of_transformers = usual == "lora";
+  // ms-swift 3 requirements/framework.txt: transformers before 5, where experts are modules.
+  const bool third = fields.node().find("train_type").has_value();
+  draft.adapters->of_transformers = usual == "lora" && !third;
+  if (third && usual == "lora") {
+    draft.assume(
+        "job.adapters.targets",
+        "train_type is of ms-swift 3, on transformers before 5: experts are modules there");
+  }
   if (draft.adapters->base != DType::kBf16) fields.take("quant_method");
 }
 
@@ -126,10 +133,13 @@ void read_swift_packing(const Fields& fields, const Given& given, Draft& draft) 
                                                              {packing::TooLong::kSplit, "split"}};
   static constexpr Named<packing::PackingKind> kPackers[] = {
       {packing::PackingKind::kFirstFit, "binpack"}, {packing::PackingKind::kGreedy, "sequential"}};
-  PackingWords words = {.packing = {.pad_to = packing::PadTo::kLongest}};
+  PackingWords words = {.packing = {.pad_to = packing::PadTo::kNone}};
   words.packing.too_long =
       fields.choice("truncation_strategy", kTruncations, packing::TooLong::kDrop);
   take_packing(fields, "padding_free", words, given, draft);
+  const auto packs = fields.node().find("packing");
+  const bool packed = packs && !packs->is_null() && packs->boolean();
+  if (!packed && fields.has("max_length")) list_length_bound(fields, "max_length", given, draft);
   if (!packs_documents(fields, "packing", given)) return;
   words.packing.kind = fields.choice("packing_strategy", kPackers, packing::PackingKind::kFirstFit);
   take_packing(fields, "packing", words, given, draft);

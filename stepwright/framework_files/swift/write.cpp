@@ -65,7 +65,11 @@ std::string swift_packing(const plan::Job& job) {
   if (!job.documents) return "";
   const packing::Packing& packing = job.documents->packing;
   std::string lines;
-  if (packing.kind != packing::PackingKind::kNone) lines += "  --packing true \\\n";
+  if (packing.kind != packing::PackingKind::kNone) {
+    lines += "  --packing true \\\n";
+  } else if (packing.pad_to == packing::PadTo::kNone) {
+    lines += "  --padding_free true \\\n";
+  }
   if (packing.kind == packing::PackingKind::kGreedy)
     lines += "  --packing_strategy sequential \\\n";
   if (packing.too_long == packing::TooLong::kTruncate)

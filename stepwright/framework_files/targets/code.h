@@ -61,6 +61,10 @@ TargetReader read_huggingface;
 /// file of settings as TRL's scripts take it.
 TargetStarts starts_trainer;
 
+/// A script that starts TRL's fine-tuning or its preferences by accelerate launch, with FSDP2 or
+/// plain data parallelism, or by torchrun with a configuration of DeepSpeed.
+TargetWriter write_trl;
+
 /// A configuration of DeepSpeed. What its keys cannot say and the training code must do stands
 /// under the key `stepwright`, which DeepSpeed passes over.
 TargetWriter write_deepspeed;
@@ -131,12 +135,17 @@ TargetWriter write_nemo_rl;
 /// too. Generation, reference and critic are left out.
 TargetReader read_nemo_rl;
 
+/// A script that starts a trainer of OpenRLHF: fine-tuning, preferences, or policies under Ray.
+TargetWriter write_openrlhf;
 /// A script that starts a trainer of OpenRLHF: fine-tuning, preferences and rewards under the
 /// launcher of DeepSpeed, reinforcement learning under Ray, of which the actor's update is the
 /// step. Configurations of DeepSpeed are made from the arguments, as OpenRLHF makes them.
 TargetReader read_openrlhf;
 TargetStarts starts_openrlhf;
 
+/// A script that starts verl's trainer of policies on FSDP with words of Hydra, for GRPO or PPO on
+/// a public data set.
+TargetWriter write_verl;
 /// The training part of verl's actor, of its YAML or of a script that starts verl.trainer with
 /// words of Hydra: Megatron-Core or FSDP. A step is one update of the actor, of ppo_mini_batch_size
 /// prompts with their answers, each as long as prompt and answer may be. Rollouts, reference and

@@ -27,6 +27,10 @@ inline constexpr std::string_view kTitanFamily = "family";
 /// no pretraining of a language model.
 TitanFile read_titan_file(Sources files, const Given& given);
 
+/// Takes the model of a fork that trains a configuration of transformers (`model.config`) from
+/// among the files. Fails with `kInput` where it is not given, and neither is `--model`.
+void take_hub_configuration(const TitanFile& file, Sources files, const Given& given, Draft& draft);
+
 /// Reads such a configuration.
 void read_titan_config(const TitanFile& file, const Given& given, Draft& draft);
 

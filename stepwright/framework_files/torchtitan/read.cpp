@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "stepwright/cluster/generation.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/lower_case.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/fields.h"
@@ -150,7 +151,9 @@ void read_titan_batch(const Fields& fields, const Fields& parallelism, Draft& dr
   draft.length = fields.integer("seq_len", kUsualLength);
   const auto given = fields.find("global_batch_size");
   const std::int64_t global = given ? given->integer(-1, kMostOfField) : -1;
-  draft.sequences = global > 0 ? global : local * plan.parallel.data;
+  // fla-org/flame flame/config_manager.py: backward passes of one update.
+  const std::int64_t passes = fields.integer("gradient_accumulation_steps", 1);
+  draft.sequences = global > 0 ? global : local * plan.parallel.data * passes;
   plan.micro_batch = piped ? parallelism.integer("pipeline_parallel_microbatch_size", 1) : local;
   if (!piped) return;
   if (const auto parts = parallelism.size("num_pp_microbatches")) {
@@ -249,7 +252,15 @@ void read_titan_recompute(const Fields& root, const TitanFile& file, Draft& draf
   const std::string call = fields.word("()", "");
   static constexpr std::array<std::string_view, 4> kModes = {"none", "full", "selective",
                                                              "memory_budget"};
-  std::string mode = fields.word("mode", fields.node().size() > 0 ? "selective" : "none");
+  // torchtitan v0.1.0 to v0.2.2 torchtitan/config/job_config.py (before: config_manager.py),
+  // ActivationCheckpoint: selective, every second layer, where a TOML file does not say.
+  const bool silent = file.toml && fields.node().size() == 0;
+  if (silent) {
+    draft.assume("recompute",
+                 "torchtitan recomputes every second layer where [activation_checkpoint] "
+                 "does not say");
+  }
+  std::string mode = fields.word("mode", silent || fields.node().size() > 0 ? "selective" : "none");
   if (call.starts_with("FullAC")) mode = "full";
   if (call.starts_with("MemoryBudget")) mode = "memory_budget";
   if (std::ranges::find(kModes, mode) == kModes.end()) {
@@ -288,9 +299,10 @@ std::vector<std::string> converters_of(const Fields& root) {
 }
 
 void read_converters(const Fields& root, Draft& draft) {
-  for (std::string word : converters_of(root)) {
-    std::ranges::transform(word, word.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  // torchtitan before v0.1.0, config_manager.py: the switch before there were converters.
+  if (root.section("float8").flag("enable_float8_linear", false)) draft.precision = DType::kFp8;
+  for (const std::string& converter : converters_of(root)) {
+    const std::string word = lower_case(converter);
     if (word.find("mx") != std::string::npos) {
       draft.precision = DType::kMxfp8;
     } else if (word.find("float8") != std::string::npos) {
@@ -476,10 +488,60 @@ std::optional<TitanFlavor> titan_flavor_of(std::string_view model) {
   return found == flavors.end() ? std::nullopt : std::optional(*found);
 }
 
+namespace {
+
+/// A configuration of flash-linear-attention's own transformer as one of transformers' Llama;
+/// fla-org/flash-linear-attention fla/models/transformer/configuration_transformer.py and
+/// fla/modules/mlp.py: GatedMLP.
+Document as_llama(const Document& config) {
+  constexpr std::int64_t kMultiple = 256;
+  Tree tree = config.root().placed_tree();
+  const Tree* const type = tree.find("model_type");
+  if (type == nullptr || type->text != "transformer") return Document::from(tree, config.name());
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"num_heads", "num_attention_heads"},
+      {"num_kv_heads", "num_key_value_heads"},
+      {"norm_eps", "rms_norm_eps"}};
+  for (const auto& [own, name] : kNames) {
+    const Tree* const value = tree.find(own);
+    if (value != nullptr && value->kind == Tree::Kind::kScalar) tree.set(name, *value);
+  }
+  tree.set("model_type", "llama").set("hidden_act", "silu");
+  if (tree.find("tie_word_embeddings") == nullptr) tree.set("tie_word_embeddings", false);
+  const Tree* const width = tree.find("intermediate_size");
+  if (width != nullptr && width->kind == Tree::Kind::kScalar) {
+    return Document::from(tree, config.name());
+  }
+  const Fields fields(config.root());
+  const std::int64_t wide =
+      fields.integer("hidden_size", 2048) * fields.integer("hidden_ratio", 4) * 2 / 3;
+  tree.set("intermediate_size", (wide + kMultiple - 1) / kMultiple * kMultiple);
+  return Document::from(tree, config.name());
+}
+
+}  // namespace
+
+void take_hub_configuration(const TitanFile& file, Sources files, const Given& given,
+                            Draft& draft) {
+  const Fields model = Fields(file.document.root()).section("model");
+  const auto path = model.node().find("config");
+  if (!path || !path->is_scalar() || path->is_null() || draft.model || given.known_model) return;
+  for (const SourceFile& one : files) {
+    if (last_part(one.name) != last_part(path->text())) continue;
+    draft.model = model::read_config(as_llama(parse_as_python(one.text, one.name)), &draft.notes);
+    return;
+  }
+  fail_input(fmt::format(
+      "--model is required: {} trains a configuration of transformers, model.config {}: give this "
+      "file, too, or --model CONFIG.JSON",
+      file.document.name(), printable(path->text())));
+}
+
 void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) {
   if (file.toml && draft.framework.version.empty()) draft.framework.version = "0.2.2";
   const Fields root(file.document.root());
   const Fields parallelism = root.section("parallelism");
+  if (draft.model) root.section("model").take("config");
   if (!draft.model) read_model_name(root, file, draft, given);
   read_titan_degrees(parallelism, draft, given, file);
   const model::Architecture* model = model_of(draft, given);
@@ -506,7 +568,13 @@ void read_titan_config(const TitanFile& file, const Given& given, Draft& draft) 
 
 void read_torchtitan(Sources files, const Given& given, Draft& draft) {
   if (is_shell_script(files.front())) return read_titan_script(files, given, draft);
-  read_titan_config(read_titan_file(files, given), given, draft);
+  std::vector<SourceFile> own(files.begin(), files.end());
+  if (own.size() > 1) {
+    std::erase_if(own, [](const SourceFile& one) { return holds(one, "\"model_type\""); });
+  }
+  const TitanFile file = read_titan_file(own, given);
+  take_hub_configuration(file, files, given, draft);
+  read_titan_config(file, given, draft);
 }
 
 }  // namespace stepwright::framework_files

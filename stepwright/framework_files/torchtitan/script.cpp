@@ -123,7 +123,9 @@ void read_titan_script(Sources files, const Given& given, Draft& draft) {
                                      Matters::kYes,
                                      "groups of replicas that average gradients themselves"});
   }
-  read_titan_config(read_titan_file(configuration, own), own, draft);
+  const TitanFile file = read_titan_file(configuration, own);
+  take_hub_configuration(file, others, own, draft);
+  read_titan_config(file, own, draft);
   read_environment(command, draft);
 }
 

@@ -184,7 +184,7 @@ std::string write_torchtitan(const plan::PlannedJob& planned,
   std::vector<TitanSection> sections = {model_section(planned), training(planned, true),
                                         parallelism(planned, true), checkpointing(planned.plan)};
   TitanSection optimizer{"optimizer"};
-  optimizer.values.set("name", planned.job.optimizer == plan::Optimizer::kAdam ? "Adam" : "AdamW");
+  optimizer.values.set("name", "AdamW");
   sections.push_back(optimizer);
   if (planned.plan.overlap.tensor && planned.plan.parallel.tensor > 1) {
     TitanSection compile{"compile"};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/core/python_document.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 #include "stepwright/framework_files/draft/adapter_words.h"
@@ -309,7 +310,7 @@ void read_tune_script(Sources files, const Given& given, Draft& draft) {
   const SourceFile& file = run.files.front();
   std::vector<std::string> over = run.words;
   over.insert(over.end(), run.given.settings.begin(), run.given.settings.end());
-  read_tune_document(with_tune_words(Document::parse(file.text, file.name), over), run.given,
+  read_tune_document(with_tune_words(parse_as_python(file.text, file.name), over), run.given,
                      draft);
 }
 
@@ -319,7 +320,7 @@ void read_torchtune(Sources files, const Given& given, Draft& draft) {
   if (std::ranges::any_of(files, is_shell_script)) return read_tune_script(files, given, draft);
   if (files.size() != 1) fail_input("torchtune: one configuration is read at a time");
   const SourceFile& file = files.front();
-  const Document document = with_tune_words(Document::parse(file.text, file.name), given.settings);
+  const Document document = with_tune_words(parse_as_python(file.text, file.name), given.settings);
   take_commented_run(file, given, draft);
   read_tune_document(document, given, draft);
 }

@@ -1,11 +1,7 @@
 #include "stepwright/launch_scripts/shell/batch.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
-#include <utility>
-
-#include "stepwright/launch_scripts/shell/state.h"
 
 namespace stepwright::launch_scripts {
 namespace {
@@ -39,53 +35,6 @@ std::optional<std::int64_t> batch_option(std::span<const ShellWord> words, std::
     }
   }
   return std::nullopt;
-}
-
-std::vector<ShellWord> batch_options(std::string_view text, std::uint32_t file) {
-  constexpr std::string_view kBatch = "#SBATCH";
-  std::vector<ShellWord> options;
-  std::uint32_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    at = end + 1;
-    ++number;
-    if (!line.starts_with(kBatch)) continue;
-    const std::string words(line.substr(kBatch.size()));
-    for (ShellWord& word : split_words({.text = words, .line = number, .file = file})) {
-      if (word.text.starts_with('#')) break;
-      options.push_back(std::move(word));
-    }
-  }
-  return options;
-}
-
-std::map<std::string, std::string> slurm_variables(std::span<const ShellWord> options) {
-  const auto nodes = batch_option(options, "--nodes", "-N");
-  auto tasks = batch_option(options, "--ntasks", "-n");
-  const auto tasks_of_node = batch_option(options, "--ntasks-per-node");
-  const auto devices_of_task = batch_option(options, "--gpus-per-task");
-  auto devices_of_node = batch_option(options, "--gpus-per-node");
-  if (!devices_of_node) devices_of_node = batch_option(options, "--gres");
-  if (!devices_of_node && devices_of_task && tasks_of_node) {
-    devices_of_node = *devices_of_task * *tasks_of_node;
-  }
-  if (!tasks && nodes && tasks_of_node) tasks = *nodes * *tasks_of_node;
-  std::map<std::string, std::string> variables;
-  const auto set = [&](const char* name, const std::optional<std::int64_t>& value) {
-    if (value) variables[name] = std::to_string(*value);
-  };
-  set("SLURM_NNODES", nodes);
-  set("SLURM_JOB_NUM_NODES", nodes);
-  set("SLURM_NTASKS", tasks);
-  set("SLURM_NPROCS", tasks);
-  set("SLURM_NTASKS_PER_NODE", tasks_of_node);
-  set("SLURM_GPUS_ON_NODE", devices_of_node);
-  set("SLURM_GPUS_PER_NODE", batch_option(options, "--gpus-per-node"));
-  set("SLURM_GPUS_PER_TASK", devices_of_task);
-  set("SLURM_GPUS", batch_option(options, "--gpus", "-G"));
-  set("SLURM_CPUS_PER_TASK", batch_option(options, "--cpus-per-task", "-c"));
-  return variables;
 }
 
 }  // namespace stepwright::launch_scripts

@@ -201,12 +201,20 @@ std::string ShellExpansion::pattern(const ShellTerm& term) {
 std::optional<ArithmeticResult> ShellExpansion::arithmetic(const std::string& text,
                                                            std::uint32_t line) {
   const ArithmeticNames names{[&](const std::string& name) {
-                                return variables_.text(name).value_or(open_text("$" + name));
+                                std::string value =
+                                    variables_.text(name).value_or(open_text("$" + name));
+                                if (open_name_.empty() && !is_known(value)) open_name_ = name;
+                                return value;
                               },
                               [&](const std::string& name, std::int64_t value) {
                                 variables_.set_text(name, std::to_string(value), {file_, line});
                               }};
-  return arithmetic_value(inner_text(text, line), names);
+  const std::string inner = inner_text(text, line);
+  if (const auto open = open_places(inner); open_name_.empty() && !open.empty()) {
+    const bool named = open.front().starts_with('$') && is_shell_name(open.front().substr(1));
+    open_name_ = open.front().substr(named ? 1 : 0);
+  }
+  return arithmetic_value(inner, names);
 }
 
 ShellExpansion::Filled ShellExpansion::one(std::string text, std::uint32_t line) const {
@@ -223,8 +231,10 @@ ShellExpansion::Filled ShellExpansion::fill(const ShellPiece& piece, std::uint32
   } else if (piece.kind == PieceKind::kCommand) {
     filled = one(substitute_(piece.text).value_or(open_text(written(piece))), line);
   } else {
+    open_name_.clear();
     const auto value = arithmetic(piece.text, line);
     const bool known = value && value->known;
+    if (!known && !open_name_.empty()) open_arithmetic_.try_emplace(written(piece), open_name_);
     filled = one(known ? std::to_string(value->value) : open_text(written(piece)), line);
   }
   --depth_;
@@ -249,6 +259,8 @@ ShellExpansion::Filled ShellExpansion::variable(const ShellPiece& piece, std::ui
   }
   std::optional<Filled> value = value_of(asked.name, asked.index, line);
   if (asked.mark == '#') {
+    const ShellValue* const held = variables_.find(asked.name);
+    if (all && held != nullptr && held->open_count) return one(open_text(written(piece)), line);
     if (!value) return one(all ? "0" : open_text(written(piece)), line);
     if (all) return one(std::to_string(value->words.size()), line);
     const std::string text = joined(value->words);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,11 @@ class ShellExpansion {
   std::string text(const ShellTerm& term);
   /// The same as a pattern, in which quoted characters stand for themselves.
   std::string pattern(const ShellTerm& term);
+  /// The variable that leaves an arithmetic text open, by that text: "N" for "$((N * 8))"; another
+  /// open place ("$(nproc)") where no variable does.
+  [[nodiscard]] const std::map<std::string, std::string>& open_arithmetic() const {
+    return open_arithmetic_;
+  }
   /// The value of what stands between `((` and `))`.
   std::optional<ArithmeticResult> arithmetic(const std::string& text, std::uint32_t line);
 
@@ -63,6 +69,8 @@ class ShellExpansion {
   Substitute substitute_;
   std::uint32_t file_ = 0;
   int depth_ = 0;
+  std::string open_name_;  ///< The first open variable of the arithmetic that is worked out.
+  std::map<std::string, std::string> open_arithmetic_;
 };
 
 }  // namespace stepwright::launch_scripts

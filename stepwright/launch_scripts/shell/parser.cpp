@@ -190,12 +190,15 @@ class ShellParser {
       made.input = in_.heredoc();
       return true;
     }
+    const bool in = digits == 0 && !both && first == '<';
     const bool out = in_.next() == '>' && digits == 0 && !both;
     const bool appends = in_.here() == '>';
     while (in_.here() == '>' || in_.here() == '&' || in_.here() == '|') in_.next();
     in_.skip_blanks();
     ShellTerm target = in_.word();
-    if (out) {
+    if (in) {
+      made.source_file = std::move(target);
+    } else if (out) {
       made.output = std::move(target);
       made.appends = appends;
     }
@@ -383,7 +386,8 @@ class ShellParser {
         return with_body(std::move(function));
       }
     }
-    if (made.words.empty() && made.assignments.empty() && !made.input && !made.output) {
+    if (made.words.empty() && made.assignments.empty() && !made.input && !made.source_file &&
+        !made.output) {
       in_.unexpected();
     }
     return made;

@@ -46,15 +46,33 @@ bool only_tests(const ShellNode& node) {
   return node.words.front().plain() == "[" || node.words.front().plain() == "test";
 }
 
-/// A text whose open places hold no sign that would end a value of YAML or JSON.
+/// A text whose open places hold no sign that would end a value of YAML or JSON. In JSON, an open
+/// place outside of quotes becomes a text in quotes.
 std::string plain_places(std::string text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && text[first] == '{';
+  std::string plain;
   bool open = false;
-  for (char& c : text) {
-    if (c == kOpens) open = true;
-    if (c == kCloses) open = false;
-    if (open && (c == '\n' || c == ':' || c == '#' || c == '"')) c = ' ';
+  bool quoted = false;
+  for (const char c : text) {
+    const bool ends_value = c == '\n' || c == ':' || c == '#' || c == '"';
+    if (c == kOpens || c == kCloses) open = c == kOpens;
+    if (c == '"' && !open) quoted = !quoted;
+    if (json && !quoted && c == kOpens) plain += '"';
+    plain += open && ends_value ? ' ' : c;
+    if (json && !quoted && c == kCloses) plain += '"';
   }
-  return text;
+  return plain;
+}
+
+/// Whether the last command of a pipe is a shell that may read commands: `bash`, `kubectl exec POD
+/// -- /bin/bash`.
+bool reads_commands(const ShellNode& node) {
+  static constexpr std::string_view kShells[] = {"bash", "sh", "zsh", "dash"};
+  if (node.kind != NodeKind::kSimple || node.input) return false;
+  return std::ranges::any_of(node.words, [](const ShellTerm& term) {
+    return is_one_of(base_name(term.plain()), kShells);
+  });
 }
 
 }  // namespace
@@ -84,11 +102,16 @@ ShellScript ShellReader::read() {
     }
   }
   variables_.arguments = std::move(arguments);
-  take_batch_options(sources_.front().text);
+  enter_job(sources_.front().text, {});
   run_source(0);
   script_.effort = budget_.effort();
+  for (const auto& [text, open] : expansion_.open_arithmetic()) {
+    const auto holder = script_.holders.find(open);
+    script_.holders[text] = holder == script_.holders.end() ? open : holder->second;
+  }
   for (auto& [name, made] : written_) {
-    made.text = as_written(plain_places(made.text));
+    made.open = open_places(made.text);
+    made.text = as_written(plain_places(std::move(made.text)));
     script_.written.insert({name, std::move(made)});
   }
   return std::move(script_);
@@ -118,7 +141,9 @@ ShellStatus ShellReader::run_kind(const ShellNode& node) {
     case NodeKind::kCount: return count(node);
     case NodeKind::kWhile: return loop(node);
     case NodeKind::kCase: return choice(node);
-    case NodeKind::kFunction: functions_[node.texts.front()] = &node.children.front(); return {};
+    case NodeKind::kFunction:
+      functions_[node.texts.front()] = {&node.children.front(), expansion_.file()};
+      return {};
     case NodeKind::kTest: return test(node);
     case NodeKind::kArithmetic: return arithmetic(node.texts.front(), node.source, node.line);
   }
@@ -163,8 +188,16 @@ ShellStatus ShellReader::joined_commands(const ShellNode& node, std::size_t join
 
 ShellStatus ShellReader::pipe(const ShellNode& node) {
   ShellStatus last;
+  std::optional<std::string> text;
+  const bool starts = reads_commands(node.children.back());
   for (const ShellNode& child : node.children) {
+    if (starts && &child == &node.children.back() && text) {
+      ShellNode told = child;
+      told.input = ShellTerm{.pieces = {{.quoted = true, .text = *text}}, .line = child.line};
+      return run(told);
+    }
     last = child.kind == NodeKind::kSimple ? run(child) : apart(child);
+    if (starts) text = passed_text(child, std::move(text));
   }
   return last;
 }
@@ -331,7 +364,8 @@ bool ShellReader::ends_script(const ShellNode& node, int depth) {
   const std::string name(node.words.front().plain());
   if (name == "exit") return true;
   const auto function = functions_.find(name);
-  return depth < 3 && function != functions_.end() && ends_script(*function->second, depth + 1);
+  return depth < 3 && function != functions_.end() &&
+         ends_script(*function->second.body, depth + 1);
 }
 
 ShellScript read_shell_scripts(std::span<const ShellSource> sources, const ShellGiven& given) {

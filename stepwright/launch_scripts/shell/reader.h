@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -66,29 +67,46 @@ class ShellReader {
   void assign_element(const ShellAssignment& one);
   void declare(const ShellNode& node, const Words& words);
   void set_arguments(const Words& words);
-  void leave_open(const Words& words, std::size_t from, std::uint32_t line);
+  void leave_open(const Words& words, std::size_t from, std::uint32_t line, bool array = false);
   ShellStatus bracket(const Words& words);
-  ShellStatus call(const ShellNode& function, const Words& words);
+  ShellStatus call(const ShellNode& function, std::uint32_t file, const Words& words);
   void write_file(const ShellNode& node, const Words& words);
   void print_into(const Words& words);
   bool read_words(const ShellNode& node, const Words& words);
+  void read_lines(const ShellNode& node, const Words& words);
 
   // shell_start.cpp: programs and other scripts.
   ShellStatus start(const ShellNode& node, Words words);
+  void take_out_wrappers(Words& words, std::uint32_t line);
   void run_told_command(const ShellNode& node, const Words& words);
   ShellStatus within_shell(const ShellNode& node, const Words& words, std::size_t shell);
   [[nodiscard]] bool has_file(const std::string& name) const;
-  bool go_on_with(const std::string& path, std::vector<std::string> arguments, bool same_shell,
-                  std::uint32_t line);
+  /// A script that another one goes on with.
+  struct NextScript {
+    std::string path;
+    std::vector<std::string> arguments;
+    bool same_shell = false;  ///< As `source` does.
+    std::uint32_t line = 0;
+    Words submission{};  ///< The command that submits it as a batch job; empty: none does.
+  };
+  bool go_on_with(NextScript next);
+  /// The number of the given file that a path means: of several with its name the one whose folders
+  /// agree most. Nullopt if none has its name.
+  [[nodiscard]] std::optional<std::size_t> source_of(std::string_view path) const;
   void run_text(const std::string& text, std::uint32_t line);
-  void run_batch(const std::string& text, std::uint32_t line);
-  void take_batch_options(std::string_view text);
+  void run_batch(const std::string& text, std::uint32_t line, const Words& submission);
+  void enter_job(std::string_view text, const Words& submission);
+  void set_job_variables(bool submitted);
   void run_source(std::size_t source);
   template <class Run>
   void in_shell_of_its_own(const std::map<std::string, ShellWord>& environment,
                            std::vector<std::string> arguments, std::string zero, Run run_inside);
   [[nodiscard]] std::map<std::string, ShellWord> environment(const ShellNode& node);
   std::optional<std::string> printed(const std::string& command);
+  std::optional<std::string> printed_pipe(const ShellNode& node);
+  std::optional<std::string> printed_of_job(const Words& words);
+  std::optional<std::string> text_of_file(const ShellNode& node, const Words& words);
+  std::optional<std::string> passed_text(const ShellNode& node, std::optional<std::string> before);
   std::optional<bool> tested(const ShellNode& node);
   std::optional<std::string> printed_way(const ShellNode& node);
   std::optional<std::string> printed_by(const ShellNode& node, const Words& words);
@@ -103,13 +121,21 @@ class ShellReader {
   std::deque<ShellNode> parsed_;                      ///< Of which functions are parts.
   std::map<std::size_t, const ShellNode*> programs_;  ///< Of sources.
   std::map<std::string, ShellWritten> written_;       ///< Files that heredocs make, by name.
-  std::map<std::string, const ShellNode*> functions_;
+  /// A function, and the file in which it stands.
+  struct Function {
+    const ShellNode* body = nullptr;
+    std::uint32_t file = 0;
+  };
+  std::map<std::string, Function> functions_;
+  std::shared_ptr<const Allocation> job_;          ///< The batch job; null if nothing says of one.
+  std::map<std::string, std::string> host_files_;  ///< Files of hosts that a scheduler writes.
   std::size_t functions_made_ = 0;
   std::size_t kept_ = 0;  ///< Characters of texts, not of files, that define functions.
   Words launchers_;
   Flow flow_ = Flow::kNext;
   int depth_ = 0;
   int files_deep_ = 0;
+  std::vector<std::size_t> running_;  ///< Given files that are being run, the outermost first.
 };
 
 }  // namespace stepwright::launch_scripts

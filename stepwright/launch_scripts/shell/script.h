@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "stepwright/launch_scripts/batch/allocation.h"
 
 namespace stepwright::launch_scripts {
 
@@ -26,6 +29,7 @@ struct ShellCommand {
   std::vector<ShellWord> open_arguments;
   std::vector<ShellWord> launchers;  ///< Of commands around it: `srun -N 4` of `srun bash -c ...`.
   std::map<std::string, ShellWord> environment;  ///< Variables that it sees.
+  std::shared_ptr<const Allocation> job;         ///< Its batch job; null if nothing says of one.
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
@@ -52,13 +56,13 @@ struct ShellWritten {
   std::string text;
   std::uint32_t line = 0;  ///< Of its first line, in the script.
   std::uint32_t file = 0;
+  std::vector<std::string> open{};  ///< What the script does not set of it: "$GBS".
 };
 
 /// What shell scripts start. Nothing of them is executed.
 struct ShellScript {
   std::vector<std::string> files;  ///< Names of the given ones, as they were given.
   std::vector<ShellCommand> commands;
-  std::vector<ShellWord> batch_options;       ///< Words of `#SBATCH` lines.
   std::map<std::string, OpenChoice> choices;  ///< By place.
   std::vector<MissingScript> missing;
   std::map<std::string, ShellWritten> written;  ///< By the last part of their paths.

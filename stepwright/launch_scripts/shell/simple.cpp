@@ -41,6 +41,18 @@ std::vector<std::string> parts_by(std::string_view text, std::string_view marks,
   return parts;
 }
 
+/// Whether a word of an array may stand for several elements: a command or a variable without
+/// quotes, of which nobody knows the text.
+bool may_be_several(const ShellTerm& term, const std::vector<ShellWord>& words) {
+  if (term.pieces.size() != 1 || words.size() != 1) return false;
+  const ShellPiece& piece = term.pieces.front();
+  const std::string& text = words.front().text;
+  const bool filled =
+      piece.kind == ShellPiece::Kind::kCommand || piece.kind == ShellPiece::Kind::kVariable;
+  return filled && !piece.quoted && text.starts_with(kOpens) &&
+         text.find(kCloses) == text.size() - 1;
+}
+
 }  // namespace
 
 ShellStatus ShellReader::simple(const ShellNode& node) {
@@ -62,15 +74,18 @@ ShellStatus ShellReader::command(const ShellNode& node, Words words) {
   const auto function = functions_.find(words.front().text);
   if (function != functions_.end()) {
     for (const ShellAssignment& one : node.assignments) assign(one);
-    return call(*function->second, words);
+    return call(*function->second.body, function->second.file, words);
   }
   return start(node, std::move(words));
 }
 
-ShellStatus ShellReader::call(const ShellNode& function, const Words& words) {
+ShellStatus ShellReader::call(const ShellNode& function, std::uint32_t file, const Words& words) {
   ShellArguments before = std::exchange(variables_.arguments, texts_from(words, 1));
+  const std::uint32_t caller = expansion_.file();
   variables_.enter();
+  expansion_.go_to(file);
   const ShellStatus status = run(function);
+  expansion_.go_to(caller);
   variables_.leave();
   budget_.work(variables_.take_copied(), place(function.line));
   variables_.arguments = std::move(before);
@@ -124,12 +139,22 @@ std::optional<ShellStatus> ShellReader::builtin(const ShellNode& node, const Wor
   } else if (name == "eval") {
     run_text(joined({words.begin() + 1, words.end()}), node.line);
   } else if ((name == "source" || name == ".") && words.size() > 1) {
-    go_on_with(words[1].text, texts_from(words, 2), true, node.line);
+    go_on_with({.path = words[1].text,
+                .arguments = texts_from(words, 2),
+                .same_shell = true,
+                .line = node.line});
   } else if (name == "read" && read_words(node, words)) {
     return ShellStatus{};
   } else if (is_one_of(name, kRead)) {
-    const bool text = node.input && words.back().text.front() != '-';
-    leave_open(words, 1, node.line);
+    if (name != "read") {
+      read_lines(node, words);
+      return ShellStatus{};
+    }
+    const bool array = std::ranges::any_of(words, [](const ShellWord& word) {
+      return word.text.starts_with('-') && word.text.ends_with('a');
+    });
+    const bool text = !array && node.input && words.back().text.front() != '-';
+    leave_open(words, 1, node.line, array);
     if (text)
       variables_.set_text(words.back().text, expansion_.text(*node.input), place(node.line));
     return ShellStatus{.ok = false, .known = false, .open = {name}};
@@ -184,6 +209,34 @@ bool ShellReader::read_words(const ShellNode& node, const Words& words) {
   return true;
 }
 
+/// `mapfile -t NAME < <(COMMAND)`: an element for each line, or one open element where nobody knows
+/// the lines.
+void ShellReader::read_lines(const ShellNode& node, const Words& words) {
+  const std::string name = words.size() > 1 && is_shell_name(words.back().text)
+                               ? words.back().text
+                               : std::string("MAPFILE");
+  std::optional<std::string> text;
+  if (node.input) text = expansion_.text(*node.input);
+  if (node.source_file) {
+    const bool command = node.source_file->pieces.size() == 1 &&
+                         node.source_file->pieces.front().kind == ShellPiece::Kind::kCommand;
+    text = command ? expansion_.text(*node.source_file) : text_of_file(node, {});
+  }
+  const std::string lines = text.value_or(open_text("$" + name));
+  ShellValue value{.array = true, .open_count = !is_known(lines)};
+  if (value.open_count) {
+    script_.holders.try_emplace(as_written(lines), name);
+    value.elements.push_back(word_of(lines, place(node.line)));
+  }
+  for (std::size_t at = 0; !value.open_count && at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    budget_.word(std::string_view(lines).substr(at, end - at), place(node.line));
+    value.elements.push_back(word_of(lines.substr(at, end - at), place(node.line)));
+    at = end + 1;
+  }
+  variables_.set(name, std::move(value));
+}
+
 /// `printf -v NAME FORMAT ARGUMENTS`; the name is open where what it prints is not known.
 void ShellReader::print_into(const Words& words) {
   const std::uint32_t line = words.front().line;
@@ -236,11 +289,14 @@ void ShellReader::assign_array(const ShellAssignment& one) {
       value.keyed[whole.substr(1, end - 1)] = word_of(whole.substr(end + 2), place(term.line));
       continue;
     }
-    for (ShellWord& word : expansion_.words(term)) value.elements.push_back(std::move(word));
+    Words words = expansion_.words(term);
+    value.open_count = value.open_count || may_be_several(term, words);
+    std::ranges::move(words, std::back_inserter(value.elements));
   }
   ShellValue* const longer = one.append ? variables_.edit(one.name) : nullptr;
   if (longer == nullptr) return variables_.set(one.name, std::move(value));
   longer->array = true;
+  longer->open_count = longer->open_count || value.open_count;
   std::ranges::move(value.elements, std::back_inserter(longer->elements));
   for (auto& [key, word] : value.keyed) longer->keyed[key] = std::move(word);
 }
@@ -303,11 +359,14 @@ void ShellReader::set_arguments(const Words& words) {
   }
 }
 
-/// Variables that get what only running the script would tell.
-void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t line) {
+/// Variables that get what only running the script would tell. `array`: they are arrays.
+void ShellReader::leave_open(const Words& words, std::size_t from, std::uint32_t line, bool array) {
   for (std::size_t i = from; i < words.size(); ++i) {
-    if (!is_shell_name(words[i].text)) continue;
-    variables_.set_text(words[i].text, open_text("$" + words[i].text), place(line));
+    const std::string& name = words[i].text;
+    if (!is_shell_name(name)) continue;
+    variables_.set(name, {.elements = {word_of(open_text("$" + name), place(line))},
+                          .array = array,
+                          .open_count = array});
   }
 }
 
@@ -316,6 +375,7 @@ void ShellReader::write_file(const ShellNode& node, const Words& words) {
   const std::string& name = words.front().text;
   std::optional<std::string> text;
   if (node.input) text = expansion_.text(*node.input);
+  if (!text && name == "cat" && node.output) text = text_of_file(node, words);
   if (!text && name == "echo") text = echoed(words);
   if (!text && name == "printf" && words.size() > 1) {
     text = shell_formatted(words[1].text, texts_from(words, 2));

@@ -50,6 +50,7 @@ struct ShellValue {
   std::vector<ShellWord> elements;         ///< One, unless it is an array.
   std::map<std::string, ShellWord> keyed;  ///< Of an array with words as keys.
   bool array = false;
+  bool open_count = false;  ///< True if nobody knows how many elements the array has.
 
   [[nodiscard]] std::vector<ShellWord> all() const;
 };

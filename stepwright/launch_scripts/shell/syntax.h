@@ -79,9 +79,10 @@ struct ShellNode {
   std::vector<std::string> texts;
   std::vector<std::vector<ShellTerm>> patterns;
   std::vector<ShellNode> children;
-  std::optional<ShellTerm> input;   ///< Of a heredoc or `<<<`.
-  std::optional<ShellTerm> output;  ///< The file of `>` and `>>`.
-  bool appends = false;             ///< `>>`.
+  std::optional<ShellTerm> input;        ///< Of a heredoc or `<<<`.
+  std::optional<ShellTerm> source_file;  ///< The file of `<`, or the command of `< <(...)`.
+  std::optional<ShellTerm> output;       ///< The file of `>` and `>>`.
+  bool appends = false;                  ///< `>>`.
 };
 
 // What a script does not say stands in texts as it was written, between two marks that no script

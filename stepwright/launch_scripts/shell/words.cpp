@@ -91,8 +91,9 @@ void ShellWords::fail(std::uint32_t line, std::string_view what) const {
 void ShellWords::unexpected() const {
   std::string_view word = peek();
   if (word.empty()) word = text_.substr(std::min(at_, text_.size()), 1);
-  fail(line_, at_end() ? std::string("the file ends in the middle of a command")
-                       : fmt::format("'{}' stands where no shell takes it", printable(word)));
+  if (at_end()) fail(line_, "the file ends in the middle of a command");
+  if (word == "\n") fail(line_, "the line ends in the middle of a command");
+  fail(line_, fmt::format("'{}' stands where no shell takes it", printable(word)));
 }
 
 std::string ShellWords::source_since(std::size_t begin) const {

@@ -248,11 +248,63 @@ TEST(ShellScript, KeepsWhatProgramsSee) {
       "D=$SLURM_NNODES run --x > log 2>&1 | tee x\nunset B\n");
   std::vector<std::string> names;
   for (const auto& [name, word] : script.commands.at(0).environment) names.push_back(name);
-  EXPECT_THAT(names, ElementsAre("A", "B", "D", "SLURM_GPUS_ON_NODE", "SLURM_JOB_NUM_NODES",
-                                 "SLURM_NNODES"));
+  EXPECT_THAT(names, ElementsAre("A", "B", "D", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE",
+                                 "SLURM_JOB_GPUS", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES",
+                                 "SLURM_NNODES", "SLURM_NODELIST", "SLURM_TASKS_PER_NODE"));
   EXPECT_EQ(script.commands.at(0).environment.at("D").text, "4");
   EXPECT_EQ(script.commands.at(0).environment.at("A").line, 2U);
-  EXPECT_EQ(script.batch_options.size(), 2);
+  ASSERT_NE(script.commands.at(0).job, nullptr);
+  EXPECT_EQ(script.commands.at(0).job->devices_per_node, 8);
+}
+
+TEST(ShellScript, CountsTheHostsAndDevicesOfAJob) {
+  const std::string head = "#SBATCH --nodes=4 --gres=gpu:8\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"a=($(scontrol show hostnames $SLURM_JOB_NODELIST)); run ${#a[@]}", "4"},
+      {"mapfile -t a < <(scontrol show hostnames $SLURM_JOB_NODELIST); run ${#a[@]}", "4"},
+      {"IFS=, read -ra a <<< \"$CUDA_VISIBLE_DEVICES\"; run ${#a[@]}", "8"},
+      {"run $(nvidia-smi -L | wc -l)", "8"},
+      {"run $(scontrol show hostnames | sort -u | wc -l)", "4"},
+      {"run $(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)", "node001"},
+      {"run $(echo $SLURM_TASKS_PER_NODE | cut -d '(' -f 1)", "1"},
+      {"scontrol show hostnames > hosts; run $(wc -l < hosts)", "4"}};
+  for (const auto& [text, count] : cases) {
+    EXPECT_THAT(words(script_of(head + text + "\n")), ElementsAre("run", count)) << text;
+  }
+}
+
+TEST(ShellScript, LeavesTheCountOfAnArrayOpenThatACommandFills) {
+  for (const char* fill : {"a=($(list_hosts))", "a=($HOSTS)", "mapfile -t a < <(list_hosts)",
+                           "read -ra a <<< \"$HOSTS\""}) {
+    const ShellScript script = script_of(std::string(fill) + "\nrun ${#a[@]}\n");
+    EXPECT_THAT(words(script), ElementsAre("run", "${#a[@]}")) << fill;
+    EXPECT_THAT(script.commands.back().words.back().open, ElementsAre("${#a[@]}")) << fill;
+  }
+}
+
+TEST(ShellScript, TheLineThatSubmitsAJobStandsOverItsScript) {
+  const std::vector<ShellSource> sources = {
+      {"go.sh", "sbatch --nodes=16 --export=ALL,TP=2 job.sh x\n"},
+      {"job.sh", "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:4\nrun $SLURM_NNODES $TP $1\n"}};
+  const ShellScript script = read_shell_scripts(sources);
+  EXPECT_THAT(words(script), ElementsAre("run", "16", "2", "x"));
+  EXPECT_EQ(script.commands.back().job->devices_per_node, 4);
+}
+
+TEST(ShellScript, OtherSchedulersSayHowLargeAJobIs) {
+  EXPECT_THAT(words(script_of("#PBS -l select=8:ngpus=4:mpiprocs=4\n"
+                              "run $(sort -u $PBS_NODEFILE | wc -l) $(wc -l < $PBS_NODEFILE)\n")),
+              ElementsAre("run", "8", "32"));
+  EXPECT_EQ(script_of("#BSUB -nnodes 12\nrun --x\n").commands.at(0).job->nodes, 12);
+  EXPECT_THAT(words(script_of("#$ -l rt_F=8\nrun $NHOSTS\n")), ElementsAre("run", "8"));
+}
+
+TEST(ShellScript, RunsWhatIsEchoedIntoAShell) {
+  EXPECT_THAT(words(script_of("C='run --a 1'\necho \"$C\" | tee log | bash\n")),
+              ElementsAre("run", "--a", "1"));
+  EXPECT_THAT(words(script_of("J=$(cat <<E\ncd /x\nrun --b 2\nE\n)\n"
+                              "echo \"$J\" | kubectl exec -i pod -- /bin/bash\n")),
+              ElementsAre("run", "--b", "2"));
 }
 
 std::string script_refusal(const std::string& text) {
@@ -272,6 +324,8 @@ TEST(ShellScript, RefusesWhatNeverCloses) {
   }
   EXPECT_THAT(script_refusal("a\nb\n)\n"),
               HasSubstr("script:3: ')' stands where no shell takes it"));
+  EXPECT_THAT(script_refusal("case a in\nb\n"),
+              HasSubstr("script:2: the line ends in the middle of a command"));
 }
 
 TEST(ShellScript, DoesNotGrowWithoutBound) {

@@ -2,13 +2,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "stepwright/capture/captured.h"
-#include "stepwright/capture/option_words.h"
+#include "stepwright/launch_scripts/batch/option_words.h"
 
-namespace stepwright::capture {
+namespace stepwright::launch_scripts {
+
+/// The words of a command or of an option line, as texts.
+using BatchWords = std::vector<std::string>;
 
 /// The nodes and devices of a batch job, as far as its options say them.
 struct Allocation {
@@ -21,8 +25,8 @@ struct Allocation {
   std::optional<std::int64_t> tasks;             ///< Of all nodes.
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;
-  std::string array;  ///< Indices of a job array: "0-3,7"; empty: no array.
-  Words options;      ///< As they were written; those of the command line last.
+  std::string array;   ///< Indices of a job array: "0-3,7"; empty: no array.
+  BatchWords options;  ///< As they were written; those of the command line last.
 };
 
 /// How sbatch, salloc and srun read their options.
@@ -31,15 +35,20 @@ OptionRules slurm_rules();
 /// Adds the options of a Slurm command to an allocation; they override what it says.
 void apply_slurm(std::span<const Option> options, Allocation& allocation);
 
+/// Returns the scheduler of a program that submits batch jobs ("sbatch", "salloc", "qsub", "bsub");
+/// empty: the program submits none. Grid Engine's `qsub` is told from that of PBS by its options.
+std::string_view submission_scheduler(std::string_view program, const BatchWords& options);
+
 /// Returns the allocation that `#SBATCH`, `#PBS`, `#BSUB` and `#$` lines ask for; nullopt: the text
 /// has none. As Slurm does, reading ends at the first line that is no comment.
 std::optional<Allocation> directives_of(std::string_view text);
 
 /// Adds the option words of a scheduler's command line (without the program) to an allocation and
 /// returns the place of the first word that is no option. `allocation.scheduler` says how to read.
-std::size_t apply_words(const Words& words, Allocation& allocation, SplitCommand* split = nullptr);
+std::size_t apply_words(const BatchWords& words, Allocation& allocation,
+                        SplitCommand* split = nullptr);
 
 /// Splits a line in words as a shell does, without expansions.
-Words split_quoted(std::string_view line);
+BatchWords split_quoted(std::string_view line);
 
-}  // namespace stepwright::capture
+}  // namespace stepwright::launch_scripts

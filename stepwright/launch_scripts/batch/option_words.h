@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright::capture {
+namespace stepwright::launch_scripts {
 
 /// How a program reads the options in front of a command. Options that are not named take a value.
 struct OptionRules {
@@ -43,4 +43,4 @@ std::optional<std::string> option_value(std::span<const Option> options, std::st
 /// True if a list of words with blanks between them holds the word.
 bool holds_word(std::string_view list, std::string_view word);
 
-}  // namespace stepwright::capture
+}  // namespace stepwright::launch_scripts

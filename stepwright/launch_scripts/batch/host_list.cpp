@@ -1,4 +1,4 @@
-#include "stepwright/capture/host_list.h"
+#include "stepwright/launch_scripts/batch/host_list.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstddef>
 
-namespace stepwright::capture {
+namespace stepwright::launch_scripts {
 namespace {
 
 constexpr std::size_t kMostHosts = 100'000;
@@ -75,4 +75,4 @@ std::string host_list(std::int64_t nodes) {
   return nodes <= 1 ? "node001" : fmt::format("node[001-{:03}]", nodes);
 }
 
-}  // namespace stepwright::capture
+}  // namespace stepwright::launch_scripts

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stepwright::capture {
+namespace stepwright::launch_scripts {
 
 /// Returns the hosts of a list in Slurm's notation: "a[01-03,7],b" is a01, a02, a03, a7, b. A list
 /// with unbalanced brackets is returned as one host. At most 100,000 hosts are returned.
@@ -17,4 +17,4 @@ std::vector<std::string> host_names(std::int64_t nodes);
 /// Returns the names of `host_names` in Slurm's notation: "node001", "node[001-016]".
 std::string host_list(std::int64_t nodes);
 
-}  // namespace stepwright::capture
+}  // namespace stepwright::launch_scripts

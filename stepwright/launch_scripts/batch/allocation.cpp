@@ -1,4 +1,4 @@
-#include "stepwright/capture/allocation.h"
+#include "stepwright/launch_scripts/batch/allocation.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-namespace stepwright::capture {
+namespace stepwright::launch_scripts {
 namespace {
 
 /// SchedMD/slurm src/sbatch/opt.c and src/srun/opt.c: options without a value, and those whose
@@ -144,14 +144,17 @@ void apply_slurm(std::span<const Option> options, Allocation& allocation) {
     const std::int64_t nodes = allocation.nodes.value_or(1);
     if (count % nodes == 0) allocation.devices_per_node = count / nodes;
   } else if (const auto each = option_value(options, "--gpus-per-task")) {
-    const auto tasks = allocation.tasks_per_node;
+    const bool one_each = !allocation.tasks || allocation.tasks == allocation.nodes;
+    const auto tasks = allocation.tasks_per_node ? allocation.tasks_per_node
+                       : one_each                ? std::optional<std::int64_t>(1)
+                                                 : std::nullopt;
     if (tasks) allocation.devices_per_node = gpus_in(*each, false).value_or(1) * *tasks;
   }
   if (const auto name = option_value(options, "-J --job-name")) allocation.name = *name;
   if (const auto array = option_value(options, "-a --array")) allocation.array = *array;
 }
 
-std::size_t apply_words(const Words& words, Allocation& allocation, SplitCommand* split) {
+std::size_t apply_words(const BatchWords& words, Allocation& allocation, SplitCommand* split) {
   SplitCommand found = split_options(words, 0, rules_of(allocation.scheduler));
   if (allocation.scheduler == "slurm") {
     apply_slurm(found.options, allocation);
@@ -194,8 +197,17 @@ std::optional<Allocation> directives_of(std::string_view text) {
   return found;
 }
 
-Words split_quoted(std::string_view line) {
-  Words words;
+std::string_view submission_scheduler(std::string_view program, const BatchWords& options) {
+  if (program == "sbatch" || program == "salloc") return "slurm";
+  if (program == "bsub") return "lsf";
+  if (program != "qsub") return "";
+  const bool grid = std::ranges::any_of(
+      options, [](const std::string& word) { return word == "-cwd" || word == "-pe"; });
+  return grid ? "sge" : "pbs";
+}
+
+BatchWords split_quoted(std::string_view line) {
+  BatchWords words;
   std::string word;
   bool inside = false;
   char quote = 0;
@@ -224,4 +236,4 @@ Words split_quoted(std::string_view line) {
   return words;
 }
 
-}  // namespace stepwright::capture
+}  // namespace stepwright::launch_scripts

@@ -1,8 +1,8 @@
-#include "stepwright/capture/option_words.h"
+#include "stepwright/launch_scripts/batch/option_words.h"
 
 #include <algorithm>
 
-namespace stepwright::capture {
+namespace stepwright::launch_scripts {
 namespace {
 
 /// Reads options one after the other.
@@ -97,4 +97,4 @@ bool holds_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-}  // namespace stepwright::capture
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "stepwright/launch_scripts/batch/allocation.h"
+#include "stepwright/launch_scripts/batch/host_list.h"
+#include "stepwright/launch_scripts/batch/option_words.h"
+
+namespace stepwright::capture {
+
+// Names of `launch_scripts/batch/` that this room says often.
+
+using launch_scripts::Allocation;
+using launch_scripts::apply_slurm;
+using launch_scripts::apply_words;
+using launch_scripts::directives_of;
+using launch_scripts::expand_hosts;
+using launch_scripts::holds_word;
+using launch_scripts::host_list;
+using launch_scripts::host_names;
+using launch_scripts::Option;
+using launch_scripts::option_value;
+using launch_scripts::OptionRules;
+using launch_scripts::slurm_rules;
+using launch_scripts::split_options;
+using launch_scripts::split_quoted;
+using launch_scripts::SplitCommand;
+
+}  // namespace stepwright::capture

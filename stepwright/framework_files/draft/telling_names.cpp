@@ -1,0 +1,80 @@
+#include "stepwright/framework_files/draft/telling_names.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "stepwright/framework_files/draft/tables.h"
+#include "stepwright/framework_files/recognition/marks.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// Names that tell alike: `harmless` is a value that changes nothing (empty: there is none), `as`
+/// why the settings matter (empty: as those of models and adapters do).
+struct TellingRow {
+  std::vector<std::string> patterns;
+  std::string harmless, as;
+};
+
+/// Names of settings, with dashes for underscores, that tell what the settings change.
+struct TellingNames {
+  explicit TellingNames(const Document& document) {
+    each_row(document, "telling", [&](Node row, const std::string&) {
+      const auto text = [&](std::string_view key) {
+        const auto value = row.find(key);
+        return value ? value->text() : "";
+      };
+      telling.push_back({texts_of(row, "change", "changes"), text("harmless"), text("as")});
+    });
+    each_row(document, "idle", [&](Node row, const std::string&) {
+      for (std::string& pattern : texts_of(row, "name", "names")) idle.push_back(pattern);
+    });
+  }
+
+  /// Why a setting matters by its name; empty if its name says nothing.
+  [[nodiscard]] std::string reason(const std::string& name, std::string_view value) const {
+    const auto fits = [&](const std::string& pattern) { return matches(pattern, name); };
+    if (std::ranges::any_of(idle, fits)) return "";
+    for (const TellingRow& row : telling) {
+      const bool idle_value = !row.harmless.empty() && value == row.harmless;
+      if (idle_value || std::ranges::none_of(row.patterns, fits)) continue;
+      return row.as.empty() ? "its name is like those that change the model or its adapters"
+                            : row.as;
+    }
+    return "";
+  }
+
+  std::vector<TellingRow> telling;
+  std::vector<std::string> idle;
+};
+
+/// "--Lora_Rank" as "lora-rank".
+std::string dashed_setting(std::string_view name) {
+  std::string plain(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+  for (char& c : plain) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '_') c = '-';
+  }
+  return plain;
+}
+
+bool is_left_off(std::string_view value) {
+  static constexpr std::string_view kOff[] = {"false", "False", "0", "none", "None", "null"};
+  return std::ranges::find(kOff, value) != std::end(kOff);
+}
+
+}  // namespace
+
+void mark_telling_names(ImportReport& report) {
+  const auto& names = loaded_table<TellingNames>("recognition/telling_names");
+  for (UnreadSetting& one : report.not_read) {
+    if (!one.unheard_of || one.matters != Matters::kMaybe || is_left_off(one.value)) continue;
+    const std::string reason = names.reason(dashed_setting(one.name), one.value);
+    if (reason.empty()) continue;
+    one.matters = Matters::kYes;
+    one.why = reason + (one.why.empty() ? "" : "; " + one.why);
+  }
+}
+
+}  // namespace stepwright::framework_files

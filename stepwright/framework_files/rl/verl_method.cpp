@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "stepwright/framework_files/rl/methods.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+/// verl/trainer/config/data/legacy_data.yaml and actor/actor.yaml.
+constexpr std::int64_t kVerlPrompts = 1024;
+constexpr std::int64_t kVerlMiniBatch = 256;
+constexpr std::int64_t kVerlPart = 512;
+
+std::int64_t verl_updates(const Fields& root, const Fields& actor) {
+  const std::int64_t prompts = root.section("data").integer("train_batch_size", kVerlPrompts);
+  const std::int64_t part = actor.integer("ppo_mini_batch_size", kVerlMiniBatch);
+  return std::max<std::int64_t>(1, prompts / part) * actor.integer("ppo_epochs", 1);
+}
+
+/// verl/trainer/ppo/utils.py: need_reference_policy. FSDP keeps a model of forwards alone on the
+/// host (verl/workers/engine/fsdp/transformer_impl.py), and beside adapters it is the base.
+plan::ModelPlace reference_place(const Fields& root, const Fields& policy,
+                                 std::string_view engine) {
+  const bool in_loss = policy.section("actor").flag("use_kl_loss", false);
+  const bool in_reward = root.section("algorithm").flag("use_kl_in_reward", false);
+  if (!in_loss && !in_reward) return plan::ModelPlace::kNone;
+  if (engine != "megatron") return plan::ModelPlace::kHost;
+  const bool offloads = policy.section("ref").section("megatron").flag("param_offload", false);
+  return offloads ? plan::ModelPlace::kHost : plan::ModelPlace::kSame;
+}
+
+/// verl/trainer/config/rollout/rollout.yaml: sequences of a forward; 0: not said.
+std::int64_t forward_sequences(const Fields& root, const Fields& rollout) {
+  if (!rollout.flag("log_prob_use_dynamic_bsz", false)) {
+    return rollout.integer("log_prob_micro_batch_size_per_gpu", 0);
+  }
+  const Fields data = root.section("data");
+  const std::int64_t length =
+      data.integer("max_prompt_length", kVerlPart) + data.integer("max_response_length", kVerlPart);
+  const std::int64_t tokens = rollout.integer("log_prob_max_token_len_per_gpu", length);
+  return std::max<std::int64_t>(1, tokens / length);
+}
+
+/// Engines on devices of their own: verl/experimental, fully_async_ppo_trainer.yaml.
+std::int64_t devices_apart(const Fields& rollout) {
+  const auto nodes = rollout.size("nnodes");
+  const auto each = rollout.size("n_gpus_per_node");
+  return nodes && each ? *nodes * *each : 0;
+}
+
+}  // namespace
+
+plan::TrainingMethod verl_method(const Fields& root, std::string_view engine) {
+  constexpr std::int64_t kUsualTensor = 2;
+  const Fields policy = root.section("actor_rollout_ref");
+  const Fields rollout = policy.section("rollout");
+  const Fields algorithm = root.section("algorithm");
+  // Not taken: a word that only a fork has is listed.
+  const auto said = algorithm.node().find("adv_estimator");
+  const std::string estimator = said && !said->is_null() ? said->text() : "gae";
+  plan::TrainingMethod method;
+  // verl/trainer/ppo/utils.py: need_critic.
+  const bool values = root.section("critic").flag("enable", estimator == "gae");
+  method.kind = values ? plan::MethodKind::kPpo : plan::MethodKind::kGrpo;
+  if (values) method.critic.place = plan::ModelPlace::kSame;
+  method.updates = verl_updates(root, policy.section("actor"));
+  method.old_log_probabilities =
+      !algorithm.section("rollout_correction").flag("bypass_mode", false);
+  method.reference.place = reference_place(root, policy, engine);
+  method.forward_micro_batch = forward_sequences(root, rollout);
+  const std::int64_t apart = devices_apart(root.section("rollout"));
+  const auto prompt = root.section("data").integer("max_prompt_length", kVerlPart);
+  method.rollout = plan::Rollout{
+      .prompt = static_cast<double>(prompt),
+      .devices = apart,
+      .tensor = rollout.integer("tensor_model_parallel_size", apart > 0 ? 1 : kUsualTensor)};
+  return method;
+}
+
+}  // namespace stepwright::framework_files

@@ -1,0 +1,137 @@
+#include "stepwright/launch_scripts/batch/extent_environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "stepwright/launch_scripts/batch/host_list.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+using BatchVariables = std::map<std::string, std::string>;
+
+std::int64_t nodes_of_job(const Allocation& allocation) { return allocation.nodes.value_or(1); }
+
+/// Tasks of a node, at least one.
+std::int64_t slots_of_node(const Allocation& allocation) {
+  return std::max<std::int64_t>(1, tasks_of_node(allocation));
+}
+
+/// "0,1,2,3".
+std::string numbered_devices(std::int64_t devices) {
+  std::string numbers;
+  for (std::int64_t i = 0; i < devices; ++i) numbers += (i == 0 ? "" : ",") + std::to_string(i);
+  return numbers;
+}
+
+/// One line for each task of each node, as MPI reads it; with `behind` one line for each node.
+std::string host_lines(const Allocation& allocation, std::string_view behind) {
+  std::string lines;
+  const std::int64_t each = behind.empty() ? slots_of_node(allocation) : 1;
+  for (const std::string& host : host_names(nodes_of_job(allocation))) {
+    for (std::int64_t i = 0; i < each; ++i) lines += fmt::format("{}{}\n", host, behind);
+  }
+  return lines;
+}
+
+void add_slurm_tasks(const Allocation& allocation, BatchVariables& variables) {
+  const std::int64_t nodes = nodes_of_job(allocation);
+  const std::int64_t each = tasks_of_node(allocation);
+  if (each > 0) {
+    const std::int64_t tasks = allocation.tasks.value_or(nodes * each);
+    variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = std::to_string(tasks);
+    if (allocation.tasks_per_node) variables["SLURM_NTASKS_PER_NODE"] = std::to_string(each);
+  }
+  const std::int64_t shown = slots_of_node(allocation);
+  variables["SLURM_TASKS_PER_NODE"] =
+      nodes > 1 ? fmt::format("{}(x{})", shown, nodes) : std::to_string(shown);
+}
+
+BatchVariables slurm_extent(const Allocation& allocation) {
+  BatchVariables variables;
+  if (allocation.nodes) {
+    const std::string list = host_list(*allocation.nodes);
+    variables["SLURM_NODELIST"] = variables["SLURM_JOB_NODELIST"] = list;
+    variables["SLURM_NNODES"] = variables["SLURM_JOB_NUM_NODES"] =
+        std::to_string(*allocation.nodes);
+    add_slurm_tasks(allocation, variables);
+  } else if (allocation.tasks) {
+    variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = std::to_string(*allocation.tasks);
+  }
+  if (!allocation.nodes && allocation.tasks_per_node) {
+    variables["SLURM_NTASKS_PER_NODE"] = std::to_string(*allocation.tasks_per_node);
+  }
+  if (allocation.cpus_per_task) {
+    const std::int64_t cpus = *allocation.cpus_per_task;
+    variables["SLURM_CPUS_PER_TASK"] = std::to_string(cpus);
+    variables["SLURM_CPUS_ON_NODE"] = std::to_string(cpus * slots_of_node(allocation));
+  }
+  if (allocation.devices_per_node) {
+    const std::int64_t devices = *allocation.devices_per_node;
+    variables["SLURM_GPUS_ON_NODE"] = variables["SLURM_GPUS_PER_NODE"] = std::to_string(devices);
+    variables["SLURM_JOB_GPUS"] = numbered_devices(devices);
+    variables["CUDA_VISIBLE_DEVICES"] = numbered_devices(devices);
+  }
+  return variables;
+}
+
+BatchVariables pbs_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
+  if (!allocation.nodes) return {};
+  BatchVariables variables = {
+      {"PBS_NUM_NODES", std::to_string(*allocation.nodes)},
+      {"PBS_NODEFILE", keep_hosts("pbs_nodes", host_lines(allocation, ""))}};
+  if (const std::int64_t each = tasks_of_node(allocation); each > 0) {
+    variables["PBS_NUM_PPN"] = std::to_string(each);
+    variables["PBS_NP"] = std::to_string(each * *allocation.nodes);
+  }
+  return variables;
+}
+
+BatchVariables lsf_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
+  if (!allocation.nodes) return {};
+  const std::int64_t each = slots_of_node(allocation);
+  std::string hosts, counted;
+  for (const std::string& host : host_names(*allocation.nodes)) {
+    for (std::int64_t i = 0; i < each; ++i) hosts += (hosts.empty() ? "" : " ") + host;
+    counted += fmt::format("{}{} {}", counted.empty() ? "" : " ", host, each);
+  }
+  const std::string slots = std::to_string(each * *allocation.nodes);
+  return {{"LSB_HOSTS", hosts},
+          {"LSB_MCPU_HOSTS", counted},
+          {"LSB_DJOB_NUMPROC", slots},
+          {"LSB_MAX_NUM_PROCESSORS", slots},
+          {"LSB_DJOB_HOSTFILE", keep_hosts("lsf_hosts", host_lines(allocation, ""))}};
+}
+
+BatchVariables sge_extent(const Allocation& allocation, const HostFileKeeper& keep_hosts) {
+  if (!allocation.nodes) {
+    if (!allocation.tasks) return {};
+    return {{"NSLOTS", std::to_string(*allocation.tasks)}};
+  }
+  const std::int64_t each = slots_of_node(allocation);
+  const std::string behind = fmt::format(" {} all.q UNDEFINED", each);
+  return {{"NHOSTS", std::to_string(*allocation.nodes)},
+          {"NSLOTS", std::to_string(each * *allocation.nodes)},
+          {"SGE_JOB_HOSTLIST", keep_hosts("sge_hosts", host_lines(allocation, ""))},
+          {"PE_HOSTFILE", keep_hosts("sge_parallel_hosts", host_lines(allocation, behind))}};
+}
+
+}  // namespace
+
+std::int64_t tasks_of_node(const Allocation& allocation) {
+  if (allocation.tasks_per_node) return *allocation.tasks_per_node;
+  if (!allocation.tasks || !allocation.nodes) return 0;
+  return (*allocation.tasks + *allocation.nodes - 1) / *allocation.nodes;
+}
+
+std::map<std::string, std::string> extent_environment(const Allocation& allocation,
+                                                      const HostFileKeeper& keep_hosts) {
+  if (allocation.scheduler == "pbs") return pbs_extent(allocation, keep_hosts);
+  if (allocation.scheduler == "lsf") return lsf_extent(allocation, keep_hosts);
+  if (allocation.scheduler == "sge") return sge_extent(allocation, keep_hosts);
+  return slurm_extent(allocation);
+}
+
+}  // namespace stepwright::launch_scripts

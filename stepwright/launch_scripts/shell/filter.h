@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepwright::launch_scripts {
+
+/// Applies a filter of a pipe (`wc -l`, `sort -u`, `uniq`, `head -n 1`, `tail`, `cut -d X -f 1`,
+/// `tr`, `grep -c`, `awk '{print $1}'`, `cat`, `tee`) to a text. Returns no line ends at the end;
+/// nullopt: the filter is none of these, or the text is not known.
+std::optional<std::string> filtered_text(const std::vector<std::string>& words,
+                                         const std::string& text);
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,96 @@
+#include "stepwright/launch_scripts/shell/job.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "stepwright/launch_scripts/batch/extent_environment.h"
+#include "stepwright/launch_scripts/shell/reader.h"
+
+namespace stepwright::launch_scripts {
+namespace {
+
+/// Work that a look at one option of a batch system counts as, in characters.
+constexpr std::size_t kWorkOfOption = 200;
+
+}  // namespace
+
+bool is_launcher(std::string_view program) {
+  static constexpr std::array<std::string_view, 10> kLaunchers = {
+      "python", "python3", "torchrun", "accelerate", "deepspeed",
+      "mpirun", "swift",   "megatron", "axolotl",    "llamafactory-cli"};
+  return is_one_of(program, kLaunchers);
+}
+
+std::vector<ShellWord> submission_of(const std::vector<ShellWord>& words) {
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    if (submission_scheduler(base_name(word->text), {}).empty()) continue;
+    return {word, words.end()};
+  }
+  return {};
+}
+
+void add_exported(const std::vector<ShellWord>& submission,
+                  std::map<std::string, ShellWord>& environment) {
+  for (std::size_t i = 0; i < submission.size(); ++i) {
+    const std::string& text = submission[i].text;
+    const bool joined = text.starts_with("--export=");
+    const bool apart =
+        (text == "-v" || text == "--export" || text == "-env") && i + 1 < submission.size();
+    if (!joined && !apart) continue;
+    const std::string list = joined ? text.substr(text.find('=') + 1) : submission[i + 1].text;
+    for (std::size_t at = 0; at < list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      const std::string one = list.substr(at, end - at);
+      at = end + 1;
+      const std::size_t equals = one.find('=');
+      if (equals == std::string::npos || !is_shell_name(one.substr(0, equals))) continue;
+      ShellWord value = submission[i];
+      value.text = one.substr(equals + 1);
+      environment[one.substr(0, equals)] = std::move(value);
+    }
+  }
+}
+
+/// Enters the batch job that the directives of a text and the command that submits it ask for, and
+/// sets what the scheduler would. Directives of a script that a job goes on with are comments.
+void ShellReader::enter_job(std::string_view text, const Words& submission) {
+  budget_.work(text.size(), place(1));
+  const bool submitted = !submission.empty();
+  if (job_ != nullptr && !submitted) return;
+  std::optional<Allocation> asked = directives_of(as_written(text));
+  if (submitted) {
+    BatchWords words;
+    for (const ShellWord& word : submission) words.push_back(as_written(word.text));
+    const std::string program = base_name(words.front());
+    words.erase(words.begin());
+    if (!asked) asked = Allocation{.scheduler = std::string(submission_scheduler(program, words))};
+    apply_words(words, *asked);
+  }
+  for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {
+    const auto said = given_.variables.find(name);
+    if (said == given_.variables.end()) continue;
+    if (!asked) asked = Allocation{.scheduler = "slurm"};
+    if (const auto nodes = shell_number(said->second)) asked->nodes = nodes;
+  }
+  if (!asked) return;
+  budget_.work(kWorkOfOption * (1 + asked->options.size()), place(1));
+  job_ = std::make_shared<const Allocation>(std::move(*asked));
+  set_job_variables(submitted);
+}
+
+void ShellReader::set_job_variables(bool submitted) {
+  const auto keep = [this](std::string_view name, const std::string& lines) {
+    host_files_[std::string(name)] = lines;
+    return std::string(name);
+  };
+  for (const auto& [name, value] : extent_environment(*job_, keep)) {
+    budget_.word(value, place(1));
+    if (submitted || variables_.find(name) == nullptr) variables_.set_text(name, value, {});
+    // Slurm sets the devices, which programs without a launcher then see anyway.
+    if (name != "CUDA_VISIBLE_DEVICES") variables_.mark_exported(name);
+  }
+}
+
+}  // namespace stepwright::launch_scripts

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/launch_scripts/shell/script.h"
+
+namespace stepwright::launch_scripts {
+
+/// True for a program that starts a job: `python`, `torchrun`, `mpirun`, ...
+bool is_launcher(std::string_view program);
+
+/// Returns the command among some words that submits a batch job, from its program on; empty: none
+/// does.
+std::vector<ShellWord> submission_of(const std::vector<ShellWord>& words);
+
+/// Adds the variables that a submission sets: `sbatch --export=ALL,TP=4`, `qsub -v TP=4`, `bsub
+/// -env "TP=4"`.
+void add_exported(const std::vector<ShellWord>& submission,
+                  std::map<std::string, ShellWord>& environment);
+
+}  // namespace stepwright::launch_scripts

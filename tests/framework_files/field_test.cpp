@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright::framework_files {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kFieldFolder = "tests/framework_files/field/";
+constexpr std::string_view kFieldModel =
+    "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+    "--max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 256 --vocab-size "
+    "32000 "
+    "--bf16";
+
+/// Launch files with what is right of them.
+struct FieldCase {
+  std::string name;
+  std::vector<launch_scripts::SourceFile> files;
+  Given given;
+  std::vector<std::pair<std::string, std::string>> plan;      ///< Places and values.
+  std::vector<std::pair<std::string, std::string>> not_read;  ///< Settings, and how they matter.
+  std::vector<std::string> assumed, notes, refused;
+};
+
+std::vector<std::pair<std::string, std::string>> pairs_below(Node node, std::string_view key) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (const auto found = node.find(key)) {
+    for (const auto& [name, value] : found->members()) pairs.emplace_back(name, value.text());
+  }
+  return pairs;
+}
+
+std::vector<std::string> list_below(Node node, std::string_view key) {
+  std::vector<std::string> texts;
+  const auto found = node.find(key);
+  for (std::size_t i = 0; found && i < found->size(); ++i) texts.push_back(found->at(i).text());
+  return texts;
+}
+
+FieldCase read_field_case(Node node) {
+  FieldCase one{.name = node.get("case").text(), .files = {}, .given = {.cluster = "dgx-h100"}};
+  for (auto& [name, text] : pairs_below(node, "write")) {
+    for (std::size_t at = text.find("MODEL"); at != std::string::npos;
+         at = text.find("MODEL", at)) {
+      text.replace(at, 5, kFieldModel);
+      at += kFieldModel.size();
+    }
+    one.files.push_back({name, text});
+  }
+  for (const std::string& name : list_below(node, "files")) {
+    one.files.push_back({name, read_text_file(std::string(kFieldFolder) + name)});
+  }
+  if (const auto gpus = node.find("gpus")) one.given.devices = gpus->integer(1);
+  if (const auto nodes = node.find("nodes")) one.given.nodes = nodes->integer(1);
+  if (const auto batch = node.find("batch")) one.given.batch = batch->text();
+  one.given.settings = list_below(node, "set");
+  one.plan = pairs_below(node, "plan");
+  one.not_read = pairs_below(node, "not_read");
+  one.assumed = list_below(node, "assumed");
+  one.notes = list_below(node, "notes");
+  one.refused = list_below(node, "refused");
+  return one;
+}
+
+/// The value at a dotted place of a plan file; "absent": there is none.
+std::string value_at(const plan::PlannedJob& planned, const std::string& place) {
+  if (place == "devices") return std::to_string(planned.job.cluster.devices());
+  if (place == "vocabulary") return std::to_string(planned.job.model.vocabulary);
+  if (place == "job.adapters.targets") {
+    const auto& adapters = planned.job.model.adapters;
+    if (!adapters) return "absent";
+    return adapters->targets == model::possible_targets(planned.job.model) ? "all" : "some";
+  }
+  const auto file = plan::plan_json(planned);
+  const auto* value = &file;
+  for (std::size_t at = 0; at <= place.size();) {
+    const std::size_t dot = std::min(place.find('.', at), place.size());
+    const std::string key = place.substr(at, dot - at);
+    if (!value->is_object() || !value->contains(key)) return "absent";
+    value = &(*value)[key];
+    at = dot + 1;
+  }
+  return value->is_string() ? value->get<std::string>() : value->dump();
+}
+
+/// True if an error says all that a case expects of its refusal.
+bool is_expected_refusal(const FieldCase& one, const std::string& message) {
+  return !one.refused.empty() && std::ranges::all_of(one.refused, [&](const std::string& words) {
+    return message.find(words) != std::string::npos;
+  });
+}
+
+void expect_report(const FieldCase& one, const ImportedPlan& imported) {
+  for (const auto& [name, matters] : one.not_read) {
+    const auto& not_read = imported.report.not_read;
+    const auto listed = std::ranges::find(not_read, name, &UnreadSetting::name);
+    const bool there = listed != not_read.end();
+    EXPECT_EQ(there ? name_of(kMattersNames, listed->matters) : "absent", matters) << name;
+  }
+  for (const std::string& field : one.assumed) {
+    EXPECT_THAT(imported.report.assumed, Contains(Field(&AssumedField::field, field)));
+  }
+  for (const std::string& words : one.notes) {
+    EXPECT_THAT(imported.planned.job.notes, Contains(HasSubstr(words)));
+  }
+}
+
+void expect_case(const FieldCase& one) try {
+  const ImportedPlan imported = import_sources("", one.files, one.given);
+  EXPECT_TRUE(one.refused.empty()) << "is read";
+  for (const auto& [place, value] : one.plan) {
+    EXPECT_EQ(value_at(imported.planned, place), value) << place;
+  }
+  expect_report(one, imported);
+} catch (const Error& error) {
+  EXPECT_TRUE(is_expected_refusal(one, error.what())) << error.what();
+}
+
+TEST(FieldFiles, AreReadAsTheirProgramsReadThem) {
+  const Document document = Document::load(std::string(kFieldFolder) + "cases.yaml");
+  for (std::size_t i = 0; i < document.root().size(); ++i) {
+    const FieldCase one = read_field_case(document.root().at(i));
+    SCOPED_TRACE(one.name);
+    expect_case(one);
+  }
+}
+
+}  // namespace
+}  // namespace stepwright::framework_files

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/plan/job.h"
+
+namespace stepwright::framework_files {
+
+/// A method of learning that the files of a target say: pretraining, or the first that they do.
+inline plan::TrainingMethod method_of(std::string_view word) {
+  const std::vector<plan::MethodKind>& kinds = target_data(word).methods;
+  plan::TrainingMethod method;
+  if (std::ranges::count(kinds, plan::MethodKind::kPretrain) > 0) return method;
+  method.kind = kinds.front();
+  const bool generates =
+      method.kind == plan::MethodKind::kGrpo || method.kind == plan::MethodKind::kPpo;
+  if (generates) method.rollout = plan::Rollout{};
+  return method;
+}
+
+}  // namespace stepwright::framework_files
