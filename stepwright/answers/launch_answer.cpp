@@ -26,8 +26,8 @@ using framework_files::Starter;
 
 /// Plans of a framework that are written, the best first, until its files start one.
 constexpr std::size_t kMostWritten = 16;
-/// Frameworks whose plans for the usual rule take at most so many times as long as the fastest are
-/// asked in the order in which they are listed: those with more freedom come first.
+/// Frameworks near whose plans for the usual rule others are priced: those take at most so many
+/// times as long as the fastest.
 constexpr double kAlike = 1.05;
 /// Plans that are compared by how many frameworks start them.
 constexpr std::size_t kMostCompared = 4;
@@ -41,29 +41,31 @@ std::vector<plan::Framework> starter_frameworks() {
   return frameworks;
 }
 
+/// Place of a framework among `framework_files::starters()`.
+std::size_t place_of(const Starter& starter) {
+  return static_cast<std::size_t>(&starter - framework_files::starters().data());
+}
+
 /// Place of the first plan that a framework's files start, of at most `most`; nullopt: they start
 /// none.
-std::optional<std::size_t> first_started(const Starter& starter, const plan::Job& job,
+std::optional<std::size_t> first_started(const Starter& starter, StartedPlans& started,
                                          const std::vector<tune::TunedPlan>& plans,
                                          std::size_t most = kMostWritten) {
   for (std::size_t i = 0; i < std::min(most, plans.size()); ++i) {
-    if (framework_files::why_not_started(starter, {job, plans[i].plan}).empty()) return i;
+    if (started.starts(place_of(starter), plans[i].plan)) return i;
   }
   return std::nullopt;
 }
 
 /// Finds the plan that most frameworks start, among plans from `place` on that are level and ask as
 /// much of people. Returns its place.
-std::size_t most_started(const plan::Job& job, const std::vector<tune::TunedPlan>& plans,
+std::size_t most_started(StartedPlans& started, const std::vector<tune::TunedPlan>& plans,
                          std::size_t place, std::size_t level) {
-  const auto frameworks = [&](std::size_t i) {
-    return framework_files::started_by({job, plans[i].plan}).size();
-  };
-  const Upkeep least = upkeep(job, plans[place].plan);
+  const Upkeep least = upkeep(started.job(), plans[place].plan);
   const std::size_t end = std::min(level, place + kMostCompared);
-  std::size_t most = frameworks(place);
-  for (std::size_t i = place + 1; i < end && upkeep(job, plans[i].plan) == least; ++i) {
-    const std::size_t here = frameworks(i);
+  std::size_t most = started.frameworks(plans[place].plan).size();
+  for (std::size_t i = place + 1; i < end && upkeep(started.job(), plans[i].plan) == least; ++i) {
+    const std::size_t here = started.frameworks(plans[i].plan).size();
     if (here > most) {
       most = here;
       place = i;
@@ -102,11 +104,12 @@ class LaunchSearch {
   LaunchAnswer of_named() {
     answer_.job = job_;
     answer_.result = search_(job_);
+    answer_.started = StartedPlans(answer_.result.job);
     if (job_.framework.name.empty()) {
       const std::vector<tune::TunedPlan> first = {answer_.result.plans.front()};
       for (const Starter& starter : framework_files::starters()) {
-        if (answer_.launch || !first.front().fits) break;
-        if (first_started(starter, answer_.result.job, first)) answer_.launch = launch_of(starter);
+        if (answer_.launch || !may_run(first)) break;
+        if (first_started(starter, answer_.started, first)) answer_.launch = launch_of(starter);
       }
       return std::move(answer_);
     }
@@ -114,7 +117,7 @@ class LaunchSearch {
       const std::string& variant = starter.framework.variant;
       if (starter.framework.name != job_.framework.name) continue;
       if (!variant.empty() && variant != job_.framework.variant) continue;
-      if (lead(starter, answer_.result)) {
+      if (lead(starter, answer_.result, answer_.started)) {
         answer_.launch = launch_of(starter);
         answer_.refusals.clear();
         break;
@@ -129,7 +132,8 @@ class LaunchSearch {
   }
 
   /// The answer for the framework that starts the fastest plan. Another one must be faster by more
-  /// than level plans differ.
+  /// than level plans differ. Others are searched where a plan near the answer's is faster there,
+  /// or where a plan that no framework binds is.
   LaunchAnswer of_any() {
     std::vector<Turn> turns = all_turns();
     auto next = turns.begin();
@@ -137,6 +141,7 @@ class LaunchSearch {
     if (!answer_.launch) {
       answer_.job = job_;
       answer_.result = search_(job_);
+      answer_.started = StartedPlans(answer_.result.job);
       return std::move(answer_);
     }
     answer_.refusals.clear();
@@ -145,7 +150,7 @@ class LaunchSearch {
     }
     const tune::FastPlans free = tune::faster_plans(job_, wanted_s(), quick_);
     const double least_s = free.plans.empty() ? kNever : free.plans.front().step_time_s;
-    mark_near(turns);
+    mark_near(turns, answer_.started, answer_.result.plans.front().plan);
     for (; next != turns.end(); ++next) {
       if (std::min(least_s, next->near_s) < wanted_s()) try_framework(*next);
     }
@@ -154,6 +159,11 @@ class LaunchSearch {
   }
 
  private:
+  /// True if the best of some plans fits or is tight.
+  static bool may_run(const std::vector<tune::TunedPlan>& plans) {
+    return plans.front().verdict != memory::FitVerdict::kDoesNotFit;
+  }
+
   static Launch launch_of(const Starter& starter) {
     return {std::string(starter.name()), std::string(starter.target)};
   }
@@ -161,16 +171,17 @@ class LaunchSearch {
   /// Puts the plan first that the framework's files start and that asks least of people, of those
   /// level with the fastest, and drops what stands before that. Returns the time of the fastest;
   /// nullopt: the files start none.
-  std::optional<double> lead(const Starter& starter, tune::TuneResult& result) const {
-    if (!result.plans.front().fits) return std::nullopt;
+  std::optional<double> lead(const Starter& starter, tune::TuneResult& result,
+                             StartedPlans& started) const {
+    if (!may_run(result.plans)) return std::nullopt;
     std::vector<tune::TunedPlan>& plans = result.simulated;
-    const auto fastest = first_started(starter, result.job, plans);
+    const auto fastest = first_started(starter, started, plans);
     if (!fastest) return std::nullopt;
     plans.erase(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(*fastest));
     const double fastest_s = plans.front().step_time_s;
     const std::size_t level = order_level_plans(result.job, plans);
-    const std::size_t place = first_started(starter, result.job, plans, level).value();
-    tune::lead_with(result, most_started(result.job, plans, place, level), options_.top);
+    const std::size_t place = first_started(starter, started, plans, level).value();
+    tune::lead_with(result, most_started(started, plans, place, level), options_.top);
     return fastest_s;
   }
 
@@ -180,34 +191,43 @@ class LaunchSearch {
     for (const Starter& starter : framework_files::starters()) turns.push_back({&starter, kNever});
     const auto rule = tune::rule_of_thumb(job_, cost::CostModel(job_), simulate::room_of(job_));
     if (!rule) return turns;
-    mark_near(turns, framework_starts({job_, rule->plan}, tune::thread_count(options_)));
+    StartedPlans started(job_);
+    mark_near(turns, started, rule->plan);
     const double least_s = std::ranges::min(turns, {}, &Turn::near_s).near_s;
     std::ranges::stable_sort(turns, {}, [&](const Turn& turn) {
-      return turn.near_s < kAlike * least_s ? least_s : turn.near_s;
+      return turn.near_s * (1 - kLevel) < least_s ? least_s : turn.near_s;
     });
     return turns;
   }
 
-  /// Notes what each framework starts near a plan.
-  static void mark_near(std::vector<Turn>& turns, const std::vector<tune::FrameworkRun>& runs) {
+  /// Notes what each framework starts near a plan, and, where that is nearly as fast as the
+  /// fastest, what is near it.
+  void mark_near(std::vector<Turn>& turns, StartedPlans& started, const plan::Plan& plan) const {
+    const std::vector<tune::FrameworkRun> runs =
+        framework_starts(started, plan, tune::thread_count(options_));
     for (Turn& turn : turns) {
-      const auto run =
-          std::ranges::find(runs, turn.starter->name(), &tune::FrameworkRun::framework);
-      turn.near_s = run->plan && run->fits ? run->step_time_s : kNever;
+      const tune::FrameworkRun& run = runs[place_of(*turn.starter)];
+      turn.near_s = run.plan && run.fits ? run.step_time_s : kNever;
     }
-  }
-
-  /// Notes what each framework starts near the first plan of the answer.
-  void mark_near(std::vector<Turn>& turns) const {
-    const plan::PlannedJob first{answer_.result.job, answer_.result.plans.front().plan};
-    mark_near(turns, framework_starts(first, tune::thread_count(options_)));
+    if (turns.empty()) return;
+    const double least_s = std::ranges::min(turns, {}, &Turn::near_s).near_s;
+    parallel_for(tune::thread_count(options_), turns.size(), [&](std::size_t i) {
+      Turn& turn = turns[i];
+      if (turn.near_s == kNever || turn.near_s > kAlike * least_s) return;
+      std::string refusal;
+      const std::optional<plan::Job> job = job_of(*turn.starter, refusal);
+      if (!job || !job_refusal(*job).empty()) return;
+      turn.near_s =
+          std::min(turn.near_s, tune::likely_step_s(*job, *runs[place_of(*turn.starter)].plan));
+    });
   }
 
   /// The step time below which another plan is worth more than the answer's.
   [[nodiscard]] double wanted_s() const { return (1 - kLevel) * fastest_s_; }
 
-  /// The job as its file says it for a framework, with the kernels that its files start.
-  std::optional<plan::Job> job_of(const Starter& starter) {
+  /// The job as its file says it for a framework, with the kernels that its files start; nullopt
+  /// with the reason where the framework lacks a part of it.
+  std::optional<plan::Job> job_of(const Starter& starter, std::string& refusal) const {
     try {
       plan::Job job = job_for_(std::string(starter.name()));
       job.use_all = job.use_all || job_.use_all;
@@ -215,22 +235,24 @@ class LaunchSearch {
       return job;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kRuntime) throw;
-      answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), error.what()));
+      refusal = fmt::format("{}: {}", starter.name(), error.what());
       return std::nullopt;
     }
   }
 
   void try_framework(const Turn& turn) {
     const Starter& starter = *turn.starter;
-    const std::optional<plan::Job> job = job_of(starter);
-    if (!job) return;
+    std::string refusal;
+    const std::optional<plan::Job> job = job_of(starter, refusal);
+    if (!job) return answer_.refusals.push_back(std::move(refusal));
     if (const std::string why = job_refusal(*job); !why.empty()) {
       answer_.refusals.push_back(fmt::format("{}: {}", starter.name(), why));
       return;
     }
     if (answer_.launch || turn.near_s == kNever) {
       const tune::FastPlans faster = tune::faster_plans(*job, wanted_s(), quick_);
-      if (!first_started(starter, faster.job, faster.plans)) {
+      StartedPlans started(faster.job);
+      if (!first_started(starter, started, faster.plans)) {
         return note_refusal(starter, *job, faster);
       }
     }
@@ -241,13 +263,15 @@ class LaunchSearch {
       if (error.kind() != ErrorKind::kInput) throw;
       return note_refusal(starter, *job, {*job, {}});  // The space of the job is empty.
     }
-    const std::optional<double> fastest_s = lead(starter, result);
+    StartedPlans started(result.job);
+    const std::optional<double> fastest_s = lead(starter, result, started);
     if (!fastest_s) return note_refusal(starter, *job, {result.job, result.plans});
     if (*fastest_s >= wanted_s()) return;
     fastest_s_ = *fastest_s;
     answer_.job = *job;
     answer_.launch = launch_of(starter);
     answer_.result = std::move(result);
+    answer_.started = std::move(started);
   }
 
   /// Notes why a framework starts no plan, by the best that were found for it.
@@ -256,7 +280,7 @@ class LaunchSearch {
     std::string why;
     if (found.plans.empty()) {
       why = tune::why_empty(job);
-    } else if (found.plans.front().fits) {
+    } else if (may_run(found.plans)) {
       why = framework_files::why_not_started(starter, {found.job, found.plans.front().plan});
     }
     if (why.empty()) why = "no plan that it runs fits";
@@ -296,16 +320,17 @@ LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const Se
   return job.framework.name.empty() && job_for ? launch.of_any() : launch.of_named();
 }
 
-std::vector<tune::FrameworkRun> framework_starts(const plan::PlannedJob& planned, int threads) {
+std::vector<tune::FrameworkRun> framework_starts(StartedPlans& started, const plan::Plan& plan,
+                                                 int threads) {
   static const std::vector<plan::Framework> kFrameworks = starter_frameworks();
   std::vector<tune::FrameworkRun> runs =
-      tune::framework_runs(planned.job, planned.plan, kFrameworks, threads);
-  parallel_for(threads, runs.size(), [&](std::size_t i) {
-    if (!runs[i].plan) return;
-    const Starter& starter = framework_files::starters()[i];
-    const plan::PlannedJob there{planned.job, *runs[i].plan};
-    if (!framework_files::why_not_started(starter, there).empty()) runs[i].plan.reset();
-  });
+      tune::framework_runs(started.job(), plan, kFrameworks, threads);
+  std::vector<std::optional<plan::Plan>> plans(runs.size());
+  std::ranges::transform(runs, plans.begin(), &tune::FrameworkRun::plan);
+  started.write(plans, threads);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].plan && !started.starts(i, *runs[i].plan)) runs[i].plan.reset();
+  }
   return runs;
 }
 

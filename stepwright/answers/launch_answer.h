@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/answers/started_plans.h"
 #include "stepwright/plan/job.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/tune.h"
@@ -34,6 +35,7 @@ struct LaunchAnswer {
   std::optional<Launch> launch;        ///< Of the first plan; nullopt: no files start it.
   std::vector<std::string> refusals;   ///< Without a launch: why not, a line for each framework.
   std::optional<UnboundPlan> unbound;  ///< Where the job leaves the framework open.
+  StartedPlans started;                ///< Of `result.job`.
 };
 
 /// Reads the job as its file says it for a framework; fails where the framework lacks a part of it.
@@ -47,8 +49,10 @@ using SearchJob = std::function<tune::TuneResult(const plan::Job& job)>;
 LaunchAnswer answer_launch(const plan::Job& job, const JobFor& job_for, const SearchJob& search,
                            const tune::TuneOptions& options);
 
-/// Finds for each framework the plan that its files start instead of a plan: the plan itself or the
-/// nearest one. A run without a plan: the files start none that is near.
-std::vector<tune::FrameworkRun> framework_starts(const plan::PlannedJob& planned, int threads);
+/// Finds for each framework the plan that its files start instead of a plan of the job of
+/// `started`: the plan itself or the nearest one. A run without a plan: the files start none that
+/// is near.
+std::vector<tune::FrameworkRun> framework_starts(StartedPlans& started, const plan::Plan& plan,
+                                                 int threads);
 
 }  // namespace stepwright::answers

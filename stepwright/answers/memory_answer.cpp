@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "stepwright/answers/given_file.h"
+#include "stepwright/core/output_file.h"
 #include "stepwright/memory/memory_json.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/notes.h"
+#include "stepwright/snapshot/write_snapshot.h"
 #include "stepwright/step/program.h"
 
 namespace stepwright::answers {
@@ -19,13 +21,27 @@ MemoryAnswer answer_memory(plan::PlannedJob planned, const MemoryRequest& reques
   MemoryAnswer answer{.planned = {},
                       .report = memory::memory_report(changed.job, program),
                       .allocated = memory::allocated_memory(changed.job, program),
+                      .snapshot = {},
                       .notes = plan::plan_notes(changed)};
+  if (!request.snapshots.empty()) {
+    answer.snapshot = snapshot::compare_snapshots(request.snapshots, changed.job, program);
+    answer.notes.insert(answer.notes.end(), answer.snapshot->notes.begin(),
+                        answer.snapshot->notes.end());
+  }
   answer.planned = std::move(changed);
   return answer;
 }
 
+void write_planned_snapshot(const plan::PlannedJob& planned, const std::string& path) {
+  OutputFile file(path);
+  snapshot::write_snapshot(planned.job, step::build_program(planned.job, planned.plan),
+                           [&](std::string_view bytes) { file.write(bytes); });
+  file.finish();
+}
+
 nlohmann::ordered_json memory_answer_json(const MemoryAnswer& answer) {
   nlohmann::ordered_json json = memory::memory_json(answer.report, answer.allocated);
+  if (answer.snapshot) json["snapshot"] = snapshot::snapshot_json(*answer.snapshot);
   json["notes"] = answer.notes;
   return json;
 }

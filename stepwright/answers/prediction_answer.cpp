@@ -57,9 +57,12 @@ PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionReq
   PredictionAnswer answer{.before = {}, .prediction = {}, .run = request.run};
   if (!request.changes.empty()) answer.before = simulate::predict(planned);
   answer.prediction = simulate::predict(changed, request.timeline);
+  if (!answer.prediction.memory.fits()) {
+    answer.remedies = check::said_remedies(answer.prediction.planned);
+  }
   std::vector<std::string>& notes = answer.prediction.notes;
   if (answer.before && figures(*answer.before) == figures(answer.prediction)) {
-    notes.emplace_back("What --set changes changes no figure of this prediction.");
+    notes.insert(notes.begin(), "What --set changes changes no figure of this prediction.");
   }
   if (std::string note = plan::method_note(changed.job); !note.empty()) {
     notes.push_back(std::move(note));
@@ -69,9 +72,10 @@ PredictionAnswer answer_prediction(plan::PlannedJob planned, const PredictionReq
 
 Json prediction_answer_json(const PredictionAnswer& answer) {
   const Json changed = with_run(answer.prediction, answer.run);
-  if (!answer.before) return changed;
-  const Json old = with_run(*answer.before, answer.run);
   Json result = changed;
+  result["remedies"] = check::remedies_json(answer.remedies);
+  if (!answer.before) return result;
+  const Json old = with_run(*answer.before, answer.run);
   result["baseline"] = old;
   result["changed"] = changed;
   result["difference"] = difference(old, changed);

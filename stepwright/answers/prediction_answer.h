@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stepwright/answers/memory_reserve.h"
+#include "stepwright/check/remedies.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/training_run.h"
 
@@ -25,6 +26,7 @@ struct PredictionAnswer {
   std::optional<simulate::Prediction> before;  ///< Of the plan as it is; nullopt without changes.
   simulate::Prediction prediction;             ///< Of the plan with the changes.
   std::optional<tune::TrainingRun> run;
+  std::vector<check::SaidRemedy> remedies;  ///< What lets it fit; empty: it does.
 };
 
 /// Predicts a plan. Fails with `kInput` where a change is none, or where the plan is not legal

@@ -73,7 +73,10 @@ RunAnswer answer_job_run(plan::Job job, const RunRequest& request) {
 
 nlohmann::ordered_json run_answer_json(const RunAnswer& answer) {
   nlohmann::ordered_json json = whole_run::whole_run_json(answer.best.run);
-  json["fits"] = answer.best.prediction.memory.fits();
+  const memory::MemoryReport& memory = answer.best.prediction.memory;
+  json["fits"] = memory.fits();
+  json["verdict"] = name_of(memory::kFitVerdictNames, memory.verdict());
+  json["p_fits"] = memory.p_fits;
   json["plan"] = plan::plan_json(answer.best.prediction.planned);
   if (answer.played) json["simulated"] = whole_run::simulated_json(*answer.played);
   if (answer.comparison) {

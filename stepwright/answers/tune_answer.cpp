@@ -87,7 +87,8 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTune
                     .launch = std::move(found.launch),
                     .refusals = std::move(found.refusals),
                     .unbound = std::move(found.unbound),
-                    .plan_file = request.plan_file};
+                    .plan_file = request.plan_file,
+                    .started = std::move(found.started)};
   tune::TuneResult& result = answer.result;
   answer.against = compared(result, request, job.attention_stated);
   if (!request.sweep.empty()) {
@@ -96,7 +97,10 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTune
   }
   if (request.more_memory) answer.more_memory = tune::more_memory(result, request.options);
   answer.strands = tune::two_strands(result, request.options);
-  answer.remedies = tune::remedies(result, request.options);
+  if (!result.plans.front().fits) {
+    answer.remedies =
+        check::said_remedies(answer.planned(), {}, &answer.result, request.options.threads);
+  }
   answer.with_experts = best_with_experts(result, request.options);
   if (std::string note = rare_stack_note(result.job, result.plans.front().plan); !note.empty()) {
     result.notes.push_back(std::move(note));
@@ -105,8 +109,9 @@ TuneAnswer answer_tune(plan::Job job, const TuneRequest& request, const TellTune
     result.notes.push_back(std::move(note));
   }
   answer.best = simulate::predict(answer.planned());
-  answer.frameworks = framework_starts(answer.planned(), tune::thread_count(request.options));
-  if (!result.plans.front().fits) {
+  answer.frameworks = framework_starts(answer.started, result.plans.front().plan,
+                                       tune::thread_count(request.options));
+  if (result.plans.front().verdict == memory::FitVerdict::kDoesNotFit) {
     answer.fault = fmt::format("{}: {}", request.name, tune::misfit_text(result.plans.front()));
   }
   result.seconds = seconds_since(start);

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "stepwright/answers/launch_answer.h"
+#include "stepwright/check/remedies.h"
 #include "stepwright/simulate/prediction.h"
 #include "stepwright/tune/against.h"
 #include "stepwright/tune/frameworks.h"
 #include "stepwright/tune/more_memory.h"
-#include "stepwright/tune/remedies.h"
 #include "stepwright/tune/sweep.h"
 #include "stepwright/tune/training_run.h"
 #include "stepwright/tune/tune.h"
@@ -58,14 +58,16 @@ struct TuneAnswer {
   std::optional<tune::TrainingRun> run;
   std::vector<tune::MemoryStep> more_memory;  ///< Empty unless asked for.
   std::optional<tune::StrandsGain> strands;
-  std::vector<tune::FittingJob> remedies;       ///< Empty where a plan fits.
+  std::vector<check::SaidRemedy> remedies;      ///< Of the first plan; empty where it fits.
   std::vector<tune::FrameworkRun> frameworks;   ///< What their files start for the first plan.
   std::optional<Launch> launch;                 ///< Of the first plan; nullopt: no files start it.
   std::vector<std::string> refusals;            ///< As of `LaunchAnswer`.
   std::optional<UnboundPlan> unbound;           ///< As of `LaunchAnswer`.
   std::optional<tune::TunedPlan> with_experts;  ///< As `best_with_experts` says.
   std::string plan_file;                        ///< As of `TuneRequest`.
-  std::string fault;  ///< Why no plan can be trained, naming the job's file; empty: one fits.
+  StartedPlans started;                         ///< As of `LaunchAnswer`.
+  /// Why no plan can be trained, naming the job's file; empty: one fits or is tight.
+  std::string fault;
 
   /// The best plan with the job as searched.
   [[nodiscard]] plan::PlannedJob planned() const { return {result.job, result.plans.front().plan}; }

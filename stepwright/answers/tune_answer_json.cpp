@@ -4,7 +4,6 @@
 #include "stepwright/answers/plan_names.h"
 #include "stepwright/answers/report_text.h"
 #include "stepwright/answers/tune_answer.h"
-#include "stepwright/framework_files/starters.h"
 #include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/report/prediction_pictures.h"
@@ -32,8 +31,9 @@ Json unbound_json(const TuneAnswer& answer) {
 
 Json tune_answer_json(const TuneAnswer& answer) {
   const tune::TuneResult& result = answer.result;
+  StartedPlans started = answer.started;
   const tune::StartedBy started_by = [&](const plan::Plan& plan) {
-    return framework_files::started_by({result.job, plan});
+    return started.frameworks(plan);
   };
   Json json = tune::tune_json(result, answer.best, answer.frameworks, started_by);
   Json& first = json["plans"][0];
@@ -44,7 +44,11 @@ Json tune_answer_json(const TuneAnswer& answer) {
   json["expert_parallel"] = answer.with_experts
                                 ? tune::tuned_plan_json(result, *answer.with_experts, started_by)
                                 : Json(nullptr);
-  if (!answer.remedies.empty()) json["notes"].push_back(tune::remedies_text(answer.remedies));
+  json["remedies"] = check::remedies_json(answer.remedies);
+  if (!answer.remedies.empty()) {
+    Json& notes = json["notes"];
+    notes.insert(notes.begin(), check::remedies_sentence(answer.remedies));
+  }
   if (answer.run) whole_run::add_runs(json, result, *answer.run);
   if (answer.against) json["against"] = tune::against_json(result, *answer.against, started_by);
   if (answer.sweep) json["sweep"] = tune::sweep_json(*answer.sweep, answer.run);

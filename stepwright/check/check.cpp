@@ -3,41 +3,43 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "stepwright/core/format.h"
 #include "stepwright/framework_files/changed_lines.h"
+#include "stepwright/memory/fullest_stage.h"
 #include "stepwright/plan/grid.h"
 #include "stepwright/tune/nearest_fit.h"
-#include "stepwright/tune/remedies.h"
 
 namespace stepwright::check {
-namespace {
 
 FullestStage fullest_stage(const simulate::Prediction& prediction) {
-  const auto& stages = prediction.memory.stages;
-  const auto most = std::ranges::max_element(stages, {}, &memory::StageMemory::peak_bytes);
-  const std::int64_t stage = most - stages.begin();
+  const std::int64_t stage =
+      memory::fullest_stage(prediction.memory) - prediction.memory.stages.data();
   const plan::Grid grid(prediction.planned.plan);
   std::int64_t rank = 0;
   while (rank + 1 < grid.ranks() && grid.coordinates(rank).pipeline != stage) ++rank;
   return {.stage = stage, .first_rank = rank};
 }
 
-/// Looks for the way to the best plan, and where none fits for what would let one. Finds nothing
+namespace {
+
+/// Looks for the way to the best plan, and for what lets a plan fit that does not. Finds no way
 /// where the table of the framework has no legal plan of the job: files can start more than is
 /// listed. No changes where the plan is as good as the best, or no plan fits.
 void look_for_better(JobCheck& check, const tune::TuneOptions& options) {
   const plan::PlannedJob& planned = check.prediction->planned;
   const std::optional<tune::TuneResult> result = tune::search_of_job(planned, options);
+  if (!check.fits()) {
+    check.remedies =
+        said_remedies(planned, check.imported.target, result ? &*result : nullptr, options.threads);
+  }
   if (!result) return;
   std::optional<cluster::AttentionKernel> own;
   if (!planned.job.attention_stated) own = planned.job.kernels.attention;
   check.better = tune::against(*result, planned.plan, options, own);
-  if (!check.fits()) check.remedy = tune::remedies_text(tune::remedies(*result, options));
 }
 
 /// Settings that matter and are in no plan: what they leave out may be why it does not fit.
@@ -107,7 +109,7 @@ JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptio
                  .prediction = {},
                  .fullest = {},
                  .better = {},
-                 .remedy = {},
+                 .remedies = {},
                  .in_files = {}};
   if (!check.legal()) return check;
   check.prediction = simulate::predict(check.imported.planned);
@@ -122,18 +124,22 @@ std::string fault_of(const JobCheck& check, std::optional<double> most_gain) {
     return fmt::format("does not start: {}", check.start_doubt());
   }
   const memory::MemoryReport& memory = check.prediction->memory;
-  if (!check.fits() && memory.fits_devices()) {
+  const bool misfit = memory.verdict() == memory::FitVerdict::kDoesNotFit;
+  if (misfit && memory.fits_devices()) {
     return fmt::format("does not fit: the host of a node would hold {} of {}",
                        format_bytes(memory.host_bytes), format_bytes(memory.host_capacity_bytes));
   }
-  if (!check.fits()) {
+  if (misfit) {
     return fmt::format(
-        "does not fit: stage {} (rank {}) needs {} of {} ({} kept free), {} too much; it fits with "
-        "a probability of {}{}",
+        "does not fit: stage {} (rank {}) needs {} of {} ({} kept free), {} too much; {} that it "
+        "fits{}",
         check.fullest.stage, check.fullest.first_rank, format_bytes(memory.peak_bytes),
         format_bytes(memory.capacity_bytes), format_bytes(memory.reserve_bytes),
         format_bytes(memory.over_by_bytes()), format_percent(memory.p_fits),
         unread_that_matters(check.imported.report));
+  }
+  if (check.starts() == Starts::kUnknown) {
+    return fmt::format("may not start: {}", check.start_doubt());
   }
   if (most_gain && check.gain() >= *most_gain) {
     return fmt::format("leaves {} of a step on the table, {} or more are too much",

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stepwright/check/remedies.h"
 #include "stepwright/core/named.h"
 #include "stepwright/framework_files/launch_file.h"
 #include "stepwright/simulate/prediction.h"
@@ -18,6 +19,8 @@ struct FullestStage {
   std::int64_t stage = 0;       ///< Pipeline position.
   std::int64_t first_rank = 0;  ///< The lowest rank there; all ranks of a stage hold the same.
 };
+
+FullestStage fullest_stage(const simulate::Prediction& prediction);
 
 /// Whether a job starts, as far as its files say. kUnknown: something in them is unheard of, and
 /// nobody knows whether its program takes it.
@@ -33,9 +36,8 @@ struct JobCheck {
   /// The way to the best plan that the framework runs; nothing where the plan does not start, or
   /// where no legal plan of the job is one that the framework is known to run.
   std::optional<tune::Against> better;
-  /// The sentence that says what would let a plan of the job fit. Empty: one fits, or nothing
-  /// helps.
-  std::string remedy;
+  /// Changes that let the job fit. Empty: the job fits, or no change helps.
+  std::vector<SaidRemedy> remedies;
   /// The lines of the imported files that each change of `better` sets. Empty: they are not known.
   std::vector<std::vector<std::string>> in_files;
 
@@ -53,8 +55,9 @@ struct JobCheck {
 /// `kInput` where its job says what no search can take.
 JobCheck check_job(framework_files::ImportedPlan imported, const tune::TuneOptions& options = {});
 
-/// Why the job should not be queued, in one sentence: it does not start, or does not fit, or leaves
-/// `most_gain` of a step or more on the table; empty: it should.
+/// Why the job should not be queued, in one sentence: it does not start, does not fit (what is
+/// tight may), is not known to start, or leaves `most_gain` of a step or more on the table; empty:
+/// it should.
 std::string fault_of(const JobCheck& check, std::optional<double> most_gain);
 
 /// The document of `check --json`; keys as in docs/formats.md, "Check".

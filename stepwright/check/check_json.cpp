@@ -16,8 +16,12 @@ void add_prediction(Json& json, const JobCheck& check) {
   const Json memory = memory::memory_json(
       prediction.memory, memory::allocated_memory(prediction.planned.job, prediction.program));
   json["fits"] = check.fits();
+  json["verdict"] = memory["verdict"];
   json["p_fits"] = prediction.memory.p_fits;
   json["fullest"] = {{"stage", check.fullest.stage}, {"rank", check.fullest.first_rank}};
+  for (const char* key : {"host_memory_bytes", "host_capacity_bytes", "host_kinds"}) {
+    if (memory.contains(key)) json[key] = memory[key];
+  }
   if (!check.fits()) {
     json["over_by_bytes"] = memory["over_by_bytes"];
   }
@@ -55,14 +59,15 @@ Json check_json(const JobCheck& check, const std::string& fault) {
     add_prediction(json, check);
   } else {
     json["fits"] = false;
+    json["verdict"] = nullptr;
   }
   json["fault"] = fault.empty() ? Json(nullptr) : Json(fault);
   json["gain"] = check.gain();
   json["gains"] = gains_json(check);
+  json["remedies"] = remedies_json(check.remedies);
   const Json lists = framework_files::import_json(check.imported);
   for (const char* list : {"from", "read", "assumed", "not_read", "notes"})
     json[list] = lists[list];
-  if (!check.remedy.empty()) json["notes"].push_back(check.remedy);
   return json;
 }
 

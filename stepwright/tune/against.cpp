@@ -105,6 +105,21 @@ std::optional<plan::Plan> with_set(const plan::Job& job, const plan::Plan& plan,
   return std::nullopt;
 }
 
+/// True if a framework runs all of a canonical plan but for what it does not run of another one,
+/// either.
+bool runs_as_far_as(const plan::FrameworkLaw& law, const plan::Job& job, const plan::Plan& plan,
+                    const plan::Plan& other) {
+  if (law.with_buckets(job, other) == other && law.with_buckets(job, plan) != plan) return false;
+  const auto refused = [&](plan::Ability ability, const plan::Plan& of) {
+    return plan::taken_words(ability, job, of) & ~law.allowed(ability, job, of);
+  };
+  return std::ranges::all_of(plan::kAbilityNames, [&](const Named<plan::Ability>& entry) {
+    const plan::Ability ability = entry.value;
+    return ability == plan::Ability::kAttention || law.runs(ability, job, plan) ||
+           (refused(ability, plan) & ~refused(ability, other)).none();
+  });
+}
+
 /// The way from a plan to the best, step by step.
 class PathToBest {
  public:
@@ -203,9 +218,9 @@ class PathToBest {
     return plans;
   }
 
-  /// Makes a proposal legal where it can be; false where nothing helps, where the framework would
-  /// run it no longer, where it moves the model and may not, or where bounds say that it is not
-  /// worth it.
+  /// Makes a proposal legal where it can be; false where nothing helps, where the framework does
+  /// not run what is new in it, where it moves the model and may not, or where bounds say that it
+  /// is not worth it.
   bool settle_proposal(plan::Plan& plan, simulate::Price& price, bool may_move) {
     if (plan::broken_rule(job_, plan)) {
       plan::follow(job_, plan);
@@ -213,7 +228,9 @@ class PathToBest {
     }
     if (!may_move && moves_model(job_, plan_, plan)) return false;
     const plan::Plan same = plan::canonical(plan, job_);
-    if (runs_there(job_, space_, plan::canonical(plan_, job_)) && !runs_there(job_, space_, same)) {
+    if (!runs_there(job_, space_, same) &&
+        !(space_.framework &&
+          runs_as_far_as(*space_.framework, job_, same, plan::canonical(plan_, job_)))) {
       return false;
     }
     price = pricer_.price(same);

@@ -113,7 +113,7 @@ std::vector<Alternative> alternatives(const TuneResult& result, std::size_t most
   std::vector<Alternative> list;
   for (const TunedPlan& tuned : result.simulated) {
     if (list.size() == most) break;
-    if (!tuned.fits) continue;
+    if (tuned.verdict == memory::FitVerdict::kDoesNotFit) continue;
     std::string family = family_of(tuned.plan);
     if (seen.insert(family).second) list.push_back(weighed(best, tuned, std::move(family)));
   }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <queue>
 #include <utility>
 
+#include "stepwright/core/divide_up.h"
 #include "stepwright/plan/layer_split.h"
 #include "stepwright/schedule/kinds.h"
 #include "stepwright/schedule/placement.h"
@@ -36,22 +38,25 @@ double filled_to(const std::vector<double>& begin, const std::vector<double>& un
 }
 
 /// Deals `count` pieces one by one, each to the place with the least seconds, of equal ones the
-/// last: of positions it holds activations of fewer micro-batches. `next(i, n, seconds)`: what
-/// place i has with its n-th piece, `seconds` without it. Returns the pieces of each place. Pieces
-/// that every order gives to a place, because it stays below all others, are given without looking.
-template <class Next>
+/// last: of positions it holds activations of fewer micro-batches. `with(i, n)`: what place i has
+/// with n pieces. Returns the pieces of each place. Pieces that every order gives to a place,
+/// because it stays below all others, are given at once.
+template <class With>
 std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::vector<double>& units,
-                                      std::int64_t count, Next&& next) {
+                                      std::int64_t count, With&& with) {
   std::vector<std::int64_t> dealt(seconds.size(), 0);
-  const auto give = [&](std::size_t place) {
-    seconds[place] = next(place, ++dealt[place], seconds[place]);
+  const auto give = [&](std::size_t place, std::int64_t pieces) {
+    dealt[place] += pieces;
+    seconds[place] = with(place, dealt[place]);
   };
   std::int64_t rest = count;
   if (std::ranges::min(units) > 0) {
     const double sure = filled_to(seconds, units, count) - std::ranges::max(units);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       const auto most = static_cast<std::int64_t>((sure - seconds[i]) / units[i]) - 1;
-      for (std::int64_t n = 0; n < most; ++n, --rest) give(i);
+      if (most <= 0) continue;
+      give(i, most);
+      rest -= most;
     }
   }
   using Entry = std::pair<double, std::ptrdiff_t>;  // seconds, and the place below 0
@@ -62,7 +67,7 @@ std::vector<std::int64_t> deal_evenly(std::vector<double> seconds, const std::ve
   for (; rest > 0; --rest) {
     const auto place = static_cast<std::size_t>(-least.top().second);
     least.pop();
-    give(place);
+    give(place, 1);
     least.emplace(seconds[place], -static_cast<std::ptrdiff_t>(place));
   }
   return dealt;
@@ -85,10 +90,10 @@ class Balance {
   }
 
   std::vector<std::int64_t> run() const {
-    const std::vector<std::int64_t> even =
-        plan::even_split(layers_.layers(), placement_.model_chunks());
+    const double even_s = slowest_s(plan::even_split(layers_.layers(), placement_.model_chunks()));
+    if (least_s() > even_s * (1 - kWorthMoving)) return {};
     std::vector<std::int64_t> split = dealt();
-    const bool gains = slowest_s(split) < slowest_s(even) * (1 - kWorthMoving);
+    const bool gains = slowest_s(split) < even_s * (1 - kWorthMoving);
     return gains ? split : std::vector<std::int64_t>{};
   }
 
@@ -129,8 +134,7 @@ class Balance {
       begin.push_back(seconds(static_cast<std::size_t>(i), 0));
     }
     const std::vector<double> units(begin.size(), mean_s_[held]);
-    const auto next = [&](std::size_t i, std::int64_t more, double) { return seconds(i, more); };
-    const std::vector<std::int64_t> dealt = deal_evenly(std::move(begin), units, layers, next);
+    const std::vector<std::int64_t> dealt = deal_evenly(std::move(begin), units, layers, seconds);
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
       split[static_cast<std::size_t>(placement_.model_chunk({position, i}))] +=
           dealt[static_cast<std::size_t>(i)];
@@ -144,15 +148,33 @@ class Balance {
     const std::int64_t share = layers_.layers() / chunks;
     const std::int64_t least = share - share / 2;
     std::vector<std::int64_t> split(static_cast<std::size_t>(chunks), least);
-    const auto next = [&](std::size_t position, std::int64_t, double seconds) {
-      return seconds + mean_s_[position];
+    const std::vector<double> begin = positions_s(least);
+    const auto seconds = [&](std::size_t position, std::int64_t more) {
+      return begin[position] + static_cast<double>(more) * mean_s_[position];
     };
     const std::vector<std::int64_t> of_position =
-        deal_evenly(positions_s(least), mean_s_, layers_.layers() - least * chunks, next);
+        deal_evenly(begin, mean_s_, layers_.layers() - least * chunks, seconds);
     for (std::size_t i = 0; i < of_position.size(); ++i) {
       deal_chunks(static_cast<std::int64_t>(i), of_position[i], least, split);
     }
     return split;
+  }
+
+  /// The slowest position of no split has less: one has as many layers as the mean or more, and as
+  /// much work.
+  [[nodiscard]] double least_s() const {
+    const auto positions = placement_.positions();
+    double all_s = head_s_;
+    double shortest_s = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < layers_.classes().size(); ++k) {
+      double each_s = std::numeric_limits<double>::infinity();
+      for (const std::vector<double>* each : each_) each_s = std::min(each_s, (*each)[k]);
+      all_s += each_s * static_cast<double>(layers_.count(k));
+      shortest_s = std::min(shortest_s, each_s);
+    }
+    const auto most = static_cast<double>(divide_up(layers_.layers(), positions));
+    constexpr double kRounding = 1e-9;
+    return std::max(all_s / static_cast<double>(positions), most * shortest_s) * (1 - kRounding);
   }
 
   /// Seconds of the slowest position, each layer as long as it is.

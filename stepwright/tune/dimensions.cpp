@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "stepwright/cluster/platform.h"
 #include "stepwright/core/error.h"
 #include "stepwright/plan/choices/plan_table.h"
 #include "stepwright/plan/frameworks/defaults.h"
@@ -72,8 +73,9 @@ std::vector<schedule::ScheduleKind> with_named(std::vector<schedule::ScheduleKin
 
 /// Everything beside computation that can be: it costs nothing to choose, and no message takes
 /// longer for it. With a framework what is left of it with each degree of parallelism.
-std::vector<plan::Overlap> free_overlaps(const Dimensions& out) {
-  const plan::Overlap all = plan::overlap_all(true);
+std::vector<plan::Overlap> free_overlaps(const plan::Job& job, const Dimensions& out) {
+  plan::Overlap all = plan::overlap_all(true);
+  if (out.framework && cluster::runs_rocm(job.cluster.device)) all.tensor = false;
   if (!out.framework) return {all};
   std::vector<plan::Overlap> within;
   for (plan::DegreeSet degrees = 0; degrees < plan::FrameworkLaw::kDegreeSets; ++degrees) {
@@ -129,7 +131,7 @@ plan::Space free_values(const plan::Job& job, const Dimensions& out) {
   free.tensor_input = {plan::TensorInput::kKeep, plan::TensorInput::kRegather};
   free.context_kind = {plan::ContextKind::kRing, plan::ContextKind::kAllGather,
                        plan::ContextKind::kUlysses};
-  free.overlap = free_overlaps(out);
+  free.overlap = free_overlaps(job, out);
   free.rank_order = free_rank_orders(out);
   free.schedule = free_schedules(out);
   free.chunks = free_chunks(job);

@@ -25,13 +25,13 @@ std::int64_t legal_plans(const plan::Job& job) {
 }
 
 /// A change that leaves legal plans.
-struct Remedy {
+struct LegalChange {
   std::string change;
   std::int64_t legal = 0;
 };
 
-std::vector<Remedy> freed_dimensions(const plan::Job& job) {
-  std::vector<Remedy> remedies;
+std::vector<LegalChange> freed_dimensions(const plan::Job& job) {
+  std::vector<LegalChange> remedies;
   plan::each_choice([&](const auto& choice) {
     if (choice.list(job.space).empty()) return;
     plan::Job freed = job;
@@ -65,7 +65,7 @@ std::vector<std::int64_t> near_batches(const plan::Job& job) {
 }
 
 /// The nearest batch with which there are legal plans.
-std::vector<Remedy> another_batch(const plan::Job& job) {
+std::vector<LegalChange> another_batch(const plan::Job& job) {
   for (const std::int64_t sequences : near_batches(job)) {
     plan::Job other = job;
     other.sequences = sequences;
@@ -77,10 +77,10 @@ std::vector<Remedy> another_batch(const plan::Job& job) {
 }
 
 /// Advice on what leaves legal plans: a batch, a framework, a dimension that is freed.
-std::string advice(const plan::Job& job, std::vector<Remedy> remedies) {
-  for (Remedy& remedy : freed_dimensions(job)) remedies.push_back(std::move(remedy));
+std::string advice(const plan::Job& job, std::vector<LegalChange> remedies) {
+  for (LegalChange& remedy : freed_dimensions(job)) remedies.push_back(std::move(remedy));
   std::vector<std::string> words;
-  for (const Remedy& remedy : remedies) {
+  for (const LegalChange& remedy : remedies) {
     words.push_back(fmt::format("{} ({})", remedy.change, format_count(remedy.legal)));
   }
   if (words.empty()) return "no dimension that is freed alone leaves a legal plan";
@@ -155,7 +155,7 @@ std::optional<std::string> left_by_framework(const plan::Job& job, const Dimensi
   for (const Refusal& refusal : framework_refusals(space, enumeration))
     runs.push_back(refusal.reason);
   // What it runs may be too little for this batch alone.
-  std::vector<Remedy> remedies = another_batch(job);
+  std::vector<LegalChange> remedies = another_batch(job);
   remedies.push_back({"no framework", legal});
   return fmt::format("framework: {}; {}", fmt::join(runs, ", "), advice(job, std::move(remedies)));
 }
@@ -172,7 +172,7 @@ std::string farthest(const plan::Job& job, const Dimensions& space,
               : fmt::format("{}: {}", plan::rule_name(rule), plan::rule_sentence(rule));
   const bool of_batch = rule >= plan::Rule::kBatchDivides && rule <= plan::Rule::kStepPasses;
   return fmt::format("{}; {}", reason,
-                     advice(job, of_batch ? another_batch(job) : std::vector<Remedy>()));
+                     advice(job, of_batch ? another_batch(job) : std::vector<LegalChange>()));
 }
 
 }  // namespace

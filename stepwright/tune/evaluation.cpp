@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <tuple>
 
 #include "stepwright/core/parallel.h"
 #include "stepwright/memory/memory.h"
 
 namespace stepwright::tune {
 namespace {
+
+/// Plans that need at most so much less memory than another are not looked for.
+constexpr double kNearlyLeast = 0.02;
 
 /// Operators that a step plays over all stages.
 std::int64_t count_operators(const step::StepProgram& program) {
@@ -39,6 +43,7 @@ TunedPlan accounted(const plan::Plan& plan, const simulate::Price& price,
           .peak_memory_bytes = memory.peak_bytes,
           .fits = memory.fits(),
           .p_fits = memory.p_fits,
+          .verdict = memory.verdict(),
           .over_by_bytes = std::max(0.0, memory.over_by_bytes()),
           .largest_part = memory::largest_part(memory)};
 }
@@ -74,12 +79,12 @@ void Evaluation::run(std::span<const Candidate* const> candidates) {
   parallel_for(running_.threads, fresh.size(), [&](std::size_t i) {
     const auto known = waiting_.find(fresh[i]->plan);
     Accounted one = known == waiting_.end() ? account(*fresh[i]) : std::move(known->second);
-    if (one.tuned.fits) play(job_, cost_, one.program, one.tuned);
+    if (accepts(one.tuned)) play(job_, cost_, one.program, one.tuned);
     tuned[i] = std::move(one.tuned);
   });
   for (const Candidate* candidate : fresh) waiting_.erase(candidate->plan);
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    if (!tuned[i].fits) {
+    if (!accepts(tuned[i])) {
       too_large_.push_back(std::move(tuned[i]));
       continue;
     }
@@ -88,6 +93,11 @@ void Evaluation::run(std::span<const Candidate* const> candidates) {
     times_.insert(std::ranges::upper_bound(times_, tuned[i].step_time_s), tuned[i].step_time_s);
     known_[fresh[i]->plan] = std::move(tuned[i]);
   }
+}
+
+bool Evaluation::accepts(const TunedPlan& tuned) const {
+  if (tuned.fits || !tight_from_) return tuned.fits;
+  return tuned.verdict == memory::FitVerdict::kTight && tuned.p_fits >= *tight_from_;
 }
 
 void Evaluation::take(const TunedPlan& simulated) {
@@ -121,7 +131,7 @@ std::vector<const Candidate*> Evaluation::which_fit(std::span<const Candidate* c
 /// Keeps a plan that fits until it runs, and marks one that does not as known. Returns whether it
 /// fits.
 bool Evaluation::keep(const Candidate& candidate, Accounted accounted) {
-  if (!accounted.tuned.fits) {
+  if (!accepts(accounted.tuned)) {
     known_.try_emplace(candidate.plan);
     too_large_.push_back(std::move(accounted.tuned));
     return false;
@@ -137,6 +147,31 @@ Evaluation::Accounted Evaluation::account(const Candidate& candidate) const {
   if (job_.documents)
     program = step::build_program(job_, candidate.plan, step::MicroBatchSize::kMean);
   return {std::move(program), std::move(tuned)};
+}
+
+TunedPlan Evaluation::smallest(std::span<const Candidate> candidates) const {
+  const auto excess = [](const TunedPlan& one) {
+    return std::tuple(one.over_by_bytes, one.peak_memory_bytes);
+  };
+  std::vector<TunedPlan> found = too_large_;
+  const auto least = [&]() -> const TunedPlan& {
+    return *std::ranges::min_element(found, {}, excess);
+  };
+  const auto at_once = static_cast<std::size_t>(running_.threads);
+  while (!candidates.empty()) {
+    const double floor = candidates.front().price.memory_bytes;
+    if (!found.empty() && least().peak_memory_bytes * (1 - kNearlyLeast) <= floor) break;
+    const auto next = candidates.first(std::min(at_once, candidates.size()));
+    candidates = candidates.subspan(next.size());
+    std::vector<TunedPlan> tuned(next.size());
+    parallel_for(running_.threads, next.size(),
+                 [&](std::size_t i) { tuned[i] = std::move(account(next[i]).tuned); });
+    std::ranges::move(tuned, std::back_inserter(found));
+  }
+  TunedPlan smallest = least();
+  const auto size = job_.documents ? step::MicroBatchSize::kMean : step::MicroBatchSize::kLargest;
+  play(job_, cost_, step::build_program(job_, smallest.plan, size), smallest);
+  return smallest;
 }
 
 double Evaluation::best_s(std::size_t n) const {

@@ -21,10 +21,11 @@ TunedPlan simulate_plan(const plan::Job& job, const cost::CostModel& cost, const
 /// the number of threads change nothing but `operators`.
 class Evaluation {
  public:
-  /// All but `prices` must outlive it.
+  /// All but `prices` must outlive it. `tight_from`: as of `TuneOptions`; a plan fits here where it
+  /// is one of those.
   Evaluation(const plan::Job& job, const cost::CostModel& cost, const Running& running,
-             const simulate::PriceStore& prices = {})
-      : job_(job), cost_(cost), running_(running), prices_(prices) {}
+             const simulate::PriceStore& prices = {}, std::optional<double> tight_from = {})
+      : job_(job), cost_(cost), running_(running), prices_(prices), tight_from_(tight_from) {}
 
   /// Simulates candidates side by side, but those it knows. One that turns out not to fit is
   /// accounted and not played.
@@ -37,6 +38,10 @@ class Evaluation {
   bool fits(const Candidate& candidate);
   /// The same of several, accounted side by side: those that fit.
   std::vector<const Candidate*> which_fit(std::span<const Candidate* const> candidates);
+
+  /// Simulates the plan that exceeds the memory least, to 2 %, of candidates, those of the least
+  /// closed form first, and of plans that were too large before. One at least must be there.
+  [[nodiscard]] TunedPlan smallest(std::span<const Candidate> candidates) const;
 
   [[nodiscard]] const plan::Job& job() const { return job_; }
   [[nodiscard]] const cost::CostModel& cost() const { return cost_; }
@@ -65,11 +70,14 @@ class Evaluation {
   };
   [[nodiscard]] Accounted account(const Candidate& candidate) const;
   bool keep(const Candidate& candidate, Accounted accounted);
+  /// Whether a plan is played: it fits, or is tight where that is enough.
+  [[nodiscard]] bool accepts(const TunedPlan& tuned) const;
 
   const plan::Job& job_;
   const cost::CostModel& cost_;
   const Running& running_;
   simulate::PriceStore prices_;
+  std::optional<double> tight_from_;
   /// nullopt: the plan does not fit.
   std::map<plan::Plan, std::optional<TunedPlan>> known_;
   std::map<plan::Plan, Accounted> waiting_;  ///< They fit.

@@ -4,8 +4,12 @@
 
 #include "stepwright/core/parallel.h"
 #include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/runnable_attention.h"
 #include "stepwright/simulate/price/pricer.h"
+#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/evaluation.h"
+#include "stepwright/tune/free_kernels.h"
+#include "stepwright/tune/near_keys.h"
 
 namespace stepwright::tune {
 
@@ -33,6 +37,7 @@ FrameworkRun framework_run(const plan::Framework& framework, const plan::Job& jo
       framework.name == job.framework.name && framework.variant == job.framework.variant;
   if (!own) there.framework = framework;
   there.kernels = plan::started_kernels(there);
+  there.kernels.attention = plan::runnable_attention(there, plan);
   FrameworkRun run{.framework = framework.variant.empty() ? framework.name : framework.variant,
                    .plan = plan::nearest_run(there.framework, there, plan)};
   if (!run.plan) return run;
@@ -43,6 +48,7 @@ FrameworkRun framework_run(const plan::Framework& framework, const plan::Job& jo
   run.price_s = tuned.price_s;
   run.step_time_s = tuned.step_time_s;
   run.fits = tuned.fits;
+  run.verdict = tuned.verdict;
   return run;
 }
 
@@ -54,6 +60,12 @@ std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan&
   parallel_for(threads, runs.size(),
                [&](std::size_t i) { runs[i] = framework_run(frameworks[i], job, plan); });
   return runs;
+}
+
+double likely_step_s(const plan::Job& job, const plan::Plan& near) {
+  const plan::Job chosen = with_free_kernels(job);
+  const Dimensions space = dimensions(chosen);
+  return least_near_s(chosen, cost::CostModel(chosen), space, near, simulate::room_of(chosen));
 }
 
 std::vector<NearestRun> nearest_runs(const std::vector<FrameworkRun>& runs,

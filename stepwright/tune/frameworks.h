@@ -25,6 +25,7 @@ struct FrameworkRun {
   double price_s = 0;                    ///< Of a step there, in closed form.
   double step_time_s = 0;                ///< Simulated.
   bool fits = false;                     ///< By its program.
+  memory::FitVerdict verdict = memory::FitVerdict::kDoesNotFit;  ///< Beside `fits`.
 };
 
 /// One for each of `frameworks`, which must outlive it, in that order. The plan is legal and
@@ -33,6 +34,11 @@ struct FrameworkRun {
 std::vector<FrameworkRun> framework_runs(const plan::Job& job, const plan::Plan& plan,
                                          std::span<const plan::Framework> frameworks,
                                          int threads = 1);
+
+/// The least step time in closed form that a framework's job is likely to reach, by what is near a
+/// plan of it (`least_near_s`), in seconds. Infinity: nothing near it fits, or the job's space does
+/// not have it.
+double likely_step_s(const plan::Job& job, const plan::Plan& near);
 
 /// Frameworks that do not run a plan as it is, and the nearest that they all run.
 struct NearestRun {

@@ -1,10 +1,13 @@
 #include "stepwright/tune/near_keys.h"
 
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 
+#include "stepwright/plan/laws/legality.h"
 #include "stepwright/schedule/found/found.h"
+#include "stepwright/simulate/price/price_store.h"
 #include "stepwright/tune/neighbours.h"
 
 namespace stepwright::tune {
@@ -12,6 +15,10 @@ namespace {
 
 /// Plans whose neighbours are priced, the best first.
 constexpr int kExpanded = 100;
+
+/// Plans whose neighbours are priced, and plans that are kept, where one good plan is enough.
+constexpr int kExpandedForOne = 12;
+constexpr std::size_t kKeptForOne = 4;
 
 /// The best plans that were priced, and whether their neighbours were.
 class Pool {
@@ -42,7 +49,12 @@ class Pool {
 
   [[nodiscard]] KnownKeys keys() const {
     if (plans_.size() < goal_.keep) return {};
-    return {.best = plans_.begin()->first, .last = std::prev(plans_.end())->first};
+    return {.best = best_s(), .last = std::prev(plans_.end())->first};
+  }
+
+  /// The least price; infinity: none fits.
+  [[nodiscard]] double best_s() const {
+    return plans_.empty() ? std::numeric_limits<double>::infinity() : plans_.begin()->first;
   }
 
  private:
@@ -82,6 +94,19 @@ KnownKeys near_keys(const plan::Job& job, const cost::CostModel& cost, const Dim
   for (int i = 0; i < kExpanded && pool.expand(); ++i) {
   }
   return pool.keys();
+}
+
+double least_near_s(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
+                    const plan::Plan& start, const simulate::Room& room) {
+  const Goal goal{.room = room, .keep = kKeptForOne, .known = {}};
+  const simulate::PriceStore prices;
+  Pool pool(job, cost, space, goal, prices);
+  const plan::Plan inside = moved_into(job, space, start);
+  if (plan::broken_rule(job, inside)) return std::numeric_limits<double>::infinity();
+  pool.add(inside);
+  for (int i = 0; i < kExpandedForOne && pool.expand(); ++i) {
+  }
+  return pool.best_s();
 }
 
 }  // namespace stepwright::tune

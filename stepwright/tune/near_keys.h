@@ -17,4 +17,10 @@ KnownKeys near_keys(const plan::Job& job, const cost::CostModel& cost, const Dim
                     const std::vector<plan::Plan>& starts, const Goal& goal,
                     const simulate::PriceStore& prices);
 
+/// The least price in seconds among plans that fit and are near `start`, a legal plan that may lie
+/// outside of the space: of its neighbours, of those of the best of them, and so on, a few steps
+/// far. Infinity: none was found.
+double least_near_s(const plan::Job& job, const cost::CostModel& cost, const Dimensions& space,
+                    const plan::Plan& start, const simulate::Room& room);
+
 }  // namespace stepwright::tune

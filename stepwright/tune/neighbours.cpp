@@ -117,6 +117,20 @@ bool contains(const plan::Job& job, const Dimensions& space, const plan::Plan& p
   return inside;
 }
 
+plan::Plan moved_into(const plan::Job& job, const Dimensions& space, plan::Plan plan) {
+  each_other(job, space, [&](const auto& values, const auto& put) {
+    if (values.empty()) return;
+    const auto with = [&](const auto& value) {
+      plan::Plan same = plan;
+      put(same, value);
+      return plan::canonical(same, job);
+    };
+    const auto is_own = [&](const auto& value) { return with(value) == plan; };
+    if (std::ranges::none_of(values, is_own)) plan = with(values.front());
+  });
+  return plan;
+}
+
 std::vector<plan::Plan> neighbours(const plan::Job& job, const Dimensions& space,
                                    const plan::Plan& plan) {
   std::vector<plan::Plan> found;

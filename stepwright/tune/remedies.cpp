@@ -2,12 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "stepwright/core/format.h"
+#include "stepwright/core/parallel.h"
+#include "stepwright/memory/memory.h"
 #include "stepwright/plan/files.h"
+#include "stepwright/plan/frameworks/defaults.h"
+#include "stepwright/plan/frameworks/law.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/step/program.h"
+#include "stepwright/tune/differences.h"
 #include "stepwright/tune/fixed_cluster.h"
 
 namespace stepwright::tune {
@@ -16,77 +25,420 @@ namespace {
 /// Doublings of the nodes, and cuts between the last two numbers.
 constexpr int kDoublings = 6;
 constexpr int kHalvings = 3;
+/// Chunks of a loss whose framework takes any number of them.
+constexpr std::int64_t kUsualLossChunks = 8;
 
-/// The best plan of a changed job; nothing where none is legal or none fits.
-std::optional<TunedPlan> best_that_fits(const plan::Job& job, const TuneOptions& options) {
-  TuneOutcome outcome = tune_on_cluster(job, {.threads = options.threads, .top = 1});
-  auto* result = std::get_if<TuneResult>(&outcome);
-  if (result == nullptr || !result->plans.front().fits) return std::nullopt;
-  return std::move(result->plans.front());
+using Changes = std::vector<plan::PlannedJob>;
+
+/// A job on more nodes, whose network reaches all of them.
+plan::Job on_nodes(const plan::Job& job, std::int64_t nodes) {
+  return plan::with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job;
 }
 
-std::optional<FittingJob> on_the_hosts(const plan::Job& job, const TuneOptions& options) {
-  if (!(job.space.offload == plan::OffloadLists{})) return std::nullopt;
-  plan::Job offloaded = job;
-  offloaded.space.offload.optimizer = {0.5, 1};
-  if (auto tuned = best_that_fits(offloaded, options)) {
-    return FittingJob{
-        "with the optimizer on the hosts (`search: {offload: {optimizer: [0.5, 1]}}`)",
-        *std::move(tuned)};
+/// Keeps the changes of a plan of one kind.
+class Proposals {
+ public:
+  Proposals(const plan::PlannedJob& planned, const plan::Framework& trainer)
+      : planned_(planned), trainer_(trainer) {}
+
+  [[nodiscard]] Changes of(plan::RemedyKind kind) const {
+    switch (kind) {
+      case plan::RemedyKind::kLossChunks: return losses();
+      case plan::RemedyKind::kRecompute: return recomputations();
+      case plan::RemedyKind::kMicroBatch: return micro_batches();
+      case plan::RemedyKind::kHostActivations: return host_activations();
+      case plan::RemedyKind::kHostOptimizer: return host_optimizer();
+      case plan::RemedyKind::kParametersOnHost: return host_parameters();
+      case plan::RemedyKind::kOptimizerStates: return optimizers();
+      case plan::RemedyKind::kSplit: return splits();
+      case plan::RemedyKind::kNodes: break;
+    }
+    return nodes();
   }
-  offloaded.space.offload.optimizer = {1};
-  offloaded.space.offload.parameters = {true};
-  if (auto tuned = best_that_fits(offloaded, options)) {
-    return FittingJob{
-        "with optimizer and parameters on the hosts (`search: {offload: {optimizer: 1, "
-        "parameters: true}}`)",
-        *std::move(tuned)};
+
+ private:
+  template <class Change>
+  void add(Changes& changes, Change change) const {
+    plan::PlannedJob changed = planned_;
+    change(changed.job, changed.plan);
+    changes.push_back(std::move(changed));
   }
-  return std::nullopt;
+
+  [[nodiscard]] Changes losses() const {
+    Changes changes;
+    for (const plan::Framework* framework : {&planned_.job.framework, &trainer_}) {
+      for (const auto& [keeps, chunks] : plan::framework_defaults(*framework).losses) {
+        add(changes, [keeps = keeps, chunks = chunks](plan::Job& job, const plan::Plan&) {
+          job.kernels.loss_keeps = keeps;
+          job.kernels.loss_chunks = chunks.value_or(kUsualLossChunks);
+        });
+      }
+    }
+    return changes;
+  }
+
+  [[nodiscard]] Changes recomputations() const {
+    Changes changes;
+    if (!planned_.job.space.recompute.empty()) return changes;
+    for (const plan::RecomputeKind kind :
+         {plan::RecomputeKind::kSelective, plan::RecomputeKind::kFull}) {
+      add(changes, [&](const plan::Job&, plan::Plan& plan) { plan.recompute = {.kind = kind}; });
+    }
+    return changes;
+  }
+
+  [[nodiscard]] Changes micro_batches() const {
+    Changes changes;
+    if (!planned_.job.space.micro_batch.empty()) return changes;
+    for (std::int64_t size = planned_.plan.micro_batch - 1; size >= 1; --size) {
+      if (planned_.plan.micro_batch % size != 0) continue;
+      add(changes, [&](const plan::Job&, plan::Plan& plan) { plan.micro_batch = size; });
+    }
+    return changes;
+  }
+
+  /// The inputs of layers that are recomputed, or all that the framework moves.
+  [[nodiscard]] Changes host_activations() const {
+    Changes changes;
+    if (!planned_.job.space.offload.activations.empty()) return changes;
+    add(changes, [](const plan::Job&, plan::Plan& plan) {
+      plan.recompute = {.kind = plan::RecomputeKind::kFull};
+      plan.offload.move_inputs();
+    });
+    add(changes, [](const plan::Job& job, plan::Plan& plan) {
+      for (const auto& [module, name] : plan::kOffloadModuleNames) {
+        if (module != plan::OffloadModule::kLayerInput) plan.offload.activations.add(module);
+      }
+      plan.offload.activations = plan::held_modules(job.model, plan.offload.activations);
+    });
+    return changes;
+  }
+
+  [[nodiscard]] Changes host_optimizer() const {
+    Changes changes;
+    if (!planned_.job.space.offload.optimizer.empty()) return changes;
+    for (const double share : {0.5, 1.0}) {
+      if (planned_.plan.offload.optimizer >= share) continue;
+      add(changes, [&](const plan::Job&, plan::Plan& plan) { plan.offload.optimizer = share; });
+    }
+    return changes;
+  }
+
+  /// With the plan's sharding, or with all states sharded.
+  [[nodiscard]] Changes host_parameters() const {
+    Changes changes;
+    const plan::OffloadLists& lists = planned_.job.space.offload;
+    if (!lists.optimizer.empty() || !lists.parameters.empty()) return changes;
+    for (const bool sharded : {false, true}) {
+      add(changes, [&](const plan::Job&, plan::Plan& plan) {
+        if (sharded) plan.sharding = whole_sharding();
+        plan.offload = {.optimizer = 1,
+                        .masters = true,
+                        .activations = plan.offload.activations,
+                        .parameters = true};
+      });
+    }
+    return changes;
+  }
+
+  [[nodiscard]] Changes optimizers() const {
+    Changes changes;
+    const plan::Optimizer own = planned_.job.optimizer;
+    if (own != plan::Optimizer::kAdam && own != plan::Optimizer::kAdamW) return changes;
+    for (const plan::Optimizer optimizer :
+         {plan::Optimizer::kAdamNarrow, plan::Optimizer::kAdam8bit}) {
+      add(changes, [&](plan::Job& job, const plan::Plan&) { job.optimizer = optimizer; });
+    }
+    return changes;
+  }
+
+  static plan::Sharding whole_sharding() {
+    plan::Sharding sharding;
+    sharding.parameters = sharding.gradients = sharding.optimizer = plan::Spread::kGlobal;
+    return sharding;
+  }
+
+  /// More of the states sharded, or the model cut in more parts with as many devices.
+  [[nodiscard]] Changes splits() const {
+    Changes changes;
+    const plan::Space& space = planned_.job.space;
+    if (space.sharding.empty()) {
+      for (int states = 1; states <= 3; ++states) {
+        add(changes, [&](const plan::Job&, plan::Plan& plan) {
+          plan.sharding = {};
+          plan.sharding.optimizer = plan::Spread::kGlobal;
+          if (states > 1) plan.sharding.gradients = plan::Spread::kGlobal;
+          if (states > 2) plan.sharding.parameters = plan::Spread::kGlobal;
+        });
+      }
+    }
+    for (const auto degree : {&plan::Parallel::tensor, &plan::Parallel::pipeline}) {
+      const bool tensor = degree == &plan::Parallel::tensor;
+      if (!(tensor ? space.tensor : space.pipeline).empty()) continue;
+      for (std::int64_t times = 2; planned_.plan.parallel.data % times == 0; times *= 2) {
+        add(changes, [&](const plan::Job& job, plan::Plan& plan) {
+          plan.parallel.*degree *= times;
+          plan.parallel.data /= times;
+          if (tensor) {
+            const std::int64_t rows = job.length / plan.parallel.context;
+            plan.sequence_parallel = rows % plan.parallel.tensor == 0;
+          }
+        });
+      }
+    }
+    return changes;
+  }
+
+  /// More of the same replicas, whose number divides the batch.
+  [[nodiscard]] Changes nodes() const {
+    Changes changes;
+    for (int i = 1; i <= kDoublings; ++i) {
+      add(changes, [&](plan::Job& job, plan::Plan& plan) {
+        job = on_nodes(job, job.cluster.nodes << i);
+        plan.parallel.data <<= i;
+      });
+    }
+    return changes;
+  }
+
+  const plan::PlannedJob& planned_;
+  const plan::Framework& trainer_;
+};
+
+/// Settings that a change is tried with where it is not enough alone.
+constexpr int kAlone = 0;
+constexpr int kMostHelp = 2;
+
+void help(plan::PlannedJob& changed, int with) {
+  const plan::Space& space = changed.job.space;
+  if (with > 0 && space.recompute.empty() && changed.plan.offload.activations.empty()) {
+    changed.plan.recompute = {.kind = plan::RecomputeKind::kFull};
+  }
+  if (with > 1 && space.micro_batch.empty()) changed.plan.micro_batch = 1;
 }
 
-std::optional<FittingJob> on_more_nodes(const plan::Job& job, const TuneOptions& options) {
-  std::int64_t low = job.cluster.nodes;
-  std::int64_t high = low;
-  const auto on = [&](std::int64_t nodes) {
-    return best_that_fits(plan::with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job,
-                          options);
-  };
-  std::optional<TunedPlan> found;
-  for (int i = 0; i < kDoublings && !found; ++i) {
-    low = high;
-    high *= 2;
-    found = on(high);
+/// The fields of the job in which a change differs.
+std::vector<std::string> job_fields(const plan::Job& before, const plan::Job& after) {
+  std::vector<std::string> fields;
+  const plan::Kernels& kernels = after.kernels;
+  if (kernels.loss_keeps != before.kernels.loss_keeps) {
+    fields.push_back(
+        fmt::format("kernels.loss_keeps={}", name_of(plan::kLossKeepsNames, kernels.loss_keeps)));
   }
-  if (!found) return std::nullopt;
-  for (int i = 0; i < kHalvings && high - low > 1; ++i) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (auto tuned = on(middle)) {
-      found = std::move(tuned);
-      high = middle;
-    } else {
-      low = middle;
+  if (kernels.loss_chunks != before.kernels.loss_chunks) {
+    fields.push_back(fmt::format("kernels.loss_chunks={}", kernels.loss_chunks));
+  }
+  if (kernels.attention != before.kernels.attention) {
+    fields.push_back(fmt::format("kernels.attention={}",
+                                 name_of(cluster::kAttentionKernelNames, kernels.attention)));
+  }
+  if (after.optimizer != before.optimizer) {
+    fields.push_back(fmt::format("optimizer={}", name_of(plan::kOptimizerNames, after.optimizer)));
+  }
+  if (after.cluster.nodes != before.cluster.nodes) {
+    fields.push_back(fmt::format("cluster.nodes={}", after.cluster.nodes));
+  }
+  return fields;
+}
+
+class RemedySeeker {
+ public:
+  RemedySeeker(const plan::PlannedJob& planned, const RemedySearch& search)
+      : planned_(planned), search_(search), proposals_(planned, search.trainer) {
+    for (const plan::NotRun& one : not_run(planned)) known_.push_back(one.ability);
+  }
+
+  [[nodiscard]] std::vector<Remedy> run() const {
+    std::vector<std::optional<Remedy>> found(std::size(plan::kRemedyKindNames));
+    parallel_for(thread_count({.threads = search_.threads}), found.size(), [&](std::size_t i) {
+      found[i] = with_proposals(plan::kRemedyKindNames[i].value);
+    });
+    std::vector<Remedy> list;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      take_faster(found[i], searched(plan::kRemedyKindNames[i].value));
+      if (found[i]) list.push_back(*std::move(found[i]));
+    }
+    return list;
+  }
+
+ private:
+  static std::vector<plan::NotRun> not_run(const plan::PlannedJob& planned) {
+    const plan::Framework& framework = planned.job.framework;
+    if (framework.name.empty()) return {};
+    return plan::not_run(framework, planned.job, planned.plan);
+  }
+
+  /// True if the framework runs a legal plan, but for what it does not run of the plan as it is.
+  [[nodiscard]] bool runs(const plan::PlannedJob& changed) const {
+    return std::ranges::all_of(not_run(changed), [&](const plan::NotRun& one) {
+      return std::ranges::find(known_, one.ability) != known_.end();
+    });
+  }
+
+  /// On the fewest nodes, then in the least time.
+  static void take_faster(std::optional<Remedy>& best, std::optional<Remedy> other) {
+    const auto rank = [](const Remedy& remedy) {
+      return std::pair(remedy.changed.job.cluster.nodes, remedy.step_time_s);
+    };
+    if (other && (!best || rank(*other) < rank(*best))) best = std::move(other);
+  }
+
+  [[nodiscard]] std::optional<Remedy> with_proposals(plan::RemedyKind kind) const {
+    const Changes changes = proposals_.of(kind);
+    std::optional<Remedy> best;
+    for (int with = kAlone; with <= kMostHelp && !best; ++with) {
+      for (plan::PlannedJob changed : changes) {
+        const std::vector<std::string> own = fields(changed);
+        help(changed, with);
+        take_faster(best, remedy(kind, std::move(changed), own));
+        if (best && kind == plan::RemedyKind::kNodes) break;  // The fewest.
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::vector<std::string> fields(const plan::PlannedJob& changed) const {
+    std::vector<std::string> fields = job_fields(planned_.job, changed.job);
+    for (std::string& field : fields_to_set(changed.job, planned_.plan, changed.plan)) {
+      fields.push_back(std::move(field));
+    }
+    return fields;
+  }
+
+  /// A change that fits; nullopt where it does not, or is no plan, or the framework does not run
+  /// it. `own`: the fields that give it its kind.
+  [[nodiscard]] std::optional<Remedy> remedy(plan::RemedyKind kind, plan::PlannedJob changed,
+                                             const std::vector<std::string>& own) const {
+    if (plan::illegal(changed.job, changed.plan)) return std::nullopt;
+    changed.plan = plan::canonical(changed.plan, changed.job);
+    if (fields(changed).empty() || !runs(changed)) return std::nullopt;
+    const step::StepProgram program = step::build_program(changed.job, changed.plan);
+    if (!memory::memory_report(changed.job, program).fits()) return std::nullopt;
+    const simulate::Prediction prediction = simulate::predict(changed);
+    std::vector<std::string> set = fields(changed);
+    std::stable_partition(set.begin(), set.end(), [&](const std::string& field) {
+      return std::ranges::find(own, field) != own.end();
+    });
+    return Remedy{.kind = kind,
+                  .set = std::move(set),
+                  .changed = std::move(changed),
+                  .step_time_s = prediction.step_time_s(),
+                  .peak_memory_bytes = prediction.memory.peak_bytes,
+                  .p_fits = prediction.memory.p_fits};
+  }
+
+  /// The best plan that a search finds with a change of a kind; nullopt where nothing is searched.
+  [[nodiscard]] std::optional<Remedy> searched(plan::RemedyKind kind) const {
+    if (search_.searched == nullptr) return std::nullopt;
+    const TuneResult& result = *search_.searched;
+    const bool fits = result.plans.front().fits;
+    switch (kind) {
+      case plan::RemedyKind::kSplit:
+        return fits ? found(kind, result.job, result.plans.front()) : std::nullopt;
+      case plan::RemedyKind::kHostOptimizer:
+        return fits ? std::nullopt : on_the_hosts(kind, {0.5, 1}, false);
+      case plan::RemedyKind::kParametersOnHost:
+        return fits ? std::nullopt : on_the_hosts(kind, {1}, true);
+      case plan::RemedyKind::kNodes: return fits ? std::nullopt : on_more_nodes();
+      default: return std::nullopt;
     }
   }
-  return FittingJob{fmt::format("on {} nodes", format_count(high)), *std::move(found)};
-}
+
+  [[nodiscard]] std::optional<Remedy> found(plan::RemedyKind kind, const plan::Job& job,
+                                            const TunedPlan& tuned) const {
+    if (job.cluster.devices() < planned_.job.cluster.devices()) return std::nullopt;
+    plan::PlannedJob changed{job, tuned.plan};
+    std::vector<std::string> set = fields(changed);
+    return Remedy{.kind = kind,
+                  .set = std::move(set),
+                  .changed = std::move(changed),
+                  .step_time_s = tuned.step_time_s,
+                  .peak_memory_bytes = tuned.peak_memory_bytes,
+                  .p_fits = tuned.p_fits};
+  }
+
+  /// The best plan of a changed job; nullopt where none is legal or none fits.
+  [[nodiscard]] std::optional<Remedy> best_of(plan::RemedyKind kind, const plan::Job& job) const {
+    TuneOutcome outcome =
+        tune_on_cluster(job, {.threads = search_.threads, .top = 1, .only_fitting = true});
+    const auto* result = std::get_if<TuneResult>(&outcome);
+    if (result == nullptr) return std::nullopt;
+    return found(kind, job, result->plans.front());
+  }
+
+  [[nodiscard]] std::optional<Remedy> on_the_hosts(plan::RemedyKind kind,
+                                                   std::vector<double> shares,
+                                                   bool parameters) const {
+    plan::Job job = search_.searched->job;
+    plan::OffloadLists& lists = job.space.offload;
+    if (!(lists == plan::OffloadLists{})) return std::nullopt;
+    lists.optimizer = std::move(shares);
+    if (parameters) lists.parameters = {true};
+    return best_of(kind, job);
+  }
+
+  [[nodiscard]] std::optional<Remedy> on_more_nodes() const {
+    const plan::Job& job = search_.searched->job;
+    std::int64_t low = job.cluster.nodes;
+    std::int64_t high = low;
+    const auto on = [&](std::int64_t nodes) {
+      return best_of(plan::RemedyKind::kNodes, on_nodes(job, nodes));
+    };
+    std::optional<Remedy> best;
+    for (int i = 0; i < kDoublings && !best; ++i) {
+      low = high;
+      high *= 2;
+      best = on(high);
+    }
+    for (int i = 0; best && i < kHalvings && high - low > 1; ++i) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (auto fewer = on(middle)) {
+        best = std::move(fewer);
+        high = middle;
+      } else {
+        low = middle;
+      }
+    }
+    return best;
+  }
+
+  const plan::PlannedJob& planned_;
+  const RemedySearch& search_;
+  Proposals proposals_;
+  std::vector<plan::Ability> known_;  ///< That the framework does not run of the plan as it is.
+};
 
 }  // namespace
 
-std::vector<FittingJob> remedies(const TuneResult& result, const TuneOptions& options) {
-  std::vector<FittingJob> list;
-  if (result.plans.front().fits) return list;
-  for (const auto& remedy : {&on_the_hosts, &on_more_nodes}) {
-    if (auto found = remedy(result.job, options)) list.push_back(*std::move(found));
-  }
-  return list;
+std::vector<Remedy> remedies(const plan::PlannedJob& planned, const RemedySearch& search) {
+  const step::StepProgram program = step::build_program(planned.job, planned.plan);
+  if (memory::memory_report(planned.job, program).fits()) return {};
+  return RemedySeeker(planned, search).run();
 }
 
-std::string remedies_text(const std::vector<FittingJob>& remedies) {
+std::string_view remedy_name(plan::RemedyKind kind) {
+  switch (kind) {
+    case plan::RemedyKind::kLossChunks: return "the loss in chunks";
+    case plan::RemedyKind::kRecompute: return "more recomputation";
+    case plan::RemedyKind::kMicroBatch: return "a smaller micro-batch";
+    case plan::RemedyKind::kHostActivations: return "activations on the hosts";
+    case plan::RemedyKind::kHostOptimizer: return "the optimizer on the hosts";
+    case plan::RemedyKind::kParametersOnHost: return "optimizer and parameters on the hosts";
+    case plan::RemedyKind::kOptimizerStates: return "narrower optimizer states";
+    case plan::RemedyKind::kSplit: return "another split";
+    case plan::RemedyKind::kNodes: break;
+  }
+  return "more nodes";
+}
+
+std::string remedies_text(const std::vector<Remedy>& remedies) {
   std::string text;
-  for (const FittingJob& remedy : remedies) {
-    text += fmt::format("{} {}, {} a step", text.empty() ? "A plan fits" : "; or", remedy.how,
-                        format_time(remedy.tuned.step_time_s));
+  for (const Remedy& remedy : remedies) {
+    const bool nodes = remedy.kind == plan::RemedyKind::kNodes;
+    text += fmt::format("{} {}, {} a step", text.empty() ? "It fits with" : "; or",
+                        nodes ? counted(remedy.changed.job.cluster.nodes, "node")
+                              : std::string(remedy_name(remedy.kind)),
+                        format_time(remedy.step_time_s));
   }
   return text.empty() ? text : text + ".";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stepwright/memory/memory.h"
 #include "stepwright/plan/optimizer_traits.h"
 
 namespace stepwright::tune {
@@ -64,8 +65,10 @@ const ShardingTable& ShardingFloor::table(const GridChoice& grid) {
     choice.expert = index_in(expert_kinds, kind);
     choice.update = index_in(updates, update_of(data));
   }
+  const bool late = grid.parallel.pipeline == 1 && memory::makes_gradients_late(job_);
   const auto bytes = [&](const simulate::StageCost& position) {
-    return simulate::data_memory(job_, plan, position).states_bytes;
+    const simulate::DataMemory memory = simulate::data_memory(job_, plan, position);
+    return memory.states_bytes - (late ? memory.gradient_bytes : 0);
   };
   for (const DataChoice& kind : dense_kinds) {
     apply(kind, plan);

@@ -20,6 +20,7 @@ class PipelineFloor {
         layers_(layers),
         each_(work.layer_s(plan::least_everywhere(choice.recompute))),
         placement_(schedule::placement_of(choice.schedule, pipeline)),
+        head_position_(placement_.head_position()),
         closed_(schedule::has_closed_form(choice.schedule.kind)),
         m_(static_cast<double>(micro_batches)),
         head_s_(schedule::traits_of(choice.schedule.kind).spreads_vocabulary ? 0 : work.head_s),
@@ -57,7 +58,7 @@ class PipelineFloor {
   void see_position(std::int64_t position, Start&& start) {
     const plan::Recompute recompute = plan::recompute_at(choice_.recompute, position);
     const std::vector<double>& each = work_.layer_s(plan::least_recomputed(recompute));
-    double own_s = placement_.holds_head(position) ? head_s_ : 0;
+    double own_s = position == head_position_ ? head_s_ : 0;
     for (std::int64_t i = 0; i < placement_.chunks(); ++i) {
       const std::int64_t chunk = placement_.model_chunk({position, i});
       own_s += layers_.sum(each, start(chunk), start(chunk + 1));
@@ -69,7 +70,7 @@ class PipelineFloor {
   void see_even() {
     const plan::LayerSplit split(layers_.layers(), placement_.model_chunks());
     const auto start = [&](std::int64_t chunk) { return split.start(chunk); };
-    const std::int64_t last = placement_.head_position();
+    const std::int64_t last = head_position_;
     see_position(last, start);
     if (split.surplus == 0) return;
     const std::int64_t fullest = std::max<std::int64_t>(0, split.first + split.surplus - 1);
@@ -96,6 +97,7 @@ class PipelineFloor {
   const LayerCounts& layers_;
   const std::vector<double>& each_;  ///< By class of layer: what it takes at any position.
   schedule::Placement placement_;
+  std::int64_t head_position_;
   bool closed_;
   double m_;
   double head_s_;

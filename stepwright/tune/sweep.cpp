@@ -110,6 +110,7 @@ Json sweep_json(const Sweep& sweep, const std::optional<TrainingRun>& run) {
     }
     entry["plan"] = plan::plan_json({point.job, point.best->plan});
     entry["fits"] = point.best->fits;
+    entry["verdict"] = name_of(memory::kFitVerdictNames, point.best->verdict);
     entry["step_time_s"] = point.best->step_time_s;
     entry["mfu"] = simulate::efficiency(point.job, point.best->plan, point.best->step_time_s).mfu;
     if (run) add_run_cost(entry, point.job, point.devices_idle, *run);

@@ -41,6 +41,8 @@ constexpr std::size_t kKeep = 100;
 constexpr std::size_t kKeepMore = 1000;
 /// Plans kept by price where the answer is not proven.
 constexpr std::size_t kKeepFaster = 30;
+/// Plans accounted for the one that needs least memory.
+constexpr std::size_t kKeepSmallest = 32;
 /// Spaces with at most so many legal plans are gone through: their answer is proven.
 constexpr std::int64_t kSmallSpace = 10'000;
 /// Searches with less and less memory when prices said "fits" and the programs do not.
@@ -70,21 +72,23 @@ class Tuning {
         enumeration_(job, space_),
         small_(enumeration_.legal() <= kSmallSpace),
         running_{.threads = thread_count(options), .progress = options.progress},
-        goal_{.room = simulate::room_of(job),
+        room_(room(job, options)),
+        goal_{.room = room_,
               .keep = small_ ? static_cast<std::size_t>(2 * kSmallSpace) : kKeep,
               .exhaustive = options.exhaustive || small_},
         search_(job, cost_, enumeration_, prices_),
         found_(goal_.keep),
-        evaluation_(job, cost_, running_, prices_) {}
+        evaluation_(job, cost_, running_, prices_, options.tight_from) {}
 
   TuneOutcome run() {
     if (enumeration_.legal() == 0) return NoPlan{why_empty(job_, enumeration_)};
     TuneResult result;
     result.job = job_;
     result.interval = cost_.step_interval();
-    result.notes.push_back(cost_.provenance());
     set_baseline(result);
     search(result);
+    if (evaluation_.fitting() == 0 && options_.only_fitting)
+      return NoPlan{"no plan fits in memory"};
     if (evaluation_.fitting() == 0) {
       set_smallest(result);
     } else {
@@ -194,18 +198,30 @@ class Tuning {
     }
   }
 
+  /// The memory that plans may fill: on devices what leaves them as tight as the options allow.
+  static simulate::Room room(const plan::Job& job, const TuneOptions& options) {
+    simulate::Room room = simulate::room_of(job);
+    if (options.tight_from) {
+      plan::Job tight = job;
+      tight.objective.memory_confidence = *options.tight_from;
+      room.device_bytes = memory::usable_bytes(tight);
+    }
+    return room;
+  }
+
   /// Leaves as much less of the memory as the plan that was nearest to fit lacked.
   void leave_less_room() {
     const TunedPlan& nearest =
         *std::ranges::min_element(evaluation_.too_large(), {}, &TunedPlan::over_by_bytes);
-    const simulate::Room all = simulate::room_of(job_);
-    const auto lessen = [&](double& room, double whole) {
-      room *= whole / (whole + nearest.over_by_bytes);
+    const auto lessen = [](double& room, double whole, double over) {
+      room *= whole / (whole + over);
     };
     if (nearest.largest_part == memory::kHostMemoryPart) {
-      lessen(goal_.room.host_bytes, all.host_bytes);
+      lessen(goal_.room.host_bytes, room_.host_bytes, nearest.over_by_bytes);
     } else {
-      lessen(goal_.room.device_bytes, all.device_bytes);
+      const double beyond = room_.device_bytes - memory::usable_bytes(job_);
+      lessen(goal_.room.device_bytes, room_.device_bytes,
+             std::max(0.0, nearest.over_by_bytes - beyond));
     }
   }
 
@@ -258,16 +274,17 @@ class Tuning {
                     plan::layers_word(best.plan.layers), gain));
   }
 
-  /// No plan fits: the one that needs least memory.
+  /// No plan fits: the one that needs least memory, by its program. Closed forms are floors.
   void set_smallest(TuneResult& result) {
     goal_.least_memory = true;
     goal_.room = simulate::room_of(job_);
     goal_.exhaustive = options_.exhaustive;
-    goal_.keep = 1;
+    goal_.keep = kKeepSmallest;
     found_ = search_.run(goal_, running_);
-    const Candidate& least = found_.kept.list().front();
-    TunedPlan tuned = simulate_plan(job_, cost_, least.plan, least.price);
-    if (!tuned.fits) result.notes.push_back(misfit_note(job_, tuned));
+    TunedPlan tuned = evaluation_.smallest(found_.kept.list());
+    if (tuned.verdict == memory::FitVerdict::kDoesNotFit) {
+      result.notes.push_back(misfit_note(job_, tuned));
+    }
     result.pareto = {{tuned.plan, tuned.step_time_s, tuned.peak_memory_bytes}};
     set_plans(result, {std::move(tuned)});
   }
@@ -371,6 +388,7 @@ class Tuning {
   Enumeration enumeration_;
   bool small_;  ///< Every plan is priced, and simulated unless its bound rules it out.
   Running running_;
+  simulate::Room room_;
   Goal goal_;
   std::size_t settled_ = kSettled;  ///< Places whose plans are settled.
   double below_s_ = kAny;           ///< Only plans that take less are looked for.
@@ -403,7 +421,7 @@ TuneOutcome tune_for_goal(const plan::Job& job, const TuneOptions& options) {
 }
 
 /// True if an outcome is better than another of the same job with other kernels: it has a plan, the
-/// plan fits, on fewer devices where those are looked for, and takes less time.
+/// plan fits or is tight, on fewer devices where those are looked for, and takes less time.
 bool is_better(const TuneOutcome& outcome, const TuneOutcome& other) {
   const auto* here = std::get_if<TuneResult>(&outcome);
   const auto* there = std::get_if<TuneResult>(&other);
@@ -411,7 +429,7 @@ bool is_better(const TuneOutcome& outcome, const TuneOutcome& other) {
   const auto rank = [](const TuneResult& result) {
     const bool smallest = result.job.objective.kind == plan::ObjectiveKind::kSmallestCluster;
     const TunedPlan& best = result.plans.front();
-    return std::tuple(!best.fits, smallest ? result.job.cluster.devices() : 0, best.step_time_s);
+    return std::tuple(best.verdict, smallest ? result.job.cluster.devices() : 0, best.step_time_s);
   };
   return rank(*here) < rank(*there);
 }
@@ -423,8 +441,11 @@ std::vector<TunedPlan> faster_on_cluster(const plan::Job& job, double below_s,
   return Tuning(job, options).faster(below_s);
 }
 
-TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+namespace {
+
+/// Searches with the kernels of attention that are free, and as the job says them where that may be
+/// better.
+TuneOutcome tune_with_kernels(const plan::Job& job, const TuneOptions& options) {
   plan::Job chosen = with_free_kernels(job);
   TuneOutcome outcome = tune_for_goal(chosen, options);
   if (chosen.kernels.attention != job.kernels.attention && narrows_plans(chosen)) {
@@ -437,6 +458,36 @@ TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
   if (auto* result = std::get_if<TuneResult>(&outcome)) {
     const std::string note = free_kernels_note(job, chosen);
     if (!note.empty()) result->notes.push_back(note);
+  }
+  return outcome;
+}
+
+/// Probabilities of fitting of tight plans, one step of risk apart.
+constexpr double kTightSteps[] = {0.75, 0.5, 0.25};
+
+/// The probability from which tight plans are searched; nullopt: plans fit, or none is tight.
+std::optional<double> tight_from(const TuneOutcome& outcome) {
+  const auto* result = std::get_if<TuneResult>(&outcome);
+  if (result == nullptr) return std::nullopt;
+  const TunedPlan& best = result->plans.front();
+  if (best.verdict != memory::FitVerdict::kTight) return std::nullopt;
+  for (const double step : kTightSteps) {
+    if (best.p_fits >= step) return step;
+  }
+  return memory::least_tight_probability(memory::fit_confidence(result->job));
+}
+
+}  // namespace
+
+TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  TuneOutcome outcome = tune_with_kernels(job, options);
+  if (const std::optional<double> from = tight_from(outcome); from && !options.tight_from) {
+    TuneOptions riskier = options;
+    riskier.tight_from = from;
+    outcome = tune_with_kernels(job, riskier);
+  }
+  if (auto* result = std::get_if<TuneResult>(&outcome)) {
     result->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }

@@ -45,6 +45,10 @@ struct TuneOptions {
   bool exhaustive = false;
   TellProgress progress;                                 ///< May be empty.
   const cost::TrainingConditions* conditions = nullptr;  ///< Null: the job's.
+  /// Tight plans that fit with this probability or more are searched, too; nullopt: only plans that
+  /// fit are.
+  std::optional<double> tight_from;
+  bool only_fitting = false;  ///< Where no plan fits, the outcome is `NoPlan`.
 };
 
 /// The threads of a search.
@@ -61,6 +65,7 @@ struct TunedPlan {
   double peak_memory_bytes = 0;  ///< From the program's lifetimes.
   bool fits = true;
   double p_fits = 1;              ///< Probability that it fits.
+  memory::FitVerdict verdict{};   ///< Beside `fits`; of hosts, too.
   double over_by_bytes = 0;       ///< 0 when it fits.
   std::string_view largest_part;  ///< Of what does not fit (`largest_part`).
   bool tied = false;              ///< Within the cost model's stated error of the best.
@@ -119,8 +124,10 @@ struct TuneResult {
   plan::Job job;
   std::int64_t devices_idle = 0;  ///< Of the cluster asked about.
   std::optional<Spares> spares;   ///< Where devices are idle.
-  std::vector<TunedPlan> plans;   ///< Best first, at least one; when none fits, the smallest alone.
-  /// Every plan that was simulated and fits, best first.
+  /// Best first, at least one. Where none fits, the tight ones; where none is tight, the smallest
+  /// alone.
+  std::vector<TunedPlan> plans;
+  /// Every plan that was simulated and fits, best first; where none fits, as `plans`.
   std::vector<TunedPlan> simulated;
   /// No legal plan that fits is faster than the best by more than this share of its time, according
   /// to bounds: 0 when proven optimal under the simulator.
@@ -133,10 +140,10 @@ struct TuneResult {
   cost::StepInterval interval;       ///< 80 %, in shares of a step.
   bool target_met = true;            ///< Only the smallest-cluster objective can miss.
   double seconds = 0;  ///< Wall clock of the search; as printed by `tune`, of the whole command.
-  std::vector<std::string> notes;  ///< For people; the first is the provenance of the costs.
+  std::vector<std::string> notes;  ///< Remarks on the search, for people.
 };
 
-/// A space that has no legal plan.
+/// A space that has no legal plan; with `only_fitting`, none that fits.
 struct NoPlan {
   std::string reason;  ///< Which constraint empties it, and what would leave legal plans.
 };
@@ -151,7 +158,9 @@ using TuneOutcome = std::variant<TuneResult, NoPlan>;
 /// dimensions take every value that can be legal; schedule: 1f1b and interleaved; layers: even, and
 /// as `balanced_split` deals them out, which the counts take for one. `chunks` speaks of
 /// interleaved schedules only, sharding groups of strategies with a state I only. A kernel of
-/// attention that no person has named is the fastest there is (`with_free_kernels`).
+/// attention that no person has named is the fastest there is (`with_free_kernels`). Where no plan
+/// fits as surely as the job asks and some are tight, searches again among plans that fit with 75
+/// %, 50 % or 25 %, or are tight: the first of these that the smallest plan reaches.
 TuneOutcome try_tune(const plan::Job& job, const TuneOptions& options = {});
 
 /// The fastest plans of a job, with the job as searched.

@@ -92,6 +92,7 @@ Json starts_json(const std::vector<FrameworkRun>& runs, const plan::Plan& best) 
                     {"price_s", run.price_s},
                     {"step_time_s", run.step_time_s},
                     {"fits", run.fits},
+                    {"verdict", name_of(memory::kFitVerdictNames, run.verdict)},
                     {"changes", run.plan == best ? "" : plan::changes(best, *run.plan)}});
   }
   return list;
@@ -101,9 +102,13 @@ Json starts_json(const std::vector<FrameworkRun>& runs, const plan::Plan& best) 
 
 std::vector<std::string> all_notes(const TuneResult& result, const simulate::Prediction& best) {
   std::vector<std::string> notes = best.notes;
-  for (const std::string& note : result.notes) {
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  }
+  const auto add = [&](const std::vector<std::string>& more) {
+    for (const std::string& note : more) {
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    }
+  };
+  add(result.notes);
+  add(best.basis);
   return notes;
 }
 
@@ -124,6 +129,7 @@ Json tuned_plan_json(const TuneResult& result, const TunedPlan& tuned,
               {"upper_bound_s", tuned.upper_bound_s},
               {"peak_memory_bytes", whole(tuned.peak_memory_bytes)},
               {"fits", tuned.fits},
+              {"verdict", name_of(memory::kFitVerdictNames, tuned.verdict)},
               {"p_fits", tuned.p_fits},
               {"tied", tuned.tied},
               {"breakdown", simulate::breakdown_json(tuned.breakdown)},

@@ -31,7 +31,7 @@ std::vector<std::int64_t> even_sizes(std::int64_t number) {
 bool better(const TuneResult& part, const TuneResult& whole) {
   const TunedPlan& a = part.plans.front();
   const TunedPlan& b = whole.plans.front();
-  if (a.fits != b.fits) return a.fits;
+  if (a.verdict != b.verdict) return a.verdict < b.verdict;
   return a.step_time_s < b.step_time_s * (1 - kWorthIdling);
 }
 

@@ -73,8 +73,8 @@ TEST(TuneAnswer, WhereNothingFitsTheFaultNamesTheFileAndANoteWhatHelps) {
   const TuneAnswer answer = answer_tune(job_that_fits_nowhere(), quick());
   EXPECT_THAT(answer.fault, StartsWith("job.yaml: no plan of the space fits in memory"));
   EXPECT_FALSE(answer.remedies.empty());
-  EXPECT_THAT(tune_answer_json(answer)["notes"].back().get<std::string>(),
-              StartsWith("A plan fits with the optimizer on the hosts"));
+  EXPECT_THAT(tune_answer_json(answer)["notes"].front().get<std::string>(),
+              StartsWith("It fits with the optimizer on the hosts"));
 }
 
 TEST(TuneAnswer, WhereNoPlanIsLegalTheErrorNamesTheFile) {

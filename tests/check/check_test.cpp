@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "stepwright/plan/files.h"
 #include "tests/core/refusal.h"
 
@@ -50,6 +52,18 @@ TEST(Check, SaysWhereMemoryRunsOut) {
   EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("does not fit: stage"));
 }
 
+TEST(Check, WhatIsTightIsNoFault) {
+  JobCheck check = checked(8, "--use-distributed-optimizer");
+  memory::MemoryReport& memory = check.prediction->memory;
+  memory.reserve_bytes = memory.capacity_bytes;
+  memory.p_fits = 0.83;
+  EXPECT_EQ(memory.verdict(), memory::FitVerdict::kTight);
+  EXPECT_EQ(fault_of(check, std::nullopt), "");
+  EXPECT_EQ(check_json(check, "")["verdict"], "tight");
+  memory.p_fits = 0.05;
+  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("5.0% that it fits"));
+}
+
 TEST(Check, SaysWhyItDoesNotStart) {
   const JobCheck check = checked(2, "--pipeline-model-parallel-size 4");
   EXPECT_EQ(check.starts(), Starts::kNo);
@@ -76,7 +90,7 @@ TEST(Check, AnArgumentBesideThoseOfAForkMayStart) {
   const JobCheck check = checked(8, "--use-fused-rmsnorm --bogus-flag 3");
   EXPECT_EQ(check.starts(), Starts::kUnknown);
   EXPECT_THAT(check.start_doubt(), HasSubstr("train.sh:1: --bogus-flag is no setting of megatron"));
-  EXPECT_EQ(fault_of(check, std::nullopt), "");
+  EXPECT_THAT(fault_of(check, std::nullopt), HasSubstr("may not start: train.sh:1: --bogus-flag"));
   EXPECT_EQ(checked(8, "--use-fused-rmsnorm").starts(), Starts::kYes);
 }
 

@@ -55,10 +55,10 @@ TEST(PublishedRuns, TorchtitanRunsAMixtureAgainByOperator) {
   planned.job.kernels.loss_chunks = 8;
   planned.job.kernels.loss_keeps = plan::LossKeeps::kGradients;
   const simulate::Prediction prediction = simulate::predict(planned);
-  EXPECT_GT(prediction.memory.p_fits, 0.75);
+  EXPECT_TRUE(prediction.memory.fits());
+  EXPECT_GT(prediction.memory.p_fits, 0.9);
   EXPECT_LT(allocated_gib(prediction), 141.8);
-  EXPECT_GT(prediction.memory.peak_bytes / kGiB, 141.8 - 15);
-  EXPECT_LT(prediction.memory.peak_bytes / kGiB, 141.8 + 15);
+  EXPECT_NEAR(prediction.memory.peak_bytes / kGiB, 141.8, 0.03 * 141.8);
 }
 
 // alibaba/Pai-Megatron-Patch issue 643: Megatron-Core, Qwen3-30B-A3B on 16 H800, sequences of
@@ -85,6 +85,45 @@ TEST(PublishedRuns, ACapacityFactorOfOneDropsWhatUnevenExpertsCannotTake) {
   for (int i = 0; i < 128; ++i) planned.job.expert_tokens.push_back(i % 2 == 0 ? 1.6 : 0.4);
   EXPECT_NEAR(plan::capacity_share(planned.job), 0.7, 1e-9);
   EXPECT_LT(allocated_gib(simulate::predict(planned)), 73);
+}
+
+// verl-project/verl issue 1208: GRPO of Qwen2.5-0.5B on four GH200, answers of 427 tokens in the
+// mean without padding, 32 in a micro-batch: 61.6 GB reserved. Padded to 2,048 tokens they need
+// three times as much.
+TEST(PublishedRuns, VerlTakesTokensAsTheyAre) {
+  framework_files::Given given;
+  given.cluster = "alps-gh200";
+  given.batch = "{sequences: 1280, length: 2048, lengths: {lognormal: {median: 400, sigma: 0.4}}}";
+  const auto policy = [&](const std::string& words) {
+    const framework_files::ImportedPlan plan = framework_files::import_sources(
+        "",
+        std::vector<launch_scripts::SourceFile>{
+            {"train.sh",
+             "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo "
+             "data.train_batch_size=1024 data.max_prompt_length=1024 "
+             "data.max_response_length=1024 "
+             "actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B-Instruct " +
+                 words +
+                 " actor_rollout_ref.model.enable_gradient_checkpointing=True "
+                 "actor_rollout_ref.actor.ppo_mini_batch_size=256 "
+                 "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=32 "
+                 "actor_rollout_ref.rollout.n=5 trainer.nnodes=1 trainer.n_gpus_per_node=4\n"}},
+        given, true);
+    return simulate::predict(plan.planned).memory.peak_bytes / kGiB;
+  };
+  const double unpadded = policy("actor_rollout_ref.model.use_remove_padding=True");
+  EXPECT_LT(unpadded, 61.6e9 / kGiB);
+  EXPECT_GT(policy("actor_rollout_ref.model.use_remove_padding=False"), 3 * unpadded);
+}
+
+/// Model states on the host with what is pinned beside them.
+double states_bytes(const memory::MemoryReport& memory) {
+  double bytes = 0;
+  for (const memory::HostKind kind :
+       {memory::HostKind::kStates, memory::HostKind::kGradients, memory::HostKind::kPinned}) {
+    bytes += memory.host_kinds[static_cast<std::size_t>(kind)];
+  }
+  return bytes;
 }
 
 constexpr const char* kBothOnTheHost =
@@ -129,7 +168,25 @@ TEST(PublishedRuns, HostsThatNobodyDescribesAreNoReasonNotToStart) {
   const memory::MemoryReport memory = simulate::predict(plan.planned).memory;
   EXPECT_TRUE(memory.fits());
   EXPECT_EQ(memory.host_capacity_bytes, 0);
-  EXPECT_NEAR(memory.host_bytes, 18 * 8.03e9 * 1.5, 0.05 * 217e9);
+  EXPECT_NEAR(states_bytes(memory), 18 * 8.03e9 * 1.5, 0.05 * 217e9);
+  EXPECT_GT(memory.host_bytes, states_bytes(memory) + 8 * 1e9) << "eight processes";
+}
+
+// deepspeedai/DeepSpeed issue 3448: a Llama of 33B on eight A100 40GB with the same offloads took
+// 750 to 800 GB of the host.
+TEST(PublishedRuns, AHostHoldsWhatWasMeasured) {
+  const framework_files::ImportedPlan plan = imported_plan(
+      "dgx-a100-40g",
+      {{"train.yaml",
+        "model_name_or_path: huggyllama/llama-30b\nstage: sft\ndo_train: true\n"
+        "finetuning_type: full\ndeepspeed: zero.json\ndataset: data\ntemplate: llama3\n"
+        "cutoff_len: 2048\noutput_dir: out\nper_device_train_batch_size: 1\n"
+        "gradient_accumulation_steps: 2\nbf16: true\n"},
+       {"zero.json", kBothOnTheHost}});
+  ASSERT_FALSE(plan.refused);
+  const memory::MemoryReport memory = simulate::predict(plan.planned).memory;
+  EXPECT_GT(memory.host_bytes, 0.85 * 750e9);
+  EXPECT_LT(memory.host_bytes, 1.15 * 800e9);
 }
 
 // The same without offload ran out of memory.
@@ -146,7 +203,12 @@ TEST(PublishedRuns, WhereNothingFitsCheckSaysThatOffloadWould) {
 "zero_optimization": {"stage": 3, "overlap_comm": true}})"}}));
   EXPECT_TRUE(check.legal());
   EXPECT_FALSE(check.fits());
-  EXPECT_THAT(check.remedy, ::testing::HasSubstr("on the hosts"));
+  const auto host = std::ranges::find(check.remedies, plan::RemedyKind::kParametersOnHost,
+                                      [](const SaidRemedy& said) { return said.remedy.kind; });
+  ASSERT_NE(host, check.remedies.end());
+  EXPECT_LT(host->remedy.peak_memory_bytes, 24e9);
+  EXPECT_GT(host->remedy.step_time_s, 0);
+  EXPECT_THAT(host->words, ::testing::Contains(::testing::HasSubstr("offload")));
 }
 
 // huggingface/accelerate issue 3647: Qwen2.5-32B on four A100 of 80 GB, 20,480 tokens, states on

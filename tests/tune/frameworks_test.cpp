@@ -256,5 +256,20 @@ TEST(FrameworkSearch, TheAnswerSaysWhoStartsEachPlan) {
   EXPECT_EQ(seen.size(), std::size(plan::kFrameworkNames));
 }
 
+TEST(LikelyStep, IsNoLongerThanThatOfTheBestPlan) {
+  const plan::Job job = job_of("nemo");
+  const TunedPlan best = tune(job, few()).plans.front();
+  EXPECT_LE(likely_step_s(job, best.plan), best.price_s * (1 + 1e-9));
+}
+
+TEST(LikelyStep, TakesPlansWhoseGradientsHaveATypeThatTheSpaceLacks) {
+  plan::Job job = job_of("nemo");
+  plan::Plan plan = tune(job, few()).plans.front().plan;
+  job.space.accumulate = {plan.accumulate};
+  const double own_s = likely_step_s(job, plan);
+  plan.accumulate = plan.accumulate == DType::kFp32 ? DType::kBf16 : DType::kFp32;
+  EXPECT_DOUBLE_EQ(likely_step_s(job, plan), own_s);
+}
+
 }  // namespace
 }  // namespace stepwright::tune

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "small_jobs.h"
 #include "stepwright/cluster/catalog.h"
 #include "stepwright/memory/memory.h"
@@ -14,6 +17,7 @@
 namespace stepwright::tune {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -30,49 +34,105 @@ plan::Job too_large_job() {
   return job;
 }
 
-/// The number of nodes behind "on ".
-void expect_nodes(const FittingJob& found, const plan::Job& job) {
-  const plan::Plan& plan = found.tuned.plan;
-  const std::int64_t nodes = plan.parallel.ranks() / job.cluster.devices_per_node;
-  EXPECT_GT(nodes, 1);
-  EXPECT_EQ(found.how, fmt::format("on {} nodes", nodes));
-  const plan::Job larger = plan::with_field({job, {}}, fmt::format("cluster.nodes={}", nodes)).job;
-  const simulate::Prediction there = simulate::predict({larger, plan});
-  EXPECT_TRUE(there.memory.fits());
-  EXPECT_EQ(there.step_time_s(), found.tuned.step_time_s);
+std::vector<Remedy> remedies_of(const TuneResult& result) {
+  return remedies({result.job, result.plans.front().plan}, {.searched = &result, .threads = 1});
+}
+
+const Remedy* find(const std::vector<Remedy>& list, plan::RemedyKind kind) {
+  const auto found = std::ranges::find(list, kind, &Remedy::kind);
+  return found == list.end() ? nullptr : &*found;
+}
+
+/// What `set` says must be all that a remedy changes, and its figures those of a prediction.
+void expect_said(const Remedy& remedy, const plan::PlannedJob& before) {
+  const plan::PlannedJob after = plan::with_fields(before, remedy.set);
+  const simulate::Prediction there = simulate::predict(after);
+  EXPECT_TRUE(there.memory.fits()) << remedy_name(remedy.kind);
+  EXPECT_NEAR(there.step_time_s(), remedy.step_time_s, 1e-9 * remedy.step_time_s)
+      << remedy_name(remedy.kind);
+  EXPECT_EQ(there.memory.peak_bytes, remedy.peak_memory_bytes) << remedy_name(remedy.kind);
 }
 
 TEST(Remedies, AreJobsThatFit) {
   const TuneResult result = tune(too_large_job(), alone());
   ASSERT_FALSE(result.plans.front().fits);
-  const std::vector<FittingJob> found = remedies(result, alone());
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].how, StartsWith("with the optimizer on the hosts"));
-  EXPECT_TRUE(simulate::predict({result.job, found[0].tuned.plan}).memory.fits());
-  EXPECT_THAT(remedies_text(found), HasSubstr("`search: {offload: {optimizer: [0.5, 1]}}`"));
-  expect_nodes(found[1], result.job);
+  const std::vector<Remedy> found = remedies_of(result);
+  const Remedy* host = find(found, plan::RemedyKind::kHostOptimizer);
+  const Remedy* nodes = find(found, plan::RemedyKind::kNodes);
+  ASSERT_TRUE(host && nodes);
+  EXPECT_TRUE(simulate::predict(host->changed).memory.fits());
+  EXPECT_THAT(host->set, Contains(StartsWith("offload")));
+  EXPECT_GT(nodes->changed.job.cluster.nodes, 1);
+  EXPECT_EQ(nodes->set.front(), fmt::format("cluster.nodes={}", nodes->changed.job.cluster.nodes));
+  EXPECT_TRUE(simulate::predict(nodes->changed).memory.fits());
+  EXPECT_THAT(remedies_text(found), HasSubstr("the optimizer on the hosts"));
 }
 
 TEST(Remedies, LeaveAloneWhatTheJobSays) {
   plan::Job job = too_large_job();
   job.space.offload.optimizer = {0};
-  const TuneResult result = tune(job, alone());
-  const std::vector<FittingJob> found = remedies(result, alone());
-  ASSERT_EQ(found.size(), 1U);
-  expect_nodes(found[0], result.job);
+  const std::vector<Remedy> found = remedies_of(tune(job, alone()));
+  EXPECT_EQ(find(found, plan::RemedyKind::kHostOptimizer), nullptr);
+  EXPECT_EQ(find(found, plan::RemedyKind::kParametersOnHost), nullptr);
+  EXPECT_NE(find(found, plan::RemedyKind::kNodes), nullptr);
 }
 
 TEST(Remedies, AreNotOnHostsWithoutRoom) {
   plan::Job job = too_large_job();
   job.cluster.host.memory_bytes = 1e9;
-  const std::vector<FittingJob> found = remedies(tune(job, alone()), alone());
+  const std::vector<Remedy> found = remedies_of(tune(job, alone()));
   ASSERT_FALSE(found.empty());
-  EXPECT_THAT(found[0].how, StartsWith("on "));
+  EXPECT_EQ(find(found, plan::RemedyKind::kHostOptimizer), nullptr);
 }
 
 TEST(Remedies, AreNoneWhereAPlanFits) {
-  EXPECT_TRUE(remedies(tune(small_tune_job(), alone()), alone()).empty());
+  EXPECT_TRUE(remedies_of(tune(small_tune_job(), alone())).empty());
   EXPECT_EQ(remedies_text({}), "");
+}
+
+/// Llama-3-8B on eight H100 in one micro-batch of eight sequences without recomputation.
+plan::PlannedJob full_of_activations() {
+  plan::PlannedJob planned{.job = too_large_job(), .plan = {}};
+  planned.job.model_name = "llama-3-8b";
+  planned.job.model = model::built_in_model("llama-3-8b").value();
+  planned.job.sequences = 64;
+  planned.job.length = 8192;
+  planned.job.framework.name = "accelerate";
+  planned.plan.parallel.data = 8;
+  planned.plan.micro_batch = 8;
+  planned.plan.sharding.optimizer = planned.plan.sharding.gradients =
+      planned.plan.sharding.parameters = plan::Spread::kGlobal;
+  planned.plan = plan::canonical(planned.plan, planned.job);
+  return planned;
+}
+
+TEST(Remedies, OfAPlanAreTheFastestOfEachKind) {
+  const plan::PlannedJob planned = full_of_activations();
+  const std::vector<Remedy> found = remedies(planned, {.threads = 1});
+  const Remedy* recompute = find(found, plan::RemedyKind::kRecompute);
+  const Remedy* smaller = find(found, plan::RemedyKind::kMicroBatch);
+  ASSERT_TRUE(recompute && smaller);
+  EXPECT_THAT(recompute->set, Contains("recompute=full"));
+  EXPECT_THAT(smaller->set, Contains(StartsWith("micro_batch=")));
+  for (const Remedy& remedy : found) expect_said(remedy, planned);
+}
+
+TEST(Remedies, AreOnesThatTheFrameworkRuns) {
+  const std::vector<Remedy> found = remedies(full_of_activations(), {.threads = 1});
+  for (const Remedy& remedy : found) {
+    EXPECT_EQ(remedy.changed.plan.parallel.pipeline, 1) << "Accelerate has no pipeline";
+    EXPECT_NE(remedy.changed.plan.recompute.kind, plan::RecomputeKind::kSelective);
+  }
+}
+
+TEST(Remedies, OfATrainerHaveItsLosses) {
+  plan::PlannedJob planned = full_of_activations();
+  planned.plan.recompute.kind = plan::RecomputeKind::kFull;
+  const plan::Framework trainer{.name = "accelerate", .variant = "llama-factory"};
+  const std::vector<Remedy> found = remedies(planned, {.trainer = trainer, .threads = 1});
+  const Remedy* loss = find(found, plan::RemedyKind::kLossChunks);
+  ASSERT_TRUE(loss);
+  EXPECT_EQ(loss->set.front(), "kernels.loss_keeps=gradients");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace stepwright::tune {
 namespace {
 
-constexpr std::uint64_t kSpaces = 200;
+constexpr std::uint64_t kSpaces = 100;
 
 struct Prepared {
   explicit Prepared(plan::Job with)

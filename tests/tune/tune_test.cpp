@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <variant>
 
@@ -137,6 +138,56 @@ TEST(Tune, SaysHowMuchTheSmallestPlanMisses) {
   EXPECT_EQ(json["largest_kind"], "optimizer");
 }
 
+/// A small job on devices that its smallest plan fits into with a probability.
+plan::Job job_that_fits_with(double probability) {
+  plan::Job job = small_tune_job();
+  job.cluster.device.memory_bytes = 0.2e9;
+  const double least = tune(job, quick()).plans.front().peak_memory_bytes;
+  // The reserve of the framework is a share of so small a device.
+  double bytes = least;
+  for (int i = 0; i < 40; ++i) {
+    job.cluster.device.memory_bytes = bytes;
+    const double p_fits = tune(job, quick()).plans.front().p_fits;
+    if (std::abs(p_fits - probability) < 0.03) break;
+    bytes *= p_fits < probability ? 1.02 : 0.99;
+  }
+  return job;
+}
+
+TEST(Tune, AnswersWithTightPlansWhereNoneFits) {
+  const plan::Job job = job_that_fits_with(0.8);
+  const TuneResult result = tune(job, quick());
+  ASSERT_FALSE(result.plans.empty());
+  double last_s = 0;
+  for (const TunedPlan& tuned : result.plans) {
+    EXPECT_FALSE(tuned.fits);
+    EXPECT_EQ(tuned.verdict, memory::FitVerdict::kTight);
+    EXPECT_GE(tuned.p_fits, 0.75);
+    EXPECT_LT(tuned.p_fits, 0.9);
+    EXPECT_GT(tuned.over_by_bytes, 0);
+    EXPECT_GE(tuned.step_time_s, last_s);
+    last_s = tuned.step_time_s;
+  }
+  EXPECT_EQ(tuned_plan_json(result, result.plans.front(), started_by_none)["verdict"], "tight");
+}
+
+TEST(Tune, AnswersWithTheFastestTightPlan) {
+  const plan::Job job = job_that_fits_with(0.8);
+  TuneOptions every = quick();
+  every.exhaustive = true;
+  plan::Job asked_for_less = job;
+  asked_for_less.objective.memory_confidence = 0.75;
+  EXPECT_EQ(tune(job, every).plans.front().plan, tune(asked_for_less, every).plans.front().plan);
+}
+
+TEST(Tune, HasNoTightPlansBesideAStatedReserve) {
+  plan::Job job = job_that_fits_with(0.8);
+  job.objective.memory_reserve = 0.5;
+  const TuneResult result = tune(job, quick());
+  ASSERT_EQ(result.plans.size(), 1U);
+  EXPECT_EQ(result.plans.front().verdict, memory::FitVerdict::kDoesNotFit);
+}
+
 TEST(Tune, SaysWhatARefusingRuleDemands) {
   const nlohmann::ordered_json json = answer_of(tune(small_tune_job(), quick()));
   ASSERT_FALSE(json["rejected"].empty());
@@ -216,10 +267,10 @@ TEST(Tune, NamesTheNearestBatchThatRanksCanShare) {
   plan::Job job = small_tune_job();
   job.sequences = 4;
   job.space.data = {8};
-  EXPECT_THAT(failure(job),
-              AllOf(HasSubstr("; batch-per-data: 4 sequences are not a multiple of data 8"),
-                    HasSubstr("legal plans are left with batch.sequences 8 ("),
-                    HasSubstr("or with data free (")));
+  EXPECT_THAT(failure(job), AllOf(HasSubstr("; batch-per-data: the batch of 4 sequences cannot be "
+                                            "shared by 8 data-parallel replicas"),
+                                  HasSubstr("legal plans are left with batch.sequences 8 ("),
+                                  HasSubstr("or with data free (")));
   job.space = {};
   job.space.tensor = job.space.pipeline = job.space.context = {1};
   job.sequences = 13;

@@ -154,7 +154,7 @@ TEST(Tuner, HoldsWhateverTheJob) {
   std::uint64_t answered = 0;
   std::uint64_t proven = 0;
   std::uint64_t tried = 0;
-  const auto seeds = random_seeds(40);
+  const auto seeds = random_seeds(20);
   for (const std::uint64_t seed : seeds) {
     const plan::Job job = random_job(seed);
     SCOPED_TRACE(seed);

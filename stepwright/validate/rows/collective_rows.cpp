@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <optional>
 #include <string>
 
 #include "stepwright/core/error.h"
 #include "stepwright/fit/collectives/machine_fit.h"
+#include "stepwright/validate/rows/exchange_rows.h"
 #include "stepwright/validate/rows/run_row.h"
 #include "stepwright/validate/rows/sample_machines.h"
 #include "stepwright/validate/rows/sample_rows.h"
@@ -13,13 +13,6 @@
 
 namespace stepwright::validate {
 namespace {
-
-std::string payload_class(double payload_bytes) {
-  for (const double from : {1e9, 1e8, 1e7, 1e6, 1e5, 1e4}) {
-    if (payload_bytes >= from) return fmt::format("from 1e{:.0f} B", std::log10(from));
-  }
-  return "from 0 B";
-}
 
 /// "2x4", or "2x4 stride 8".
 std::string layout_of(const fit::CollectiveSample& sample, const CsvTable& table,
@@ -93,6 +86,9 @@ std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::st
     for (const CsvRow& row : of_name.rows) {
       outcomes[row_on_line(table, row.line)].skipped = refusal;
     }
+  }
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (times_exchange(table, table.rows[i])) outcomes[i] = predict_exchange(table, table.rows[i]);
   }
   return outcomes;
 }

@@ -5,31 +5,41 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "stepwright/core/error.h"
+#include "stepwright/memory/allocated.h"
 #include "stepwright/memory/memory.h"
 #include "stepwright/validate/rows/row_plan.h"
 
 namespace stepwright::validate {
 namespace {
 
-/// The part of a stage's peak that a kind of measurement sees: a process holds everything; the
+/// The part of each stage's peak that a kind of measurement sees: a process holds everything; the
 /// caching allocator holds the tensors with their rounding; the tensors themselves are less.
-double seen_bytes(const memory::StageMemory& stage, const memory::Reserve& reserve, PeakKind kind) {
-  const double margin = stage.kinds[static_cast<std::size_t>(memory::MemoryKind::kReserve)];
-  if (kind == PeakKind::kAllocated) return stage.peak_bytes - margin;
-  return kind == PeakKind::kReserved ? stage.peak_bytes - reserve.fixed_bytes : stage.peak_bytes;
+std::vector<double> seen_bytes(const plan::Job& job, const step::StepProgram& program,
+                               const memory::MemoryReport& report, PeakKind kind) {
+  std::vector<double> seen;
+  if (kind == PeakKind::kAllocated) {
+    for (const memory::AllocatedMemory& stage : memory::allocated_memory(job, program)) {
+      seen.push_back(stage.peak_bytes);
+    }
+    return seen;
+  }
+  const double outside =
+      kind == PeakKind::kReserved ? memory::framework_reserve(job).fixed_bytes : 0;
+  for (const memory::StageMemory& stage : report.stages) seen.push_back(stage.peak_bytes - outside);
+  return seen;
 }
 
-/// The stage that holds most, or least where a row means the smallest rank, in the sense of a kind
-/// of measurement.
-void set_peak(RowResult& row, const memory::MemoryReport& report, const memory::Reserve& reserve,
-              PeakKind kind, bool smallest) {
-  for (const memory::StageMemory& stage : report.stages) {
-    const double bytes = seen_bytes(stage, reserve, kind);
-    const bool better = smallest ? bytes < row.predicted : bytes > row.predicted;
+/// The stage that holds most, or least where a row means the smallest rank, by the bytes `seen`.
+void set_peak(RowResult& row, const memory::MemoryReport& report, const std::vector<double>& seen,
+              bool smallest) {
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const bool better = smallest ? seen[i] < row.predicted : seen[i] > row.predicted;
     if (row.predicted > 0 && !better) continue;
-    row.predicted = bytes;
+    const memory::StageMemory& stage = report.stages[i];
+    row.predicted = seen[i];
     row.terms.clear();
     for (const auto& [part, name] : memory::kMemoryKindNames) {
       row.terms.emplace_back(name, stage.kinds[static_cast<std::size_t>(part)]);
@@ -48,8 +58,8 @@ std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
   MemoryResult result{.kind = kind->value};
   if (!result.is_label() && !row.memory_gib) return Skipped{"nothing measured"};
   try {
-    const memory::MemoryReport report =
-        memory::memory_report(planned.job, step::build_program(planned.job, planned.plan));
+    const step::StepProgram program = step::build_program(planned.job, planned.plan);
+    const memory::MemoryReport report = memory::memory_report(planned.job, program);
     result.capacity_bytes = report.capacity_bytes;
     result.row = {.id = row.id,
                   .measured = row.memory_gib.value_or(0) * kGib,
@@ -57,7 +67,7 @@ std::variant<MemoryResult, Skipped> predict_memory(const RunRow& row) {
                   .groups = row_groups(row, planned),
                   .capacity_bytes = report.capacity_bytes,
                   .p_fits = report.p_fits};
-    set_peak(result.row, report, memory::framework_reserve(planned.job), result.kind,
+    set_peak(result.row, report, seen_bytes(planned.job, program, report, result.kind),
              row.peak_of == "least");
     if (result.is_label()) {
       result.label = label_of(row.id, planned, row.gpu);

@@ -121,8 +121,12 @@ Tree job_of(const RunRow& row, const plan::Job* of, Tree said) {
   if (says_model(row, of) && !names_model(said)) job.set("model", model_of(row));
   if (!row.cluster.empty())
     said.set("cluster", Tree::mapping().set("profile", profile_of(row.cluster)));
-  if (of == nullptr || said.find("cluster") != nullptr) {
-    job.set("cluster", Tree::mapping().set("devices", *row.gpus));
+  const Tree* cluster = said.find("cluster");
+  const bool says_nodes = cluster != nullptr && cluster->find("nodes") != nullptr;
+  if (of == nullptr || cluster != nullptr) {
+    Tree devices = Tree::mapping();
+    if (!says_nodes) devices.set("devices", *row.gpus);
+    job.set("cluster", std::move(devices));
   }
   job.set("batch", Tree::mapping().set("sequences", *row.global_batch).set("length", *row.length));
   lay_over(job, said);

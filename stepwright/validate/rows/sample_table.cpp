@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "stepwright/core/error.h"
@@ -35,6 +36,13 @@ std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::stri
   std::vector<MachineTable> divided;
   for (auto& [name, of_name] : tables) divided.push_back({name, std::move(of_name)});
   return divided;
+}
+
+std::string payload_class(double payload_bytes) {
+  for (const double from : {1e9, 1e8, 1e7, 1e6, 1e5, 1e4}) {
+    if (payload_bytes >= from) return fmt::format("from 1e{:.0f} B", std::log10(from));
+  }
+  return "from 0 B";
 }
 
 std::size_t row_on_line(const CsvTable& table, std::size_t line) {

@@ -20,6 +20,9 @@ struct MachineTable {
 std::vector<MachineTable> by_machine_name(const CsvTable& table, const std::string& profile,
                                           bool says);
 
+/// The class of a payload by its power of ten, for groups of errors ("from 1e6 B").
+std::string payload_class(double payload_bytes);
+
 /// The place of the row that begins on a line.
 std::size_t row_on_line(const CsvTable& table, std::size_t line);
 

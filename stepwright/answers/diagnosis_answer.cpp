@@ -1,0 +1,188 @@
+#include "stepwright/answers/diagnosis_answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "stepwright/answers/imported_files.h"
+#include "stepwright/answers/job_file.h"
+#include "stepwright/answers/report_text.h"
+#include "stepwright/cluster/catalog.h"
+#include "stepwright/core/error.h"
+#include "stepwright/diagnose/diagnose.h"
+#include "stepwright/diagnose/diagnose_json.h"
+#include "stepwright/diagnose/slow_messages.h"
+#include "stepwright/validate/rows/write_row.h"
+
+namespace stepwright::answers {
+namespace {
+
+/// The given files by their part in a diagnosis.
+struct SortedFiles {
+  std::optional<GivenFile> plan;
+  std::optional<GivenFile> job;
+  std::vector<GivenFile> launch;  ///< Of a framework.
+  std::vector<GivenFile> left;    ///< By the job.
+};
+
+void set_once(std::optional<GivenFile>& place, const GivenFile& file, std::string_view what) {
+  if (place) {
+    fail_input(fmt::format("{}: is a second {} beside {}; give one", file.name, what, place->name),
+               {.file = file.name});
+  }
+  place = file;
+}
+
+SortedFiles sorted(const std::vector<GivenFile>& files) {
+  SortedFiles result;
+  for (const GivenFile& file : files) {
+    switch (job_file_of(file)) {
+      case JobFile::kPlan: set_once(result.plan, file, "plan"); break;
+      case JobFile::kJob: set_once(result.job, file, "job"); break;
+      case JobFile::kLaunch: result.launch.push_back(file); break;
+      case JobFile::kLeft: result.left.push_back(file); break;
+    }
+  }
+  if (result.left.empty()) {
+    fail_input(
+        fmt::format("{}: says what a job is; give what the job left, too: its logs, or dumps "
+                    "of the flight recorder",
+                    files.front().name),
+        {.file = files.front().name});
+  }
+  if (result.plan && (result.job || !result.launch.empty())) {
+    const std::string& other = result.job ? result.job->name : result.launch.front().name;
+    fail_input(fmt::format("{}: stands beside the plan {}, which says all itself; give one of them",
+                           other, result.plan->name),
+               {.file = other});
+  }
+  return result;
+}
+
+std::string names_of(const std::vector<GivenFile>& files) {
+  std::vector<std::string> names;
+  for (const GivenFile& file : files) names.push_back(file.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+plan::PlannedJob imported_job(const SortedFiles& files, const std::string& cluster) {
+  ImportRequest request;
+  request.files = files.launch;
+  request.given.cluster = cluster;
+  try {
+    return settled_plan(import_files(request).planned, files.launch.front().name);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("{}\nBy their content these files say how the job was started: {}; "
+                            "leave them out to diagnose without a prediction",
+                            error.what(), names_of(files.launch)));
+  }
+}
+
+std::optional<plan::PlannedJob> planned_job(const SortedFiles& files, const std::string& cluster) {
+  if (files.plan && !cluster.empty()) {
+    fail_input(fmt::format("--cluster: is said by the plan {}", files.plan->name));
+  }
+  if (files.plan) return read_settled_plan(*files.plan);
+  if (files.launch.empty()) return std::nullopt;
+  return imported_job(files, cluster);
+}
+
+/// The network of the job, where a file or `cluster` says it.
+std::optional<diagnose::MessageNetwork> network_of(const SortedFiles& files,
+                                                   const std::optional<plan::PlannedJob>& planned,
+                                                   const std::string& cluster) {
+  if (planned) return {{.cluster = planned->job.cluster, .plan = planned->plan}};
+  if (files.job) return {{.cluster = read_job(*files.job).cluster, .plan = {}}};
+  if (cluster.empty()) return std::nullopt;
+  const Document document =
+      Document::parse(fmt::format("cluster: {}", nlohmann::json(cluster).dump()), "--cluster");
+  return {{.cluster = cluster::read_cluster(document.root().get("cluster"),
+                                            std::filesystem::current_path()),
+           .plan = {}}};
+}
+
+/// Adds messages that are slower than the network's law.
+void add_messages(const diagnose::MessageNetwork& network, diagnose::Diagnosis& diagnosis) {
+  std::vector<diagnose::Finding> slow;
+  for (const diagnose::MeasuredMessages& measured : diagnosis.messages) {
+    std::ranges::move(diagnose::message_findings(measured, network, diagnosis.findings),
+                      std::back_inserter(slow));
+  }
+  std::ranges::move(slow, std::back_inserter(diagnosis.findings));
+}
+
+nlohmann::ordered_json planned_json(const PlannedDiagnosis& planned) {
+  const simulate::Prediction& prediction = planned.prediction;
+  nlohmann::ordered_json json;
+  json["framework"] = prediction.planned.job.framework.name;
+  json["step_time_s"] = prediction.step_time_s();
+  json["measured_step_time_s"] = nullptr;
+  if (planned.measured_s) json["measured_step_time_s"] = *planned.measured_s;
+  json["peak_memory_bytes"] = prediction.memory.peak_bytes;
+  json["capacity_bytes"] = prediction.memory.capacity_bytes;
+  json["remedies"] = check::remedies_json(planned.remedies);
+  return json;
+}
+
+}  // namespace
+
+DiagnosisAnswer answer_diagnosis(const std::vector<GivenFile>& files, const std::string& cluster) {
+  const SortedFiles given = sorted(files);
+  const std::optional<plan::PlannedJob> planned = planned_job(given, cluster);
+  const auto network = network_of(given, planned, cluster);
+  std::vector<logs::ByteSource> opened;
+  for (const GivenFile& file : given.left) {
+    if (file.text) {
+      opened.emplace_back(*file.text, file.name);
+    } else {
+      opened.emplace_back(std::filesystem::path(file.name));
+    }
+  }
+  DiagnosisAnswer answer{.diagnosis = diagnose::diagnose(opened), .planned = {}};
+  if (network) {
+    add_messages(*network, answer.diagnosis);
+  } else if (!answer.diagnosis.messages.empty()) {
+    answer.diagnosis.notes.push_back(
+        "Messages have times: --cluster, a plan or a job says what the network should give.");
+  }
+  if (planned) answer.planned = add_plan(*planned, answer.diagnosis);
+  return answer;
+}
+
+std::string run_row(const DiagnosisAnswer& answer, const std::string& table,
+                    const std::string& name) {
+  if (!answer.planned) {
+    fail_input("--row: needs the plan of the run, or the files that started it, beside its logs");
+  }
+  const auto& events = answer.diagnosis.out_of_memory;
+  const bool full = std::ranges::find(events, false, &diagnose::OutOfMemory::host) != events.end();
+  if (!full && !answer.planned->measured_s) {
+    fail_input(
+        "--row: no log says how long a step took, or that a device had no memory left: nothing is "
+        "known of the run");
+  }
+  const std::string& file = answer.diagnosis.files.front().path;
+  const auto row =
+      validate::written_row(answer.planned->prediction.planned, file, full ? "oom" : "ok",
+                            full ? std::nullopt : answer.planned->measured_s);
+  return validate::row_line(row, table, name);
+}
+
+nlohmann::ordered_json diagnosis_answer_json(const DiagnosisAnswer& answer) {
+  nlohmann::ordered_json json = diagnose::diagnosis_json(answer.diagnosis);
+  json["plan"] = nullptr;
+  if (answer.planned) json["plan"] = planned_json(*answer.planned);
+  return json;
+}
+
+std::string diagnosis_report(const DiagnosisAnswer& answer) {
+  const auto& findings = answer.diagnosis.findings;
+  return report_text("diagnose", findings.empty() ? "Nothing is found" : findings.front().what,
+                     diagnosis_answer_json(answer), nlohmann::ordered_json::object());
+}
+
+}  // namespace stepwright::answers

@@ -1,0 +1,45 @@
+#include "stepwright/answers/started_plans.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "stepwright/core/parallel.h"
+
+namespace stepwright::answers {
+
+using framework_files::starters;
+
+StartedPlans::Started& StartedPlans::started(const plan::Plan& plan) {
+  const auto found = std::ranges::find(plans_, plan, &std::pair<plan::Plan, Started>::first);
+  if (found != plans_.end()) return found->second;
+  return plans_.emplace_back(plan, Started(starters().size())).second;
+}
+
+bool StartedPlans::starts(std::size_t place, const plan::Plan& plan) {
+  std::optional<bool>& known = started(plan)[place];
+  if (!known) known = framework_files::why_not_started(starters()[place], {job_, plan}).empty();
+  return *known;
+}
+
+void StartedPlans::write(const std::vector<std::optional<plan::Plan>>& plans, int threads) {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i] && !started(*plans[i])[i]) open.push_back(i);
+  }
+  std::vector<std::uint8_t> start(open.size());
+  parallel_for(threads, open.size(), [&](std::size_t k) {
+    const std::size_t i = open[k];
+    start[k] = framework_files::why_not_started(starters()[i], {job_, *plans[i]}).empty() ? 1 : 0;
+  });
+  for (std::size_t k = 0; k < open.size(); ++k) started(*plans[open[k]])[open[k]] = start[k] != 0;
+}
+
+std::vector<std::string> StartedPlans::frameworks(const plan::Plan& plan) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < starters().size(); ++i) {
+    if (starts(i, plan)) names.emplace_back(starters()[i].name());
+  }
+  return names;
+}
+
+}  // namespace stepwright::answers

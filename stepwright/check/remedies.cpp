@@ -1,0 +1,73 @@
+#include "stepwright/check/remedies.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stepwright/framework_files/changed_lines.h"
+#include "stepwright/framework_files/starters.h"
+#include "stepwright/plan/frameworks/defaults.h"
+
+namespace stepwright::check {
+namespace {
+
+/// The framework or variant whose plans are written in the files of a target.
+plan::Framework framework_of(std::string_view target) {
+  for (const framework_files::Starter& starter : framework_files::starters()) {
+    if (starter.target == target) return starter.framework;
+  }
+  return {};
+}
+
+std::vector<std::string> words_of(const tune::Remedy& remedy, const plan::PlannedJob& planned,
+                                  std::string_view target) {
+  std::vector<std::string> lines = framework_files::changed_lines(target, planned, remedy.changed);
+  if (!lines.empty()) return lines;
+  const auto own = plan::framework_defaults(planned.job.framework).remedies;
+  const auto word = own.find(remedy.kind);
+  return word == own.end() ? remedy.set : std::vector<std::string>{word->second};
+}
+
+}  // namespace
+
+std::string_view target_of(const plan::Framework& framework) {
+  const auto starters = framework_files::starters();
+  const auto same = [&](const framework_files::Starter& one) {
+    return one.framework.name == framework.name && one.framework.variant == framework.variant;
+  };
+  const auto found = std::ranges::find_if(starters, same);
+  return found == starters.end() ? std::string_view() : found->target;
+}
+
+std::vector<SaidRemedy> said_remedies(const plan::PlannedJob& planned, std::string_view target,
+                                      const tune::TuneResult* searched, int threads) {
+  if (target.empty()) target = target_of(planned.job.framework);
+  std::vector<SaidRemedy> said;
+  for (tune::Remedy& remedy : tune::remedies(
+           planned, {.trainer = framework_of(target), .searched = searched, .threads = threads})) {
+    std::vector<std::string> words = words_of(remedy, planned, target);
+    said.push_back({std::move(remedy), std::move(words)});
+  }
+  return said;
+}
+
+nlohmann::ordered_json remedies_json(const std::vector<SaidRemedy>& remedies) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [remedy, words] : remedies) {
+    list.push_back({{"kind", name_of(plan::kRemedyKindNames, remedy.kind)},
+                    {"set", remedy.set},
+                    {"words", words},
+                    {"step_time_s", remedy.step_time_s},
+                    {"peak_memory_bytes", static_cast<std::int64_t>(remedy.peak_memory_bytes)},
+                    {"p_fits", remedy.p_fits}});
+  }
+  return list;
+}
+
+std::string remedies_sentence(const std::vector<SaidRemedy>& remedies) {
+  std::vector<tune::Remedy> list;
+  for (const SaidRemedy& said : remedies) list.push_back(said.remedy);
+  return tune::remedies_text(list);
+}
+
+}  // namespace stepwright::check
