@@ -18,6 +18,9 @@ namespace {
 std::string fault_text(const tune::TunedPlan& best, const tune::TunedPlan& own) {
   const bool slower = own.step_time_s > best.step_time_s * (1 + tune::kAsGood);
   const std::string why = slower ? own.lost + ".\n" : "";
+  if (own.verdict == memory::FitVerdict::kTight) {
+    return fmt::format("It is tight in memory: {:.0f}% that it fits.\n{}", 100 * own.p_fits, why);
+  }
   if (!own.fits) {
     return fmt::format("It does not fit in memory: {} too much, most of it {}.\n{}",
                        format_bytes(own.over_by_bytes), own.largest_part, why);

@@ -5,6 +5,7 @@
 #include "stepwright/cli/against_text.h"
 #include "stepwright/cli/import_text.h"
 #include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/remedies_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/plan/choices/codes.h"
 #include "stepwright/plan/choices/words.h"
@@ -16,12 +17,20 @@ std::string line(std::string_view name, const std::string& text) {
   return fmt::format("{:<10}  {}\n", name, text);
 }
 
+/// "tight: 83% that it fits; stage 0 (rank 0) needs 73.1 GiB of ...".
+std::string fits_text(const check::JobCheck& check) {
+  const memory::MemoryReport& memory = check.prediction->memory;
+  std::string_view word = "yes";
+  if (memory.verdict() == memory::FitVerdict::kTight) word = "tight";
+  if (memory.verdict() == memory::FitVerdict::kDoesNotFit) word = "NO";
+  return fmt::format("{}: {}stage {} (rank {}) needs {}", word, misfit_chance(memory),
+                     check.fullest.stage, check.fullest.first_rank, memory_use(memory));
+}
+
 std::string prediction_lines(const check::JobCheck& check) {
   const simulate::Prediction& prediction = *check.prediction;
   const double step = prediction.step_time_s();
-  return line("fits", fmt::format("{}: stage {} (rank {}) needs {}", check.fits() ? "yes" : "NO",
-                                  check.fullest.stage, check.fullest.first_rank,
-                                  memory_use(prediction.memory))) +
+  return line("fits", fits_text(check)) +
          line("step time", fmt::format("{} ({} to {} with a probability of 80%)", format_time(step),
                                        format_time(prediction.interval.low * step),
                                        format_time(prediction.interval.high * step)));
@@ -33,8 +42,9 @@ std::string better_text(const check::JobCheck& check) {
   }
   if (check.better->changes.empty()) {
     if (check.fits()) return line("better", "nothing found");
-    const std::string remedy = check.remedy.empty() ? "" : ". " + check.remedy;
-    return line("better", "no plan of this job fits on these devices" + remedy);
+    const std::string remedies = remedies_sentence(check.remedies);
+    return line("better",
+                remedies.empty() ? "no plan of this job fits on these devices" : remedies);
   }
   const std::string gain =
       check.fits() ? fmt::format("{} of a step, by", format_percent(check.gain()))
@@ -49,15 +59,12 @@ std::string check_text(const check::JobCheck& check) {
   const plan::PlannedJob& planned = check.imported.planned;
   std::string text = line("job", plan::job_line(planned.job));
   const std::string doubt = check.start_doubt();
-  const std::string starts =
-      line("starts", fmt::format("{}{}{}", name_of(check::kStartsNames, check.starts()),
-                                 doubt.empty() ? "" : ": ", doubt));
+  text += line("starts", fmt::format("{}{}{}", name_of(check::kStartsNames, check.starts()),
+                                     doubt.empty() ? "" : ": ", doubt));
   if (check.legal()) {
     text +=
         line("plan", plan::plan_code(planned.plan) + "; `stepwright explain` says it in words") +
-        starts + prediction_lines(check) + better_text(check);
-  } else {
-    text += starts;
+        prediction_lines(check) + better_text(check) + remedies_table(check.remedies);
   }
   return text + unread_text(check.imported.report, false);
 }

@@ -83,11 +83,13 @@ Commands add_commands(CLI::App& program) {
   commands.push_back(checkpoint_command(program));
   commands.push_back(characterize_command(program));
   commands.push_back(compare_command(program));
+  commands.push_back(diagnose_command(program));
   commands.push_back(export_command(program));
   commands.push_back(capture_command(program));
   commands.push_back(import_command(program));
   commands.push_back(check_command(program));
   commands.push_back(serve_command(program));
+  commands.push_back(mcp_command(program));
   commands.push_back(lengths_command(program));
   commands.push_back(list_command(program));
   commands.push_back(doctor_command(program));
@@ -149,8 +151,8 @@ void run_chosen(const Commands& commands, const Console& console) {
   }
 }
 
-/// Runs the command that the arguments name, and says in `log` why it failed. Returns the exit
-/// code.
+}  // namespace
+
 int code_of_run(const std::vector<std::string>& arguments, const Console& console) try {
   run_command(arguments, console);
   return 0;
@@ -168,8 +170,6 @@ int code_of_run(const std::vector<std::string>& arguments, const Console& consol
   console.log.error(error.what());
   return kRuntimeCode;
 }
-
-}  // namespace
 
 void run_command(const std::vector<std::string>& arguments, const Console& console) {
   CLI::App program(kDescription, "stepwright");

@@ -13,6 +13,10 @@ namespace stepwright::cli {
 /// `Error`, with `kInput` for wrong arguments; what was answered until then stands in the console.
 void run_command(const std::vector<std::string>& arguments, const Console& console);
 
+/// Runs the command that the arguments name, as `run_command` does, but no failure is thrown: its
+/// message goes to the log. Returns the exit code of `run_command_line`.
+int code_of_run(const std::vector<std::string>& arguments, const Console& console);
+
 /// Runs the command that the arguments name: the answer goes to standard output, everything else to
 /// standard error. Returns the exit code: 0 done, 1 failed while running, 2 bad input (wrong
 /// arguments too), 3 known but not supported yet. `stand_in` is that of `Console`.

@@ -24,7 +24,8 @@ class Compare : public Command {
                 "  stepwright train plan.yaml --data text.txt --ledger sent.json\n"
                 "  stepwright compare plan.yaml --log sent.json\n"
                 "  stepwright compare plan.yaml --log trace.*.json.gz") {
-    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
+          Input::kDocument)
         ->required();
     reads(app().add_option(
               "--log", logs_,

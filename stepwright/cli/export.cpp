@@ -136,7 +136,9 @@ class Export : public Command {
       refuse(kTunerOptions, "--to nccl-tuner");
       if (!plan_.empty()) fail_input("--plan goes with --to nccl-tuner and frameworks");
     }
-    if (json() && to_ != "mscclpp") fail_input(fmt::format("--json: {} is no JSON", to_));
+    if (json() && to_ != "mscclpp") {
+      fail_input(fmt::format("--json goes with --to mscclpp: what {} reads is no JSON", to_));
+    }
     if (launches) return launch(console);
     if (tunes)
       return write(console, "a tuner file", [&](std::ostream& out) { out << tuner(console); });
@@ -151,7 +153,8 @@ class Export : public Command {
     reads(app().add_option(
               "PLAN,--plan", plan_,
               "Plan file: of frameworks and launchers what they shall run, of nccl-tuner\n"
-              "whose cluster and groups"))
+              "whose cluster and groups"),
+          Input::kDocument)
         ->type_name("FILE");
     app()
         .add_option("--release", release_,

@@ -32,8 +32,11 @@ std::string time_note(const plan::PlannedJob& planned, const simulate::Predictio
 
 /// By how much what the file starts does not fit.
 std::string misfit_note(const simulate::Prediction& started) {
-  return fmt::format("What the file starts DOES NOT FIT: it needs {}, {} too much",
-                     memory_use(started.memory), format_bytes(started.memory.over_by_bytes()));
+  const memory::MemoryReport& memory = started.memory;
+  const bool tight = memory.verdict() == memory::FitVerdict::kTight;
+  return fmt::format("What the file starts {}: {}it needs {}, {}",
+                     tight ? "is tight" : "DOES NOT FIT", misfit_chance(memory), memory_use(memory),
+                     misfit_excess(memory));
 }
 
 [[noreturn]] void fail_misfit(const ExportRequest& request, const std::string& why) {
@@ -81,12 +84,15 @@ framework_files::LaunchFile exported_job(const ExportRequest& given, const Conso
   framework_files::LaunchFile file = framework_files::export_plan(
       request.to, planned, request.release, request.nearest, request.plan);
   simulate::Prediction there = simulate::predict(file.started);
-  const bool must_fit = !request.even_if_it_does_not_fit;
-  if (must_fit && !there.memory.fits() && request.nearest) {
+  const auto fails = [&] {
+    return !request.even_if_it_does_not_fit &&
+           there.memory.verdict() == memory::FitVerdict::kDoesNotFit;
+  };
+  if (fails() && request.nearest) {
     file = fitting_file(request, planned, there);
     there = simulate::predict(file.started);
   }
-  if (must_fit && !there.memory.fits()) {
+  if (fails()) {
     fail_misfit(
         request,
         misfit_note(there) +

@@ -10,6 +10,7 @@ namespace stepwright::cli {
 namespace {
 
 constexpr const char* kReads = "reads";
+constexpr const char* kReadsDocument = "reads a document";
 constexpr const char* kWrites = "writes";
 constexpr const char* kWritesFile = "writes a file";
 
@@ -41,7 +42,14 @@ CLI::Option* writes(CLI::Option* option, Output output) {
   return marked(option, kWrites);
 }
 
-CLI::Option* reads(CLI::Option* option) { return marked(option, kReads); }
+CLI::Option* reads(CLI::Option* option, Input input) {
+  if (input == Input::kDocument) marked(option, kReadsDocument);
+  return marked(option, kReads);
+}
+
+bool is_output(CLI::Option& option) { return has_mark(option, kWrites); }
+
+bool is_document(CLI::Option& option) { return has_mark(option, kReadsDocument); }
 
 void check_files(CLI::App& command) {
   for (const NamedFile& file : marked_files(command, kWritesFile)) {

@@ -6,6 +6,7 @@
 #include "stepwright/cli/file_option.h"
 #include "stepwright/cli/fit_runs.h"
 #include "stepwright/cli/fit_samples.h"
+#include "stepwright/cli/fit_snapshot.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
@@ -59,7 +60,8 @@ class Fit : public Command {
                 "  stepwright fit all_reduce_perf.txt --profile dgx-h100 -o messages.json\n"
                 "  stepwright fit trace.*.json.gz --plan plan.yaml -o measured.json\n"
                 "  stepwright fit operators.csv messages.csv -o measured.json\n"
-                "  stepwright fit --runs my_runs.csv -o conditions.yaml") {
+                "  stepwright fit --runs my_runs.csv -o conditions.yaml\n"
+                "  stepwright fit --snapshot rank0.pickle plan.yaml -o conditions.yaml") {
     auto* samples = reads(
         app().add_option("SAMPLES", request_.files,
                          "Tables of operator samples, or of collective samples, what nccl-tests\n"
@@ -70,10 +72,21 @@ class Fit : public Command {
                            "instead (docs/formats.md, Tables of measurements)"))
                      ->type_name("RUNS")
                      ->excludes(samples);
-    reads(app().add_option("--conditions", conditions_,
-                           "With --runs: start from this file, not from the built-in conditions"))
+    reads(
+        app().add_option("--conditions", conditions_,
+                         "With --runs or --snapshot: start from this file, not from the built-in\n"
+                         "conditions"))
+        ->type_name("FILE");
+    reads(app().add_option(
+              "--snapshot", snapshots_,
+              "What torch.cuda.memory._dump_snapshot wrote on a rank that runs the plan\n"
+              "named in the place of SAMPLES: what the framework holds beside it, for\n"
+              "conditions; repeatable"))
         ->type_name("FILE")
-        ->needs(runs);
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->excludes(runs);
     writes(app().add_option("-o,--output", request_.output,
                             "Profile file to write; a folder for collectives of several machines;\n"
                             "file of conditions"),
@@ -81,7 +94,8 @@ class Fit : public Command {
     reads(app().add_option(
               "--plan", request_.plan,
               "Plan that was running when the traces were made: fit a measured profile to\n"
-              "its steps (docs/logs.md, From a log to a calibrated plan)"))
+              "its steps (docs/logs.md, From a log to a calibrated plan)"),
+          Input::kDocument)
         ->type_name("PLAN")
         ->excludes(runs);
     app()
@@ -101,12 +115,15 @@ class Fit : public Command {
   void run(const Console& console) override {
     request_.json = json();
     if (!runs_.empty()) return calibrate_runs(console);
+    if (!snapshots_.empty()) return learn_memory(console);
+    refuse(kOfConditions, "--runs and --snapshot");
     if (request_.files.empty()) fail_input("SAMPLES or --runs is required (stepwright fit --help)");
     if (request_.output.empty()) fail_input("--output is required (stepwright fit --help)");
     if (!names_folder(request_.output)) check_output({"--output", request_.output});
     if (!request_.plan.empty()) {
       refuse(kOfOperators, "operator samples");
       refuse(kOfCollectives, "collective samples");
+      refuse(kNamed, "samples, not with --plan");
       return fit_step_traces(request_, console);
     }
     for (const std::string& file : request_.files) request_.samples.push_back(load_samples(file));
@@ -116,10 +133,15 @@ class Fit : public Command {
  private:
   static constexpr const char* kOfOperators[] = {"--device"};
   static constexpr const char* kOfCollectives[] = {"--profile"};
+  static constexpr const char* kNamed[] = {"--name"};
+  static constexpr const char* kOfConditions[] = {"--conditions"};
+  static constexpr const char* kOfProfiles[] = {"--device", "--profile", "--name", "--plan"};
 
   void fit_samples(const Console& console) const {
     const bool here = is_measured_here(request_), collectives = is_of_collectives(request_);
     if (here || collectives) refuse(kOfOperators, "operator samples");
+    if (collectives && !here)
+      refuse(kNamed, "operator samples; a profile of collectives has the name of its machine");
     if (here || !collectives) refuse(kOfCollectives, "collective samples");
     if (here) return fit_measured_tables(request_, console);
     if (collectives) return fit_collective_tables(request_, console);
@@ -132,7 +154,22 @@ class Fit : public Command {
              console);
   }
 
+  void learn_memory(const Console& console) const {
+    refuse(kOfProfiles, "samples");
+    if (request_.files.size() != 1) {
+      fail_input("--snapshot needs one PLAN: stepwright fit --snapshot FILE PLAN");
+    }
+    if (!request_.output.empty()) check_output({"--output", request_.output});
+    fit_snapshot({.snapshots = snapshots_,
+                  .plan = request_.files.front(),
+                  .conditions = conditions_,
+                  .output = request_.output,
+                  .json = json()},
+                 console);
+  }
+
   FitRequest request_;
+  std::vector<std::string> snapshots_;
   std::string runs_;
   std::string conditions_;
 };

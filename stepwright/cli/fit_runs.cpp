@@ -12,8 +12,10 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/core/error.h"
 #include "stepwright/core/table.h"
+#include "stepwright/cost/conditions_file.h"
 #include "stepwright/fit/readable.h"
 #include "stepwright/learn/calibration.h"
+#include "stepwright/learn/skipped_lines.h"
 
 namespace stepwright::cli {
 namespace {
@@ -70,9 +72,7 @@ std::string left_out_text(const learn::Calibration& calibration, const std::stri
     if (run.outlier.empty()) continue;
     text += fmt::format("Outlier, {}:{}: {}: {}\n", file, run.line, run.id, run.outlier);
   }
-  for (const learn::SkippedRun& skipped : calibration.skipped) {
-    text += fmt::format("Skipped, {}:{}: {}\n", file, skipped.line, skipped.reason);
-  }
+  text += learn::skipped_lines(calibration.skipped, fmt::format("Skipped, {}:", file));
   return text.empty() ? text : "\n" + text;
 }
 
@@ -128,7 +128,10 @@ void fit_runs(const FitRunsRequest& request, const Console& console) {
                                              ? cost::built_in_conditions()
                                              : cost::load_conditions(request.conditions);
   const learn::Calibration calibration = learn::calibrate(load_csv(request.runs), start, threads);
-  const std::string yaml = cost::conditions_yaml(calibration.conditions);
+  const std::string yaml = cost::conditions_yaml(
+      calibration.conditions, request.conditions.empty()
+                                  ? std::vector<plan::MemoryConditions>()
+                                  : plan::load_memory_conditions(request.conditions));
   fit::check_conditions({yaml, request.output, {request.runs}});
   const std::string text = runs_text(calibration) + left_out_text(calibration, request.runs);
   if (request.json) {

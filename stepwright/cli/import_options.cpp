@@ -21,7 +21,8 @@ ImportOptions::ImportOptions(CLI::App& command) {
   command
       .add_option("--from", request_.source, "Whose configuration it is; without, its content says")
       ->transform(one_of(plan::with_framework_names(framework_files::import_words())));
-  reads(command.add_option("FILE", files_, "Scripts and configurations that describe one job"))
+  reads(command.add_option("FILE", files_, "Scripts and configurations that describe one job"),
+        Input::kDocument)
       ->required()
       ->type_name("FILE");
   reads(command.add_option("--model", request_.given.model,

@@ -106,7 +106,8 @@ class InterleaveCommand : public Command {
                 "Interleave the forward of a layer with a backward, operator by operator",
                 "  stepwright interleave plan.yaml\n"
                 "  stepwright interleave plan.yaml --times times.json --json") {
-    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
+          Input::kDocument)
         ->required();
     reads(app().add_option(
               "--times", times_,

@@ -73,13 +73,21 @@ class Lengths : public Command {
     }
     packing::LengthHistogram all;
     std::int64_t empty = 0;
+    bool text = false;
     for (const std::string& file : files_) {
       const packing::DatasetLengths read = read_file(file);
       all.insert(all.end(), read.histogram.begin(), read.histogram.end());
       all = packing::joined_lengths(std::move(all));
       empty += read.empty;
+      text = text || read.counts_characters;
     }
     if (all.empty()) fail_input(fmt::format("{}: holds no document", printable(files_.front())));
+    if (field_.characters_per_token > 0 && !text) {
+      fail_input(
+          fmt::format("--characters-per-token: goes with text, and '{}' holds none in {}; leave "
+                      "the option out",
+                      printable(field_.name), printable(files_.front())));
+    }
     if (!output_.empty()) {
       write_file(output_, [&](std::ostream& out) {
         out << packing::lengths_text(packing::fewer_lengths(all, kMostLengths), comment(all));

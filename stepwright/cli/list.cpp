@@ -33,9 +33,10 @@ constexpr Listing kListings[] = {{"models", models_json, models_text},
 /// Names and shapes of the weights in files of transformers.
 Json tensors_json(const Document& config, const model::Architecture& model) {
   Json tensors = Json::object();
+  auto& members = tensors.get_ref<Json::object_t&>();  // `[]` would look through all before.
   for (const huggingface::ForeignTensor& tensor :
        huggingface::foreign_tensors(model, huggingface::weights_family(config))) {
-    tensors[tensor.name] = tensor.shape();
+    members.emplace_back(tensor.name, tensor.shape());
   }
   return tensors;
 }
@@ -58,8 +59,9 @@ class List : public Command {
         .add_option("--config", config_, "With models: describe the model of this config.json")
         ->type_name("FILE");
     app()
-        .add_option("--length", length_, "With --config: tokens of a sequence, for FLOPs per token")
-        ->check(runtime::whole_number(1, model::kLargestSize));
+        .add_option("--length", length_,
+                    "With --config: tokens of a sequence, as 4096 or 4k, for FLOPs per token")
+        ->transform(runtime::count_in(1, model::kLargestSize));
     app().add_flag("--tensors", tensors_,
                    "With --config and --json: its weights as files name them");
   }

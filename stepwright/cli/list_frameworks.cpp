@@ -146,8 +146,8 @@ Json frameworks_json() {
     Json defaults = Json::array();
     for (const plan::DefaultLine& line : entry.defaults) defaults.push_back(default_json(line));
     Json variants = Json::array();
-    for (const auto& [variant, about] : entry.variants) {
-      variants.push_back({{"name", variant}, {"about", about}});
+    for (const plan::FrameworkVariant& one : entry.variants) {
+      variants.push_back({{"name", one.name}, {"about", one.about}});
     }
     list.push_back({{"name", entry.name},
                     {"about", entry.about},

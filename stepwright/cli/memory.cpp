@@ -6,10 +6,13 @@
 
 #include "stepwright/answers/memory_answer.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
+#include "stepwright/cli/logger.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/snapshot_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/words.h"
@@ -63,9 +66,10 @@ std::string allocated_text(const std::vector<memory::AllocatedMemory>& stages) {
 std::string verdict(const memory::MemoryReport& report) {
   const std::string sizes = memory_use(report);
   if (report.fits()) return fmt::format("The fullest device needs {}.\n", sizes);
-  return fmt::format(
-      "DOES NOT FIT: the fullest device needs {}. That is {} too much; the largest part is {}.\n",
-      sizes, format_bytes(report.over_by_bytes()), memory::largest_part(report));
+  const bool tight = report.verdict() == memory::FitVerdict::kTight;
+  return fmt::format("{}: {}the fullest device needs {}. That is {}; the largest part is {}.\n",
+                     tight ? "TIGHT" : "DOES NOT FIT", misfit_chance(report), sizes,
+                     misfit_excess(report), memory::largest_part(report));
 }
 
 class Memory : public Command {
@@ -74,30 +78,49 @@ class Memory : public Command {
       : Command(program, "memory", "Say what fills the memory of each stage at its peak",
                 "  stepwright memory plan.yaml\n"
                 "  stepwright memory plan.yaml --set micro_batch=2 --set recompute=full\n"
+                "  stepwright memory plan.yaml --snapshot rank0.pickle rank8.pickle\n"
+                "  stepwright memory plan.yaml --write-snapshot plan.pickle\n"
                 "  stepwright memory plan.yaml --json") {
-    app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it")->required();
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
+          Input::kDocument)
+        ->required();
     app()
         .add_option("--set", changes_, "What if: FIELD=VALUE, as of predict; repeatable")
         ->type_name("F=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    reads(app().add_option("--snapshot", snapshots_,
+                           "What torch.cuda.memory._dump_snapshot wrote on ranks that run the\n"
+                           "plan: what was in use at the peak, beside the plan"))
+        ->type_name("FILE");
+    writes(app().add_option("--write-snapshot", written_,
+                            "Write the step of the plan in that format, for PyTorch's viewer\n"
+                            "(pytorch.org/memory_viz); device N is pipeline position N"))
+        ->type_name("FILE");
   }
 
   void run(const Console& console) override {
-    const answers::MemoryAnswer answer =
-        answers::answer_memory(load_plan_file(plan_, console),
-                               {.name = plan_, .changes = changes_, .reserve = reserve_.given()});
+    const answers::MemoryAnswer answer = answers::answer_memory(
+        load_plan_file(plan_, console),
+        {.name = plan_, .changes = changes_, .reserve = reserve_.given(), .snapshots = snapshots_});
+    if (!written_.empty()) {
+      answers::write_planned_snapshot(answer.planned, written_);
+      console.log.info("wrote the step's memory to " + written_);
+    }
     if (json()) return print_json(console.out, answers::memory_answer_json(answer));
     console.out << plan::job_line(answer.planned.job)
                 << "\n\nWhat fills the memory of one device of each pipeline stage at its peak\n\n"
                 << stages_text(answer.report) << kKinds << '\n'
                 << allocated_text(answer.allocated) << verdict(answer.report)
+                << (answer.snapshot ? snapshot_text(*answer.snapshot) : "")
                 << notes_text(answer.notes);
   }
 
  private:
   std::string plan_;
   std::vector<std::string> changes_;
+  std::vector<std::string> snapshots_;
+  std::string written_;
   MemoryReserve reserve_{app()};
 };
 

@@ -23,6 +23,10 @@ std::string parse_error_text(const std::string& message) {
   if (std::regex_match(message, parts, std::regex("Could not convert: (.+) = (.*)"))) {
     return fmt::format("{}: must be a number; it is '{}'", parts[1].str(), parts[2].str());
   }
+  const std::regex twice("(.+): At Most 1 required but received ([0-9]+)");
+  if (std::regex_match(message, parts, twice)) {
+    return fmt::format("{}: is given {} times; one is allowed", parts[1].str(), parts[2].str());
+  }
   if (std::regex_match(message, parts, std::regex("(.+): [0-9]+ required .* missing"))) {
     return fmt::format("{}: needs a value", parts[1].str());
   }

@@ -29,7 +29,8 @@ class PhasesCommand : public Command {
                 "  stepwright phases job.yaml\n"
                 "  stepwright phases plan.yaml --json") {
     reads(app().add_option("FILE", file_,
-                           "Plan file; or a job, for which the best split of its GPUs is found"))
+                           "Plan file; or a job, for which the best split of its GPUs is found"),
+          Input::kDocument)
         ->required();
     writes(app().add_option("-o,--output", output_, "Of a job: write the best plan to this file"))
         ->type_name("PLAN");
@@ -37,6 +38,7 @@ class PhasesCommand : public Command {
         .add_option("--threads", threads_, "Threads; the answer does not depend on it")
         ->check(runtime::whole_number(1, answers::kMostThreads))
         ->type_name("N");
+    app().add_flag("-v,--verbose", verbose_, "Also print the notes that change least");
   }
 
   void run(const Console& console) override {
@@ -44,7 +46,7 @@ class PhasesCommand : public Command {
         is_plan_file(file_, console) ? of_plan(console) : of_job(console);
     if (!output_.empty()) write_plan(answer.step.update.planned, console);
     if (json()) return print_json(console.out, answers::phases_answer_json(answer));
-    console.out << phased_step_text(answer.step);
+    console.out << phased_step_text(answer.step, verbose_);
     if (answer.splits) console.out << splits_text(*answer.splits);
   }
 
@@ -74,6 +76,7 @@ class PhasesCommand : public Command {
   std::string file_;
   std::string output_;
   int threads_ = 0;
+  bool verbose_ = false;
   MemoryReserve reserve_{app()};
 };
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "stepwright/cli/prediction_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
 #include "stepwright/plan/choices/codes.h"
@@ -14,7 +16,8 @@ namespace {
 
 std::string words_of(const phases::PhasedStep& step, const phases::StepPhase& phase) {
   switch (phase.kind) {
-    case phases::PhaseKind::kGeneration: return "generation, as given";
+    case phases::PhaseKind::kGeneration:
+      return phase.assumed() ? "generation, assumed" : "generation, as given";
     case phases::PhaseKind::kOldLogProbabilities: return "old log-probabilities";
     case phases::PhaseKind::kReference: return "log-probabilities of the reference";
     case phases::PhaseKind::kValues: return "values of the critic";
@@ -30,6 +33,10 @@ std::string words_of(const phases::PhasedStep& step, const phases::StepPhase& ph
 std::string devices_line(const phases::PhasedStep& step) {
   std::string text = counted(step.update.planned.job.cluster.devices(), "GPU");
   text += " train";
+  const plan::SecondModel& critic = step.method().critic;
+  if (critic.place == plan::ModelPlace::kOther) {
+    text += fmt::format(" the policy, {} the critic", critic.devices);
+  }
   if (!step.method().rollout) return text;
   const std::int64_t generating = step.method().rollout->devices;
   if (generating == 0) return text + " and generate in turns";
@@ -43,10 +50,20 @@ std::string step_line(const phases::PhasedStep& step) {
                      format_number(step.tokens_per_s_per_device()), counted(step.devices, "GPU"));
 }
 
+/// ": tight, 83% that it fits"; empty where it fits.
+std::string misfit_words(const phases::PhasedStep& step) {
+  switch (step.verdict()) {
+    case memory::FitVerdict::kFits: break;
+    case memory::FitVerdict::kTight:
+      return fmt::format(": tight, {:.0f}% that it fits", 100 * step.p_fits());
+    case memory::FitVerdict::kDoesNotFit: return ": it does not fit";
+  }
+  return "";
+}
+
 std::string device_memory_line(const phases::PhasedStep& step) {
   return fmt::format("{} of {} of a GPU that trains{}", format_bytes(step.peak_bytes),
-                     format_bytes(step.update.memory.capacity_bytes),
-                     step.fits() ? "" : ": it does not fit");
+                     format_bytes(step.update.memory.capacity_bytes), misfit_words(step));
 }
 
 std::string sync_line(const phases::PhasedStep& step) {
@@ -66,16 +83,28 @@ std::string phases_table(const phases::PhasedStep& step) {
   for (const phases::StepPhase& phase : step.phases) {
     std::string devices = format_count(phase.devices);
     if (phase.beside) devices += " others";
-    table.rows.push_back({words_of(step, phase), format_time(phase.seconds), devices,
+    std::string time = format_time(phase.seconds);
+    if (phase.assumed()) {
+      time =
+          fmt::format("{} ({} to {})", time, format_time(phase.low_s), format_time(phase.high_s));
+    }
+    table.rows.push_back({words_of(step, phase), time, devices,
                           phase.peak_bytes > 0 ? format_bytes(phase.peak_bytes) : "-"});
   }
   table.rows.push_back({"step", format_time(step.step_s), format_count(step.devices), ""});
   return to_text(table);
 }
 
+/// Where a step's critic is trained: "-" without one.
+std::string critic_text(const phases::PhasedStep& step) {
+  const plan::SecondModel& critic = step.method().critic;
+  if (critic.place == plan::ModelPlace::kOther) return format_count(critic.devices);
+  return critic.place == plan::ModelPlace::kNone ? "-" : "there";
+}
+
 }  // namespace
 
-std::string phased_step_text(const phases::PhasedStep& step) {
+std::string phased_step_text(const phases::PhasedStep& step, bool verbose) {
   const auto& [job, plan] = step.update.planned;
   std::string text = fmt::format(
       "{}\n\n"
@@ -89,19 +118,19 @@ std::string phased_step_text(const phases::PhasedStep& step) {
       plan::job_line(job), name_of(plan::kMethodNames, step.method().kind),
       plan::plan_words(plan, job), devices_line(step), step_line(step), device_memory_line(step),
       sync_line(step), phases_table(step));
-  text += "\nNotes\n";
-  for (const std::string& note : step.notes) text += "- " + note + "\n";
+  std::vector<std::string> notes = step.notes;
   if (step.phases.size() == 1) {
-    text +=
-        "- A step of this method has one phase. `objective: {kind: grpo}` in the job names "
-        "another (dpo, grpo or ppo; docs/phases.md).\n";
+    notes.insert(notes.begin(),
+                 "A step of this method has one phase. `objective: {kind: grpo}` in the job names "
+                 "another (dpo, grpo or ppo; docs/phases.md).");
   }
-  return text;
+  return text + ranked_notes_text(std::move(notes), verbose);
 }
 
 std::string splits_text(const phases::PoolSplits& splits) {
   if (splits.steps.size() < 2) return "";
   Table table{.columns = {{"train", Align::kRight},
+                          {"critic", Align::kRight},
                           {"generate", Align::kRight},
                           {"step", Align::kRight},
                           {"training", Align::kRight},
@@ -115,7 +144,7 @@ std::string splits_text(const phases::PoolSplits& splits) {
     plans.push_back(planned.plan);
     const std::int64_t generating = step.method().rollout->devices;
     table.rows.push_back(
-        {format_count(planned.job.cluster.devices()),
+        {format_count(planned.job.cluster.devices()), critic_text(step),
          generating > 0 ? format_count(generating) : "in turns", format_time(step.step_s),
          format_time(step.training_s), format_time(step.seconds(phases::PhaseKind::kGeneration)),
          format_number(step.tokens_per_s_per_device()), plan::plan_code(planned.plan)});

@@ -12,6 +12,7 @@
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/remedies_text.h"
 #include "stepwright/cli/report_file.h"
 #include "stepwright/cli/training_run_options.h"
 #include "stepwright/plan/choices/words.h"
@@ -27,7 +28,8 @@ class Predict : public Command {
                 "  stepwright predict plan.yaml\n"
                 "  stepwright predict plan.yaml --set cluster.nic=2x --set micro_batch=2\n"
                 "  stepwright predict plan.yaml --trace step.json") {
-    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
+          Input::kDocument)
         ->required();
     app()
         .add_option("--set", changes_,
@@ -44,6 +46,8 @@ class Predict : public Command {
         ->type_name("FILE");
     writes(app().add_option("--program", program_, "Write every operator of the step as JSON"))
         ->type_name("FILE");
+    app().add_flag("-v,--verbose", verbose_,
+                   "Also print the notes that change least, and the sizes that were not measured");
   }
 
   void run(const Console& console) override {
@@ -59,7 +63,10 @@ class Predict : public Command {
     if (json()) return print_json(console.out, answers::prediction_answer_json(answer));
     const whole_run::AskedRun asked{.run = answer.run};
     console.out << (answer.before ? comparison_text(*answer.before, answer.prediction, asked)
-                                  : prediction_text(answer.prediction, asked));
+                                  : prediction_text(answer.prediction, asked))
+                << ranked_notes_text(answer.prediction.ranked_notes(), verbose_)
+                << (verbose_ ? unmeasured_text(answer.prediction) : "")
+                << remedies_table(answer.remedies);
   }
 
  private:
@@ -82,6 +89,7 @@ class Predict : public Command {
   ReportFile report_{app()};
   std::string trace_;
   std::string program_;
+  bool verbose_ = false;
 };
 
 }  // namespace

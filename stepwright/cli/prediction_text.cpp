@@ -189,15 +189,15 @@ std::string documents_text(const simulate::Prediction& prediction) {
 
 std::string prediction_text(const simulate::Prediction& prediction,
                             const whole_run::AskedRun& asked, const std::string& framework) {
-  return fmt::format("{}{}\n{}{}{}", summary(prediction, asked, framework),
+  return fmt::format("{}{}\n{}{}", summary(prediction, asked, framework),
                      documents_text(prediction), whose_time(prediction),
-                     breakdown_text(critical(prediction)), notes_text(prediction.notes));
+                     breakdown_text(critical(prediction)));
 }
 
 std::string comparison_text(const simulate::Prediction& before, const simulate::Prediction& after,
                             const whole_run::AskedRun& asked) {
-  return fmt::format("{}\n{}\n{}{}", summary(after, asked), figures_text(before, after),
-                     difference_text(critical(before), critical(after)), notes_text(after.notes));
+  return fmt::format("{}\n{}\n{}", summary(after, asked), figures_text(before, after),
+                     difference_text(critical(before), critical(after)));
 }
 
 std::string notes_text(const std::vector<std::string>& notes) {
@@ -206,11 +206,49 @@ std::string notes_text(const std::vector<std::string>& notes) {
   return text.empty() ? text : "\nNotes\n" + text;
 }
 
+std::string ranked_notes_text(std::vector<std::string> notes, bool verbose) {
+  constexpr std::size_t kMostNotes = 5;
+  if (verbose || notes.size() <= kMostNotes) return notes_text(notes);
+  const std::size_t more = notes.size() - kMostNotes;
+  notes.resize(kMostNotes);
+  return notes_text(notes) + fmt::format("{} more with `--verbose`\n", more);
+}
+
+std::string unmeasured_text(const simulate::Prediction& prediction) {
+  if (prediction.unmeasured.empty()) return "";
+  std::string text = "\nSizes that were not measured\n";
+  for (const simulate::UnmeasuredSizes& way : prediction.unmeasured) {
+    text += fmt::format("- {}: {}\n", fmt::join(way.operators, ", "), way.how);
+  }
+  return text;
+}
+
 std::string memory_line(const memory::MemoryReport& memory) {
   const std::string line = memory_use(memory);
   if (memory.fits()) return line;
-  return fmt::format("{}: DOES NOT FIT, {} too much, most of it {}", line,
-                     format_bytes(memory.over_by_bytes()), memory::largest_part(memory));
+  const bool tight = memory.verdict() == memory::FitVerdict::kTight;
+  return fmt::format("{}, {}: {}{}, most of it {}", line, tight ? "tight" : "DOES NOT FIT",
+                     misfit_chance(memory), misfit_excess(memory), memory::largest_part(memory));
+}
+
+std::string misfit_chance(const memory::MemoryReport& memory) {
+  if (memory.fits() || memory.confidence == 0 || memory.fits_devices()) return "";
+  return fmt::format("{:.0f}% that it fits; ", 100 * memory.p_fits);
+}
+
+std::string misfit_excess(const memory::MemoryReport& memory) {
+  const std::string bytes = format_bytes(memory.over_by_bytes());
+  if (memory.verdict() != memory::FitVerdict::kTight) return bytes + " too much";
+  return fmt::format("{} above what fits with {}", bytes, format_percent(memory.confidence));
+}
+
+std::string_view misfit_mark(memory::FitVerdict verdict) {
+  switch (verdict) {
+    case memory::FitVerdict::kTight: return "tight";
+    case memory::FitVerdict::kDoesNotFit: return "does not fit";
+    case memory::FitVerdict::kFits: break;
+  }
+  return "";
 }
 
 std::string memory_use(const memory::MemoryReport& memory) {
@@ -219,8 +257,10 @@ std::string memory_use(const memory::MemoryReport& memory) {
   if (memory.reserve_bytes > 0) {
     text += fmt::format(" ({} kept free)", format_bytes(memory.reserve_bytes));
   }
-  text = fmt::format("{}, which fits with a probability of {:.0f}%", text, 100 * memory.p_fits);
-  if (memory.host_bytes == 0) return text;
+  if (memory.fits()) {
+    text += fmt::format(", which fits with a probability of {:.0f}%", 100 * memory.p_fits);
+  }
+  if (!memory.leaves_to_hosts() && memory.fits_hosts()) return text;
   if (memory.host_capacity_bytes == 0) {
     return fmt::format("{}; host memory unknown: needs {} on a node", text,
                        format_bytes(memory.host_bytes));

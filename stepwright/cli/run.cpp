@@ -5,6 +5,7 @@
 #include "stepwright/answers/run_answer.h"
 #include "stepwright/answers/tune_answer.h"
 #include "stepwright/cli/command.h"
+#include "stepwright/cli/file_option.h"
 #include "stepwright/cli/memory_reserve.h"
 #include "stepwright/cli/output.h"
 #include "stepwright/cli/plan_file.h"
@@ -25,9 +26,9 @@ class WholeRuns : public Command {
                 "  stepwright run plan.yaml --tokens 15e12\n"
                 "  stepwright run plan.yaml --tokens 15e12 --device-mttf 50000h --restart 10min\n"
                 "  stepwright run job.yaml --tokens 15e12 --repair 1d") {
-    app()
-        .add_option("FILE", file_,
-                    "Plan file; or a job, whose plans are compared by their whole runs")
+    reads(app().add_option("FILE", file_,
+                           "Plan file; or a job, whose plans are compared by their whole runs"),
+          Input::kDocument)
         ->required();
     CLI::Option* simulates =
         app()

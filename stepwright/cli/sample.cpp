@@ -9,9 +9,9 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/interrupts.h"
 #include "stepwright/core/named_file.h"
 #include "stepwright/cost/plan_messages.h"
-#include "stepwright/runtime/launch/ending_signals.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/sample/asked_message.h"
 #include "stepwright/sample/sample_options.h"
@@ -56,7 +56,7 @@ class Sample : public Command {
     const std::int64_t cores = std::max(2U, std::thread::hardware_concurrency());
     const runtime::RanksEnding ending = runtime::run_ranks(
         program, words, options_.ranks > 0 ? options_.ranks : cores, kSampleGrace);
-    if (ending.interrupted != 0) runtime::end_by(ending.interrupted);
+    if (ending.interrupted != 0) end_by(ending.interrupted);
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime, "sampling failed: " + text_of(*ending.killed));
     }

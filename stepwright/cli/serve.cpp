@@ -15,6 +15,7 @@
 #include "stepwright/runtime/launch/number_option.h"
 #include "stepwright/serve/explorer_file.h"
 #include "stepwright/serve/page_server.h"
+#include "stepwright/serve/served_page.h"
 
 namespace stepwright::cli {
 namespace {
@@ -56,8 +57,8 @@ class Serve : public Command {
   }
 
   void run(const Console& console) override {
-    const std::string page =
-        read_input(page_.empty() ? serve::explorer_file().string() : page_, kLargestPage);
+    const serve::ServedPage page(
+        read_input(page_.empty() ? serve::explorer_file().string() : page_, kLargestPage));
     serve::PageServer server(static_cast<std::uint16_t>(port_));
     const std::string address = server.address();
     if (open_ && !open_browser(address)) {

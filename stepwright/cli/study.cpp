@@ -45,7 +45,8 @@ class StudyCommand : public Command {
         ->transform(one_of({"utilization", "bandwidth", "search", "collectives", "schedules"}));
     reads(app().add_option("JOB", file_,
                            "Job file (its best plan is studied), or a plan file; with collectives\n"
-                           "a cluster profile or file; with schedules nothing"));
+                           "a cluster profile or file; with schedules nothing"),
+          Input::kDocument);
     scaling_.add_to(app());
     schedules_.add_to(app());
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stepwright/cli/prediction_text.h"
 #include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
@@ -49,7 +50,9 @@ std::string sweep_text(const tune::Sweep& sweep, const std::optional<tune::Train
     }
     const double step_s = point.best->step_time_s;
     plans.push_back(point.best->plan);
-    row.push_back(plan::plan_code(point.best->plan) + (point.best->fits ? "" : " (does not fit)"));
+    const std::string_view mark = misfit_mark(point.best->verdict);
+    row.push_back(plan::plan_code(point.best->plan) +
+                  (mark.empty() ? "" : fmt::format(" ({})", mark)));
     row.push_back(format_time(step_s));
     row.push_back(format_bar(step_s, longest_s, kWidestBar));
     row.push_back(format_percent(simulate::efficiency(point.job, point.best->plan, step_s).mfu));

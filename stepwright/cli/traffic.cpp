@@ -27,7 +27,8 @@ class Traffic : public Command {
                 "  stepwright traffic plan.yaml --rank 0 --json\n"
                 "  stepwright traffic plan.yaml --links --matrix matrix.csv\n"
                 "  stepwright traffic plan.yaml --sweep batch.length=2048,4096,8192") {
-    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"))
+    reads(app().add_option("PLAN", plan_, "Plan file, as `stepwright tune -o` writes it"),
+          Input::kDocument)
         ->required();
     app()
         .add_option("--rank", rank_, "Only the messages of this rank (from 0)")

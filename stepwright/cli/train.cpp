@@ -10,11 +10,11 @@
 #include "stepwright/cli/logger.h"
 #include "stepwright/cli/plan_file.h"
 #include "stepwright/core/error.h"
+#include "stepwright/core/interrupts.h"
 #include "stepwright/core/named_file.h"
 #include "stepwright/huggingface/exporter.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/runtime/data/tokens.h"
-#include "stepwright/runtime/launch/ending_signals.h"
 #include "stepwright/runtime/launch/executable.h"
 #include "stepwright/runtime/launch/launch.h"
 #include "stepwright/runtime/launch/room.h"
@@ -94,7 +94,7 @@ class Train : public Command {
   void finish(const runtime::RanksEnding& ending, const Console& console) const {
     if (ending.interrupted != 0) {
       console.log.error("interrupted" + how_to_go_on());
-      runtime::end_by(ending.interrupted);
+      end_by(ending.interrupted);
     }
     if (ending.killed) {
       throw Error(ErrorKind::kRuntime,

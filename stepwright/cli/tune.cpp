@@ -42,7 +42,8 @@ class Tune : public Command {
                 "  stepwright tune examples/llama-3-70b.yaml\n"
                 "  stepwright tune examples/llama-3-70b.yaml -o plan.yaml --top 3\n"
                 "  stepwright tune examples/llama-3-70b.yaml --json") {
-    reads(app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)"))
+    reads(app().add_option("JOB", job_, "Job file: model, cluster and batch (YAML or JSON)"),
+          Input::kDocument)
         ->required();
     writes(app().add_option("-o,--output", plan_, "Write the best plan to this file"))
         ->type_name("PLAN");
@@ -57,7 +58,8 @@ class Tune : public Command {
                    "(same answer, slower)");
     reads(app().add_option("--against", own_,
                            "A plan of your own: what is wrong with it, and the shortest list of\n"
-                           "changes to the best, cheapest first, each with its gain"))
+                           "changes to the best, cheapest first, each with its gain"),
+          Input::kDocument)
         ->type_name("PLAN");
     app()
         .add_option("--sweep", sweep_,

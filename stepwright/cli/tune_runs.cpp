@@ -7,6 +7,7 @@
 #include "stepwright/cli/file_option.h"
 #include "stepwright/core/format.h"
 #include "stepwright/core/table.h"
+#include "stepwright/learn/skipped_lines.h"
 #include "stepwright/plan/choices/codes.h"
 #include "stepwright/runtime/launch/number_option.h"
 
@@ -97,14 +98,6 @@ std::string learned_text(const learn::ClosedLoop& loop) {
                      loop.measured, loop.out_of_memory, loop.failed, to_text(table));
 }
 
-std::string skipped_text(std::string_view what, const std::vector<learn::SkippedRun>& skipped) {
-  std::string text;
-  for (const learn::SkippedRun& run : skipped) {
-    text += fmt::format("Skipped, {}, line {}: {}\n", what, run.line, run.reason);
-  }
-  return text;
-}
-
 }  // namespace
 
 void TuneRuns::add_to(CLI::App& command) {
@@ -143,8 +136,9 @@ std::string runs_answer_text(const learn::ClosedLoop& loop) {
   for (const learn::LoopPlan& one : loop.next) plans.push_back(one.planned.plan);
   return fmt::format("{}{}\n{}{}{}{}\n{}{}", best_text(loop), next_text(loop),
                      plan::code_legend(plans), runs_text(loop), learned_text(loop),
-                     contrary_text(loop), skipped_text("runs", loop.skipped),
-                     skipped_text("candidates", loop.skipped_candidates));
+                     contrary_text(loop),
+                     learn::skipped_lines(loop.skipped, "Skipped, runs, line "),
+                     learn::skipped_lines(loop.skipped_candidates, "Skipped, candidates, line "));
 }
 
 }  // namespace stepwright::cli

@@ -7,6 +7,7 @@
 
 #include "stepwright/cli/against_text.h"
 #include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/remedies_text.h"
 #include "stepwright/cli/sweep_text.h"
 #include "stepwright/cli/training_run_text.h"
 #include "stepwright/core/format.h"
@@ -31,7 +32,7 @@ bool ties_simply(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
 }
 
 std::string mark(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
-  if (!tuned.fits) return "does not fit";
+  if (!tuned.fits) return std::string(misfit_mark(tuned.verdict));
   return ties_simply(tuned, best) ? "tied, simpler" : tuned.tied ? "tied" : "";
 }
 
@@ -185,9 +186,9 @@ std::string baseline_text(const tune::TuneResult& result) {
 
 /// "megatron-core (cudnn, 58.1 s)".
 std::string framework_text(const tune::FrameworkRun& run) {
-  return fmt::format("{} ({}, {}{})", run.framework,
+  return fmt::format("{} ({}, {}{}{})", run.framework,
                      name_of(cluster::kAttentionKernelNames, run.attention),
-                     format_time(run.step_time_s), run.fits ? "" : ", does not fit");
+                     format_time(run.step_time_s), run.fits ? "" : ", ", misfit_mark(run.verdict));
 }
 
 std::string nearest_text(const std::vector<tune::FrameworkRun>& runs, const plan::Plan& best) {
@@ -289,18 +290,23 @@ std::vector<plan::Plan> coded_plans(const answers::TuneAnswer& answer, const Tun
 
 std::string warning(const answers::TuneAnswer& answer) {
   if (!answer.fault.empty()) {
-    return fmt::format("NO PLAN FITS IN MEMORY; this one needs the least.{}\n\n",
-                       answer.remedies.empty() ? "" : "\n" + tune::remedies_text(answer.remedies));
+    return fmt::format(
+        "NO PLAN FITS IN MEMORY; this one needs the least.{}\n\n",
+        answer.remedies.empty() ? "" : "\n" + check::remedies_sentence(answer.remedies));
+  }
+  const tune::TunedPlan& best = answer.result.plans.front();
+  if (!best.fits) {
+    return fmt::format(
+        "NO PLAN FITS WITH {}; this one is tight: {:.0f}% that it fits.{}\n\n",
+        format_percent(memory::fit_confidence(answer.result.job)), 100 * best.p_fits,
+        answer.remedies.empty() ? "" : "\n" + check::remedies_sentence(answer.remedies));
   }
   if (!answer.result.target_met) return "THE TARGET IS NOT MET; this is the fastest plan.\n\n";
   return "";
 }
 
-/// The prediction of the best plan, without its notes.
 std::string best_text(const answers::TuneAnswer& answer) {
-  simulate::Prediction best = answer.best;
-  best.notes.clear();
-  return prediction_text(best, {answer.run, whole_run::idle_of(answer.result)},
+  return prediction_text(answer.best, {answer.run, whole_run::idle_of(answer.result)},
                          framework_line(answer));
 }
 
@@ -332,7 +338,8 @@ std::string progress_text(const answers::TuneAnswerProgress& progress) {
 std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detail) {
   const tune::TuneResult& result = answer.result;
   const plan::Plan& plan = result.plans.front().plan;
-  std::string text = warning(answer) + best_text(answer) + "\n" + unbound_text(answer);
+  std::string text = warning(answer) + best_text(answer) + remedies_table(answer.remedies) + "\n" +
+                     unbound_text(answer);
   text += detail.plain_list ? plans_text(result.plans) + lost_text(result.plans)
                             : alternatives_text(result);
   text += with_experts_text(answer);
@@ -345,7 +352,8 @@ std::string tune_text(const answers::TuneAnswer& answer, const TuneDetail& detai
   if (detail.verbose) text += nearest_text(answer.frameworks, plan);
   text += baseline_text(result) + counts_text(result);
   if (detail.verbose) text += refusals_text(result.rejected);
-  text += notes_text(tune::all_notes(result, answer.best));
+  text += ranked_notes_text(tune::all_notes(result, answer.best), detail.verbose);
+  if (detail.verbose) text += unmeasured_text(answer.best);
   if (!detail.verbose) text += "\n`--verbose` also says " + std::string(kDetails) + ".\n";
   return text + asked_text(answer);
 }

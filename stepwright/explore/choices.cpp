@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stepwright/cluster/catalog.h"
+#include "stepwright/explore/launch_exports.h"
 #include "stepwright/explore/sizes.h"
 #include "stepwright/model/catalog.h"
 #include "stepwright/plan/choices/plan_table.h"
@@ -192,6 +193,24 @@ Json run_controls() {
   return controls;
 }
 
+/// The figures of each built-in cluster that forms show and change.
+Json profiles_json() {
+  Json profiles = Json::array();
+  for (const std::string_view name : cluster::built_in_clusters()) {
+    const cluster::Cluster cluster = cluster::built_in_cluster(name, 1).value();
+    const bool inside = cluster.devices_per_node > 1 && !cluster.levels.empty();
+    const double link_bytes_per_s = inside ? cluster.levels.front().uplink_bytes_per_s : 0;
+    profiles.push_back({{"name", name},
+                        {"device", cluster.device.name},
+                        {"devices_per_node", cluster.devices_per_node},
+                        {"memory_bytes", cluster.device.memory_bytes},
+                        {"nics_per_node", cluster.nics_per_node},
+                        {"nic_bytes_per_s", cluster.nic_bytes_per_s},
+                        {"link_bytes_per_s", link_bytes_per_s}});
+  }
+  return profiles;
+}
+
 }  // namespace
 
 Json choices_json() {
@@ -200,6 +219,8 @@ Json choices_json() {
   for (Json& control : plan_controls()) controls.push_back(std::move(control));
   return {{"models", model::built_in_models()},
           {"clusters", cluster::built_in_clusters()},
+          {"profiles", profiles_json()},
+          {"targets", export_targets_json()},
           {"controls", std::move(controls)}};
 }
 

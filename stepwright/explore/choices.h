@@ -4,7 +4,9 @@
 
 namespace stepwright::explore {
 
-/// What a person of the explorer can choose: built-in `models` and `clusters`, and `controls`, one
+/// The choices of the explorer: built-in `models` and `clusters`, the `profiles` of
+/// these clusters (name, device, devices_per_node, memory_bytes, nics_per_node, nic_bytes_per_s,
+/// link_bytes_per_s), the `targets` for which launch files are written, and `controls`, one
 /// for each choice of a plan (plan/choices/plan_table.h) and for those of its job that change a
 /// step. A control has a `place` in plan files ("schedule.chunks", "job.precision") and a `kind`:
 /// `size` (of `sizes_json`), `number`, `flag`, `words` (one of its `words`, {name, text}), `flags`

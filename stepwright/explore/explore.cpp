@@ -7,14 +7,15 @@
 #include <string>
 #include <utility>
 
-#include "stepwright/core/document.h"
 #include "stepwright/core/error.h"
 #include "stepwright/explore/choices.h"
+#include "stepwright/explore/launch_exports.h"
+#include "stepwright/explore/own_job.h"
+#include "stepwright/explore/question.h"
 #include "stepwright/explore/sizes.h"
+#include "stepwright/explore/ways_out.h"
 #include "stepwright/memory/allocated.h"
 #include "stepwright/memory/memory_json.h"
-#include "stepwright/plan/choices/changes.h"
-#include "stepwright/plan/choices/codes.h"
 #include "stepwright/plan/choices/words.h"
 #include "stepwright/plan/files.h"
 #include "stepwright/plan/laws/legality.h"
@@ -24,38 +25,13 @@
 #include "stepwright/report/timeline.h"
 #include "stepwright/simulate/found_order.h"
 #include "stepwright/simulate/prediction.h"
-#include "stepwright/simulate/price/room.h"
 #include "stepwright/tune/alternatives.h"
-#include "stepwright/tune/baseline.h"
-#include "stepwright/tune/free_kernels.h"
 #include "stepwright/whole_run/asked_run.h"
 
 namespace stepwright::explore {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// The plan with which an expert would begin; where nothing of that fits, what needs least memory
-/// without cutting the model.
-plan::PlannedJob begin(const plan::Job& given) {
-  plan::PlannedJob first{.job = tune::with_free_kernels(given), .plan = {}};
-  if (const auto rule = tune::rule_of_thumb(first.job, cost::CostModel(first.job),
-                                            simulate::room_of(first.job))) {
-    first.plan = rule->plan;
-    return first;
-  }
-  first.plan.parallel.data = first.job.cluster.devices();
-  first.plan.sharding = *plan::sharding_of("zero3");
-  first.plan.recompute.kind = plan::RecomputeKind::kFull;
-  return first;
-}
-
-plan::PlannedJob read(const Json& question) {
-  const Document document =
-      Document::parse(question.at("text").get<std::string>(), question.at("name"));
-  if (plan::is_file_of(document, "job")) return begin(plan::read_job(document, {}));
-  return plan::read_plan(document, {});
-}
 
 /// After one choice was changed by hand: data fills the cluster, and what no longer divides gives
 /// way.
@@ -67,26 +43,18 @@ void settle(plan::PlannedJob& planned) {
   plan::follow(planned.job, planned.plan);
 }
 
-Json named(const plan::PlannedJob& planned) {
-  return {{"code", plan::plan_code(planned.plan)},
-          {"words", plan::plan_words(planned.plan, planned.job)},
-          {"plan", plan::plan_json(planned)}};
-}
-
 Json nearest_json(const plan::PlannedJob& planned, const plan::Rejected& refused) {
   Json list = Json::array();
   for (const plan::Plan& plan : refused.nearest) {
-    Json entry = named({planned.job, plan});
-    entry["changes"] = plan::changes(planned.plan, plan);
-    list.push_back(std::move(entry));
+    list.push_back(offered_json({planned.job, plan}, planned));
   }
   return list;
 }
 
 Json predicted(const Json& question) {
-  plan::PlannedJob planned = read(question);
+  plan::PlannedJob planned = planned_of(question);
   if (question.value("settle", false)) settle(planned);
-  Json answer = named(planned);
+  Json answer = named_json(planned);
   answer["job"] = plan::job_line(planned.job);
   answer["sizes"] = sizes_json(planned);
   if (const auto refused = plan::illegal(planned.job, planned.plan)) {
@@ -101,6 +69,9 @@ Json predicted(const Json& question) {
     prediction.notes.push_back(std::move(note));
   }
   answer["prediction"] = simulate::prediction_json(prediction);
+  if (Json there = nearest_run_json(settled); !there["reasons"].empty()) {
+    answer["not_run"] = std::move(there);
+  }
   answer["whole_run"] = whole_run::asked_run_json(prediction, {});
   answer["memory"] = memory::memory_json(
       prediction.memory, memory::allocated_memory(prediction.planned.job, prediction.program));
@@ -109,25 +80,32 @@ Json predicted(const Json& question) {
 
 /// Apart, since it plays every micro-batch, of which a prediction leaves out those that repeat.
 Json drawn(const Json& question) {
-  return {{"timeline", report::timeline_overview_json(simulate::predict(read(question), true))}};
+  const simulate::Prediction whole = simulate::predict(planned_of(question), true);
+  return {{"timeline", report::timeline_json(whole)}};
 }
 
 Json pictured(const Json& question) {
-  const plan::PlannedJob planned = read(question);
+  const plan::PlannedJob planned = planned_of(question);
   Json answer = report::prediction_pictures(simulate::predict(planned));
-  answer["name"] = named(planned);
+  answer["name"] = named_json(planned);
   return answer;
 }
 
+/// The options of a search in a browser, which has one thread.
+tune::TuneOptions search_options(const tune::TellProgress& progress) {
+  return {.threads = 1, .progress = progress, .tight_from = {}};
+}
+
 Json tuned(const Json& question, const tune::TellProgress& progress) {
-  const tune::TuneResult result =
-      tune::tune(read(question).job, {.threads = 1, .progress = progress});
+  const tune::TuneResult result = tune::tune(planned_of(question).job, search_options(progress));
   Json plans = Json::array();
   const auto add = [&](const tune::TunedPlan& found) {
-    Json entry = named({result.job, found.plan});
+    Json entry = named_json({result.job, found.plan});
     entry["step_time_s"] = found.step_time_s;
     entry["peak_memory_bytes"] = static_cast<std::int64_t>(found.peak_memory_bytes);
     entry["fits"] = found.fits;
+    entry["verdict"] = name_of(memory::kFitVerdictNames, found.verdict);
+    entry["p_fits"] = found.p_fits;
     plans.push_back(std::move(entry));
   };
   add(result.plans.front());
@@ -147,6 +125,17 @@ Json explore(const Json& question, const tune::TellProgress& progress) {
   if (ask == "timeline") return drawn(question);
   if (ask == "pictures") return pictured(question);
   if (ask == "tune") return tuned(question, progress);
+  if (ask == "import") return own_job_json(question);
+  if (ask == "export") return exported_json(question);
+  if (ask == "launches") return launches_json(question);
+  if (ask == "nearest_fit") {
+    return nearest_fit_json(planned_of(question), search_options(progress));
+  }
+  if (ask == "smallest_cluster") {
+    return smallest_cluster_json(planned_of(question), search_options(progress));
+  }
+  if (ask == "remedies") return remedies_offered_json(planned_of(question));
+  if (ask == "check") return checked_json(imported_of(question), search_options(progress));
   fail_input(fmt::format("the explorer cannot be asked '{}'", ask));
 }
 

@@ -6,10 +6,12 @@
 
 namespace stepwright::explore {
 
-/// Answers what the explorer's page asks (docs/formats.md, "Explorer"): `ask` is `choices`,
-/// `predict`, `timeline`, `pictures` or `tune`; of the others than `choices` `text` is a plan or a
-/// job and `name` what messages call it. A plan that no rule allows is answered with the reason and
-/// the nearest that are legal; all else that is wrong fails with `Error`.
+/// Answers what the explorer's page asks: `ask` is `choices`, `predict`, `timeline`, `pictures`,
+/// `tune`, `launches`, `export` (launch_exports.h), `nearest_fit`, `smallest_cluster`, `remedies`,
+/// `check` (ways_out.h) or `import` (own_job.h). All but `choices` and `import` take a plan or a
+/// job in `text` and what messages call it in `name`. `predict` answers a plan that no rule allows
+/// with the reason and the nearest that are legal, and says in `not_run` what the job's framework
+/// does not run and the nearest plan that it runs. Fails with `Error` on all else that is wrong.
 nlohmann::ordered_json explore(const nlohmann::ordered_json& question,
                                const tune::TellProgress& progress = {});
 

@@ -61,6 +61,16 @@ constexpr SizedChoice kSized[] = {
        return p.job.model.experts ? groups(p, plan::legal_expert_groups) : Sizes{1};
      }}};
 
+/// The precisions for which the device has a rate.
+Json precisions_json(const cluster::Device& device) {
+  Json names = Json::array();
+  for (const auto& [type, name] : plan::kPrecisionNames) {
+    const auto rate = device.peak_flops.find(type);
+    if (rate != device.peak_flops.end() && rate->second > 0) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 bool has_sizes(std::string_view place) {
@@ -73,6 +83,7 @@ Json sizes_json(const plan::PlannedJob& planned) {
                {"devices_per_node", cluster.devices_per_node},
                {"nodes", cluster.nodes}};
   for (const auto& [place, sizes] : kSized) json[std::string(place)] = sizes(planned);
+  json["job.precision"] = precisions_json(cluster.device);
   return json;
 }
 

@@ -32,6 +32,7 @@ Json figures(const simulate::Prediction& changed) {
           {"mfu", changed.mfu},
           {"peak_memory_bytes", static_cast<std::int64_t>(changed.memory.peak_bytes)},
           {"fits", changed.memory.fits()},
+          {"verdict", name_of(memory::kFitVerdictNames, changed.memory.verdict())},
           {"devices", changed.program.ranks}};
 }
 

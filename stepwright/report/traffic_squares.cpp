@@ -2,8 +2,10 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "stepwright/step/operator.h"
 #include "stepwright/traffic/matrix.h"
 
 namespace stepwright::report {
@@ -17,31 +19,55 @@ std::int64_t ranks_of_square(std::int64_t ranks, std::int64_t node, std::int64_t
   return each;
 }
 
+/// Squares of one matrix.
+struct Squares {
+  std::map<std::pair<std::int64_t, std::int64_t>, double> bytes;  ///< By sender and receiver.
+  double total_bytes = 0;
+
+  Squares(const traffic::TrafficMatrix& matrix, std::int64_t each) {
+    for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
+      for (const traffic::Edge& edge : matrix.row(from)) {
+        bytes[{from / each, edge.to / each}] += edge.bytes;
+        total_bytes += edge.bytes;
+      }
+    }
+  }
+
+  [[nodiscard]] nlohmann::ordered_json cells() const {
+    auto cells = nlohmann::ordered_json::array();
+    for (const auto& [place, size] : bytes) {
+      if (size > 0) cells.push_back({place.first, place.second, size});
+    }
+    return cells;
+  }
+};
+
 }  // namespace
 
 nlohmann::ordered_json traffic_squares_json(const simulate::Prediction& prediction,
                                             std::int64_t most) {
   const auto& [job, plan] = prediction.planned;
-  const traffic::TrafficMatrix matrix(prediction.program, plan::Grid(plan), job.cluster,
-                                      plan.collectives);
-  const std::int64_t each = ranks_of_square(matrix.ranks(), job.cluster.devices_per_node, most);
-  std::map<std::pair<std::int64_t, std::int64_t>, double> squares;
-  double total_bytes = 0;
-  for (std::int64_t from = 0; from < matrix.ranks(); ++from) {
-    for (const traffic::Edge& edge : matrix.row(from)) {
-      squares[{from / each, edge.to / each}] += edge.bytes;
-      total_bytes += edge.bytes;
+  const plan::Grid grid(plan);
+  const auto matrix = [&](std::optional<step::Scheme> only) {
+    return traffic::TrafficMatrix(prediction.program, grid, job.cluster, plan.collectives, only);
+  };
+  const traffic::TrafficMatrix whole = matrix(std::nullopt);
+  const std::int64_t each = ranks_of_square(whole.ranks(), job.cluster.devices_per_node, most);
+  const Squares all(whole, each);
+  auto schemes = nlohmann::ordered_json::array();
+  for (const auto& [scheme, name] : step::kSchemeNames) {
+    const Squares own(matrix(scheme), each);
+    if (own.total_bytes > 0) {
+      schemes.push_back(
+          {{"scheme", name}, {"total_bytes", own.total_bytes}, {"cells", own.cells()}});
     }
   }
-  auto cells = nlohmann::ordered_json::array();
-  for (const auto& [place, bytes] : squares) {
-    if (bytes > 0) cells.push_back({place.first, place.second, bytes});
-  }
-  return {{"ranks", matrix.ranks()},
+  return {{"ranks", whole.ranks()},
           {"ranks_each", each},
           {"devices_per_node", job.cluster.devices_per_node},
-          {"total_bytes", total_bytes},
-          {"cells", cells}};
+          {"total_bytes", all.total_bytes},
+          {"cells", all.cells()},
+          {"schemes", std::move(schemes)}};
 }
 
 }  // namespace stepwright::report

@@ -32,7 +32,7 @@ Connection::Connection(Descriptor socket, const ServeLimits& limits, Time now)
 
 short Connection::events() const { return state_ == State::kIsAnswered ? POLLOUT : POLLIN; }
 
-void Connection::go_on(std::string_view page, Time now) {
+void Connection::go_on(const ServedPage& page, Time now) {
   switch (state_) {
     case State::kAsks: return read_request(page, now);
     case State::kIsAnswered: return send_on(now);
@@ -47,7 +47,7 @@ void Connection::end_if_late(Time now) {
   state_ = State::kOver;
 }
 
-void Connection::read_request(std::string_view page, Time now) {
+void Connection::read_request(const ServedPage& page, Time now) {
   std::array<char, kReadBytes> buffer;
   const ssize_t size = ::recv(socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (size < 0 && would_wait()) return;

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "stepwright/core/descriptor.h"
 #include "stepwright/serve/request.h"
+#include "stepwright/serve/served_page.h"
 
 namespace stepwright::serve {
 
@@ -34,14 +34,14 @@ class Connection {
   [[nodiscard]] bool is_over() const { return state_ == State::kOver; }
 
   /// Reads or sends what can be read or sent now.
-  void go_on(std::string_view page, Time now);
+  void go_on(const ServedPage& page, Time now);
   /// Ends it when its time is over; a request that has begun is answered before.
   void end_if_late(Time now);
 
  private:
   enum class State { kAsks, kIsAnswered, kEnds, kOver };
 
-  void read_request(std::string_view page, Time now);
+  void read_request(const ServedPage& page, Time now);
   void begin_answer(HttpAnswer answer, Time now);
   void send_on(Time now);
   void read_away();

@@ -80,7 +80,7 @@ std::string PageServer::address() const {
   return fmt::format("http://127.0.0.1:{}/", ntohs(address.sin_port));
 }
 
-void PageServer::run(std::string_view page, int stop_fd) {
+void PageServer::run(const ServedPage& page, int stop_fd) {
   Connections open;
   std::vector<pollfd> watched;
   while (true) {

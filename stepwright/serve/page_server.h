@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "stepwright/core/descriptor.h"
 #include "stepwright/serve/connection.h"
+#include "stepwright/serve/served_page.h"
 
 namespace stepwright::serve {
 
@@ -21,7 +21,7 @@ class PageServer {
   /// Answers until `stop_fd` is readable, and then returns at once. One thread that never waits for
   /// one browser alone: slow ones delay no other. While as many are connected as the limits allow,
   /// new ones wait until one of them ends.
-  void run(std::string_view page, int stop_fd);
+  void run(const ServedPage& page, int stop_fd);
 
  private:
   ServeLimits limits_;

@@ -17,15 +17,43 @@ struct Request {
   std::string_view target;
   std::string_view version;
   std::optional<std::string_view> host;
+  bool takes_gzip = false;
+  std::string_view known_tags;  ///< Entity tags of what the browser has; empty: none.
 };
 
-HttpAnswer answer(std::string_view status, std::string_view type, std::size_t length) {
+constexpr std::string_view kNoStore = "Cache-Control: no-store\r\n";
+/// Kept, but asked for again each time: another build has another page at the same address.
+constexpr std::string_view kRevalidate = "Cache-Control: no-cache\r\nVary: Accept-Encoding\r\n";
+constexpr std::string_view kForADay = "Cache-Control: max-age=86400\r\n";
+
+/// `more`: lines of the head that are this answer's own.
+HttpAnswer answer(std::string_view status, std::string_view type, std::size_t length,
+                  std::string_view more = kNoStore) {
   return {
       .head = fmt::format("HTTP/1.1 {}\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\n"
-                          "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                          "{}X-Content-Type-Options: nosniff\r\n"
                           "Connection: close\r\n\r\n",
-                          status, type, length),
+                          status, type, length, more),
       .body = {}};
+}
+
+/// The page, packed where the browser takes that, or word that the browser has it.
+HttpAnswer page_answer(const ServedPage& page, bool takes_gzip, std::string_view known_tags) {
+  const std::string cached = fmt::format("ETag: {}\r\n{}", page.tag, kRevalidate);
+  const std::string_view body = takes_gzip ? page.packed : page.text;
+  if (known_tags.find(page.tag) != std::string_view::npos) {
+    return answer("304 Not Modified", "text/html", body.size(), cached);
+  }
+  HttpAnswer found = answer("200 OK", "text/html", body.size(),
+                            takes_gzip ? "Content-Encoding: gzip\r\n" + cached : cached);
+  found.body = body;
+  return found;
+}
+
+HttpAnswer icon_answer() {
+  HttpAnswer icon = answer("200 OK", "image/svg+xml", favicon().size(), kForADay);
+  icon.body = favicon();
+  return icon;
 }
 
 HttpAnswer refusal(std::string_view status, std::string_view why = "") {
@@ -79,6 +107,21 @@ bool read_line(std::string_view line, Request& request) {
          (request.version == "HTTP/1.1" || request.version == "HTTP/1.0");
 }
 
+/// True if "gzip, deflate, br" names gzip, and not with a weight of 0.
+bool accepts_gzip(std::string_view value) {
+  while (!value.empty()) {
+    const std::string_view entry = value.substr(0, value.find(','));
+    value.remove_prefix(std::min(value.size(), entry.size() + 1));
+    const std::size_t end = entry.find(';');
+    if (!equal_words(without_blanks(entry.substr(0, end)), "gzip")) continue;
+    const std::string_view weight =
+        end == std::string_view::npos ? std::string_view() : without_blanks(entry.substr(end + 1));
+    return weight.substr(0, 2) != "q=" ||
+           weight.find_first_of("123456789") != std::string_view::npos;
+  }
+  return false;
+}
+
 /// Reads a field "Name: value"; false if the line is none, or says the host again.
 bool read_field(std::string_view line, Request& request) {
   const std::size_t colon = line.find(':');
@@ -87,7 +130,10 @@ bool read_field(std::string_view line, Request& request) {
   if (std::ranges::any_of(value, [](unsigned char c) { return c < ' ' && c != '\t'; })) {
     return false;
   }
-  if (!equal_words(line.substr(0, colon), "host")) return true;
+  const std::string_view name = line.substr(0, colon);
+  if (equal_words(name, "accept-encoding")) request.takes_gzip = accepts_gzip(value);
+  if (equal_words(name, "if-none-match")) request.known_tags = value;
+  if (!equal_words(name, "host")) return true;
   if (request.host) return false;
   request.host = value;
   return true;
@@ -117,7 +163,7 @@ bool is_own(std::string_view host) {
 
 }  // namespace
 
-std::optional<HttpAnswer> http_answer(std::string_view said, std::string_view page) {
+std::optional<HttpAnswer> http_answer(std::string_view said, const ServedPage& page) {
   const HttpAnswer bad = refusal("400 Bad Request");
   // Greetings of TLS and of other protocols have no line that would have to be waited for.
   if (!said.empty() && std::isalpha(static_cast<unsigned char>(said.front())) == 0) return bad;
@@ -136,9 +182,11 @@ std::optional<HttpAnswer> http_answer(std::string_view said, std::string_view pa
   if (request->method != "GET" && request->method != "HEAD") {
     return refusal("405 Method Not Allowed");
   }
-  if (request->target.substr(0, request->target.find('?')) != "/") return refusal("404 Not Found");
-  HttpAnswer found = answer("200 OK", "text/html", page.size());
-  if (request->method == "GET") found.body = page;
+  const std::string_view path = request->target.substr(0, request->target.find('?'));
+  if (path != "/" && path != "/favicon.ico") return refusal("404 Not Found");
+  HttpAnswer found =
+      path == "/" ? page_answer(page, request->takes_gzip, request->known_tags) : icon_answer();
+  if (request->method == "HEAD") found.body = {};
   return found;
 }
 

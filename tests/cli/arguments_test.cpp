@@ -8,13 +8,14 @@ namespace {
 TEST(Arguments, HelpTextsAreThese) {
   const Workplace place;
   std::string text;
-  for (const char* arguments :
-       {"--help",          "init --help",    "tune --help",       "predict --help",
-        "traffic --help",  "memory --help",  "study --help",      "fit --help",
-        "validate --help", "train --help",   "checkpoint --help", "characterize --help",
-        "compare --help",  "export --help",  "import --help",     "serve --help",
-        "capture --help",  "list --help",    "doctor --help",     "completion --help",
-        "lab --help",      "lab run --help", "--version"}) {
+  for (const char* arguments : {"--help",         "init --help",       "tune --help",
+                                "predict --help", "traffic --help",    "memory --help",
+                                "study --help",   "fit --help",        "validate --help",
+                                "train --help",   "checkpoint --help", "characterize --help",
+                                "compare --help", "export --help",     "import --help",
+                                "mcp --help",     "serve --help",      "capture --help",
+                                "list --help",    "doctor --help",     "completion --help",
+                                "lab --help",     "lab run --help",    "--version"}) {
     text += transcript(place, arguments);
   }
   expect_golden("help.txt", text);

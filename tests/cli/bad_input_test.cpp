@@ -150,7 +150,7 @@ TEST(BadInput, LaunchFiles) {
 TEST(BadInput, Exports) {
   Script script("export --to");
   script.run("megatorn");
-  script.run("verl");
+  script.run("hf");
   script.run("megatron");
   script.run("msccl-xml");
   script.run("msccl-xml --collective all_reduce");
@@ -237,13 +237,10 @@ TEST(BadInput, Methods) {
   };
   const std::string speed = "rollout: {tokens_per_s: 1000";
   objective("kind", "{kind: gpro, " + speed + "}}");
-  objective("word", "grpo");
-  objective("rollout", "{kind: ppo}");
   objective("speed", "{kind: grpo, rollout: {tokens_per_s: 0}}");
   objective("negative", "{kind: grpo, rollout: {tokens_per_s: -1}}");
   objective("time", "{kind: grpo, rollout: {seconds: 0s}}");
   objective("both", "{kind: grpo, " + speed + ", seconds: 10s}}");
-  objective("neither", "{kind: grpo, rollout: {longest: 10s}}");
   objective("all", "{kind: grpo, " + speed + ", devices: 8}}");
   objective("more", "{kind: grpo, " + speed + ", devices: 16}}");
   objective("tensor", "{kind: grpo, " + speed + ", devices: 4, tensor: 3}}");

@@ -110,7 +110,7 @@ TEST(Contract, SetTakesAnotherClusterOrSaysThatNothingChanged) {
   EXPECT_LT(other.at("step_time_s"), other.at("baseline").at("step_time_s"));
   const Json same = answer_of(predict + "model.rotary_base=5e5");
   EXPECT_EQ(same.at("step_time_s"), same.at("baseline").at("step_time_s"));
-  EXPECT_EQ(same.at("notes").back(), "What --set changes changes no figure of this prediction.");
+  EXPECT_EQ(same.at("notes").front(), "What --set changes changes no figure of this prediction.");
 }
 
 TEST(Contract, TrafficTotalsSumItsMessages) {
@@ -332,6 +332,27 @@ std::vector<std::string> notes_of_text(const std::string& text) {
   return notes;
 }
 
+TEST(Contract, TextHasTheFiveNotesThatChangeMost) {
+  const Workplace place;
+  const std::string predict = std::string("predict ") + kExamplePlan +
+                              " --set cluster.nic=400 --set cluster.device.memory_bandwidth=4000";
+  const Json answer = Json::parse(place.run(predict + " --json").out);
+  auto notes = answer.at("notes").get<std::vector<std::string>>();
+  ASSERT_EQ(notes.size(), 6);
+  EXPECT_THAT(notes[0], testing::StartsWith("cluster.device.memory_bandwidth is 4000 bytes/s"));
+  EXPECT_THAT(notes[1], testing::StartsWith("cluster.nic is 400 bytes/s"));
+  const std::string text = place.run(predict).out;
+  EXPECT_THAT(text, testing::HasSubstr("\n1 more with `--verbose`\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr(notes.back())));
+  const std::string whole = place.run(predict + " --verbose").out;
+  EXPECT_THAT(whole, testing::HasSubstr(notes.back()));
+  const Json& sizes = answer.at("unmeasured_sizes").front();
+  EXPECT_THAT(whole, testing::HasSubstr("Sizes that were not measured\n- " +
+                                        sizes.at("operators").front().get<std::string>()));
+  notes.pop_back();
+  EXPECT_EQ(notes_of_text(text), notes);
+}
+
 TEST(Contract, NotesOfTheTextAreThoseOfTheDocument) {
   const Workplace place;
   place.write("job.yaml",
@@ -344,7 +365,8 @@ TEST(Contract, NotesOfTheTextAreThoseOfTheDocument) {
        {"tune job.yaml", "predict plan.yaml", "predict plan.yaml --set imbalance=2",
         "memory plan.yaml", "traffic plan.yaml --rank 1"}) {
     const Json answer = Json::parse(place.run(std::string(arguments) + " --json").out);
-    const auto notes = answer.at("notes").get<std::vector<std::string>>();
+    auto notes = answer.at("notes").get<std::vector<std::string>>();
+    notes.resize(std::min<std::size_t>(notes.size(), 5));  // the text has the first
     EXPECT_EQ(notes_of_text(place.run(arguments).out), notes) << arguments;
     const bool learned = std::ranges::any_of(
         notes, [](const std::string& note) { return note.starts_with("Routing is learned"); });

@@ -5,6 +5,7 @@ import os
 import resource
 import shlex
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -120,6 +121,11 @@ class Reading(Case):
                 self.assertEqual(done.returncode, 0, done.stderr)
         done = self.shell('"$SW" predict <(true)')
         self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_a_socket_is_refused(self):
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(self.folder / "socket.yaml"))
+        self.assertIn("socket.yaml: is a socket, not a file", self.refused("tune", "socket.yaml"))
 
     def test_a_pipe_without_a_writer_is_refused(self):
         os.mkfifo(self.folder / "pipe.yaml")

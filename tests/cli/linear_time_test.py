@@ -183,6 +183,12 @@ ROWS = [
         lambda n: LLAMA[:-1] + "," + each('"some_key_{0}":1', ",")(n) + "}",
         ["list", "models", "--config", "a.json"],
     ),
+    (
+        "weights of a model",
+        2_000,
+        lambda n: LLAMA.replace('"num_hidden_layers": 32', f'"num_hidden_layers": {n}'),
+        ["list", "models", "--tensors", "--json", "--config", "a.json"],
+    ),
     ("keys of TOML", 20_000, lambda n: "[model]\n" + each("a{0}=1\n")(n), TITAN),
     ("keys of JSON", 20_000, lambda n: "{" + each('"a{0}":1', ",")(n) + "}", DEEPSPEED),
     (

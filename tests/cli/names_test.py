@@ -136,8 +136,13 @@ class Names(unittest.TestCase):
             ["export", "--to", "nccl-tuner", "--cluster", HOSTILE],
             ["import", HOSTILE],
             ["checkpoint", "show", HOSTILE],
+            ["tune", "a\nforged"],
+            ["fit", "--runs", "a\nforged"],
+            ["characterize", "--log", "nf4\n" * 25_000],
         ):
-            self.assertNotEqual(self.run_command(*words)[0], 0, words)
+            code, _, messages = self.run_command(*words)
+            self.assertNotEqual(code, 0, words)
+            self.assertNotRegex(messages, "(?m)^forged", words)
 
     def test_a_configuration_names_its_model(self):
         config = {

@@ -106,6 +106,7 @@ BESIDE = {
     "train": ["none.yaml"],
     "checkpoint": ["convert", "none", "-o", "out", "--format", "huggingface"],
     "characterize": ["--log", "none.log"],
+    "diagnose": ["none.log"],
     "export": [PLAN, "--to", "megatron"],
     "capture": ["--", "false"],
     "import": ["none.sh"],

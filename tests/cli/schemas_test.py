@@ -181,7 +181,11 @@ ANSWERS = {
     "phases": ["phases examples/grpo.yaml", "phases pairs.yaml", "phases phases.plan.yaml"],
     "lengths": ["lengths data.jsonl --field ids"],
     "explain": ["explain tp8+sp:keep pp4x20 dp2 mb1 IIG/64/8 recompute:full exposed:tp,pp"],
-    "memory": [f"memory {PLAN}", "memory large.plan.yaml"],
+    "memory": [
+        f"memory {PLAN}",
+        "memory large.plan.yaml",
+        f"memory {PLAN} --snapshot snapshots/torch-2.9.pickle",
+    ],
     "traffic": [
         f"traffic {PLAN}",
         f"traffic {PLAN} --rank 3 --links",
@@ -214,6 +218,11 @@ ANSWERS = {
         "characterize --log logs/deepspeed.raw.json --group-size 2 --knee 4096",
         "characterize --log broken.log",
     ],
+    "diagnose": [
+        "diagnose hangs/skipped_call/flight.0 hangs/skipped_call/log.txt",
+        "diagnose hangs/exception/log.txt",
+        "diagnose examples/tiny-llama.plan.yaml hangs/exception/log.txt",
+    ],
     "compare": [
         "compare examples/tiny-llama.plan.yaml --log nothing_sent.json",
         "compare two_ranks.plan.yaml --log logs/fsdp2.trace.0.json.gz logs/fsdp2.trace.1.json.gz",
@@ -223,6 +232,7 @@ ANSWERS = {
     "fit": ["fit a100_sxm4_80g.csv -o operators.json"],
     "fit-collectives": ["fit data/collectives/gh200_120g_vista.csv -o messages.json"],
     "fit-runs": ["fit --runs own_runs.csv"],
+    "fit-snapshot": [f"fit --snapshot snapshots/torch-2.9.pickle {PLAN}"],
     "tune-runs": [
         "tune examples/inline-model.yaml --runs job_runs.csv --next 2",
         "tune examples/inline-model.yaml --runs job_runs.csv --candidates job_candidates.csv",
@@ -270,6 +280,8 @@ class Place:
         for name in ("examples", "data"):
             (self.path / name).symlink_to(ROOT / name)
         (self.path / "logs").symlink_to(ROOT / "tests" / "logs" / "data")
+        (self.path / "hangs").symlink_to(ROOT / "tests" / "diagnose" / "data")
+        (self.path / "snapshots").symlink_to(ROOT / "tests" / "snapshot" / "data")
         for name, text in FILES.items():
             (self.path / name).write_text(text)
         if not why_not("checkpoint-show"):

@@ -96,6 +96,18 @@ class Init(unittest.TestCase):
         self.assertIn("init needs --cluster, --gpus, --batch, --length", messages)
 
 
+class Capture(unittest.TestCase):
+    def test_asks_before_a_script_runs(self):
+        for typed, ran in (("n\n", False), ("\n", False), ("y\n", True)):
+            with tempfile.TemporaryDirectory() as folder:
+                Path(folder, "run.sh").write_text("touch ran\ntorchrun train.py\n")
+                words = ["capture", "-o", "launch.json", "--", "bash", "run.sh"]
+                code, shown = on_a_terminal(words, typed, folder)
+                self.assertIn("Go on? [y/N]", shown)
+                self.assertEqual(code, 0 if ran else 2, shown)
+                self.assertEqual(Path(folder, "ran").exists(), ran, shown)
+
+
 class Doctor(unittest.TestCase):
     def test_names_what_is_missing_and_what_to_do(self):
         run = subprocess.run([COMMAND, "doctor", "--json"], capture_output=True, check=False)

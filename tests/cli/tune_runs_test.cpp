@@ -68,6 +68,30 @@ TEST(TuneRuns, SearchesAndWritesThePlanWithoutCandidates) {
   EXPECT_EQ(place.run("predict plan.yaml").code, 0);
 }
 
+/// `diagnose --row` writes what `tune --runs` reads: once with a header, then a row more.
+TEST(TuneRuns, TakesTheRowsThatDiagnoseWrites) {
+  const LoopPlace place("");
+  std::string log;
+  for (int step = 1; step <= 30; ++step) {
+    log += " iteration " + std::to_string(step) +
+           "/ 99 | elapsed time per iteration (ms): 9000.0 | lm loss: 2.0\n";
+  }
+  place.write("train.log", log);
+  ASSERT_EQ(place.run("tune job.yaml -o plan.yaml").code, 0);
+  for (int run = 0; run < 2; ++run) {
+    const Outcome added = place.run("diagnose plan.yaml train.log --row mine.csv");
+    ASSERT_EQ(added.code, 0) << added.err;
+    EXPECT_THAT(added.err, HasSubstr("added the run to mine.csv"));
+  }
+  const Outcome outcome = place.run("tune job.yaml --runs mine.csv --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json answer = json::parse(outcome.out);
+  EXPECT_EQ(answer["runs"]["measured"], 2);
+  EXPECT_EQ(answer["skipped"].size(), 0U);
+  EXPECT_EQ(answer["predictions"][0]["measured_s"], 9.0);
+  EXPECT_EQ(place.run("diagnose train.log --row mine.csv").code, 2);
+}
+
 TEST(TuneRuns, RefusesWhatCannotBeAnswered) {
   const LoopPlace place("");
   EXPECT_EQ(place.run("tune job.yaml --next 2").code, 2);

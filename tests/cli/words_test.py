@@ -12,6 +12,8 @@ from pathlib import Path
 from numbers_test import COMMAND, JOB, PLAN, ROOT, WORDS, commands, options, run
 
 NOBODY = "nosuch-zz"
+MESSAGES = "data/collectives/gh200_120g_vista.csv"
+IDS = ("lengths", "documents.jsonl", "--field", "ids")
 SCRIPT = "examples/llama-3-70b.megatron.sh"
 IMPORTED = [SCRIPT, "--from", "megatron", "--cluster", "dgx-h100:8"]
 # What a command needs beside the option, so that it comes to look at the word.
@@ -31,6 +33,7 @@ BESIDE = {
     "train": ["examples/tiny-llama.plan.yaml", "--data=README.md"],
     "checkpoint": ["convert", "none", "--output=out", "--format=huggingface"],
     "characterize": ["--log=none.log"],
+    "diagnose": [SCRIPT, "none.log"],
     "compare": [PLAN, "--log=none.log"],
     "export": [PLAN, "--to=megatron"],
     "import": IMPORTED,
@@ -39,9 +42,12 @@ BESIDE = {
     "list": ["models", "--config=none.json"],
     "lab profile": ["none.yaml"],
 }
+# Words beside single options that need others than their command does.
+BESIDE_OPTION = {("fit", "--snapshot"): [PLAN, "--output=p.json"]}
 # Any word is right: names of outputs, and of what the command makes.
-OUTPUTS = {"--output", "--report", "--trace", "--program", "--matrix", "--checkpoint"}
+OUTPUTS = {"--output", "--report", "--trace", "--program", "--matrix", "--row", "--checkpoint"}
 OUTPUTS |= {"--ledger", "--metrics", "--weights", "--gradients", "--summary", "--logits"}
+OUTPUTS |= {"--write-snapshot"}
 FREE = {("fit", "--name"), ("train", "--memory")}
 # Folders that are looked at once the checkpoint has been read.
 FREE |= {("checkpoint", "--merge"), ("checkpoint", "--base")}
@@ -52,7 +58,7 @@ class Words(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("examples", "data", "README.md"):
             (self.folder / name).symlink_to(ROOT / name)
-        (self.folder / "documents.jsonl").write_text('{"text": "a"}\n')
+        (self.folder / "documents.jsonl").write_text('{"text": "a", "ids": [1]}\n')
 
     def refused(self, *words):
         done = run(words, self.folder)
@@ -67,7 +73,8 @@ class Words(unittest.TestCase):
                     continue
                 if command not in BESIDE:
                     continue
-                beside = [word for word in BESIDE[command] if not word.startswith(f"{name}=")]
+                needed = BESIDE_OPTION.get((command, name), BESIDE[command])
+                beside = [word for word in needed if not word.startswith(f"{name}=")]
                 with self.subTest(command=command, option=name):
                     said = self.refused(*command.split(), *beside, f"{name}={NOBODY}")
                     self.assertTrue(NOBODY in said or name in said, said)
@@ -99,6 +106,10 @@ class Words(unittest.TestCase):
             ("sample", "collectives", "-o", "s.csv", "--dtype", "bf16"): "--dtype",
             ("sample", "operators", "-o", "s.csv", "--plan", PLAN): "--plan",
             ("lengths", "none.yaml", "--field", "x"): "--field",
+            ("tune", JOB, "--top", "1", "--top", "2"): "--top: is given 2 times; one is allowed",
+            (*IDS, "--characters-per-token", "4"): "--characters-per-token",
+            ("fit", MESSAGES, "-o", "p", "--name", "n"): "--name",
+            ("fit", "data/x.csv", "--plan", PLAN, "-o", "p", "--name", "n"): "--name",
         }.items():
             with self.subTest(words=words):
                 self.assertIn(said, self.refused(*words))
@@ -127,6 +138,11 @@ class Typed(unittest.TestCase):
         self.assertIn("batch.length: 8k is read as 8,192.", done.stdout)
         self.assertIn("batch.sequences: 1k is read as 1,024.", done.stdout)
         job = ["init", "--model", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--batch"]
+        gpt = ROOT / "tests/model/corpus/model_config_fuzz/gpt2.json"
+        listed = ["list", "models", "--json", "--config", gpt, "--length"]
+        said = self.done(*listed, "1k").stdout
+        self.assertEqual(said, self.done(*listed, "1024").stdout)
+        self.assertNotEqual(said, self.done(*listed, "512").stdout)
         for size in (["64x4k"], ["64", "--length", "4K"]):
             self.assertIn("length: 4096", self.done(*job, *size).stdout)
         text = (ROOT / JOB).read_text()
@@ -143,7 +159,7 @@ class Typed(unittest.TestCase):
 
     def test_a_batch_that_does_not_divide_has_its_nearest(self):
         said = self.done("predict", PLAN, "--set", "batch.sequences=511", code=2).stderr
-        self.assertIn("the nearest that are: 510 and 512", said)
+        self.assertIn("nearest batches: 510 and 512", said)
 
     def test_the_ending_of_an_exported_name_says_its_language(self):
         words = ["export", PLAN, "--nearest", "--to"]

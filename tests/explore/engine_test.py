@@ -79,6 +79,7 @@ class Engine(unittest.TestCase):
                 plan = self.folder / "plan.json"
                 plan.write_text(json.dumps(answer["plan"]), encoding="utf-8")
                 told = self.command("predict", plan)
+                del told["remedies"]  # A question of its own in the page.
                 self.assertEqual(differences(answer["prediction"], told), [])
                 told = self.command("memory", plan)
                 self.assertEqual(differences(answer["memory"]["stages"], told["stages"]), [])

@@ -189,7 +189,8 @@ TEST(Explore, EveryChoiceOfAPlanHasAControl) {
   for (const Json& control : choices.at("controls")) {
     const std::string place = control.at("place");
     EXPECT_TRUE(places.insert(place).second) << place;
-    EXPECT_EQ(control.at("kind") == "size", answer.at("sizes").contains(place)) << place;
+    const bool has_sizes = control.at("kind") == "size" || place == "job.precision";
+    EXPECT_EQ(has_sizes, answer.at("sizes").contains(place)) << place;
     const bool may_be_left_out = place == "job.framework" || place == "job.kernels.casts" ||
                                  place.starts_with("job.run.") || control.contains("unsaid");
     EXPECT_TRUE(may_be_left_out || plan.contains(pointer_to(control))) << place;

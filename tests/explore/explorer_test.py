@@ -1,5 +1,6 @@
-"""The built explorer in a headless Chromium, as a file and as `stepwright serve` gives it. Skipped
-where it was not built, or where there is no browser. Runs in the root of the repository."""
+"""The explorer in a headless Chromium: as it was built, as a file and as `stepwright serve` gives
+it; where it was not built, its page over the engine compiled for this machine. Skipped where there
+is no browser. Runs in the root of the repository."""
 
 import base64
 import contextlib
@@ -15,10 +16,12 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
-import browser
 import explorer
-from browser_test import ROWS, check_view, gibibytes, seconds
+import own_engine
+from browser_test import ROWS, check_view, gibibytes, seconds, violations
 
+IS_BUILT = explorer.PAGE.exists()
+PAGE, KIND = own_engine.page_and_browser()
 PLAN = "examples/llama-3-70b.plan.yaml"
 JOB = {
     "stepwright": "job/2",
@@ -130,6 +133,7 @@ CONTROL = "document.querySelector('.panel [aria-label=\"%s\"]')"
 SET = """(control => {
   control.value = %s; control.dispatchEvent(new Event('%s'));
 })(%s)"""
+BUTTON = "[...document.querySelectorAll('button')].find(one => one.textContent.startsWith('%s'))"
 PRESS = (
     "[...document.querySelectorAll('button')].find(one => one.textContent.startsWith('%s')).click()"
 )
@@ -174,6 +178,10 @@ CHECK = "(box => { if (box.checked !== %s) box.click(); })(" + CONTROL + ")"
 VISIBLE_AT = "document.querySelector('[data-place=\"%s\"]').checkVisibility()"
 UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 PRIMARY = "[...document.querySelectorAll('.primary')].filter(one => one.checkVisibility()).length"
+ALL_CONTROLS = """(one => { if (!one.checked) one.click(); })(
+  document.querySelector('[role=switch]'))"""
+INVALID = """[...document.querySelectorAll('[aria-invalid]')].map(one =>
+  one.getAttribute('aria-label'))"""
 REFUSED = "!document.querySelector('.message').hidden"
 ANSWERED = "document.documentElement.dataset.answered"
 
@@ -194,7 +202,7 @@ def link(text: str) -> str:
     """The address of a file with a job or plan."""
     pack = zlib.compressobj(wbits=-15)
     packed = base64.urlsafe_b64encode(pack.compress(text.encode()) + pack.flush())
-    return f"{explorer.PAGE.as_uri()}#plan={packed.decode().rstrip('=')}"
+    return f"{PAGE.as_uri()}#plan={packed.decode().rstrip('=')}"
 
 
 def at_place(plan: dict, place: str):
@@ -208,7 +216,7 @@ def at_place(plan: dict, place: str):
 class Explorer(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.tab = cls.enterClassContext(browser.Browser())
+        cls.tab = cls.enterClassContext(KIND())
 
     def wait_for(self, expression: str):
         """Its value once it holds; the time limit of the test ends what never does."""
@@ -218,7 +226,7 @@ class Explorer(unittest.TestCase):
         return value
 
     def open(self, address: str = "", **view):
-        self.tab.open(address or explorer.PAGE, **view)
+        self.tab.open(address or PAGE, **view)
         self.wait_for(ANSWERED)
 
     def do(self, expression: str) -> float:
@@ -386,6 +394,7 @@ class Explorer(unittest.TestCase):
         placement = (
             "document.querySelector('[data-place=\"schedule.placement\"]').checkVisibility()"
         )
+        self.tab.evaluate(ALL_CONTROLS)
         self.assertFalse(self.tab.evaluate(placement))
         self.choose("Schedule", "auto")
         self.assertTrue(self.tab.evaluate(placement))
@@ -400,7 +409,7 @@ class Explorer(unittest.TestCase):
         self.assertFalse(self.tab.evaluate(REFUSED), self.said(".message"))
 
     def test_a_timeline_says_what_waits_and_numbers_are_whole(self):
-        waiting = "Waiting, for messages, hosts or other stages"
+        waiting = "Waiting for messages, hosts or other stages"
         alone = {"parallel": {"data": 8}, "sharding": "zero3", "overlap": False}
         self.open(link(json.dumps(SMALL | alone)))
         self.tab.evaluate(READ)
@@ -451,7 +460,7 @@ class Explorer(unittest.TestCase):
         """By the controls alone, and they take the time that the search says."""
         places = {}
         for name, more in SEARCHED:
-            job = explorer.PAGE.parent / "searched.yaml"
+            job = PAGE.parent / "searched.yaml"
             text = (Path("examples") / name).read_text(encoding="utf-8") + more
             job.write_text(text, encoding="utf-8")
             answer = self.command("tune", job, "--top", "2")
@@ -497,7 +506,7 @@ class Explorer(unittest.TestCase):
 
     def says_what_predict_says(self):
         """Of the plan in the address."""
-        plan = explorer.PAGE.parent / "by_hand.json"
+        plan = PAGE.parent / "by_hand.json"
         plan.write_text(json.dumps(self.plan()), encoding="utf-8")
         told = self.command("predict", plan)
         plan.unlink()
@@ -506,6 +515,7 @@ class Explorer(unittest.TestCase):
     def test_muon_has_its_form(self):
         self.open()
         form = VISIBLE_AT % "job.muon"
+        self.tab.evaluate(ALL_CONTROLS)
         self.tab.evaluate(UNFOLD)
         self.assertFalse(self.tab.evaluate(form))
         self.choose_at("job.optimizer", "muon")
@@ -553,28 +563,29 @@ class Explorer(unittest.TestCase):
             self.assertIn(f"Stage {critical} is the critical one", self.said("#time"))
             self.choose_at("layers", layers[::-1])
             self.assertIn(f"Stage {3 - critical} is the critical one", self.said("#time"))
-            self.assertIn(f"of stage {3 - critical}, holds", self.said("#memory"))
+            self.assertIn(f"Stage {3 - critical} is the fullest", self.said("#memory"))
 
     def test_what_does_not_fit_is_said_with_its_stage_and_by_how_much(self):
         plan = STAGES | {"micro_batch": 8, "recompute": "none"}
         self.open(link(json.dumps(plan)))
-        file = explorer.PAGE.parent / "misfit.json"
+        file = PAGE.parent / "misfit.json"
         file.write_text(json.dumps(self.plan()), encoding="utf-8")
         told = self.command("memory", file)
         file.unlink()
         self.assertFalse(told["fits"])
-        over = gibibytes(told["over_by_bytes"])
         peaks = [stage["peak_memory_bytes"] for stage in told["stages"]]
-        self.assertIn(f"does not fit by {over}", self.said(".bar"))
-        self.assertIn(f"stage {peaks.index(max(peaks))} needs", self.said("#memory"))
-        self.assertIn(f"{over} more than", self.said("#memory"))
-        self.assertIn(f"{over} too much", self.said(".tiles"))
+        usable = gibibytes(told["capacity_bytes"] - told["reserve_bytes"])
+        needs = f"Out of memory: needs {gibibytes(max(peaks))}, {usable} usable"
+        self.assertIn(needs, self.said(".bar"))
+        self.assertIn(needs, self.said("#memory"))
+        self.assertIn(f"Stage {peaks.index(max(peaks))} is the fullest", self.said("#memory"))
+        self.assertIn("Out of memory", self.said(".tiles"))
 
     def test_a_broken_link_says_so_and_offers_a_plan(self):
         self.open()
         whole = self.tab.evaluate("location.hash")
         for broken in ("#plan=AAAA", "#plan=@", "#other", whole[:-40], f"{whole[:99]}!"):
-            self.tab.open(f"{explorer.PAGE.as_uri()}{broken}")
+            self.tab.open(f"{PAGE.as_uri()}{broken}")
             self.wait_for(REFUSED)
             self.assertIn("damaged", self.said(".message"))
             self.assertIn("No plan is shown", self.said(".bar"))
@@ -628,8 +639,12 @@ class Explorer(unittest.TestCase):
         self.assertEqual(self.tab.evaluate(f"({CONTROL % 'Nodes'}).value"), "8")
         self.choose("Nodes", 0)
         self.assertIn("nodes", self.said(".message"))
-        self.assertEqual(self.tab.evaluate(f"({CONTROL % 'Nodes'}).value"), "8")
+        self.assertEqual(self.tab.evaluate(INVALID), ["Nodes"])
         self.assertEqual(self.plan(), before)
+        self.press("Go back to the plan before")
+        self.assertEqual(self.tab.evaluate(f"({CONTROL % 'Nodes'}).value"), "8")
+        self.assertEqual(self.tab.evaluate(INVALID), [])
+        self.assertFalse(self.tab.evaluate(REFUSED))
 
     def test_what_is_no_plan_is_told_in_the_words_of_the_planner(self):
         self.open(
@@ -651,7 +666,7 @@ class Explorer(unittest.TestCase):
         self.press("Find the best plan")
         self.drag("Micro-batch", 1)
         self.wait_for("document.querySelector('.found ol') !== null")
-        job = explorer.PAGE.parent / "explored.json"
+        job = PAGE.parent / "explored.json"
         job.write_text(json.dumps(JOB), encoding="utf-8")
         done = subprocess.run(
             [explorer.COMMAND, "study", "search", job, "--json"], capture_output=True, check=True
@@ -680,7 +695,7 @@ class Explorer(unittest.TestCase):
             self.settle()
         self.tab.evaluate(SET_AT % ('"job.run.checkpoints"', '"asynchronous"'))
         self.settle()
-        plan = explorer.PAGE.parent / "run.json"
+        plan = PAGE.parent / "run.json"
         plan.write_text(json.dumps(self.plan()), encoding="utf-8")
         told = self.command("run", plan)
         plan.unlink()
@@ -707,6 +722,201 @@ class Explorer(unittest.TestCase):
         self.wait_for("document.getElementById('what-if') !== null")
         self.assertEqual(len(self.check()), 7)
 
+    def test_a_refusal_stands_in_the_bar_and_beside_its_field(self):
+        self.open()
+        self.choose("Precision", "mxfp8")
+        message = self.said(".bar .message p")
+        self.assertIn("has no rate for mxfp8", message)
+        self.assertEqual(self.tab.evaluate(INVALID), ["Precision"])
+        reason = self.tab.evaluate("""(one =>
+          document.getElementById(one.getAttribute('aria-describedby')).textContent
+        )(document.querySelector('[aria-invalid]'))""")
+        self.assertEqual(reason, message)
+        self.assertIn("The plan before: ", self.said(".bar .summary"))
+        self.assertTrue(self.tab.evaluate("document.querySelector('.main.stale') !== null"))
+        self.tab.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+        top = "document.querySelector('.message').getBoundingClientRect().top"
+        self.assertGreaterEqual(self.tab.evaluate(top), 0)
+        self.assertLess(self.tab.evaluate(top), 100)
+        self.assertEqual(violations(self.tab), [])
+        self.do(PRESS % "Take precision bf16")
+        self.assertEqual(self.plan()["job"]["precision"], "bf16")
+        self.assertEqual(self.tab.evaluate(INVALID), [])
+        self.assertFalse(self.tab.evaluate("document.querySelector('.main.stale') !== null"))
+
+    def test_every_change_is_a_step_of_the_history(self):
+        self.open()
+        steps = [self.plan()]
+        for change in (("Precision", "fp8"), ("Schedule", "gpipe"), ("Nodes", 4)):
+            self.choose(*change)
+            steps.append(self.plan())
+        self.assertTrue(self.tab.evaluate(f"({BUTTON % 'Redo'}).disabled"))
+        for before in reversed(steps[:-1]):
+            self.do(PRESS % "Undo")
+            self.settle()
+            self.assertEqual(self.plan(), before)
+        self.assertTrue(self.tab.evaluate(f"({BUTTON % 'Undo'}).disabled"))
+        self.do(PRESS % "Redo")
+        self.settle()
+        self.assertEqual(self.plan(), steps[1])
+        self.do("history.back()")
+        self.settle()
+        self.assertEqual(self.plan(), steps[0])
+        self.assertIn(f"{seconds(self.step())} a step", self.said(".bar"))
+
+    def step(self) -> float:
+        """Seconds of a step of the plan in the address, as the command predicts them."""
+        plan = PAGE.parent / "stepped.json"
+        plan.write_text(json.dumps(self.plan()), encoding="utf-8")
+        told = self.command("predict", plan)
+        plan.unlink()
+        return told["step_time_s"]
+
+    def test_the_bar_says_what_the_framework_cannot_run_and_what_it_can(self):
+        self.open()
+        self.choose("Framework", "megatron-core")
+        self.drag("Pipeline parallel", 1)
+        self.settle()
+        self.assertEqual(self.said(".badge"), "")
+        self.choose("Schedule", "zb-h1")
+        self.settle()
+        self.assertIn("megatron-core cannot run this plan: schedule zb-h1", self.said(".badge"))
+        self.assertEqual(violations(self.tab), [])
+        self.do(PRESS % "Use ")
+        self.settle()
+        self.assertEqual(self.said(".badge"), "")
+        self.assertNotIn("zb-h1", json.dumps(self.plan()["schedule"]))
+
+    def test_a_drag_is_one_step(self):
+        self.open()
+        before = self.plan()
+        for place in (0, 1, 2):
+            self.drag("Tensor parallel", place)
+        self.do(PRESS % "Undo")
+        self.settle()
+        self.assertEqual(self.plan(), before)
+
+    def test_another_framework_says_what_it_replaced(self):
+        self.open()
+        before = self.plan()
+        self.choose("Framework", "torchtitan")
+        told = self.said(".followed")
+        self.assertIn("Changed with it: ", told)
+        self.assertNotEqual(self.plan()["job"]["kernels"], before["job"]["kernels"])
+        self.do(PRESS % "Undo")
+        self.settle()
+        self.assertEqual(self.plan(), before)
+
+    def test_a_pinned_plan_is_compared_in_every_tile_and_picture(self):
+        self.open()
+        first = self.step()
+        before = self.check()
+        self.press("Pin as A")
+        self.assertIn("This plan is A", self.said(".results > .against"))
+        self.drag("Pipeline parallel", 2)
+        self.settle()
+        tiles = self.tab.evaluate(
+            """[...document.querySelectorAll('.tile')].map(one =>
+              one.querySelector('.against')?.textContent)"""
+        )
+        self.assertEqual(len([one for one in tiles if one]), 5)
+        change = 100 * (self.step() / first - 1)
+        sign = "+" if change >= 0 else "\u2212"
+        self.assertEqual(tiles[0], f"A: {seconds(first)} ({sign}{abs(change):.1f}%)")
+        self.assertIn("Pipeline parallel", self.said(".results > .against"))
+        rows = self.tab.evaluate(ROWS % '"Memory of each stage at its peak, by kind"')
+        self.assertIn("A, 0", [row[0] for row in rows])
+        self.assertIn("0", [row[0] for row in rows])
+        shown = "document.querySelector('#timeline select').value"
+        self.assertEqual(self.tab.evaluate(shown), "both")
+        self.assertNotEqual(self.check(), before)
+        self.press("Unpin A")
+        self.assertNotIn("A: ", self.said(".tiles"))
+
+    def test_plans_are_kept_by_name(self):
+        self.open()
+        kept = self.plan()
+        self.tab.evaluate("localStorage.clear()")
+        self.tab.evaluate(UNFOLD)
+        self.tab.evaluate("document.querySelector('.keep input').value = 'my plan'")
+        self.press("Keep")
+        self.drag("Tensor parallel", 0)
+        self.open()
+        self.tab.evaluate(UNFOLD)
+        self.drag("Tensor parallel", 0)
+        self.do(PRESS % "my plan")
+        self.settle()
+        self.assertEqual(self.plan(), kept)
+        self.press("Delete")
+        self.assertEqual(self.said(".saved"), "")
+
+    def test_a_dozen_controls_come_first(self):
+        self.open()
+        self.tab.evaluate("localStorage.clear()")
+        self.open()
+        shown = """[...document.querySelectorAll('.panel [data-level]')].filter(one =>
+          one.checkVisibility() && one.matches('.control, .panel div[data-level]')).length"""
+        few = self.tab.evaluate(shown)
+        self.assertTrue(10 <= few <= 16, few)
+        self.tab.evaluate(ALL_CONTROLS)
+        self.tab.evaluate(UNFOLD)
+        self.assertGreater(self.tab.evaluate(shown), 3 * few)
+        self.tab.evaluate("localStorage.clear()")
+
+    def test_names_in_lists_are_whole(self):
+        self.open()
+        self.tab.evaluate(ALL_CONTROLS)
+        self.tab.evaluate(UNFOLD)
+        cut = self.tab.evaluate("""(pen => [...document.querySelectorAll('.panel select')]
+          .filter(one => one.checkVisibility()).flatMap(one => {
+            pen.font = getComputedStyle(one).font;
+            return [...one.options].filter(option =>
+              pen.measureText(option.text).width > one.clientWidth - 28).map(option => option.text);
+          }))(document.createElement('canvas').getContext('2d'))""")
+        self.assertEqual(cut, [])
+        self.tab.evaluate("localStorage.clear()")
+
+    def test_pictures_come_before_controls_on_a_narrow_screen(self):
+        self.open(width=400)
+        top = "document.querySelector('%s').getBoundingClientRect().top"
+        self.assertLess(self.tab.evaluate(top % ".tiles"), self.tab.evaluate(top % ".aside"))
+        self.assertLess(self.tab.evaluate(top % "#timeline"), self.tab.evaluate(top % ".aside"))
+        small = self.tab.evaluate("""[...document.querySelectorAll(
+          'button, select, input:not([type=file]), summary')].filter(one => one.checkVisibility() &&
+          Math.min(one.getBoundingClientRect().height, one.getBoundingClientRect().width) < 24
+          ).map(one => one.outerHTML.slice(0, 80))""")
+        self.assertEqual(small, [])
+
+    def test_a_wide_screen_has_two_columns(self):
+        self.open(width=1920)
+        box = "document.querySelector('#%s').getBoundingClientRect()"
+        left, right = (self.tab.evaluate(f"({box % name}).left") for name in ("timeline", "memory"))
+        self.assertGreater(right, left + 500)
+        self.check(1920)
+
+    def test_everything_is_reached_by_the_keyboard(self):
+        self.open()
+        seen = set()
+        self.tab.evaluate("document.body.focus()")
+        for _ in range(80):
+            self.tab.press_tab()
+            seen.add(
+                self.tab.evaluate("""(one => one.getAttribute('aria-label') ?? one.textContent)(
+              document.activeElement)""")
+            )
+        for name in (
+            "Find the best plan",
+            "Pin as A",
+            "Model",
+            "Tensor parallel",
+            "Recompute",
+            "Timeline of one step",
+            "The figures as a table",
+            "Memory of each stage at its peak",
+        ):
+            self.assertIn(name, seen)
+
+    @unittest.skipUnless(IS_BUILT, "the page was not built (make engine)")
     def test_is_served_as_it_is(self):
         with served() as address:
             self.open(address)
@@ -715,7 +925,7 @@ class Explorer(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not explorer.PAGE.exists():
+    if PAGE is None:
         print("skipped:", explorer.PAGE, "is not there (make engine)")
         sys.exit(77)
     unittest.main()

@@ -83,13 +83,20 @@ class Browser:
         if kind == "Network.requestWillBeSent":
             self.requests.append(what["request"]["url"])
 
+    def write(self, message: dict) -> None:
+        """Sends a message in whole; a pipe takes a large one in parts."""
+        rest = json.dumps(message).encode() + b"\0"
+        while rest:
+            rest = rest[os.write(self.out, rest) :]
+
     def call(self, method: str, **parameters) -> dict:
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if self.session:
             message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
-        while (answer := self.receive()).get("id") != self.number:
+        number = self.number
+        self.write(message)
+        while (answer := self.receive()).get("id") != number:
             self.note(answer)
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']['message']}")
@@ -102,6 +109,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **metrics)
+        self.call("Page.resetNavigationHistory")  # a full one drops entries
         self.call("Page.navigate", url="about:blank")  # what differs in its fragment is loaded, too
         self.call("Page.navigate", url=page if "://" in str(page) else page.absolute().as_uri())
         while not self.evaluate("document.readyState === 'complete'"):
@@ -122,6 +130,12 @@ class Browser:
         text = {"text": key} if len(key) == 1 else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def press_tab(self) -> None:
+        """Moves the focus on."""
+        key = {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
+        for kind in ("rawKeyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, **key)
 
     def picture(self, path: Path, clip: dict | None = None) -> None:
         """Writes the whole page as a PNG, or its part `clip` {x, y, width, height}."""

@@ -3,6 +3,7 @@
 STEPWRIGHT_COMMAND names the command."""
 
 import base64
+import itertools
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import browser
+import pdf_pictures
 
 if browser.found() is None:
     print("skipped: no Chromium is installed (tools/setup.sh test)")
@@ -57,7 +59,7 @@ ROWS = f"[...{TABLE}.tBodies[0].rows].map(row => [...row.cells].map(cell => cell
 
 def seconds(value: float) -> str:
     """As the page shows them."""
-    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+    for size, unit in ((86400, "days"), (3600, "h"), (1, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if value >= 0.9995 * size:
             scaled = value / size
             places = 0 if scaled >= 100 else 1 if scaled >= 10 else 2
@@ -95,6 +97,19 @@ def scan_lines(png: Path) -> int:
     return len({raw[i : i + each] for i in range(0, len(raw), each)})
 
 
+AXE = Path("web/node_modules/axe-core/axe.min.js")
+RUN_AXE = """axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(
+  one => `${one.id}: ${one.nodes[0].html.slice(0, 200)}`))"""
+
+
+def violations(tab) -> list:
+    """What axe holds against the page that is open; nothing where axe is absent (`make web`)."""
+    if not AXE.exists():
+        return []
+    tab.evaluate(f"{AXE.read_text(encoding='utf-8')}; 0")
+    return tab.evaluate(RUN_AXE)
+
+
 def check_view(test, width: int) -> list:
     """What must be true of a page of pictures in `test.tab`; the ink of each."""
     test.assertEqual(test.tab.messages, [])
@@ -104,6 +119,7 @@ def check_view(test, width: int) -> list:
         test.assertGreater(chart["share"], 0.02)
     text = test.tab.evaluate("document.body.innerText")
     test.assertIsNone(re.search(r"undefined|NaN|\[object|n/a", text))
+    test.assertEqual(violations(test.tab), [])
     return ink
 
 
@@ -157,10 +173,12 @@ class Report(unittest.TestCase):
         tiles = self.tab.evaluate("document.querySelector('.tiles').innerText")
         self.assertIn(seconds(best["step_time_s"]), tiles)
         self.assertIn(gibibytes(best["peak_memory_bytes"]), tiles)
-        told = self.rows("Beside the best plan: + better, - worse")
+        told = self.rows("The best plan of each family against the best of all")
         for row, plan in zip(told, [best, *answer["alternatives"]], strict=True):
             self.assertEqual(row[1], seconds(plan["step_time_s"]))
-            self.assertEqual(row[3], gibibytes(plan["peak_memory_bytes"]))
+            self.assertEqual(row[4], gibibytes(plan["peak_memory_bytes"]))
+            more = 100 * (plan["step_time_s"] / best["step_time_s"] - 1)
+            self.assertEqual(row[2], "the best" if plan is best else f"+{more:.1f}%")
         front = self.rows("The front, fastest first")
         self.assertEqual(
             [row[1:] for row in front],
@@ -233,6 +251,34 @@ class Report(unittest.TestCase):
             shown = [row["transfer_s"], row["predicted_s"]]
             self.assertEqual(told[2:4], [seconds(value) if value else "0 s" for value in shown])
 
+    def test_a_diagnosis_holds_its_findings_with_their_sources(self):
+        log = self.folder / "job.log"
+        lines = [
+            f" iteration {i}/ 99 | elapsed time per iteration (ms): 300000.0 | lm loss: 2.0"
+            for i in range(1, 31)
+        ]
+        memory = "CUDA out of memory. Tried to allocate 2.00 GiB. " + HOSTILE
+        log.write_text("\n".join([*lines, f"[rank3]: torch.OutOfMemoryError: {memory}\n"]))
+        hang = [str(path) for path in sorted(Path("tests/diagnose/data/skipped_call").iterdir())]
+        page, answer = self.report("diagnose", LLAMA, str(log), *hang)
+        self.assertGreaterEqual(len(answer["findings"]), 3)
+        for width in (1280, 400):
+            self.see(page, width)
+            titles = self.tab.evaluate("[...document.querySelectorAll('h2')].map(h => h.innerText)")
+            for finding in answer["findings"]:
+                self.assertIn(finding["what"], titles)
+            text = self.tab.evaluate("document.body.innerText")
+            for finding in answer["findings"]:
+                for line in [*finding["evidence"], *finding["causes"]]:
+                    self.assertIn(line, text)
+                for change in finding["changes"]:
+                    self.assertIn(change["words"], text)
+            links = self.tab.evaluate("[...document.querySelectorAll('li a')].map(a => a.href)")
+            self.assertTrue(all(link.startswith("https://") for link in links))
+            self.assertGreater(len(links), 0)
+        self.assertEqual(self.embedded()["answer"], answer)
+        self.assertIn("0-3", [row[2] for row in self.rows("Files")])
+
     def test_a_report_of_many_rows_holds_some_of_them_and_says_so(self):
         profile = "gh200_120g_vista"
         table = "data/operators/gh200_120g.csv"
@@ -252,7 +298,7 @@ class Report(unittest.TestCase):
             self.see(page)
             self.assertEqual(answer["plans"][0]["fits"], text is one)
             said = self.tab.evaluate("document.body.innerText")
-            self.assertEqual("it does not fit" in said, text is tight)
+            self.assertEqual("Out of memory" in said, text is tight)
 
     def test_what_a_file_says_is_never_markup(self):
         hostile = self.folder / "hostile.yaml"
@@ -276,11 +322,43 @@ class Report(unittest.TestCase):
         self.assertEqual(self.tab.evaluate(paper), "rgb(255, 255, 255)")
         self.assertNotEqual(on_screen, "rgb(255, 255, 255)")
         self.tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
-        pages = base64.b64decode(self.tab.call("Page.printToPDF")["data"])
-        self.assertTrue(pages.startswith(b"%PDF"))
-        self.assertGreater(pages.count(b"/Type /Page\n"), 2)
         self.tab.call("Emulation.setEmulatedMedia", media="")
         self.assertEqual(self.tab.messages, [])
+
+    def printed(self) -> tuple[list, list]:
+        """The page that is open as a PDF: its pages and its pictures."""
+        paper = base64.b64decode(self.tab.call("Page.printToPDF")["data"])
+        return pdf_pictures.pages_and_pictures(paper)
+
+    def check_printed(self, charts: int, most_pages: int):
+        pages, pictures = self.printed()
+        self.assertLessEqual(len(pages), most_pages)
+        self.assertEqual(len(pictures), charts)
+        for picture in pictures:
+            page = pages[picture.page]
+            margin = picture.left
+            self.assertAlmostEqual(picture.width, page.width - 2 * margin, delta=3)
+            self.assertLess(margin, 40)  # points
+            self.assertGreaterEqual(picture.top, 0)
+            self.assertLessEqual(picture.top + picture.height, page.height)
+            self.assertGreaterEqual(picture.pixels[0], 2 * picture.width)
+            self.assertGreater(picture.shades, 20)
+            across = picture.pixels[0] / picture.pixels[1]
+            self.assertAlmostEqual(picture.width / picture.height, across, delta=0.05 * across)
+        for one, other in itertools.combinations(pictures, 2):
+            if one.page == other.page:
+                first, second = sorted((one, other), key=lambda picture: picture.top)
+                self.assertLessEqual(first.top + first.height, second.top + 1)
+
+    def test_every_chart_of_a_search_is_printed_as_wide_as_its_page(self):
+        page, _ = self.report("tune", "examples/llama-3-70b.yaml")
+        for width, dark in ((1280, False), (400, True)):
+            charts = len(self.see(page, width=width, dark=dark))
+            self.check_printed(charts, 6)
+
+    def test_a_prediction_is_printed_with_its_charts(self):
+        page, _ = self.report("predict", LLAMA, "--set", "cluster.nic=2x")
+        self.check_printed(len(self.see(page)), 6)
 
     def test_the_timeline_zooms_by_keys(self):
         page, _ = self.report("predict", LLAMA)
@@ -290,6 +368,124 @@ class Report(unittest.TestCase):
         self.tab.press("-")
         after = self.tab.evaluate(INK)
         self.assertEqual(sum(a != b for a, b in zip(before, after, strict=True)), 1)
+
+    def spots(self, label: str) -> dict:
+        """Where a chart lies in the window."""
+        chart = f"document.querySelector('.chart[aria-label=\"{label}\"]')"
+        self.tab.evaluate(f"{chart}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        box = self.tab.evaluate(f"{chart}.getBoundingClientRect().toJSON()")
+        return {key: box[key] for key in ("left", "top", "width", "height")}
+
+    def click(self, x: float, y: float, shift: bool = False):
+        at = {"x": x, "y": y, "modifiers": 8 if shift else 0}
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+            self.tab.call("Input.dispatchMouseEvent", type=kind, **at, **button)
+
+    def pinned(self, section: str = "#timeline") -> str:
+        return self.tab.evaluate(f"document.querySelector('{section} .pinned').innerText")
+
+    def test_a_slot_is_pinned_with_its_operators_and_measured_to_another(self):
+        page, _ = self.report("predict", LLAMA)
+        self.see(page)
+        box = self.spots("Timeline of one step")
+        at = (box["left"] + 0.5 * box["width"], box["top"] + 0.45 * box["height"])
+        self.click(*at)
+        said = self.pinned()
+        self.assertRegex(said, r"Pinned: (Forward|Backward), stage \d+\.")
+        self.assertIn("Operators of one", said)
+        self.click(at[0] + 0.3 * box["width"], at[1], shift=True)
+        self.assertRegex(
+            self.pinned(), r"From the start of the earlier bar .*: [\d.]+ m?s; between"
+        )
+        self.tab.evaluate("document.querySelector('#timeline .chart').focus()")
+        self.tab.press("Escape")
+        self.assertEqual(self.pinned(), "")
+        self.tab.press("n")
+        first = self.pinned()
+        self.tab.press("n")
+        self.assertNotEqual(first, self.pinned())
+
+    def test_bars_are_found_by_their_words(self):
+        page, _ = self.report("predict", LLAMA)
+        self.see(page)
+        find = """(field => {
+          field.value = %s;
+          field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
+        })(document.querySelector('#timeline input[type=search]'))"""
+        told = "document.querySelector('#timeline .beside output').textContent"
+        self.tab.evaluate(find % '"backward stage 0 micro-batch 3"')
+        self.assertRegex(self.tab.evaluate(told), r"1 of \d+")
+        self.assertIn("Backward, stage 0", self.pinned())
+        self.tab.evaluate(find % '"no such thing"')
+        self.assertEqual(self.tab.evaluate(told), "nothing found")
+
+    def test_a_timeline_of_many_bars_draws_no_more_marks_than_its_pixels(self):
+        plan = self.folder / "many.yaml"
+        text = Path(LLAMA).read_text(encoding="utf-8")
+        plan.write_text(re.sub(r"sequences: \d+", "sequences: 2048", text), encoding="utf-8")
+        page, _ = self.report("predict", str(plan))
+        self.see(page)
+        timeline = self.embedded()["pictures"]["timeline"]
+        bars = sum(len(r["bars"]) for r in timeline["rows"] if r["lane"] == "compute") // 5
+        rows = sum(r["lane"] == "compute" for r in timeline["rows"])
+        self.assertGreater(bars, 10_000)
+        self.tab.evaluate("""window.fills = 0; (fill => {
+          CanvasRenderingContext2D.prototype.fill = function (...given) {
+            window.fills += 1; fill.apply(this, given);
+          };
+        })(CanvasRenderingContext2D.prototype.fill)""")
+        self.tab.evaluate("document.querySelector('#timeline .chart').focus()")
+        self.tab.press("0")
+        self.tab.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+        kinds = 4
+        self.assertLess(self.tab.evaluate("window.fills"), 2 * kinds * rows * 1200)
+        self.assertGreater(self.tab.evaluate("window.fills"), 0)
+
+    def test_each_kind_of_parallelism_is_shown_alone_in_the_matrix(self):
+        page, _ = self.report("predict", LLAMA)
+        self.see(page)
+        traffic = self.embedded()["pictures"]["traffic"]
+        told = self.rows("Diagonals of the matrix: how far apart sender and receiver are")
+        self.assertEqual(
+            [row[0] for row in told], [f"{s['scheme']}-parallel" for s in traffic["schemes"]]
+        )
+        before = self.tab.evaluate(INK)
+        choose = """(select => {
+          select.value = %s; select.dispatchEvent(new Event('change'));
+        })(document.querySelector('#traffic select'))"""
+        for one in traffic["schemes"]:
+            self.tab.evaluate(choose % json.dumps(one["scheme"]))
+            after = self.tab.evaluate(INK)
+            self.assertEqual(sum(a != b for a, b in zip(before, after, strict=True)), 1)
+            pairs = len(one["cells"])
+            caption = "All pairs" if pairs <= 40 else f"The largest 40 of {pairs} pairs"
+            self.assertEqual(len(self.rows(caption)), min(40, pairs))
+
+    def test_the_reasons_of_a_search_come_before_its_statistics(self):
+        page, answer = self.report("tune", "examples/llama-3-70b.yaml")
+        self.see(page)
+        first = self.tab.evaluate(
+            "[...document.querySelectorAll('#why ul:first-of-type li')].map(one => one.textContent)"
+        )
+        self.assertGreater(len(first), 1)
+        for sentence in first:
+            self.assertRegex(sentence, r"^[\w-]+ \S+, not \S+: (saves|as fast|that needs)")
+        best, *others = [*answer["plans"], *answer["alternatives"]]
+        for key in ("tensor", "pipeline", "context"):
+            values = {plan["plan"]["parallel"].get(key, 1) for plan in others}
+            own = best["plan"]["parallel"].get(key, 1)
+            told = any(sentence.startswith(f"{key} {own}, not ") for sentence in first)
+            self.assertEqual(told, bool(values - {own}))
+
+    def test_pages_have_nothing_to_hold_against_their_accessibility(self):
+        page, _ = self.report("tune", str(self.job), "--sweep", "batch.sequences=64,128")
+        for width, dark in ((1280, False), (1280, True), (400, False)):
+            self.see(page, width, dark)
+            self.tab.evaluate(
+                "document.querySelectorAll('details').forEach(one => one.open = true)"
+            )
+            self.assertEqual(violations(self.tab), [])
 
     def test_another_stage_can_be_chosen(self):
         page, _ = self.report("predict", LLAMA)

@@ -32,6 +32,20 @@ TEST(TrafficSquares, HoldAllBytesOfTheMatrixAtAnySize) {
   }
 }
 
+TEST(TrafficSquares, OfSchemesAddUpToThoseOfAll) {
+  const simulate::Prediction prediction = testing::large_prediction();
+  for (const std::int64_t most : {64, 8}) {
+    const Json squares = traffic_squares_json(prediction, most);
+    double bytes = 0;
+    for (const Json& own : squares.at("schemes")) {
+      EXPECT_NEAR(sum_of(own), own.at("total_bytes").get<double>(), 1e-9 * sum_of(own));
+      bytes += sum_of(own);
+    }
+    EXPECT_GT(squares.at("schemes").size(), 1U);
+    EXPECT_NEAR(bytes, sum_of(squares), 1e-9 * bytes);
+  }
+}
+
 TEST(TrafficSquares, AreGpusThenNodesThenRunsOfNodes) {
   const simulate::Prediction prediction = testing::large_prediction();
   EXPECT_EQ(traffic_squares_json(prediction, 64).at("ranks_each"), 1);

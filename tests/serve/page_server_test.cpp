@@ -80,7 +80,7 @@ class Running {
   PageServer server;
 
  private:
-  std::string page_;
+  ServedPage page_;
   Pipe stop_;
   std::jthread thread_;
 };

@@ -10,7 +10,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr std::string_view kPage = "<!DOCTYPE html>\n";
+const ServedPage kPage("<!DOCTYPE html>\n");
 
 /// The head of the answer to a request; empty: more of it is waited for.
 std::string head_of(const std::string& said) {
@@ -34,9 +34,43 @@ TEST(HttpAnswer, GivesThePage) {
     EXPECT_THAT(answer->head, StartsWith("HTTP/1.1 200 OK\r\n"));
     EXPECT_THAT(answer->head, HasSubstr("Content-Length: 16\r\n"));
     EXPECT_THAT(answer->head, EndsWith("\r\n\r\n"));
-    EXPECT_EQ(answer->body.data(), kPage.data());
-    EXPECT_EQ(answer->body, kPage);
+    EXPECT_EQ(answer->body.data(), kPage.text.data());
+    EXPECT_EQ(answer->body, kPage.text);
   }
+}
+
+std::string get_with(const std::string& field) {
+  return "GET / HTTP/1.1\r\nHost: localhost\r\n" + field + "\r\n\r\n";
+}
+
+TEST(HttpAnswer, IsPackedForBrowsersThatTakeIt) {
+  for (const char* field :
+       {"Accept-Encoding: gzip, deflate, br", "accept-encoding: br;q=1, GZIP;q=0.5"}) {
+    const auto answer = http_answer(get_with(field), kPage);
+    EXPECT_THAT(answer->head, HasSubstr("Content-Encoding: gzip\r\n")) << field;
+    EXPECT_EQ(answer->body, kPage.packed) << field;
+    EXPECT_EQ(answer->body.substr(0, 2), "\x1f\x8b") << field;
+  }
+  for (const char* field :
+       {"Accept-Encoding: br", "Accept-Encoding: gzip;q=0", "Accept-Encoding: xgzip"}) {
+    EXPECT_EQ(http_answer(get_with(field), kPage)->body, kPage.text) << field;
+  }
+}
+
+TEST(HttpAnswer, IsNotSentAgainToABrowserThatHasIt) {
+  const auto known = http_answer(get_with("If-None-Match: W/\"1\", " + kPage.tag), kPage);
+  EXPECT_THAT(known->head, StartsWith("HTTP/1.1 304 "));
+  EXPECT_EQ(known->body, "");
+  const ServedPage other("<!DOCTYPE html> \n");
+  EXPECT_NE(other.tag, kPage.tag);
+  EXPECT_THAT(http_answer(get_with("If-None-Match: " + other.tag), kPage)->head,
+              StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpAnswer, HasAnIcon) {
+  const auto icon = http_answer(get("/favicon.ico"), kPage);
+  EXPECT_THAT(icon->head, HasSubstr("Content-Type: image/svg+xml"));
+  EXPECT_THAT(std::string(icon->body), StartsWith("<svg "));
 }
 
 TEST(HttpAnswer, AHeadHasNoBody) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "stepwright/explore/explore.h"
+#include "stepwright/explore/question.h"
 
 /// How far a search is, for whoever holds the module.
 extern "C" __attribute__((import_module("stepwright"), import_name("tell"))) void tell(
@@ -23,14 +24,14 @@ Json answer(const char* question) {
                static_cast<double>(state.most));
         });
   } catch (const std::exception& error) {
-    return {{"error", error.what()}};
+    return stepwright::explore::error_json(error);
   }
 }
 
 }  // namespace
 
-/// Answers a question as JSON (`explore`), or with {`error`}. Both texts end with a zero; the
-/// answer is the caller's to free.
+/// Answers a question as JSON (`explore`), or with a failure (`error_json`). Both texts end with a
+/// zero; the answer is the caller's to free.
 extern "C" __attribute__((export_name("ask"))) char* ask(const char* question) {
   const std::string text = answer(question).dump(-1, ' ', false, Json::error_handler_t::replace);
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));

@@ -28,8 +28,8 @@ from_chars_result from_chars(const char* first, const char* last, Number& number
 
 inline to_chars_result to_chars(char* first, char* last, double number) {
   const auto written = fmt::format_to_n(first, last - first, "{}", number);
-  return {written.out, written.size > static_cast<size_t>(last - first) ? errc::value_too_large
-                                                                        : errc()};
+  return {written.out,
+          written.size > static_cast<size_t>(last - first) ? errc::value_too_large : errc()};
 }
 
 template <class Values>
@@ -48,6 +48,7 @@ strong_ordering operator<=>(const vector<T>& a, const vector<T>& b) {
 }
 
 template <class T>
+  requires requires(const T& a) { strong_ordering(a <=> a); }
 strong_ordering operator<=>(const optional<T>& a, const optional<T>& b) {
   if (a && b) return *a <=> *b;
   return a.has_value() <=> b.has_value();
@@ -74,6 +75,14 @@ auto find(R&& range, const T& value, P p = {}) {
 template <class R, class Is, class P = identity>
 auto find_if(R&& range, Is is, P p = {}) {
   return std::find_if(ranges::begin(range), ranges::end(range), projected_by(is, p));
+}
+template <class R, class Is>
+auto find_if_not(R&& range, Is is) {
+  return std::find_if_not(ranges::begin(range), ranges::end(range), is);
+}
+template <class R, class Are>
+auto adjacent_find(R&& range, Are are) {
+  return std::adjacent_find(ranges::begin(range), ranges::end(range), are);
 }
 template <class R, class Is, class P = identity>
 bool any_of(R&& range, Is is, P p = {}) {
@@ -106,6 +115,14 @@ void stable_sort(R&& range, Before before = {}, P p = {}) {
 template <class R, class Out>
 void copy(R&& range, Out out) {
   std::copy(ranges::begin(range), ranges::end(range), out);
+}
+template <class R, class Out>
+void move(R&& range, Out out) {
+  std::move(ranges::begin(range), ranges::end(range), out);
+}
+template <class R, class Out, class T>
+void remove_copy(R&& range, Out out, const T& value) {
+  std::remove_copy(ranges::begin(range), ranges::end(range), out, value);
 }
 template <class R, class Out, class Is>
 void copy_if(R&& range, Out out, Is is) {

@@ -14,15 +14,17 @@ export const paragraph = (text, kind) => element("p", { class: kind }, text);
 export const list = (items) => element("ul", {}, items.map((item) => element("li", {}, item)));
 
 const kFew = 3;
+const kUnnamed = "Row"; // read out where a column has no name to be seen
 
 /**
  * Columns are {name, number}, rows are lists of cells; `best` marks a row. On a narrow screen rows of
  * many cells stand below each other, each cell beside the name of its column; roles are said, since
  * they are lost with the layout.
+ * @param {import("./types").Table} given
  */
 export function table({ caption, columns, rows, best }) {
   const kind = (column) => (column.number ? "number" : undefined);
-  const head = element("tr", { role: "row" }, columns.map((column) => element("th", { scope: "col", role: "columnheader", class: kind(column) }, column.name)));
+  const head = element("tr", { role: "row" }, columns.map((column) => element("th", { scope: "col", role: "columnheader", class: kind(column) }, column.name || element("span", { class: "unseen" }, kUnnamed))));
   const body = rows.map((row, i) =>
     element(
       "tr",

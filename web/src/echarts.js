@@ -10,12 +10,13 @@ import {
   VisualMapComponent,
 } from "echarts/components";
 import { init, use } from "echarts/core";
+import { LabelLayout } from "echarts/features";
 import { CanvasRenderer } from "echarts/renderers";
 
 use([
   BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart,
   DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent,
-  MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer,
+  MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer, LabelLayout,
 ]);
 
 export { init };

@@ -14,13 +14,19 @@ const scaled = (value, steps, zero = steps[0][1]) => {
   return `${digits(value / size)} ${unit}`;
 };
 
+const kHour = 3600;
+const kDay = 24 * kHour;
+
+/** Seconds in the unit in which people say them. */
 export const time = (seconds) =>
   scaled(seconds, [
+    [kDay, "days"],
+    [kHour, "h"],
     [1, "s"],
     [1e-3, "ms"],
     [1e-6, "µs"],
     [1e-9, "ns"],
-  ]);
+  ], "s");
 
 export const bytes = (size) =>
   size > -1024 && size < 1024

@@ -1,6 +1,7 @@
 // Reads what the command wrote into the page, and draws it.
 import { element } from "./dom.js";
 import { drawAll } from "./figure.js";
+import { diagnosePage } from "./pages/diagnose.js";
 import { explorePage } from "./pages/explore.js";
 import { interleavePage } from "./pages/interleave.js";
 import { characterizePage, comparePage } from "./pages/logs.js";
@@ -18,6 +19,7 @@ const pages = {
   validate: validatePage,
   characterize: characterizePage,
   compare: comparePage,
+  diagnose: diagnosePage,
 };
 
 function show(content) {

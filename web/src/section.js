@@ -10,19 +10,26 @@ export function section(short, title, ...children) {
   return made;
 }
 
-/** The first figures of an answer: [{name, value, rest, kind}]. */
+/** The first figures of an answer: [{name, value, rest, against, kind}]. */
 export const tiles = (list) =>
   element(
     "div",
     { class: "tiles" },
-    list.map(({ name, value, rest, kind }) =>
-      element("div", { class: "tile" }, element("div", { class: "name" }, name), element("div", { class: kind ? `value ${kind}` : "value" }, value), rest && element("div", { class: "rest" }, rest)),
+    list.map(({ name, value, rest, against, kind }) =>
+      element(
+        "div",
+        { class: "tile" },
+        element("div", { class: "name" }, name),
+        element("div", { class: kind ? `value ${kind}` : "value" }, value),
+        against && element("div", { class: "against" }, against),
+        rest && element("div", { class: "rest" }, rest),
+      ),
     ),
   );
 
 /**
  * A figure of which one of several views is chosen: `view` {choices, draw(value), first}. The element
- * gets `renew(view)`, which keeps what is chosen where that is still there.
+ * gets `renew(view)`, which keeps what is chosen where that is still there, unless its first choice is new.
  */
 export function chosenFigure(label, view) {
   let shown = view;
@@ -38,8 +45,9 @@ export function chosenFigure(label, view) {
   };
   const made = figure({ ...view.draw(offer(view)), controls });
   made.renew = (next) => {
+    const isNew = next.first !== undefined && shown.choices.every(({ value }) => value !== next.first);
     shown = next;
-    made.change(next.draw(offer(next, select.value)));
+    made.change(next.draw(offer(next, isNew ? next.first : select.value)));
   };
   return made;
 }

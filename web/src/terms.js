@@ -1,9 +1,10 @@
 // The terms of a step's time and of a stage's memory, in the words of the field.
 
+/** @type {[string, string, (breakdown: any) => number][]} */
 export const timeTerms = [
   ["products", "Matrix products", (b) => b.computation.products_s],
   ["attention", "Attention", (b) => b.computation.attention_s],
-  ["experts", "Products of experts", (b) => b.computation.experts_s],
+  ["experts", "Matrix products of experts", (b) => b.computation.experts_s],
   ["routing", "Routing to experts", (b) => b.computation.routing_s],
   ["memory_bound", "Memory-bound kernels", (b) => b.computation.memory_bound_s],
   ["vocabulary", "Embedding and head", (b) => b.computation.vocabulary_s],
@@ -32,12 +33,12 @@ export const memoryTerms = {
 };
 
 export const timelineTerms = {
-  waiting: "Waiting, for messages, hosts or other stages",
+  waiting: "Waiting for messages, hosts or other stages",
   forward: "Forward",
   backward: "Backward",
-  data_gradient: "Gradient of the input",
+  data_gradient: "Gradient of the inputs",
   weight_gradient: "Gradient of the weights",
-  head_gradient: "Gradient of the head's weights",
+  head_gradient: "Gradient of the output layer's weights",
   recompute: "Recomputation",
   vocabulary: "Embedding and head, shared by stages",
   update: "Optimizer update",
@@ -49,7 +50,7 @@ export const timelineTerms = {
   data: "Data-parallel messages",
   control: "Small control messages",
   host: "Copies to and from hosts",
-  "forward beside backward": "Forward beside backward",
+  "forward beside backward": "Forward and backward overlapped",
   "link inside a node": "Link inside a node",
   "link of the network": "Link of the network",
 };

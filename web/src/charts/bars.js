@@ -4,6 +4,7 @@ import { axis, legend } from "../figure.js";
 import { bytes, byteTicks } from "../format.js";
 
 const kRow = 34;
+const kPaperRow = 26;
 const kNarrowRow = 48; // with the name above the bar
 const kBar = 22;
 const kLimitName = 15;
@@ -25,6 +26,8 @@ const limitLines = (limits, text, colours) => ({
  * `rows` [{name, values: {part: number}}], `parts` [{key, name, colour(colours)}], `text(number)`
  * for people, `unit` under the axis. Stacked, or with `stacked: false` side by side. `limits`
  * [{name, value, colour(colours)}] are lines across all rows.
+ * @param {import("../types").Bars} given
+ * @returns {import("../types").Spec}
  */
 export function bars({ label, rows, parts, text, unit, caption, figures, stacked = true, total, limits = [] }) {
   const shown = parts.filter(({ key }) => rows.some(({ values }) => values[key]));
@@ -74,13 +77,13 @@ export function bars({ label, rows, parts, text, unit, caption, figures, stacked
         const value = values[key] ?? 0;
         return colour.length > 1 ? { value, itemStyle: { color: colour(colours, value) } } : value;
       }),
-      itemStyle: { color: colour(colours, 0) },
+      itemStyle: { color: colour(colours, 0), borderColor: colours.paper, borderWidth: 0.5 },
       label:
         total && i === shown.length - 1
           ? { show: true, position: "right", color: colours.ink, formatter: ({ dataIndex }) => text(total(rows[dataIndex])) }
           : undefined,
     })),
   });
-  const height = (_, narrow) => 56 + kLimitName * limits.length + rows.length * (narrow ? each + kNarrowRow - kRow : each);
-  return { label, option, height, names, caption, figures };
+  const height = (_, narrow, paper) => 56 + kLimitName * limits.length + rows.length * (each + (narrow ? kNarrowRow - kRow : paper ? kPaperRow - kRow : 0));
+  return { label, option, rows: true, height, names, caption, figures };
 }

@@ -5,7 +5,10 @@ import { bars } from "./bars.js";
 
 const kHatched = "Hatched is time in which nothing is computed.";
 
-/** `rows` [{name, breakdown}]. */
+/**
+ * `rows` [{name, breakdown}].
+ * @param {{label: string, rows: any[], caption?: string}} given
+ */
 export function breakdown({ label, rows, caption }) {
   const used = timeTerms.filter(([, , seconds]) => rows.some((row) => seconds(row.breakdown) > 0));
   const sum = (row) => timeTerms.reduce((all, [, , seconds]) => all + seconds(row.breakdown), 0);
@@ -18,7 +21,7 @@ export function breakdown({ label, rows, caption }) {
     rows: made,
     parts: used.map(([kind, name]) => ({ key: kind, name, colour: (colours) => (waits.includes(kind) ? colours.waiting(kind) : colours.of(kind)) })),
     text: time,
-    unit: "seconds of a step",
+    unit: "time (s)",
     total: sum,
     caption: caption ? `${caption} ${kHatched}` : kHatched,
     figures: {

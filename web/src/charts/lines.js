@@ -5,6 +5,8 @@ import { axis, legend } from "../figure.js";
 /**
  * `curves` [{name, points [[x, y]], dashed}], `x` and `y` {name, text(number), log}. Points that a
  * logarithm does not know are left out.
+ * @param {import("../types").Lines} given
+ * @returns {import("../types").Spec}
  */
 export function lines({ label, curves, x, y, caption, height = 340, figures, steps }) {
   const drawable = ([at, value]) => value === null || (!x.log || at > 0) && (!y.log || value > 0);
@@ -49,9 +51,9 @@ export function lines({ label, curves, x, y, caption, height = 340, figures, ste
     })),
   });
   const own = {
-    caption: label,
+    caption: `${label}: figures`,
     columns: [{ name: "Curve" }, { name: x.name, number: true }, { name: y.name, number: true }],
-    rows: curves.flatMap(({ name, points }) => points.filter(([, value]) => value !== null).map(([at, value]) => [name, x.names ? String(at) : x.text(at), y.text(value)])),
+    rows: curves.flatMap(({ name, points }) => points.filter(([, value]) => value !== null).map(([at, value]) => [name, x.names ? String(at) : x.text(Number(at)), y.text(value)])),
   };
   return { label, option, height, names, caption, figures: figures ?? own };
 }

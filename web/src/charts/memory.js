@@ -5,27 +5,29 @@ import { bytes, byteTicks, time } from "../format.js";
 import { memoryTerms } from "../terms.js";
 import { bars } from "./bars.js";
 
+const kSlider = 28;
 const kinds = Object.keys(memoryTerms);
 
-/** `memory` as `stepwright memory --json` prints it. */
-export function memoryPeaks(memory) {
-  const used = kinds.filter((kind) => memory.stages.some((stage) => stage.kinds[kind] > 0));
+/** `memory` as `stepwright memory --json` prints it; above it that of plan A, where there is one. */
+export function memoryPeaks(memory, before) {
+  const all = [...(before ? before.stages.map((stage) => ({ ...stage, of: "A, " })) : []), ...memory.stages];
+  const used = kinds.filter((kind) => all.some((stage) => stage.kinds[kind] > 0));
   return bars({
     label: "Memory of each stage at its peak",
-    rows: memory.stages.map(({ stage, kinds: values }) => ({ name: `stage ${stage}`, values })),
+    rows: all.map(({ of = "", stage, kinds: values }) => ({ name: `${of}stage ${stage}`, values })),
     parts: used.map((kind) => ({ key: kind, name: memoryTerms[kind], colour: (colours) => colours.of(kind) })),
     text: bytes,
-    unit: "bytes of one GPU of the stage",
+    unit: "memory of one GPU of the stage",
     total: (row) => Object.values(row.values).reduce((sum, value) => sum + value, 0),
     limits: [
       { name: "usable", value: memory.capacity_bytes - memory.reserve_bytes, colour: ({ bad }) => bad },
       { name: "capacity", value: memory.capacity_bytes, colour: ({ soft }) => soft },
     ],
-    caption: "The framework's share is an estimate: context, communicators, and what the allocator loses to rounding.",
+    caption: "The share of framework and fragmentation is an estimate: CUDA context, communicators, and what the allocator loses to rounding.",
     figures: {
       caption: "Memory of each stage at its peak, by kind",
-      columns: [{ name: "Stage", number: true }, ...used.map((kind) => ({ name: memoryTerms[kind], number: true })), { name: "Peak", number: true }],
-      rows: memory.stages.map((stage) => [stage.stage, ...used.map((kind) => bytes(stage.kinds[kind])), bytes(stage.peak_memory_bytes)]),
+      columns: [{ name: "Stage", number: !before }, ...used.map((kind) => ({ name: memoryTerms[kind], number: true })), { name: "Peak", number: true }],
+      rows: all.map(({ of = "", ...stage }) => [`${of}${stage.stage}`, ...used.map((kind) => bytes(stage.kinds[kind])), bytes(stage.peak_memory_bytes)]),
     },
   });
 }
@@ -39,7 +41,7 @@ export function memoryCurve(curves, stage, memory, step) {
   const names = used.map(([kind]) => memoryTerms[kind]);
   const option = ({ colours, narrow, width }) => ({
     legend: legend(colours, width, names).legend,
-    grid: { top: legend(colours, width, names).height + 8, left: 22, right: 18, bottom: 74, containLabel: true },
+    grid: { top: legend(colours, width, names).height + 8, left: 22, right: 18, bottom: 46 + kSlider, containLabel: true },
     xAxis: axis(colours, { type: "value", min: 0, max: step, name: "time since the step began", nameGap: 26, splitNumber: narrow ? 3 : 7, axisLabel: { formatter: (value) => time(value), hideOverlap: true, showMaxLabel: false } }),
     yAxis: axis(colours, { type: "value", name: narrow ? "" : "memory of one GPU", nameGap: 62, ...byteTicks(0, 1.02 * Math.max(memory.capacity_bytes, memory.peak_memory_bytes), 8), axisLabel: { formatter: bytes } }),
     dataZoom: [
@@ -74,10 +76,11 @@ export function memoryCurve(curves, stage, memory, step) {
     label: `Memory of stage ${stage} over the step`,
     option,
     height: 350,
+    slider: kSlider,
     names,
-    caption: "Each moment is the largest one of a forward or backward, then what stays until the next.",
+    caption: "Each step of the curve is the peak of a forward or a backward, then what stays allocated until the next.",
     figures: {
-      caption: `The fillings of stage ${stage} that differ`,
+      caption: `Memory states of stage ${stage} that differ`,
       columns: [...used.map(([kind]) => ({ name: memoryTerms[kind], number: true })), { name: "Together", number: true }, { name: "First after", number: true }],
       rows: fillings.map((filling, number) => [
         ...used.map(([, i]) => bytes(filling[i])),

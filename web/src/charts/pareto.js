@@ -1,13 +1,20 @@
 // Step time against memory of the plans that were simulated.
-import { hint } from "../dom.js";
+import { element, hint } from "../dom.js";
 import { axis, legend } from "../figure.js";
 import { bytes, byteTicks, time } from "../format.js";
 
+const kMostNames = 9; // of points; more would lie over each other
+
 /**
- * `front` and `others` [{name, step_time_s, peak_memory_bytes}], the front fastest first; `usable`
- * bytes of a device; `error`, the share below which the model does not tell plans apart.
+ * `front` and `others` [{name, words, step_time_s, peak_memory_bytes}], the front fastest first; `usable`
+ * bytes of a device; `error`, the share below which the model does not tell plans apart. A click on a point opens its plan:
+ * `open(plan)`, or its words below the picture.
+ * @param {{front: any[], others: any[], usable: number, capacity: number, error?: number, open?: (plan: any) => void}} given
+ * @returns {import("../types").Spec}
  */
-export function pareto({ front, others, usable, capacity, error }) {
+export function pareto({ front, others, usable, capacity, error = 0, open }) {
+  const told = element("p", { class: "pinned", role: "status" }, open ? "Click a point to open its plan." : "Click a point for its plan.");
+  const show = (plan) => told.replaceChildren(element("code", {}, plan.name), plan.words ? ` ${plan.words}` : "", ` Step ${time(plan.step_time_s)}, ${bytes(plan.peak_memory_bytes)}.`);
   const point = (plan) => [plan.peak_memory_bytes, plan.step_time_s];
   const tied = front[0].step_time_s * (1 + error);
   const names = ["Front", "Other plans"];
@@ -31,12 +38,14 @@ export function pareto({ front, others, usable, capacity, error }) {
         symbolSize: 10,
         color: colours.list[0],
         data: front.map(point),
+        label: { show: !narrow && front.length <= kMostNames, position: [6, -13], color: colours.ink, fontSize: 10, formatter: ({ dataIndex }) => front[dataIndex].name },
+        labelLayout: { hideOverlap: true },
         markLine: {
           symbol: "none",
           silent: true,
           data: [{ xAxis: usable, lineStyle: { color: colours.bad, type: "dashed" }, label: { formatter: "usable memory", position: "insideEndTop", color: colours.bad } }],
         },
-        markArea: {
+        markArea: error > 0 && {
           silent: true,
           itemStyle: { color: colours.list[2], opacity: 0.12 },
           label: { color: colours.soft, position: "insideTopRight", fontSize: 11 },
@@ -50,7 +59,9 @@ export function pareto({ front, others, usable, capacity, error }) {
     label: "Step time against memory",
     option,
     height: 380,
-    caption: "Nothing that was simulated is both faster and smaller than a plan of the front. Plans in the band differ from the best by less than the model's own stated error: measure those before you decide between them.",
+    caption: `No simulated plan is both faster and smaller than a plan of the front.${error > 0 ? " Plans in the band differ from the best by less than the model's own error: measure them before you choose." : ""}`,
+    beside: () => [told],
+    clicked: ({ seriesIndex, dataIndex }) => (open ?? show)((seriesIndex === 0 ? front : others)[dataIndex]),
     figures: {
       caption: "The front, fastest first",
       columns: [{ name: "Plan" }, { name: "Step", number: true }, { name: "Memory", number: true }],

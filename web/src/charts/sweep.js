@@ -26,7 +26,7 @@ export function sweepView(sweep, names, field) {
     }),
     caption: found.every(({ fits }) => fits) ? undefined : "Where no plan fits in memory there is no point.",
     figures: {
-      caption: `The best plan for each ${field}`,
+      caption: `Best plans by ${field}`,
       columns: [{ name: field }, { name: "Plan" }, ...choices.map(({ name }) => ({ name, number: true }))],
       rows: points.map((point) => [
         String(point.value),

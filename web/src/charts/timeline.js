@@ -5,9 +5,9 @@ import { gantt } from "./gantt.js";
 
 const laneName = (lane) =>
   lane.startsWith("link") ? lane : lane === "compute" ? "computation" : `${lane.replace("_", " ")} stream`;
-const rowName = (row) => `stage ${row.stage}: ${laneName(row.lane)}`;
+const rowName = (row) => `${row.of ?? ""}stage ${row.stage}: ${laneName(row.lane)}`;
 
-/** The rows of the overview as [{stage, lane, bars [{start, end, kind, microBatch, share}]}]. */
+/** The rows of the overview as [{stage, lane, end, bars [{start, end, kind, microBatch, share}]}]. */
 function opened(timeline) {
   return timeline.rows.map(({ stage, lane, bars: numbers }) => {
     const bars = [];
@@ -23,7 +23,7 @@ function opened(timeline) {
         share: numbers[i + 4] / 1000,
       });
     }
-    return { stage, lane, bars };
+    return { stage, lane, bars, end: timeline.step_time_s };
   });
 }
 
@@ -42,14 +42,59 @@ function gaps(bars, place, end, least) {
   return found;
 }
 
+// The phases whose operators are in a slot of a kind; of other kinds nothing is told.
+const kPhases = {
+  forward: ["forward"],
+  backward: ["data_gradient", "weight_gradient", "recompute"],
+  data_gradient: ["data_gradient", "recompute"],
+  weight_gradient: ["weight_gradient"],
+};
+
+/**
+ * The seconds of each operator of a row of the detail, longest first, as [name, seconds]; `wanted(phase)` chooses.
+ * @param {number[]} bars
+ * @param {any} detail
+ * @param {(phase: string) => boolean} [wanted]
+ */
+function operatorSeconds(bars, { names, unit_s: unit }, wanted = () => true) {
+  const sums = new Map();
+  for (let i = 0; i < bars.length; i += 5) {
+    const name = bars[i + 2];
+    if (wanted(names[name].split("|")[2])) sums.set(name, (sums.get(name) ?? 0) + bars[i + 1] * unit);
+  }
+  return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+/**
+ * The operators of a slot as a table, as they are in the two passes that are drawn in detail; nothing where those say nothing of it.
+ * @param {import("../types").Bar} bar
+ */
+function operatorsOf({ kind, stage, lane }, { detail, critical_stage: critical }) {
+  if (!detail || lane !== "compute" || !kPhases[kind]) return undefined;
+  const computing = detail.rows.filter((row) => row.lane === "compute");
+  const row = computing.find((one) => one.stage === stage) ?? computing.find((one) => one.stage === critical);
+  const list = row ? operatorSeconds(row.bars, detail, (phase) => kPhases[kind].includes(phase)) : [];
+  if (list.length === 0) return undefined;
+  return {
+    caption: `Operators of one ${timelineTerms[kind].toLowerCase()} of stage ${row.stage}, in the middle of the step`,
+    columns: [{ name: "Operator" }, { name: "Operation" }, { name: "Phase" }, { name: "Time", number: true }],
+    rows: list.map(([name, seconds]) => {
+      const [operator, operation, phase] = detail.names[name].split("|");
+      return [operator, words(operation).toLowerCase(), words(phase).toLowerCase(), time(seconds)];
+    }),
+  };
+}
+
 function shown(rows, timeline, label) {
   const most = Math.max(...rows.map((row) => row.bars.length));
   const part = 100 * Math.min(1, kInSight / most);
-  const waiting = rows.flatMap((row, place) => (row.lane === "compute" ? gaps(row.bars, place, timeline.step_time_s, 2 * timeline.unit_s) : []));
+  const waiting = rows.flatMap((row, place) => (row.lane === "compute" ? gaps(row.bars, place, row.end, 2 * timeline.unit_s) : []));
   const busy = rows.flatMap((row, place) =>
     row.bars.map((bar) => ({
       ...bar,
       row: place,
+      stage: row.stage,
+      lane: row.lane,
       share: row.lane === "compute" ? 1 : bar.share,
       work: row.lane === "compute" ? bar.share : 1,
       mark: row.lane === "compute" && bar.microBatch >= 0 ? bar.microBatch : undefined,
@@ -63,7 +108,8 @@ function shown(rows, timeline, label) {
     rows: rows.map(rowName),
     bars,
     kinds: timelineTerms,
-    end: timeline.step_time_s,
+    end: Math.max(...rows.map((row) => row.end)),
+    inside: (bar) => operatorsOf(bar, timeline),
     zoomTo: { start: 0, end: part },
     views:
       part < 100
@@ -74,7 +120,7 @@ function shown(rows, timeline, label) {
           ]
         : undefined,
     caption:
-      "Each row is a stage of the pipeline and one of its streams or links. Numbers are micro-batches. A bar of computation is filled as high as it computes; what is hatched waits. On streams of messages a paler bar is busy for less of its length. Zoom with the slider, Ctrl and the wheel, two fingers, or with the keys + − 0 and the arrows.",
+      "Each row is one stream or link of a pipeline stage. Numbers are micro-batches. A bar of computation is filled as high as it computes; hatched time waits. A paler bar of messages is busy for less of its length. Zoom: slider, Ctrl and wheel, two fingers, or the keys + − 0 and the arrows. Click a bar to pin it, another with Shift to measure between the two; the keys n and p go to the next and the one before, Escape unpins.",
     figures: {
       caption: "How long each row is busy",
       columns: [{ name: "Stage", number: true }, { name: "Stream or link" }, { name: "Busy", number: true }, { name: "Share of the step", number: true }],
@@ -86,27 +132,26 @@ function shown(rows, timeline, label) {
   });
 }
 
-/** What can be chosen to see of the overview, and its picture. */
-export function overview(timeline) {
+/** What can be chosen to see of the overview, and its picture; with another plan's timeline both on one axis. */
+export function overview(timeline, pinned) {
   const rows = opened(timeline);
   const stages = [...new Set(rows.map(({ stage }) => stage))];
+  const both = pinned ? [...opened(pinned).map((row) => ({ ...row, of: "A, " })), ...rows.map((row) => ({ ...row, of: "now, " }))] : [];
   const choices = [
+    ...(pinned ? [{ value: "both", name: "computation of A and of this plan" }] : []),
     { value: "compute", name: "computation of every stage" },
     ...stages.map((stage) => ({ value: String(stage), name: `all streams and links of stage ${stage}` })),
     { value: "all", name: "everything" },
   ];
   const draw = (value) => {
+    if (value === "both") return shown(both.filter((row) => row.lane === "compute"), timeline, "Timelines of one step of A and of this plan");
     const chosen = rows.filter((row) => value === "all" || (value === "compute" ? row.lane === "compute" : String(row.stage) === value));
     return shown(chosen, timeline, "Timeline of one step");
   };
-  return { choices, draw };
+  return { choices, draw, first: pinned ? "both" : "compute" };
 }
 
-const kindOf = (phase, scheme) => {
-  if (scheme !== "none") return scheme;
-  if (phase === "data_gradient" || phase === "weight_gradient") return phase;
-  return phase;
-};
+const kindOf = (phase, scheme) => (scheme === "none" ? phase : scheme);
 
 /** The operators of a row of the detail, as bars. */
 function operatorBars(row, place, { unit_s: unit, names }) {
@@ -166,7 +211,7 @@ export function detail(timeline) {
         { name: "The end of the backward", start: 88, end: 100 },
         { name: "Both passes", start: 0, end: 100 },
       ],
-      caption: "Point at a bar for its name, layer and message. What is hatched in the row of computation waits. Drag the slider to the rest of the two passes.",
+      caption: "Point at a bar for its name, layer and message; click to pin it, another with Shift to measure between the two. Hatched time in the row of computation waits. Drag the slider to the rest of the two passes.",
       figures: {
         caption: "Seconds of each operator in what is shown",
         columns: [{ name: "Operator" }, { name: "Operation" }, { name: "Phase" }, { name: "Time", number: true }, { name: "Share of what is shown", number: true }],

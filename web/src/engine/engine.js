@@ -1,12 +1,25 @@
 // The planner in a worker, so that the page stays alive while it thinks.
 import { planner } from "./planner.js";
 
+/** The module behind a stream of gzip. */
+async function compiled(stream) {
+  return WebAssembly.compile(await new Response(stream.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
 /** The module that is packed into the page: gzip, in base64. */
 export async function unpacked(packed) {
   const letters = atob(packed);
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+  return compiled(new Blob([bytes]).stream());
+}
+
+/** The module in a file beside the page, in gzip's format; a host may have unpacked it on the way. */
+export async function fetched(name) {
+  const answer = await fetch(name);
+  if (!answer.ok) throw new Error(`${name} cannot be fetched (${answer.status})`);
+  const bytes = await answer.arrayBuffer();
+  const [first, second] = new Uint8Array(bytes, 0, 2);
+  return first === 0x1f && second === 0x8b ? compiled(new Blob([bytes]).stream()) : WebAssembly.compile(bytes);
 }
 
 // A planner that failed where nothing should fail is made anew.

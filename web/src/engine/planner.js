@@ -4,6 +4,8 @@
  * Makes a planner of a compiled module: a function that answers a question with an object, as
  * `explore` of stepwright/explore/explore.h does, or with {error}. `tell` hears how far a search is:
  * {simulating, done, most}. It stands alone: a worker is made of its text.
+ * @param {WebAssembly.Module} module
+ * @param {(progress: object) => void} tell
  */
 export async function planner(module, tell = () => {}) {
   const bytes = () => new Uint8Array(made.exports.memory.buffer);
@@ -20,6 +22,11 @@ export async function planner(module, tell = () => {}) {
       return 0;
     },
     environ_get: () => 0,
+    // The folder from which paths start; there are no files in it.
+    __syscall_getcwd: (at) => {
+      bytes().set([0x2f, 0], at);
+      return 2;
+    },
     emscripten_notify_memory_growth: () => {},
     proc_exit: (code) => {
       throw new Error(`it ended with code ${code}`);
@@ -32,6 +39,7 @@ export async function planner(module, tell = () => {}) {
     imports[from] ??= {};
     imports[from][name] = offered[name] ?? (() => (from === "env" ? -kNotHere : kNotHere));
   }
+  /** @type {any} */
   const made = await WebAssembly.instantiate(module, imports);
   const { _initialize, malloc, free, ask } = made.exports;
   _initialize?.();

@@ -3,16 +3,20 @@ import { element } from "../dom.js";
 
 const labelled = (name, ...parts) => element("label", { class: "control" }, element("span", {}, name), ...parts);
 
-/** One of some words: `show(word, options)` with options [{value, name}]. */
+/** One of some words: `show(word, options)` with options [{value, name, text}]; the text of the chosen one stands below. */
 export function words(name, changed) {
   const select = element("select", { "aria-label": name });
+  const told = element("small", { class: "soft" });
   select.addEventListener("change", () => changed(select.value));
+  const part = labelled(name, select, told);
+  part.classList.add("wide");
   return {
-    part: labelled(name, select),
+    part,
     show: (value, options) => {
       const there = options.some((option) => option.value === value) ? options : [{ value, name: value }, ...options];
       select.replaceChildren(...there.map((option) => element("option", { value: option.value }, option.name)));
       select.value = value;
+      told.textContent = there.find((option) => option.value === value)?.text ?? "";
     },
   };
 }
@@ -40,7 +44,12 @@ export const number = (name, changed) => typed(name, { type: "number", min: "0",
 /** A release, of which 0.10 is not 0.1: `show(text)`; it may be empty. */
 export const release = (name, changed, attributes) => typed(name, { type: "text", spellcheck: "false", ...attributes }, changed, true);
 
-/** Whatever has no control of its own: `show(value)`. What is no JSON is a word, or numbers in a row. */
+/**
+ * Whatever has no control of its own: `show(value)`. What is no JSON is a word, or numbers in a row.
+ * @param {string} name
+ * @param {(value: any) => void} changed
+ * @param {{empty?: boolean, placeholder?: string, title?: string}} given
+ */
 export function text(name, changed, { empty = false, ...attributes } = {}) {
   const read = (value) => {
     if (/^\d+([ ,]+\d+)+$/.test(value)) return value.split(/[ ,]+/).map(Number);

@@ -2,6 +2,16 @@
 import { words } from "../format.js";
 
 const kNames = {
+  "job.model": "Model",
+  "job.cluster": "Cluster",
+  "job.cluster.profile": "Cluster",
+  "job.cluster.nodes": "Nodes",
+  "job.cluster.devices": "GPUs",
+  "job.cluster.devices_per_node": "GPUs used of each node",
+  "job.batch.sequences": "Sequences in a batch",
+  "job.batch.length": "Tokens of a sequence",
+  "job.framework.name": "Framework",
+  "job.framework.version": "Release of the framework",
   "parallel.tensor": "Tensor parallel",
   "parallel.pipeline": "Pipeline parallel",
   "parallel.context": "Context parallel",
@@ -13,9 +23,11 @@ const kNames = {
   "schedule.chunks": "Chunks of a stage",
   "schedule.group": "Micro-batches in a group",
   "schedule.placement": "Placement of the chunks",
-  "schedule.strands": "Strands of micro-batches",
+  "schedule.strands": "Micro-batches overlapped",
   layers: "Layers of each chunk",
-  tensor_input: "Input of tensor parallel",
+  sequence_parallel: "Sequence parallel",
+  recompute: "Recompute",
+  tensor_input: "Tensor-parallel input",
   context_kind: "Context parallel by",
   "sharding.states": "Sharding",
   "sharding.group": "Sharding group",
@@ -24,7 +36,7 @@ const kNames = {
   "buckets.gradients": "Gradient bucket, elements",
   "buckets.parameters": "Parameter bucket, elements",
   "offload.optimizer": "Share of the optimizer on the host",
-  "offload.masters": "Its master copies on the host",
+  "offload.masters": "Master weights on the host",
   "offload.activations": "Activations on the host",
   "offload.parameters": "Parameters on the host",
   overlap: "Overlapped messages",
@@ -37,7 +49,7 @@ const kNames = {
   "job.kernels.attention": "Attention kernel",
   "job.kernels.cuda_graphs": "CUDA graphs",
   "job.kernels.casts": "Casts to narrow types",
-  "job.kernels.masters": "Numbers that updates compute with",
+  "job.kernels.masters": "Master weights",
   "job.host_threads": "Host threads of a process",
 };
 
@@ -68,5 +80,20 @@ export const groupOf = (place) => (kOfJob.includes(place) ? kJob : groupBelow(pl
 
 const groupBelow = (place) => kGroups.find(({ places }) => places.some((head) => head === "" || place === head || place.startsWith(`${head}.`))).name;
 
-/** A word of a plan file as it stands in a list. */
-export const wordOf = ({ name, text }) => (name === "" ? text : text ? `${name}: ${text}` : name);
+/** The controls that stand there before all others are asked for, beside model, cluster and batch. */
+const kBasic = ["job.framework", "job.precision", "parallel.tensor", "parallel.pipeline", "parallel.data", "micro_batch", "schedule.kind", "sharding.states", "recompute"];
+export const isBasic = (place) => kBasic.includes(place);
+
+const kSaid = {
+  "tensor_input.keep": "keep",
+  "tensor_input.regather": "gather again (less memory)",
+  "schedule.strands.1": "one at a time",
+  "schedule.strands.2": "two overlapped",
+};
+const kShort = 14; // letters of an explanation that stands in the list itself
+
+/** A word of a plan file as it stands in a list: its short explanation with it. */
+export const wordOf = ({ name, text }, place = "") => kSaid[`${place}.${name}`] ?? (name === "" ? text : text && text.length <= kShort ? `${name}: ${text}` : name);
+
+/** The explanation of a word that is too long for the list. */
+export const explanationOf = ({ name, text }) => (name !== "" && text && text.length > kShort ? text : "");

@@ -1,11 +1,12 @@
 // The panel of the explorer: a control for each choice that the planner tells of, with its place in plan files.
 import { element } from "../dom.js";
 import { flag, number, release, several, size, text, words } from "./controls.js";
-import { groupOf, kGroups, kJob, nameOf, wordOf } from "./labels.js";
+import { explanationOf, groupOf, isBasic, kGroups, kJob, nameOf, wordOf } from "./labels.js";
+import { Refusals } from "./refusals.js";
 import { recompute } from "./recompute.js";
 
 const named = (list) => list.map((value) => ({ value, name: value }));
-const explained = (list) => list.map((word) => ({ value: word.name, name: wordOf(word) }));
+const explained = (list, place) => list.map((word) => ({ value: word.name, name: wordOf(word, place), text: explanationOf(word) }));
 const short = (list) => list.map(({ name }) => ({ value: name, name: name.replaceAll("_", " ") }));
 
 /** What a model, a cluster or a framework is called that stands in the plan or is known by its name. */
@@ -87,7 +88,7 @@ const kMakers = {
   flag: (name, control, changed) => flag(name, changed),
   words: (name, control, changed) => {
     const made = words(name, changed);
-    return { part: made.part, show: (value) => made.show(typeof value === "object" ? frameworkOf(value) : value, explained(control.words)) };
+    return { part: made.part, show: (value) => made.show(typeof value === "object" ? frameworkOf(value) : value, explained(control.words, control.place)) };
   },
   flags: (name, control, changed) => {
     const made = several(name, short(control.words), (list) => changed(Object.fromEntries(control.words.map((word) => [word.name, list.includes(word.name)]))));
@@ -105,9 +106,40 @@ const kMakers = {
   },
 };
 
+/**
+ * Parts of one kind; a group without a basic control is shown with all controls alone.
+ * @param {{name: string, folded?: boolean}} given
+ */
 function group({ name, folded }, parts) {
-  if (!folded) return element("fieldset", {}, element("legend", {}, name), parts);
-  return element("details", { class: "group" }, element("summary", {}, name), element("div", { role: "group", "aria-label": name }, parts));
+  const level = parts.some((part) => part.dataset.level === "basic") ? "basic" : "all";
+  if (!folded) return element("fieldset", { "data-level": level }, element("legend", {}, name), parts);
+  return element("details", { class: "group", "data-level": level }, element("summary", {}, name), element("div", { role: "group", "aria-label": name }, parts));
+}
+
+const kLevel = "stepwright.all-controls";
+const remembered = () => {
+  try {
+    return localStorage.getItem(kLevel) === "yes";
+  } catch {
+    return false;
+  }
+};
+
+/** The switch between a dozen controls and all of them. */
+function levelSwitch(panel) {
+  const box = element("input", { type: "checkbox", role: "switch", "aria-label": "All controls" });
+  const turn = () => {
+    panel.classList.toggle("basic", !box.checked);
+    try {
+      localStorage.setItem(kLevel, box.checked ? "yes" : "no");
+    } catch {
+      // It is not remembered.
+    }
+  };
+  box.checked = remembered();
+  box.addEventListener("change", turn);
+  turn();
+  return element("label", { class: "control" }, element("span", {}, "All controls"), box);
 }
 
 /** Which release of the framework, where one is chosen; its defaults are those of that release. */
@@ -122,75 +154,91 @@ function releaseControl(changed) {
   };
 }
 
-/** What is trained on what: each control of it begins a plan (`chosen`) or changes it (`typed`). */
+/** What is trained on what: each control of it begins a plan (`chosen`) or changes it (`typed`), and has its place in plan files. */
 const workload = ({ models, clusters }, chosen, typed) => [
-  chosen("Model", (job, value) => (job.model = value), (job) => knownBy(job.model), named(models)),
-  chosen("Cluster", (job, value, { sizes }) => (job.cluster = { profile: value, nodes: sizes.nodes }), (job) => knownBy(job.cluster), named(clusters)),
-  typed("Nodes", takeNodes, ({ sizes }) => sizes.nodes),
-  typed("GPUs used of each node", takeDevices, ({ sizes }) => sizes.devices_per_node),
-  typed("Sequences in a batch", (plan, value) => (plan.job.batch.sequences = value), ({ plan }) => plan.job.batch.sequences),
-  typed("Tokens of a sequence", (plan, value) => (plan.job.batch.length = value), ({ plan }) => plan.job.batch.length),
+  chosen("job.model", (job, value) => (job.model = value), (job) => knownBy(job.model), named(models)),
+  chosen("job.cluster", (job, value, { sizes }) => (job.cluster = { profile: value, nodes: sizes.nodes }), (job) => knownBy(job.cluster), named(clusters)),
+  typed("job.cluster.nodes", takeNodes, ({ sizes }) => sizes.nodes),
+  typed("job.cluster.devices_per_node", takeDevices, ({ sizes }) => sizes.devices_per_node),
+  typed("job.batch.sequences", (plan, value) => (plan.job.batch.sequences = value), ({ plan }) => plan.job.batch.sequences),
+  typed("job.batch.length", (plan, value) => (plan.job.batch.length = value), ({ plan }) => plan.job.batch.length),
 ];
+const kRare = ["job.cluster.devices_per_node"]; // of the workload, shown with all controls
+
+/** Sets a control to what a plan says; it is hidden where the plan has no such choice. */
+function showChoice({ part, show }, control, { plan, sizes }) {
+  const value = valueOf(plan, control);
+  const { schedules = [plan.schedule.kind] } = control; // that have such a choice
+  part.hidden = value === undefined || !schedules.includes(plan.schedule.kind);
+  if (!part.hidden) show(value, plan, sizes);
+}
+
+/** The form of all groups, with the switch between a dozen controls and all of them. */
+function form(groups) {
+  const part = element("form", { class: "panel", "aria-label": "The plan" }, groups);
+  part.prepend(levelSwitch(part));
+  part.addEventListener("submit", (event) => event.preventDefault());
+  return part;
+}
 
 /**
- * `choices` as the planner tells them. `changed(plan, settle)` gets the plan that a person asks for, and
- * whether what depends on the change shall follow; `begun(job)` the job where another model, cluster or
- * framework is asked for. `show(plan, sizes)` sets all.
+ * `choices` as the planner tells them. `changed(plan, {settle, field, gesture})` gets the plan that a person asks for,
+ * whether what depends on the change shall follow, the place that was changed, and of a drag its number; `begun(job, field)` the job where another
+ * model, cluster or framework is asked for. `show(plan, sizes)` sets all, `refuse(places, message)` marks the fields that a
+ * refusal is about until the next `show`.
  */
 export function panel(choices, { changed, begun }) {
   let shown;
+  let gesture = 0; // a drag of a slider, which is one change
   const all = [];
-  const change = (write, settle = false) => (value) => {
+  const kinds = new Map(choices.controls.map(({ place, kind }) => [place, kind]));
+  const refusals = new Refusals();
+  const show = (plan, sizes) => {
+    shown = { plan, sizes };
+    refusals.clear();
+    for (const each of all) each.show(each.made);
+  };
+  const change = (field, write, settle = false) => (value) => {
     const plan = structuredClone(shown.plan);
     write(plan, value);
-    changed(plan, settle);
+    changed(plan, { settle, field, gesture: kinds.get(field) === "size" ? gesture : undefined });
   };
-  const begin = (write) => (value) => {
+  const begin = (field, write) => (value) => {
     const { kernels, ...job } = structuredClone(shown.plan.job);
     write(job, value, shown);
-    begun({ stepwright: "job/2", ...job });
+    begun({ stepwright: "job/2", ...job }, field);
   };
-  const add = (made, show) => {
+  const add = (place, made, show, basic = isBasic(place)) => {
     all.push({ made, show });
+    made.part.dataset.level = basic ? "basic" : "all";
+    refusals.add(place, made.part);
     return made.part;
   };
-  const chosen = (name, write, read, options) => add(words(name, begin(write)), (made) => made.show(read(shown.plan.job), options));
-  const typed = (name, write, read) => add(number(name, change(write, true)), (made) => made.show(read(shown)));
+  const ofWork = (place) => !kRare.includes(place);
+  const chosen = (place, write, read, options) => add(place, words(nameOf(place), begin(place, write)), (made) => made.show(read(shown.plan.job), options), ofWork(place));
+  const typed = (place, write, read) => add(place, number(nameOf(place), change(place, write, true)), (made) => made.show(read(shown)), ofWork(place));
   const setter = (control) => {
     const { place } = control;
-    if (place === kFramework) return begin(takeFramework);
-    return change((plan, value) => {
-      const before = valueAt(plan, place);
-      setAt(plan, place, value === "" ? undefined : value);
-      kFollowing[place]?.(plan, value, before, { ...shown, control });
-    }, kSettles.includes(place.split(".")[0]));
+    if (place === kFramework) return begin(place, takeFramework);
+    return change(
+      place,
+      (plan, value) => {
+        const before = valueAt(plan, place);
+        setAt(plan, place, value === "" ? undefined : value);
+        kFollowing[place]?.(plan, value, before, { ...shown, control });
+      },
+      kSettles.includes(place.split(".")[0]),
+    );
   };
   const made = (control) => {
     const one = kMakers[control.kind](nameOf(control.place), control, setter(control));
     one.part.dataset.place = control.place;
-    return add(one, ({ part, show }) => {
-      const value = valueOf(shown.plan, control);
-      const { schedules = [shown.plan.schedule.kind] } = control; // that have such a choice
-      part.hidden = value === undefined || !schedules.includes(shown.plan.schedule.kind);
-      if (!part.hidden) show(value, shown.plan, shown.sizes);
-    });
+    return add(control.place, one, (maker) => showChoice(maker, control, shown));
   };
-  const part = element(
-    "form",
-    { class: "panel", "aria-label": "The plan" },
-    group({ name: kJob }, [
-      ...workload(choices, chosen, typed),
-      ...choices.controls.filter(({ place }) => groupOf(place) === kJob).map(made),
-      add(releaseControl(begin(takeRelease)), (one) => one.show(shown.plan.job)),
-    ]),
-    kGroups.map((one) => group(one, choices.controls.filter(({ place }) => groupOf(place) === one.name).map(made))),
-  );
-  part.addEventListener("submit", (event) => event.preventDefault());
-  return {
-    part,
-    show: (plan, sizes) => {
-      shown = { plan, sizes };
-      for (const { made: control, show } of all) show(control);
-    },
-  };
+  const of = (name) => choices.controls.filter(({ place }) => groupOf(place) === name).map(made);
+  const own = "job.framework.version";
+  const released = add(own, releaseControl(begin(own, takeRelease)), (one) => one.show(shown.plan.job));
+  const part = form([group({ name: kJob }, [...workload(choices, chosen, typed), ...of(kJob), released]), ...kGroups.map((one) => group(one, of(one.name)))]);
+  part.addEventListener("change", () => (gesture += 1)); // a slider is let go
+  return { part, show, refuse: (places, message) => refusals.mark(places, message) };
 }

@@ -7,6 +7,7 @@ import { bytes, count, rate, time, words } from "../format.js";
 import { section, tiles } from "../section.js";
 
 const operation = (name) => words(name).toLowerCase().replaceAll(" ", "-");
+const kSameJob = 0.1; // of the predicted calls that the log of the same job has at least
 const ofGroup = (size) => (size === null || size === undefined ? "" : ` of ${size} GPUs`);
 const single = (key, name) => [{ key, name, colour: (colours) => colours.list[0] }];
 
@@ -124,7 +125,7 @@ function measuredTimes(answer) {
   const timed = answer.by_scheme.filter((row) => row.time_s > 0);
   if (timed.length === 0) return undefined;
   const columns = [
-    ["exposed_s", "Beside no computation"],
+    ["exposed_s", "Not hidden by computation"],
     ["hidden_s", "Hidden beside computation"],
   ];
   const sides = [
@@ -134,7 +135,7 @@ function measuredTimes(answer) {
   return section(
     "Time",
     "How long the messages took",
-    paragraph("A call takes as long as its transfer, the shortest time of all ranks, and as it waits for the last of them. Predicted is the transfer, of each call by itself."),
+    paragraph("The time in a call is its transfer (the shortest time of all ranks) and the wait for the last rank. Stepwright predicts the transfer of each call alone."),
     figure(bars({ label: "Transfer of messages, predicted and in the log", stacked: false, rows: timed.map((row) => ({ name: schemeName(row), values: { predicted_s: row.predicted_s, transfer_s: row.transfer_s } })), parts: sides, text: time, unit: "time of all ranks" })),
     figure(bars({ label: "Measured time of messages", rows: timed.map((row) => ({ name: schemeName(row), values: { exposed_s: row.exposed_s, hidden_s: row.hidden_s } })), parts: columns.map(([key, name], i) => ({ key, name, colour: (colours) => (i === 0 ? colours.bad : colours.list[2]) })), text: time, unit: "time of all ranks", total: ({ values }) => (values.exposed_s ?? 0) + (values.hidden_s ?? 0) })),
     table({
@@ -153,9 +154,21 @@ function bandwidth(answer) {
   return section("Bandwidth", "What the links gave", figure(lines({ label: "Bus bandwidth over the size of the message", curves, x: { name: "payload", text: bytes, log: true, base: 2 }, y: { name: "bus bandwidth", text: rate } })));
 }
 
+/** Says first that plan and log are of different jobs, where hardly a call matches. */
+function otherJob(answer) {
+  if (answer.calls === 0 || answer.matched >= kSameJob * answer.calls) return undefined;
+  return element(
+    "p",
+    { class: "badge", role: "alert" },
+    element("strong", {}, "Plan and log are of two different jobs: "),
+    `${count(answer.matched)} of ${count(answer.calls)} predicted calls are in the log. Compare the plan with the log of its own run before you read the differences below.`,
+  );
+}
+
 export function comparePage({ answer, pictures }) {
   const same = answer.differences.length === 0;
   return [
+    otherJob(answer),
     element("p", { class: "lead" }, `The plan: ${pictures.name.words}.`),
     tiles([
       { name: same ? "The run sent what the plan says" : "The run sent something else", value: `${count(answer.differences.length)} differences`, kind: same ? "good" : "bad" },

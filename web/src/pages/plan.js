@@ -4,9 +4,9 @@ import { memoryCurve, memoryPeaks } from "../charts/memory.js";
 import { sensitivity } from "../charts/sensitivity.js";
 import { detail, overview } from "../charts/timeline.js";
 import { trafficMatrix } from "../charts/traffic.js";
-import { element, paragraph } from "../dom.js";
+import { element, paragraph, table } from "../dom.js";
 import { figure } from "../figure.js";
-import { bytes, count, flops, percent, plain, probability, time } from "../format.js";
+import { bytes, change, count, flops, percent, plain, probability, time } from "../format.js";
 import { chosenFigure, section, tiles } from "../section.js";
 import { lossName } from "../terms.js";
 
@@ -32,19 +32,27 @@ function wholeRun(prediction, run) {
   };
 }
 
-/** The figures that matter first; `run` may say what a whole run takes, as `whole_run` of answers. */
-export function headline(prediction, run) {
+/** How a figure differs from that of plan A, as a line of its tile. */
+const againstA = (now, before, text) => (before === undefined ? undefined : `A: ${text(before)} (${change(now / before - 1)})`);
+
+/**
+ * The figures that matter first; `run` may say what a whole run takes, as `whole_run` of answers, `before` is the prediction of
+ * plan A that each is compared with.
+ */
+export function headline(prediction, run, before) {
   const { capacity_bytes: capacity, reserve_bytes: reserve, peak_memory_bytes: peak, p_fits: likely } = prediction;
+  const against = (key, text) => againstA(prediction[key], before?.[key], text);
   return tiles([
-    { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.low_s)} to ${time(prediction.high_s)} with a probability of 80%` },
-    { name: "Throughput", value: `${count(prediction.tokens_per_s)} tokens/s`, rest: `${count(prediction.tokens_per_s_per_device)} tokens/s of each GPU` },
-    wholeRun(prediction, run),
-    { name: "MFU", value: percent(prediction.mfu), rest: `${flops(prediction.tflops_per_device * 1e12)} of ${flops(prediction.peak_flops)}` },
+    { name: "One step takes", value: time(prediction.step_time_s), rest: `${time(prediction.low_s)} to ${time(prediction.high_s)} with a probability of 80%`, against: against("step_time_s", time) },
+    { name: "Throughput", value: `${count(prediction.tokens_per_s)} tokens/s`, rest: `${count(prediction.tokens_per_s_per_device)} tokens/s of each GPU`, against: against("tokens_per_s", (rate) => `${count(rate)} tokens/s`) },
+    { ...wholeRun(prediction, run), against: before && againstA(1 / prediction.tokens_per_s, 1 / before.tokens_per_s, (seconds) => `${dayCount((1e12 * seconds) / kSecondsOfADay)} for 1T tokens`) },
+    { name: "MFU", value: percent(prediction.mfu), rest: `${flops(prediction.tflops_per_device * 1e12)} of ${flops(prediction.peak_flops)}`, against: against("mfu", percent) },
     {
-      name: prediction.fits ? "Memory: it fits" : "Memory: it does not fit",
+      name: { fits: "Memory: it fits", tight: "Memory: tight" }[prediction.verdict] ?? "Out of memory",
       value: bytes(peak),
       kind: prediction.fits ? "good" : "bad",
-      rest: `${prediction.fits ? "" : `${bytes(peak - capacity + reserve)} too much: `}of ${bytes(capacity)}, ${bytes(reserve)} of that kept free; it fits with a probability of ${probability(likely)}`,
+      rest: `${bytes(capacity - reserve)} usable of ${bytes(capacity)}. Chance it fits: ${probability(likely)}`,
+      against: against("peak_memory_bytes", bytes),
     },
   ]);
 }
@@ -58,15 +66,17 @@ export function lossSentence({ losses, mfu }) {
   return `${ideal} The largest losses: ${told.join("; ")}.`;
 }
 
-/** The breakdown of every stage, as a picture. */
-export function stageTimes(prediction) {
+/** The breakdown of every stage, as a picture; above them the stages of plan A, where there is one. */
+export function stageTimes(prediction, before) {
   const many = prediction.stages.length > 1;
   const critical = many ? ` Stage ${prediction.critical_stage} is the critical one: it waits least for others.` : "";
-  const rows = prediction.stages.map((stage) => ({ name: `stage ${stage.stage} (${stage.layers} layers)${many && stage.stage === prediction.critical_stage ? ", critical" : ""}`, breakdown: stage.breakdown }));
+  const of = ({ stages, critical_stage: most }, name) =>
+    stages.map((stage) => ({ name: `${name}stage ${stage.stage} (${stage.layers} layers)${stages.length > 1 && stage.stage === most ? ", critical" : ""}`, breakdown: stage.breakdown }));
+  const rows = [...(before ? of(before, "A, ") : []), ...of(prediction, "")];
   return breakdown({ label: "Time of each pipeline stage", rows, caption: `Messages count only where computation waits for them.${critical}` });
 }
 
-/** What fills one stage over the step, the fullest first: views of a figure. */
+/** Memory of one stage over the step, the fullest first: views of a figure. */
 function memoryOverStep({ prediction, memory, memory_curves: curves }) {
   return {
     choices: curves.stages.map(({ stage }) => ({ value: String(stage), name: `stage ${stage}` })),
@@ -77,39 +87,51 @@ function memoryOverStep({ prediction, memory, memory_curves: curves }) {
 
 const fullest = (memory) => memory.stages.reduce((a, b) => (b.peak_memory_bytes > a.peak_memory_bytes ? b : a)).stage;
 
-/** What does not fit, by how much, and where, in a sentence; empty where all does. */
-export function misfitSentence(memory) {
-  if (memory.fits) return "";
-  const usable = memory.capacity_bytes - memory.reserve_bytes;
-  if (memory.peak_memory_bytes <= usable)
-    return `The plan does not fit: the host of a node would hold ${bytes(memory.host_memory_bytes)} of the ${bytes(memory.host_capacity_bytes)} that it has.`;
-  const over = memory.stages.filter((stage) => stage.peak_memory_bytes > usable).length;
-  const others = memory.stages.length > 1 ? ` ${over} of ${memory.stages.length} stages are over.` : "";
-  return `The plan does not fit: stage ${fullest(memory)} needs ${bytes(memory.peak_memory_bytes)}, ${bytes(memory.over_by_bytes)} more than a plan may use of a GPU.${others}`;
+/** The sentence before the best plan of a search in which none fits. */
+export const noneFits = (best) =>
+  best.verdict === "tight" ? `No plan fits with the confidence asked for; this one is tight (chance it fits: ${probability(best.p_fits)}):` : "No plan fits; this one needs the least memory:";
+
+const usableOf = (memory) => memory.capacity_bytes - memory.reserve_bytes;
+const outOfHost = (memory) => !memory.fits && memory.verdict !== "tight" && memory.peak_memory_bytes <= usableOf(memory);
+
+/** Whether a plan fits, with what it needs and what there is. */
+export function fitSentence(memory) {
+  const needs = `needs ${bytes(memory.peak_memory_bytes)}, ${bytes(usableOf(memory))} usable`;
+  if (memory.fits) return `Fits: ${needs}`;
+  if (memory.verdict === "tight") return `Tight: ${needs}, chance it fits ${probability(memory.p_fits)}`;
+  if (outOfHost(memory)) return `Out of host memory: a node needs ${bytes(memory.host_memory_bytes)} of its ${bytes(memory.host_capacity_bytes)}`;
+  return `Out of memory: ${needs}`;
 }
 
-/** How full the fullest GPU is, in a sentence. */
-export const memorySentence = (memory) =>
-  `${misfitSentence(memory)} The fullest GPU, of stage ${fullest(memory)}, holds ${bytes(memory.peak_memory_bytes)} at its peak. A plan may use ${bytes(memory.capacity_bytes - memory.reserve_bytes)} of the ${bytes(memory.capacity_bytes)} of a GPU; the rest is kept in reserve.`.trim();
+/** How full the fullest GPU is, and which stages are too full, in sentences. */
+export function memorySentence(memory) {
+  if (outOfHost(memory)) return `${fitSentence(memory)}.`;
+  const over = memory.stages.filter((stage) => stage.peak_memory_bytes > usableOf(memory)).length;
+  const stages = memory.stages.length > 1 ? ` Stage ${fullest(memory)} is the fullest.${over > 0 ? ` ${over} of ${memory.stages.length} stages need more than is usable.` : ""}` : "";
+  const asked = memory.verdict === "tight" ? ` That is ${bytes(memory.over_by_bytes)} more than fits with the confidence asked for.` : "";
+  return `${fitSentence(memory)}. A GPU has ${bytes(memory.capacity_bytes)}; what is not usable is kept in reserve.${asked}${stages}`;
+}
 
 const operators = ({ timeline }) => chosenFigure("Show", detail(timeline));
 const overStep = (pictures) => chosenFigure("Show", memoryOverStep(pictures));
 
-const trafficSection = ({ traffic }) =>
-  traffic.cells.length > 0
-    ? section(
-        "Traffic",
-        "Who sends how much to whom",
-        paragraph(`All GPUs together send ${bytes(traffic.total_bytes)} in one step.`),
-        figure(trafficMatrix(traffic)),
-      )
-    : undefined;
+function trafficSection({ traffic }) {
+  if (traffic.cells.length === 0) return undefined;
+  const views = trafficMatrix(traffic);
+  return section(
+    "Traffic",
+    "Who sends how much to whom",
+    paragraph(`All GPUs together send ${bytes(traffic.total_bytes)} in one step.`),
+    chosenFigure("Show", views),
+    table(views.diagonals),
+  );
+}
 
 const whatIfSection = (pictures) =>
   section(
     "What if",
     "What if one thing were different",
-    paragraph("The change of the tokens per second of the whole cluster. A larger batch takes longer and trains on more tokens, so the throughput says more than the time of a step."),
+    paragraph("Change of the tokens per second of the whole cluster. A larger batch makes a step longer but trains on more tokens, so compare throughput."),
     figure(sensitivity(pictures.sensitivity)),
   );
 

@@ -1,10 +1,11 @@
 import { bars } from "../charts/bars.js";
 import { lines } from "../charts/lines.js";
-import { paragraph, table } from "../dom.js";
+import { element, list, paragraph, table } from "../dom.js";
 import { figure } from "../figure.js";
 import { bytes, count, percent, plain, rate, time, words } from "../format.js";
 import { chosenFigure, section } from "../section.js";
 
+const kSame = 1.0005;
 const one = (key, name) => [{ key, name, colour: (colours) => colours.list[0] }];
 
 /** How people read the numbers of an axis of a study. */
@@ -16,25 +17,43 @@ function reading(title) {
   return { name: title, text: plain };
 }
 
-const panels = ({ panels: list }) =>
-  list.map((panel) =>
+const answered = (...sentences) => element("p", { class: "lead" }, sentences.filter(Boolean).join(" "));
+const leastOf = (list, value) => list.reduce((a, b) => (value(b) < value(a) ? b : a));
+
+/** Where a curve begins and ends, of the one that ends highest. */
+function panelAnswer({ title, curves, x, y }) {
+  const drawn = curves.filter(({ points }) => points.some(([, value]) => value !== null)).map((curve) => ({ ...curve, points: curve.points.filter(([, value]) => value !== null) }));
+  if (drawn.length === 0) return undefined;
+  const last = ({ points }) => points[points.length - 1];
+  const highest = leastOf(drawn, (curve) => -last(curve)[1]);
+  const [[from, least], [to, most]] = [highest.points[0], last(highest)];
+  const of = drawn.length > 1 ? ` (highest: ${highest.name.replaceAll("_", "-")})` : "";
+  return `${title}${of}: ${reading(y).text(least)} at ${reading(x).name} ${reading(x).text(from)}, ${reading(y).text(most)} at ${reading(x).text(to)}.`;
+}
+
+const panels = ({ panels: panelsOf }) => [
+  panelsOf.length > 1 ? list(panelsOf.map(panelAnswer).filter(Boolean)) : answered(...panelsOf.map(panelAnswer)),
+  ...panelsOf.map((panel) =>
     section(
       words(panel.key),
       panel.title,
       figure(lines({ label: panel.title, curves: panel.curves.map((curve) => ({ ...curve, name: curve.name.replaceAll("_", "-") })), x: { ...reading(panel.x), log: true, base: 2 }, y: reading(panel.y) })),
     ),
-  );
+  ),
+];
 
 function choices({ choices: list }) {
   const found = list.filter((choice) => choice.step_time_s !== undefined);
+  const best = found.length > 0 && leastOf(found, (choice) => choice.step_time_s);
   return [
+    answered(best ? `The fastest plan, ${time(best.step_time_s)} a step, is chosen by ${found.filter((one) => one.step_time_s <= best.step_time_s * kSame).map(({ by }) => by).join(", ")}.` : "No way to choose finds a plan that fits."),
     section(
       "Choices",
-      "What other ways to choose a plan choose",
+      "Which plan each way of choosing picks",
       paragraph("Each way chooses from the same space and is judged on the same cost model."),
-      figure(bars({ label: "Step of the plan that each way chooses", rows: found.map(({ by, step_time_s: step }) => ({ name: by, values: { step } })), parts: one("step", "Step"), text: time, unit: "time of a step", total: (row) => row.values.step })),
+      figure(bars({ label: "Step time of the plan that each way picks", rows: found.map(({ by, step_time_s: step }) => ({ name: by, values: { step } })), parts: one("step", "Step"), text: time, unit: "time of a step", total: (row) => row.values.step })),
       table({
-        caption: "What each way evaluated and took",
+        caption: "Plans evaluated and search time of each way",
         columns: [{ name: "By" }, { name: "Step", number: true }, { name: "Plans evaluated", number: true }, { name: "Search took", number: true }],
         rows: list.map((choice) => [choice.by, choice.step_time_s === undefined ? "nothing fits" : time(choice.step_time_s), count(choice.evaluated), time(choice.seconds)]),
       }),
@@ -48,7 +67,10 @@ function schedules({ schedules: list }) {
   const played = list.filter((schedule) => !schedule.refused);
   const refused = list.filter((schedule) => schedule.refused);
   const most = (values) => Math.max(...values);
+  const best = played.length > 0 && leastOf(played, (schedule) => schedule.makespan_s);
+  const smallest = played.length > 0 && leastOf(played, (schedule) => most(schedule.peak_activations));
   return [
+    best && answered(`${named(best)} is the fastest: ${time(best.makespan_s)}, of which its longest wait is ${time(most(best.idle_s))}.`, `${named(smallest)} keeps the fewest activations: ${plain(most(smallest.peak_activations))} at once.`),
     section(
       "Time",
       "How long each schedule takes",
@@ -72,7 +94,7 @@ function schedules({ schedules: list }) {
     ),
     section(
       "Memory",
-      "How many micro-batches each keeps",
+      "How many micro-batches' activations each keeps",
       figure(
         bars({
           label: "Activations of micro-batches kept at once, of the fullest stage",
@@ -116,7 +138,10 @@ function collectives(answer) {
       return lines({ label: `Time of ${view.choices.find(({ value }) => value === key).name}`, curves: [...names.map(curve), least], x: { name: "GPUs", text: plain, log: true, base: 2 }, y: { name: "time", text: time, log: true }, height: 420 });
     },
   };
+  const largest = leastOf(answer.points, (point) => -point.ranks);
+  const fastest = leastOf(largest.schedules, (schedule) => schedule.simulated_s ?? schedule.closed_s);
   return [
+    answered(`On ${plain(largest.ranks)} GPUs the fastest ${largest.operation.replaceAll("_", "-")} of ${bytes(largest.payload_bytes)} is ${fastest.name}: ${time(fastest.simulated_s ?? fastest.closed_s)}; no schedule can take less than ${time(largest.least_s)}.`),
     section(
       "Scaling",
       "How the schedules of a collective scale",

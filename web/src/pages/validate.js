@@ -6,6 +6,7 @@ import { bytes, change, count, percent, time, words } from "../format.js";
 import { chosenFigure, section, tiles } from "../section.js";
 
 const kMostGroups = 24;
+const kSlight = 0.05;
 const what = { training_runs: ["step time", time], memory: ["peak memory", bytes] };
 
 function groups(answer) {
@@ -18,15 +19,15 @@ function groups(answer) {
         label: `Median error of each ${words(key.slice(3)).toLowerCase()}`,
         rows: all.slice(0, kMostGroups).map(([name, group]) => ({ name: `${name} (${count(group.used)})`, values: { median: group.median_abs_error, more: group.p90_abs_error - group.median_abs_error } })),
         parts: [
-          { key: "median", name: "Half of the rows are at most so far off", colour: (colours) => colours.list[0] },
-          { key: "more", name: "Nine of ten rows", colour: (colours) => colours.list[5] },
+          { key: "median", name: "Largest error of half of the rows", colour: (colours) => colours.list[0] },
+          { key: "more", name: "Largest error of nine rows in ten", colour: (colours) => colours.list[5] },
         ],
         text: percent,
         unit: "error, as a share of what was measured",
         caption: "Largest groups first, with the number of their rows.",
         figures: {
           caption: `Errors by ${words(key.slice(3)).toLowerCase()}`,
-          columns: [{ name: "" }, { name: "Rows", number: true }, { name: "Median", number: true }, { name: "Mean", number: true }, { name: "Nine of ten", number: true }, { name: "Signed mean", number: true }, { name: "Within 10%", number: true }],
+          columns: [{ name: "" }, { name: "Rows", number: true }, { name: "Median", number: true }, { name: "Mean", number: true }, { name: "Nine of ten", number: true }, { name: "Bias", number: true }, { name: "Within 10%", number: true }],
           rows: all.map(([name, group]) => [name, count(group.used), percent(group.median_abs_error), percent(group.mean_abs_error), percent(group.p90_abs_error), change(group.mean_signed_error), percent(group.within_10_percent)]),
         },
       });
@@ -34,13 +35,20 @@ function groups(answer) {
   };
 }
 
+/** The mean error with its sign, and what the sign means. */
+function bias({ kind, mean_signed_error: error }) {
+  const [less, more] = kind === "memory" ? ["too little memory", "too much memory"] : ["too fast", "too slow"];
+  const size = Math.abs(error) < kSlight ? "slightly " : "";
+  return { name: "Bias", value: change(error), rest: error === 0 ? "predicts neither too much nor too little" : `predicts ${size}${error < 0 ? less : more}` };
+}
+
 function chosen(choices) {
   return section(
     "Choices",
     "Would it have chosen the fastest plan",
     list([
-      `${count(choices.groups)} groups of runs differ in the plan alone; of ${count(choices.best_chosen)} the plan predicted fastest was the fastest measured.`,
-      `The plan predicted fastest is ${percent(choices.mean_regret)} slower than the fastest in the mean, ${percent(choices.median_regret)} in the median and ${percent(choices.worst_regret)} at the worst.`,
+      `${count(choices.groups)} groups of runs differ only in the plan; in ${count(choices.best_chosen)} of them the plan predicted fastest was also measured fastest.`,
+      `The plan predicted fastest was slower than the fastest measured by ${percent(choices.mean_regret)} on average (median ${percent(choices.median_regret)}, worst ${percent(choices.worst_regret)}).`,
     ]),
   );
 }
@@ -49,7 +57,7 @@ function labels(told) {
   return section(
     "Fits",
     "Would it have said whether a run fits",
-    paragraph(`${count(told.right)} labels are right and ${count(told.wrong)} wrong; more than 5% of the capacity away from it ${count(told.clear_right)} are right and ${count(told.clear_wrong)} wrong. ${count(told.fits_called_oom)} runs that fitted were called too large, ${count(told.oom_called_fits)} that did not fit were called fitting.`),
+    paragraph(`${count(told.right)} verdicts are right and ${count(told.wrong)} wrong. Of those predicted more than 5% of the capacity away from the limit, ${count(told.clear_right)} are right and ${count(told.clear_wrong)} wrong. ${count(told.fits_called_oom)} runs that fitted were predicted to run out of memory; ${count(told.oom_called_fits)} that ran out of memory were predicted to fit.`),
   );
 }
 
@@ -68,7 +76,7 @@ export function validatePage({ answer, pictures }) {
           { name: "Median error", value: percent(answer.median_abs_error) },
           { name: "Nine of ten rows", value: percent(answer.p90_abs_error), rest: "off at the most" },
           { name: "Within 10%", value: percent(answer.within_10_percent), rest: "of the rows" },
-          { name: "In the mean", value: change(answer.mean_signed_error), rest: "too long is above zero" },
+          bias(answer),
         ]),
     points.length > 0 ? section("Measured", `Predicted against measured ${name}`, paragraph(`Each point is a row of the file.${thinned}`), figure(measured({ points, text, what: name }))) : undefined,
     answer.choices?.groups > 0 ? chosen(answer.choices) : undefined,

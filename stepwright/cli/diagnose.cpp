@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "stepwright/answers/diagnosis_answer.h"
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/diagnosis_text.h"
+#include "stepwright/cli/file_option.h"
+#include "stepwright/cli/logger.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/report_file.h"
+#include "stepwright/core/input_file.h"
+#include "stepwright/core/output_file.h"
+
+namespace stepwright::cli {
+namespace {
+
+/// Largest table of runs to which a row is added.
+constexpr std::size_t kMostTableBytes = std::size_t{64} << 20;
+
+class Diagnose : public Command {
+ public:
+  explicit Diagnose(CLI::App& program)
+      : Command(program, "diagnose", "Say why a job hung, died, ran out of memory or is slow",
+                "  stepwright diagnose slurm-4711.out\n"
+                "  stepwright diagnose nccl_trace_rank_* job.log\n"
+                "  stepwright diagnose plan.yaml logs/*/*/attempt_0/*/stderr.log --json") {
+    reads(app().add_option(
+              "FILE", files_,
+              "What the job left: logs of any launcher, and dumps of PyTorch's flight\n"
+              "recorder (docs/diagnose.md), recognised by their content; all ranks' files\n"
+              "together say most. Beside them its plan, or the files that started it"),
+          Input::kDocument)
+        ->required();
+    reads(app().add_option("--cluster", cluster_,
+                           "What the job ran on, where no file says it: a profile\n"
+                           "(stepwright list profiles), also as PROFILE:NODES, or a file"))
+        ->type_name("NAME");
+    writes(app().add_option(
+               "--row", row_,
+               "Add the run to a table for tune --runs, which is made where it is not there"))
+        ->type_name("CSV");
+  }
+
+  void run(const Console& console) override {
+    std::vector<answers::GivenFile> given;
+    for (const std::string& file : files_) given.push_back(given_file(file, console));
+    const answers::DiagnosisAnswer answer = answers::answer_diagnosis(given, cluster_);
+    if (!row_.empty()) add_row(console, answer);
+    if (report_.wanted()) report_.write(console, answers::diagnosis_report(answer));
+    if (json()) return print_json(console.out, answers::diagnosis_answer_json(answer));
+    console.out << diagnosis_text(answer.diagnosis);
+  }
+
+ private:
+  void add_row(const Console& console, const answers::DiagnosisAnswer& answer) const {
+    const std::string table = is_there(row_) ? read_input(row_, kMostTableBytes) : "";
+    const std::string line = answers::run_row(answer, table, row_);
+    AppendedFile file(row_);
+    file.add(line);
+    file.close();
+    console.log.info(fmt::format("added the run to {}", row_));
+  }
+
+  std::vector<std::string> files_;
+  std::string cluster_;
+  std::string row_;
+  ReportFile report_{app()};
+};
+
+}  // namespace
+
+std::unique_ptr<Command> diagnose_command(CLI::App& program) {
+  return std::make_unique<Diagnose>(program);
+}
+
+}  // namespace stepwright::cli

@@ -1,0 +1,69 @@
+#include "stepwright/cli/fit_snapshot.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stepwright/answers/memory_answer.h"
+#include "stepwright/cli/command.h"
+#include "stepwright/cli/logger.h"
+#include "stepwright/cli/output.h"
+#include "stepwright/cli/plan_file.h"
+#include "stepwright/cli/prediction_text.h"
+#include "stepwright/cli/snapshot_text.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/output_file.h"
+#include "stepwright/cost/conditions_file.h"
+
+namespace stepwright::cli {
+namespace {
+
+/// The entries of `memory` with that of a framework in the place of an older one.
+std::vector<plan::MemoryConditions> with_entry(std::vector<plan::MemoryConditions> entries,
+                                               plan::MemoryConditions learned) {
+  std::erase_if(entries, [&](const plan::MemoryConditions& entry) {
+    return entry.framework == learned.framework;
+  });
+  entries.push_back(std::move(learned));
+  return entries;
+}
+
+}  // namespace
+
+void fit_snapshot(const FitSnapshotRequest& request, const Console& console) {
+  const answers::MemoryAnswer answer = answers::answer_memory(
+      load_plan_file(request.plan, console),
+      {.name = request.plan, .changes = {}, .reserve = {}, .snapshots = request.snapshots});
+  const snapshot::LearnedMargins learned =
+      snapshot::learned_margins(*answer.snapshot, answer.report);
+  const std::string& framework = answer.planned.job.framework.name;
+  if (request.json) {
+    print_json(console.out, {{"framework", framework},
+                             {"other_bytes", learned.other_bytes},
+                             {"fragmentation", learned.fragmentation},
+                             {"snapshot", snapshot::snapshot_json(*answer.snapshot)},
+                             {"notes", answer.notes}});
+  } else {
+    console.out << snapshot_text(*answer.snapshot)
+                << fmt::format(
+                       "\nBeside states and tensors the allocator held {}; reserved, but not in "
+                       "use: {} of the tensors that come and go.\n",
+                       format_bytes(learned.other_bytes), format_percent(learned.fragmentation))
+                << notes_text(answer.notes);
+  }
+  if (request.output.empty()) return;
+  const bool built_in = request.conditions.empty();
+  const cost::TrainingConditions start =
+      built_in ? cost::built_in_conditions() : cost::load_conditions(request.conditions);
+  const std::string yaml = cost::conditions_yaml(
+      start, with_entry(built_in ? std::vector<plan::MemoryConditions>()
+                                 : plan::load_memory_conditions(request.conditions),
+                        {.framework = framework,
+                         .other_bytes = learned.other_bytes,
+                         .fragmentation = learned.fragmentation}));
+  write_file(request.output, [&](std::ostream& out) { out << yaml; });
+  console.log.info(fmt::format("wrote the conditions to {}; a job names them as `conditions: {}`",
+                               request.output, request.output));
+}
+
+}  // namespace stepwright::cli

@@ -1,0 +1,94 @@
+#include "stepwright/cli/snapshot_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "stepwright/core/format.h"
+#include "stepwright/core/table.h"
+#include "stepwright/core/utf8.h"
+
+namespace stepwright::cli {
+namespace {
+
+/// Groups of blocks that a text lists.
+constexpr std::size_t kShownGroups = 10;
+
+std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+template <class Groups>
+std::int64_t bytes_of(const Groups& groups) {
+  std::int64_t bytes = 0;
+  for (const auto& group : groups) bytes += group.bytes;
+  return bytes;
+}
+
+std::string ranks_text(const snapshot::SnapshotComparison& comparison) {
+  Table table{.columns = {{"file"},
+                          {"rank"},
+                          {"stage", Align::kRight},
+                          {"peak", Align::kRight},
+                          {"at event", Align::kRight},
+                          {"planned", Align::kRight},
+                          {"reserved", Align::kRight},
+                          {"matched", Align::kRight},
+                          {"unexplained", Align::kRight},
+                          {"missing", Align::kRight}},
+              .rows = {}};
+  for (const snapshot::ComparedRank& rank : comparison.ranks) {
+    const snapshot::Recording& recording = rank.recording;
+    table.rows.push_back(
+        {printable(rank.file), rank.rank < 0 ? "" : fmt::format("{}", rank.rank),
+         fmt::format("{}", rank.stage), bytes_text(recording.peak_bytes),
+         recording.peak_event ? format_count(*recording.peak_event) : "before",
+         bytes_text(rank.predicted_peak_bytes), bytes_text(recording.reserved_bytes),
+         bytes_text(rank.match.matched_bytes), bytes_text(bytes_of(rank.match.unexplained)),
+         bytes_text(bytes_of(rank.match.missing))});
+  }
+  return to_text(table);
+}
+
+std::string unexplained_text(const std::vector<snapshot::BlockGroup>& groups) {
+  if (groups.empty()) return {};
+  std::string text = "\nIn use at the peak, not in the plan\n\n";
+  for (std::size_t i = 0; i < std::min(groups.size(), kShownGroups); ++i) {
+    const snapshot::BlockGroup& group = groups[i];
+    text += fmt::format("{:>10}  {}\n", bytes_text(group.bytes), counted(group.count, "block"));
+    if (group.frames.empty()) text += "            no frames were recorded\n";
+    for (const std::string& frame : group.frames) {
+      text += fmt::format("            {}\n", printable(frame));
+    }
+  }
+  if (groups.size() > kShownGroups) {
+    text += fmt::format("            and {} more places (--json lists them)\n",
+                        groups.size() - kShownGroups);
+  }
+  return text;
+}
+
+std::string missing_text(const std::vector<snapshot::Missing>& groups) {
+  if (groups.empty()) return {};
+  Table table{.columns = {{"in the plan at its peak, not in the run"},
+                          {"blocks", Align::kRight},
+                          {"bytes", Align::kRight}},
+              .rows = {}};
+  for (std::size_t i = 0; i < std::min(groups.size(), kShownGroups); ++i) {
+    table.rows.push_back(
+        {groups[i].tensor, format_count(groups[i].count), bytes_text(groups[i].bytes)});
+  }
+  return "\n" + to_text(table);
+}
+
+}  // namespace
+
+std::string snapshot_text(const snapshot::SnapshotComparison& comparison) {
+  const snapshot::ComparedRank& fullest = comparison.ranks[comparison.fullest];
+  return "\nWhat PyTorch's allocator had in use at the peak of each rank, beside the plan\n\n" +
+         ranks_text(comparison) +
+         "planned: the plan's own peak; reserved: what the allocator held of the device; matched: "
+         "blocks that the\nplan has, too\n" +
+         unexplained_text(fullest.match.unexplained) + missing_text(fullest.match.missing);
+}
+
+}  // namespace stepwright::cli

@@ -1,0 +1,144 @@
+#include "stepwright/explore/launch_exports.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/core/error.h"
+#include "stepwright/explore/question.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/framework_files/starters.h"
+#include "stepwright/plan/canonical.h"
+#include "stepwright/plan/frameworks/law.h"
+#include "stepwright/plan/laws/legality.h"
+#include "stepwright/simulate/found_order.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/frameworks.h"
+
+namespace stepwright::explore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kPlace = "plan";  // Opens the messages of refusals.
+
+/// The plan of a question, legal and with its order settled.
+plan::PlannedJob legal_plan(const Json& question) {
+  const plan::PlannedJob planned = planned_of(question);
+  if (const auto refused = plan::illegal(planned.job, planned.plan)) {
+    plan::fail_refused(*refused, question.at("name").get<std::string>());
+  }
+  return simulate::with_order(planned);
+}
+
+/// "megatron.sh": the name of the file that a target writes.
+std::string file_name(std::string_view target, const std::string& release) {
+  const auto& endings = framework_files::target_data(target).endings;
+  for (const auto& [ending, last] : endings) {
+    if (last.empty() || last == release) return fmt::format("{}.{}", target, ending);
+  }
+  return std::string(target);
+}
+
+void add_figures(Json& json, const plan::PlannedJob& started) {
+  const simulate::Prediction prediction = simulate::predict(started);
+  json["step_time_s"] = prediction.step_time_s();
+  json["peak_memory_bytes"] = static_cast<std::int64_t>(prediction.memory.peak_bytes);
+  json["fits"] = prediction.memory.fits();
+  json["p_fits"] = prediction.memory.p_fits;
+}
+
+/// Why a target does not write a plan: what its framework does not run of it, else the words of the
+/// writer, without the place that opens them.
+std::string reason_of(const Error& error, const std::string& to, const plan::PlannedJob& planned) {
+  std::vector<std::string> reasons;
+  const plan::Framework framework = framework_files::framework_of_target(to, planned.job);
+  if (!framework.name.empty()) {
+    for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
+      if (what.ability != plan::Ability::kAttention) reasons.push_back(what.message);
+    }
+  }
+  if (!reasons.empty()) return fmt::format("{}", fmt::join(reasons, "; "));
+  const std::string message = error.what();
+  const std::string opening = fmt::format("{}: ", kPlace);
+  return message.starts_with(opening) ? message.substr(opening.size()) : message;
+}
+
+/// The plan that a target writes where it does not run one; null if it writes none near it.
+Json nearest_written(const std::string& to, const plan::PlannedJob& planned,
+                     const std::string& release) {
+  try {
+    const auto file = framework_files::export_plan(to, planned, release, true, kPlace);
+    Json offered = offered_json({planned.job, file.started.plan},
+                                {planned.job, plan::canonical(planned.plan, planned.job)});
+    add_figures(offered, file.started);
+    return offered;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+Json export_targets_json() {
+  Json targets = Json::array();
+  for (const std::string& word : framework_files::export_words()) {
+    const auto& data = framework_files::target_data(word);
+    targets.push_back({{"to", word}, {"about", data.about}, {"framework", data.framework}});
+  }
+  return targets;
+}
+
+Json exported_json(const Json& question) {
+  const std::string to = question.at("to");
+  const std::string release = question.value("release", "");
+  const plan::PlannedJob planned = legal_plan(question);
+  try {
+    const auto file = framework_files::export_plan(to, planned, release,
+                                                   question.value("nearest", false), kPlace);
+    Json answer = {{"file", {{"name", file_name(to, release)}, {"text", file.text}}},
+                   {"notes", file.notes},
+                   {"as_it_is", file.as_it_is},
+                   {"plan", named_json(file.started).at("plan")}};
+    add_figures(answer, file.started);
+    return answer;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsupported) throw;
+    return {{"refused", reason_of(error, to, planned)},
+            {"nearest", nearest_written(to, planned, release)}};
+  }
+}
+
+Json launches_json(const Json& question) {
+  const plan::PlannedJob planned = legal_plan(question);
+  const plan::Plan plan = plan::canonical(planned.plan, planned.job);
+  std::vector<plan::Framework> frameworks;
+  for (const auto& starter : framework_files::starters()) frameworks.push_back(starter.framework);
+  const std::vector<tune::FrameworkRun> runs =
+      tune::framework_runs(planned.job, plan, frameworks, 1);
+  Json launches = Json::array();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const framework_files::Starter& starter = framework_files::starters()[i];
+    const std::string why = framework_files::why_not_started(starter, {planned.job, plan});
+    Json launch = {{"to", starter.target}, {"framework", starter.name()}, {"starts", why.empty()}};
+    if (!why.empty()) launch["why"] = why;
+    if (runs[i].plan) {
+      if (*runs[i].plan != plan) {
+        launch["nearest"] = offered_json({planned.job, *runs[i].plan}, {planned.job, plan});
+      }
+      launch["step_time_s"] = runs[i].step_time_s;
+      launch["fits"] = runs[i].fits;
+    }
+    launches.push_back(std::move(launch));
+  }
+  return {{"launches", std::move(launches)}};
+}
+
+}  // namespace stepwright::explore

@@ -1,0 +1,301 @@
+#include "stepwright/explore/own_job.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stepwright/capture/launch_record.h"
+#include "stepwright/capture/record_sources.h"
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/json_writer.h"
+#include "stepwright/core/named.h"
+#include "stepwright/core/tree.h"
+#include "stepwright/explore/question.h"
+#include "stepwright/framework_files/import_json.h"
+#include "stepwright/framework_files/launch_file.h"
+#include "stepwright/framework_files/recognition/target_data.h"
+#include "stepwright/launch_scripts/text.h"
+#include "stepwright/model/catalog.h"
+#include "stepwright/model/parameters.h"
+#include "stepwright/plan/files.h"
+
+namespace stepwright::explore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using launch_scripts::SourceFile;
+
+enum class FileKind { kPlan, kJob, kModel, kCluster, kLaunch };
+constexpr Named<FileKind> kFileKindNames[] = {{FileKind::kPlan, "plan"},
+                                              {FileKind::kJob, "job"},
+                                              {FileKind::kModel, "model"},
+                                              {FileKind::kCluster, "cluster"},
+                                              {FileKind::kLaunch, "launch"}};
+
+/// A file that was recognised.
+struct OwnFile {
+  FileKind kind{};
+  SourceFile source;
+};
+
+bool looks_like_json(const SourceFile& file) {
+  const std::size_t first = file.text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && file.text[first] == '{';
+}
+
+bool says_model_type(Node root) { return root.find("model_type") || root.find("text_config"); }
+
+/// The kind of a document. A `config.json` is JSON; configurations of frameworks in YAML have a
+/// `model_type` of their own.
+FileKind kind_of(const Document& document, const SourceFile& file) {
+  const Node root = document.root();
+  if (!root.is_mapping()) return FileKind::kLaunch;
+  for (const auto& [kind, name] : kFileKindNames) {
+    if (plan::is_file_of(document, name) && kind != FileKind::kLaunch) return kind;
+  }
+  const bool inline_model = root.find("layers") && root.find("hidden") && root.find("heads");
+  const bool config = looks_like_json(file) && says_model_type(root);
+  return inline_model || config ? FileKind::kModel : FileKind::kLaunch;
+}
+
+FileKind kind_of(const SourceFile& file) {
+  if (launch_scripts::is_shell_script(file)) return FileKind::kLaunch;
+  try {
+    return kind_of(Document::parse(file.text, file.name), file);
+  } catch (const Error&) {
+    // Frameworks take JSON and YAML that this reader refuses, as with a key that stands twice.
+    const bool config = looks_like_json(file) && launch_scripts::holds(file, "\"model_type\"");
+    if (config || launch_scripts::holds(file, "stepwright:")) throw;
+    return FileKind::kLaunch;
+  }
+}
+
+std::vector<OwnFile> read_files(const Json& question) {
+  std::vector<OwnFile> files;
+  for (const Json& file : question.value("files", Json::array())) {
+    SourceFile source{file.at("name"), file.at("text")};
+    if (source.text.empty()) fail_input(fmt::format("{}: is empty", source.name));
+    const FileKind kind = kind_of(source);
+    files.push_back({kind, std::move(source)});
+  }
+  return files;
+}
+
+/// The only file of a kind; null if there is none. Fails if there are several.
+const SourceFile* only(const std::vector<OwnFile>& files, FileKind kind) {
+  const SourceFile* found = nullptr;
+  for (const OwnFile& file : files) {
+    if (file.kind != kind) continue;
+    if (found != nullptr) {
+      fail_input(fmt::format("{}: is a second {} beside {}; give one", file.source.name,
+                             name_of(kFileKindNames, kind), found->name));
+    }
+    found = &file.source;
+  }
+  return found;
+}
+
+/// A file of the planner without its first line, as it stands inside a job.
+Json inner_mapping(const Document& document) {
+  Json mapping = json_of(document.root().tree());
+  mapping.erase("stepwright");
+  return mapping;
+}
+
+/// The model of a file as it stands in a job, and what its reader says of it.
+Json model_mapping(const SourceFile& file, std::vector<std::string>& notes) {
+  const Document document = Document::parse(file.text, file.name);
+  if (!says_model_type(document.root())) return inner_mapping(document);
+  return model::inline_model(model::read_config(document, &notes));
+}
+
+/// The cluster as a job says it: a profile with its number of nodes or devices, or a mapping.
+Json cluster_mapping(const Json& given) {
+  Json mapping = given.at("cluster");
+  if (mapping.is_string()) mapping = {{"profile", mapping}};
+  for (const char* extent : {"nodes", "devices"}) {
+    if (!given.contains(extent)) continue;
+    mapping.erase("nodes");
+    mapping.erase("devices");
+    mapping[extent] = given.at(extent);
+  }
+  return mapping;
+}
+
+/// A cluster of as many nodes as the job in sight has, where its mapping says none.
+Json with_extent(Json cluster, const Json& beside) {
+  if (cluster.contains("nodes") || cluster.contains("devices")) return cluster;
+  const Json sight = beside.value("cluster", Json::object());
+  cluster["nodes"] = sight.is_object() ? sight.value("nodes", std::int64_t{1}) : std::int64_t{1};
+  return cluster;
+}
+
+/// The job of a model, a cluster and a batch; what is not given is that of the job in sight.
+Json composed_job(const Json& given, const Json& beside) {
+  Json job = {{"stepwright", "job/2"}};
+  job.update(beside);
+  job["stepwright"] = "job/2";
+  if (given.contains("model")) job["model"] = given.at("model");
+  if (given.contains("cluster")) job["cluster"] = with_extent(cluster_mapping(given), beside);
+  if (given.contains("batch")) job["batch"].update(given.at("batch"));
+  return job;
+}
+
+Json model_json(const plan::Job& job) { return model::describe_model(job.model, job.length); }
+
+/// Names the model of a job in a sentence.
+std::string model_sentence(const plan::Job& job) {
+  return fmt::format("{}: {} parameters in {}", job.model_name,
+                     format_count(model::count_parameters(job.model)),
+                     counted(job.model.layers, "layer"));
+}
+
+Json empty_lists() {
+  return {{"read", Json::array()}, {"assumed", Json::array()}, {"not_read", Json::array()}};
+}
+
+/// The answer for a model or a cluster, given as a file or in a form.
+Json described(FileKind kind, const Json& given, const Json& question,
+               std::vector<std::string> notes) {
+  const Json job = composed_job(given, question.value("beside", Json::object()));
+  const plan::Job read = plan::read_job(Document::parse(job.dump(), "the job"), {});
+  notes.insert(notes.end(), read.notes.begin(), read.notes.end());
+  const cluster::Cluster& cluster = read.cluster;
+  Json answer = {{"kind", name_of(kFileKindNames, kind)},
+                 {"about", fmt::format("{}, on {} of {} {}", model_sentence(read),
+                                       counted(cluster.nodes, "node"), cluster.devices_per_node,
+                                       cluster.device.name)},
+                 {"job", job},
+                 {"model", model_json(read)}};
+  answer.update(empty_lists());
+  answer["notes"] = std::move(notes);
+  return answer;
+}
+
+/// The answer for a job or a plan, which says everything itself.
+Json taken_as_it_is(FileKind kind, const SourceFile& file) {
+  const Document document = Document::parse(file.text, file.name);
+  const std::string name(name_of(kFileKindNames, kind));
+  const plan::Job job =
+      kind == FileKind::kJob ? plan::read_job(document, {}) : plan::read_plan(document, {}).job;
+  Json answer = {{"kind", name},
+                 {"about", fmt::format("A {} of Stepwright. {}", name, model_sentence(job))},
+                 {name, json_of(document.root().tree())},
+                 {"model", model_json(job)}};
+  answer.update(empty_lists());
+  answer["notes"] = job.notes;
+  return answer;
+}
+
+/// Reads the facts that a person states beside the files of a framework.
+framework_files::Given given_beside(const Json& given) {
+  framework_files::Given facts;
+  if (given.contains("model")) {
+    const Document document = Document::parse(Json{{"model", given.at("model")}}.dump(), "model");
+    facts.model = given.at("model").is_string() ? given.at("model").get<std::string>() : "given";
+    facts.known_model = model::read_model(document.root().get("model"), {});
+  }
+  if (given.contains("cluster")) {
+    const Json& cluster = given.at("cluster");
+    const bool word = cluster.is_string();
+    facts.cluster = word ? cluster.get<std::string>() : cluster_mapping(given).dump();
+    if (word && given.contains("nodes")) facts.nodes = given.at("nodes");
+    if (word && given.contains("devices")) facts.devices = given.at("devices");
+  }
+  if (given.contains("batch")) facts.batch = given.at("batch").dump();
+  for (const Json& setting : given.value("settings", Json::array())) {
+    facts.settings.push_back(setting);
+  }
+  facts.function = given.value("function", "");
+  if (given.contains("command")) facts.command = given.at("command");
+  return facts;
+}
+
+/// An own job: its launch files, and the facts and other files given beside them.
+struct Brought {
+  std::vector<SourceFile> launch;
+  Json given = Json::object();
+  bool model = false;    ///< True if a file has the model.
+  bool cluster = false;  ///< True if a file has the cluster.
+  std::vector<std::string> notes;
+};
+
+/// Adds a launch file; a record of `stepwright capture` stands for its commands and their files.
+void add_launch(const SourceFile& file, Brought& brought) {
+  if (!capture::is_launch_record(file.text)) return brought.launch.push_back(file);
+  std::optional<std::int64_t> command;
+  if (brought.given.contains("command")) command = brought.given.at("command");
+  brought.given.erase("command");  // Counts commands of the record, which are one script now.
+  const capture::Captured captured = capture::read_launch(file.text, file.name);
+  for (SourceFile& source : capture::record_sources(captured, command, file.name)) {
+    brought.launch.push_back(std::move(source));
+  }
+}
+
+Brought sorted(const std::vector<OwnFile>& files, const Json& question) {
+  Brought brought;
+  brought.given = question.value("given", Json::object());
+  if (const SourceFile* file = only(files, FileKind::kModel)) {
+    brought.given["model"] = model_mapping(*file, brought.notes);
+    if (brought.given.contains("name")) brought.given["model"]["name"] = brought.given["name"];
+    brought.model = true;
+  }
+  if (const SourceFile* file = only(files, FileKind::kCluster)) {
+    brought.given["cluster"] = inner_mapping(Document::parse(file->text, file->name));
+    brought.cluster = true;
+  }
+  for (const OwnFile& file : files) {
+    if (file.kind == FileKind::kLaunch) add_launch(file.source, brought);
+  }
+  return brought;
+}
+
+framework_files::ImportedPlan imported_plan(const Brought& brought) {
+  return framework_files::import_sources(brought.given.value("source", ""), brought.launch,
+                                         given_beside(brought.given), true);
+}
+
+/// The answer for files that start a job with a framework.
+Json imported_json(const Brought& brought) {
+  const framework_files::ImportedPlan plan = imported_plan(brought);
+  const auto& data = framework_files::target_data(plan.target);
+  Json answer = {{"kind", name_of(kFileKindNames, FileKind::kLaunch)},
+                 {"about", fmt::format("{}. {}", data.about, model_sentence(plan.planned.job))},
+                 {"model", model_json(plan.planned.job)}};
+  answer.update(framework_files::import_json(plan));
+  for (const std::string& note : brought.notes) answer["notes"].push_back(note);
+  if (plan.refused) answer["refused"] = plan.refused->message;
+  return answer;
+}
+
+}  // namespace
+
+Json own_job_json(const Json& question) {
+  const std::vector<OwnFile> files = read_files(question);
+  for (const FileKind kind : {FileKind::kPlan, FileKind::kJob}) {
+    if (const SourceFile* file = only(files, kind)) return taken_as_it_is(kind, *file);
+  }
+  Brought brought = sorted(files, question);
+  if (!brought.launch.empty()) return imported_json(brought);
+  if (brought.given.empty()) fail_input("there is neither a file nor a form to read");
+  const bool cluster_alone = brought.cluster && !brought.model;
+  return described(cluster_alone ? FileKind::kCluster : FileKind::kModel, brought.given, question,
+                   std::move(brought.notes));
+}
+
+framework_files::ImportedPlan imported_of(const Json& question) {
+  const Brought brought = sorted(read_files(question), question);
+  if (!brought.launch.empty()) return imported_plan(brought);
+  return {.target = {}, .planned = planned_of(question), .report = {}, .refused = {}};
+}
+
+}  // namespace stepwright::explore

@@ -1,0 +1,85 @@
+#include "stepwright/explore/question.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "stepwright/core/document.h"
+#include "stepwright/core/error.h"
+#include "stepwright/core/format.h"
+#include "stepwright/core/named.h"
+#include "stepwright/plan/choices/changes.h"
+#include "stepwright/plan/choices/codes.h"
+#include "stepwright/plan/choices/words.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/simulate/price/room.h"
+#include "stepwright/tune/baseline.h"
+#include "stepwright/tune/free_kernels.h"
+
+namespace stepwright::explore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Named<ErrorKind> kErrorKindNames[] = {{ErrorKind::kInput, "input"},
+                                                {ErrorKind::kUnsupported, "unsupported"},
+                                                {ErrorKind::kRuntime, "runtime"}};
+
+plan::PlannedJob begin(const plan::Job& given) {
+  plan::PlannedJob first{.job = tune::with_free_kernels(given), .plan = {}};
+  if (const auto rule = tune::rule_of_thumb(first.job, cost::CostModel(first.job),
+                                            simulate::room_of(first.job))) {
+    first.plan = rule->plan;
+    return first;
+  }
+  first.plan.parallel.data = first.job.cluster.devices();
+  first.plan.sharding = *plan::sharding_of("zero3");
+  first.plan.recompute.kind = plan::RecomputeKind::kFull;
+  return first;
+}
+
+/// The differences of two plans on clusters of as many nodes or of others.
+std::string changes_between(const plan::PlannedJob& from, const plan::PlannedJob& to) {
+  const std::string changes = plan::changes(from.plan, to.plan);
+  if (from.job.cluster.nodes == to.job.cluster.nodes) return changes;
+  const std::string nodes = counted(to.job.cluster.nodes, "node");
+  return changes.empty() ? nodes : fmt::format("{}, {}", nodes, changes);
+}
+
+}  // namespace
+
+plan::PlannedJob planned_of(const Json& question) {
+  const Document document =
+      Document::parse(question.at("text").get<std::string>(), question.at("name"));
+  if (plan::is_file_of(document, "job")) return begin(plan::read_job(document, {}));
+  return plan::read_plan(document, {});
+}
+
+Json named_json(const plan::PlannedJob& planned) {
+  return {{"code", plan::plan_code(planned.plan)},
+          {"words", plan::plan_words(planned.plan, planned.job)},
+          {"plan", plan::plan_json(planned)}};
+}
+
+Json offered_json(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
+  Json json = named_json(offered);
+  json["changes"] = changes_between(instead_of, offered);
+  return json;
+}
+
+Json error_json(const std::exception& failure) {
+  Json json = {{"error", failure.what()}};
+  if (const auto* error = dynamic_cast<const Error*>(&failure)) {
+    const InputPlace& place = error->place();
+    json["kind"] = name_of(kErrorKindNames, error->kind());
+    json["place"] = {{"file", place.file},
+                     {"line", place.line},
+                     {"column", place.column},
+                     {"field", place.field},
+                     {"value", place.value}};
+  }
+  return json;
+}
+
+}  // namespace stepwright::explore

@@ -1,0 +1,118 @@
+#include "stepwright/explore/ways_out.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "stepwright/check/check.h"
+#include "stepwright/cluster/cluster.h"
+#include "stepwright/core/format.h"
+#include "stepwright/explore/question.h"
+#include "stepwright/plan/canonical.h"
+#include "stepwright/plan/files.h"
+#include "stepwright/plan/frameworks/law.h"
+#include "stepwright/simulate/prediction.h"
+#include "stepwright/tune/nearest_fit.h"
+
+namespace stepwright::explore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Nodes up to which the smallest cluster is looked for.
+constexpr std::int64_t kMostNodes = 1024;
+/// A target that every step meets, so that memory alone decides.
+constexpr double kAnyStepTime = 1e15;
+
+Json none(std::string why) { return {{"none", std::move(why)}}; }
+
+/// An offered plan with its figures.
+Json predicted_offer(const plan::PlannedJob& offered, const plan::PlannedJob& instead_of) {
+  const simulate::Prediction prediction = simulate::predict(offered);
+  Json offer = offered_json(offered, instead_of);
+  offer["step_time_s"] = prediction.step_time_s();
+  offer["peak_memory_bytes"] = static_cast<std::int64_t>(prediction.memory.peak_bytes);
+  offer["p_fits"] = prediction.memory.p_fits;
+  return offer;
+}
+
+/// The job on as many nodes as the search may use, with no goal but to fit.
+plan::Job any_nodes(const plan::Job& job) {
+  const std::int64_t most =
+      std::min(kMostNodes, cluster::kMaxDevices / job.cluster.devices_per_node);
+  plan::Job wide = plan::with_field({job, {}}, fmt::format("cluster.nodes={}", most)).job;
+  wide.objective.kind = plan::ObjectiveKind::kSmallestCluster;
+  wide.objective.target_step_time_s = kAnyStepTime;
+  wide.objective.target_tokens_per_s = 0;
+  return wide;
+}
+
+}  // namespace
+
+Json nearest_run_json(const plan::PlannedJob& planned) {
+  const plan::Framework& framework = planned.job.framework;
+  Json answer = {{"reasons", Json::array()}};
+  if (framework.name.empty()) return answer;
+  for (const plan::NotRun& what : plan::not_run(framework, planned.job, planned.plan)) {
+    // Each framework brings its own kernel of attention.
+    if (what.ability != plan::Ability::kAttention) answer["reasons"].push_back(what.message);
+  }
+  if (answer["reasons"].empty()) return answer;
+  const plan::PlannedJob own{planned.job, plan::canonical(planned.plan, planned.job)};
+  if (const auto nearest = plan::nearest_run(framework, planned.job, planned.plan)) {
+    answer["offer"] = offered_json({planned.job, *nearest}, own);
+  } else {
+    answer["none"] = fmt::format("{} runs no plan near this one", framework.name);
+  }
+  return answer;
+}
+
+Json nearest_fit_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
+  if (simulate::predict(planned).memory.fits()) return none("The plan fits as it is");
+  const std::optional<plan::Plan> nearest = tune::nearest_fit(planned, options);
+  if (!nearest) {
+    const cluster::Cluster& cluster = planned.job.cluster;
+    return none(fmt::format("No plan of this job fits on {} of {}", counted(cluster.nodes, "node"),
+                            cluster.name));
+  }
+  return {{"offer", predicted_offer({planned.job, *nearest}, planned)}};
+}
+
+Json smallest_cluster_json(const plan::PlannedJob& planned, const tune::TuneOptions& options) {
+  const plan::Job wide = any_nodes(planned.job);
+  const tune::TuneOutcome outcome = tune::try_tune(wide, options);
+  const auto* result = std::get_if<tune::TuneResult>(&outcome);
+  if (result == nullptr || !result->target_met) {
+    return none(fmt::format("No plan of this job fits on up to {} of {}",
+                            counted(wide.cluster.nodes, "node"), wide.cluster.name));
+  }
+  plan::PlannedJob smallest{result->job, result->plans.front().plan};
+  smallest.job.objective = planned.job.objective;
+  Json offer = predicted_offer(smallest, planned);
+  offer["nodes"] = smallest.job.cluster.nodes;
+  offer["devices"] = smallest.job.cluster.devices();
+  return {{"offer", std::move(offer)}};
+}
+
+Json remedies_offered_json(const plan::PlannedJob& planned) {
+  const std::vector<check::SaidRemedy> found = check::said_remedies(planned, {}, nullptr, 1);
+  Json remedies = check::remedies_json(found);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    remedies[i]["name"] = tune::remedy_name(found[i].remedy.kind);
+    remedies[i].update(offered_json(found[i].remedy.changed, planned));
+  }
+  return {{"remedies", std::move(remedies)}};
+}
+
+Json checked_json(framework_files::ImportedPlan imported, const tune::TuneOptions& options) {
+  const check::JobCheck check = check::check_job(std::move(imported), options);
+  return check::check_json(check, check::fault_of(check, std::nullopt));
+}
+
+}  // namespace stepwright::explore

@@ -1,0 +1,73 @@
+#include "stepwright/mcp/channel.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <iostream>
+#include <string>
+
+namespace stepwright::mcp {
+namespace {
+
+/// Standard input and output as pipes, whose other ends the test holds.
+class Pipes {
+ public:
+  Pipes() : before_in_(::dup(STDIN_FILENO)), before_out_(::dup(STDOUT_FILENO)) {
+    std::cout.flush();
+    ::dup2(input_.read.get(), STDIN_FILENO);
+    ::dup2(output_.write.get(), STDOUT_FILENO);
+  }
+  ~Pipes() {
+    ::dup2(before_in_.get(), STDIN_FILENO);
+    ::dup2(before_out_.get(), STDOUT_FILENO);
+  }
+  Pipes(const Pipes&) = delete;
+  Pipes& operator=(const Pipes&) = delete;
+
+  void type(std::string_view text) { ASSERT_TRUE(write_all(input_.write.get(), text)); }
+  void end() { input_.write.close(); }
+  std::string said() {
+    std::array<char, 256> block{};
+    const ssize_t size = ::read(output_.read.get(), block.data(), block.size());
+    return {block.data(), static_cast<std::size_t>(size)};
+  }
+
+ private:
+  Descriptor before_in_;
+  Descriptor before_out_;
+  Pipe input_;
+  Pipe output_;
+};
+
+TEST(Channel, ReadsLinesHoweverTheyArrive) {
+  Pipes pipes;
+  Channel channel;
+  pipes.type("one\ntwo\nth");
+  EXPECT_EQ(channel.next(), "one");
+  EXPECT_EQ(channel.next(), "two");
+  pipes.type("ree\n\nrest");
+  EXPECT_EQ(channel.next(), "three");
+  EXPECT_EQ(channel.next(), "");
+  pipes.end();
+  EXPECT_EQ(channel.next(), std::nullopt);
+}
+
+TEST(Channel, KeepsItsStreamsFromTheRestOfTheProgram) {
+  Pipes pipes;
+  pipes.type("mine\n");
+  {
+    Channel channel;
+    char byte = 0;
+    EXPECT_EQ(::read(STDIN_FILENO, &byte, 1), 0);
+    EXPECT_TRUE(write_all(STDOUT_FILENO, "beside the protocol\n"));
+    EXPECT_TRUE(channel.send("reply"));
+    EXPECT_EQ(pipes.said(), "reply\n");
+    EXPECT_EQ(channel.next(), "mine");
+  }
+  EXPECT_TRUE(write_all(STDOUT_FILENO, "again"));
+  EXPECT_EQ(pipes.said(), "again");
+}
+
+}  // namespace
+}  // namespace stepwright::mcp
