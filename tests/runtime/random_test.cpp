@@ -18,7 +18,7 @@ namespace {
 
 int plans_to_try() {
   const char* asked = std::getenv("STEPWRIGHT_RANDOM_PLANS");
-  return asked != nullptr ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 12;
+  return asked != nullptr ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 8;
 }
 
 /// A model that differs from others in what the executor has to do.

@@ -82,6 +82,8 @@ void check_kernels(const plan::Kernels& kernels) {
 }
 
 void check_loss(const plan::Job& job) {
+  refuse(job.kernels.loss_keeps == plan::LossKeeps::kTiles, "kernels.loss_keeps", "tiles",
+         "say sums");
   const bool held = job.kernels.loss_keeps == plan::LossKeeps::kGradients;
   refuse(held && job.model.head_bias, "kernels.loss_keeps", "gradients beside a bias of the head",
          "say logits or rows");
@@ -133,6 +135,8 @@ void check_executable(const plan::PlannedJob& planned) {
   refuse(planned.plan.offload.parameters && degrees.data * degrees.context == 1,
          "offload.parameters", "true of one data rank", "take several ranks");
   const auto chunks = [](const auto& each) { return each.first.chunked; };
+  refuse(job.documents && job.documents->packing.pad_to == packing::PadTo::kNone,
+         "batch.packing.pad_to", "none", "say longest");
   refuse(job.documents && model::carries_state(job.model), "batch.lengths",
          "documents with a mixer that carries a state", "leave out one of them");
   const auto& scaling = job.model.rotary_scaling;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -20,9 +21,9 @@
 
 #include "stepwright/core/error.h"
 #include "stepwright/core/input_file.h"
+#include "stepwright/core/interrupts.h"
 #include "stepwright/core/program_folder.h"
 #include "stepwright/core/utf8.h"
-#include "stepwright/runtime/launch/ending_signals.h"
 #include "stepwright/runtime/launch/room.h"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): of POSIX
@@ -137,17 +138,22 @@ constexpr std::chrono::seconds kAsked{2};
 /// The processes of a run that have not ended.
 class Running {
  public:
+  explicit Running(const Interrupts& interrupts) : interrupts_(interrupts) {}
+
   void add(std::int64_t rank, pid_t id) { ranks_.push_back({rank, id}); }
 
   /// Waits for all to end well, or for one that does not, or for a signal to this process.
   RanksEnding wait(std::chrono::seconds grace) {
-    while (!ranks_.empty() && ending_.code == 0 && EndingSignals::noted() == 0) {
+    constexpr int kPause_ms = 5;
+    pollfd signals{.fd = interrupts_.fd(), .events = POLLIN, .revents = 0};
+    while (!ranks_.empty() && ending_.code == 0 && ending_.interrupted == 0) {
       collect(WNOHANG);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      ::poll(&signals, 1, kPause_ms);
+      ending_.interrupted = interrupts_.take();
     }
-    if (EndingSignals::noted() != 0) ask_to_end();
-    end_all(EndingSignals::noted() != 0 ? kAsked : grace);
-    ending_.interrupted = EndingSignals::noted();
+    if (ending_.interrupted != 0) ask_to_end();
+    end_all(ending_.interrupted != 0 ? kAsked : grace);
+    if (ending_.interrupted == 0) ending_.interrupted = interrupts_.take();
     if (ending_.killed) ending_.killed->out_of_memory = memory_kills() > memory_kills_;
     return ending_;
   }
@@ -192,6 +198,7 @@ class Running {
     collect(0);
   }
 
+  const Interrupts& interrupts_;
   std::vector<Rank> ranks_;
   RanksEnding ending_;
   std::int64_t memory_kills_ = memory_kills();
@@ -250,9 +257,9 @@ std::string text_of(const KilledRank& killed) {
 RanksEnding run_ranks(const std::filesystem::path& program,
                       const std::vector<std::string>& arguments, std::int64_t ranks,
                       std::chrono::seconds grace) {
-  const EndingSignals signals;
+  const Interrupts interrupts;
   const std::string port = std::to_string(free_port());
-  Running running;
+  Running running(interrupts);
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     running.add(rank,
                 start(program, arguments,

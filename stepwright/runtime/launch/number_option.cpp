@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "stepwright/core/count.h"
 #include "stepwright/core/scalar.h"
 #include "stepwright/core/utf8.h"
 
@@ -70,6 +71,20 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
 
 CLI::Validator whole_number() {
   return whole_in(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(), "");
+}
+
+CLI::Validator count_in(std::int64_t low, std::int64_t high) {
+  const auto fault = [low, high](std::string& given) -> std::string {
+    const IntegerReading read = read_count(given);
+    const bool good = read.status == IntegerReading::Status::kGood;
+    if (!good || read.value < low || read.value > high) {
+      return fmt::format("must be a whole number from {} to {}, also as 4k; it is '{}'", low, high,
+                         printable(given));
+    }
+    given = std::to_string(read.value);
+    return "";
+  };
+  return {fault, fmt::format("INT in [{} - {}]", low, high)};
 }
 
 }  // namespace stepwright::runtime

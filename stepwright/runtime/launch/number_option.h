@@ -28,5 +28,8 @@ CLI::Validator number_in(const NumberRange& range);
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
 /// The same of numbers that fill 64 bits without a sign.
 CLI::Validator whole_number();
+/// Takes a number of tokens or sequences from `low` to `high`, also typed as `4k` (`read_count`).
+/// For `transform`: the option's value becomes digits.
+CLI::Validator count_in(std::int64_t low, std::int64_t high);
 
 }  // namespace stepwright::runtime
