@@ -14,17 +14,11 @@
 namespace stepwright::python {
 namespace {
 
-std::string option_of(std::string_view name) {
-  std::string option = "--" + std::string(name);
-  std::ranges::replace(option, '_', '-');
-  return option;
-}
-
 template <class Number>
 [[noreturn]] void fail_number(std::string_view name, const std::string& word, Number low,
                               Number high) {
-  fail_input(fmt::format("{}: must be a number from {} to {}; it is '{}'", option_of(name), low,
-                         high, printable(word)));
+  fail_input(fmt::format("{}: must be a number from {} to {}; it is '{}'", name, low, high,
+                         printable(word)));
 }
 
 }  // namespace
@@ -43,7 +37,7 @@ std::string Keywords::one_of(std::string_view name, const std::vector<std::strin
   std::string word = text(name);
   if (!has(name)) return word;
   const std::string fault = answers::unknown_word_text(word, known);
-  if (!fault.empty()) fail_input(fmt::format("{}: {}", option_of(name), fault));
+  if (!fault.empty()) fail_input(fmt::format("{}: {}", name, fault));
   return word;
 }
 
@@ -78,7 +72,7 @@ const answers::GivenFile& Keywords::file(std::string_view name) const {
 
 answers::MemoryReserve Keywords::reserve() const {
   if (has("memory_reserve") && has("memory_confidence")) {
-    fail_input("--memory-reserve excludes --memory-confidence");
+    fail_input("memory_reserve excludes memory_confidence");
   }
   return {.share = number("memory_reserve", 0, answers::kMostReserve),
           .confidence = number("memory_confidence", plan::kLeastConfidence, plan::kMostConfidence)};
@@ -86,7 +80,7 @@ answers::MemoryReserve Keywords::reserve() const {
 
 std::optional<tune::TrainingRun> Keywords::training_run() const {
   if (has("price_per_gpu_hour") && !has("tokens")) {
-    fail_input("--price-per-gpu-hour requires --tokens");
+    fail_input("price_per_gpu_hour requires tokens");
   }
   return answers::read_training_run(text("tokens"), text("price_per_gpu_hour"));
 }

@@ -13,7 +13,7 @@
 namespace stepwright::python {
 
 /// The keyword arguments of a function, as words: a list has several, `True` none. What is None or
-/// False in Python is absent. An error names the option of the command that says the same.
+/// False in Python is absent. An error names the argument.
 class Keywords {
  public:
   using Words = std::map<std::string, std::vector<std::string>, std::less<>>;

@@ -8,6 +8,7 @@
 Seconds, bytes and fractions everywhere, as the names of fields say.
 """
 
+from . import answers as _answers
 from ._planner import version as __version__
 from .answer import Answer, Part
 from .answers import *  # noqa: F403
@@ -17,6 +18,7 @@ from .commands import (
     advise,
     check,
     compare,
+    diagnose,
     export,
     fit,
     lengths,
@@ -33,3 +35,37 @@ from .documents import Document, Job, Plan, load
 from .errors import InputError, RunError, StepwrightError, UnsupportedError
 from .importing import import_
 from .nothing_fits import NothingFitsError
+
+__all__ = [
+    "Answer",
+    "Document",
+    "InputError",
+    "Job",
+    "NothingFitsError",
+    "Part",
+    "Plan",
+    "Progress",
+    "RunError",
+    "StepwrightError",
+    "UnsupportedError",
+    "__version__",
+    "advise",
+    "capture",
+    "check",
+    "compare",
+    "diagnose",
+    "export",
+    "fit",
+    "import_",
+    "lengths",
+    "load",
+    "memory",
+    "phases",
+    "predict",
+    "run",
+    "sweep",
+    "traffic",
+    "tune",
+    "validate",
+]
+__all__ += _answers.__all__

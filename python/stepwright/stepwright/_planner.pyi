@@ -1,11 +1,13 @@
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 version: str
 
 File: TypeAlias = tuple[str, str | None, str]
 """Name, text (None: read the file of that name), folder of relative paths in the text."""
-Reply: TypeAlias = tuple[str, list[tuple[str, str]], dict | None]
+Failure: TypeAlias = dict[str, Any]
+"""Kind, message and place of an error."""
+Reply: TypeAlias = tuple[str, list[tuple[str, str]], Failure | None]
 """What was answered, messages (level, text), and how it failed."""
 Tell: TypeAlias = Callable[[bool, int, int, int], object]
 
@@ -44,10 +46,10 @@ def command(arguments: list[str], texts: list[File], stand_in: str = "") -> Repl
     `stand_in`: of `capture` a program that calls the function `stand_in` with its words.
     """
 
-def read(text: str, name: str, folder: str) -> tuple[str, str, str, dict | None]:
+def read(text: str, name: str, folder: str) -> tuple[str, str, str, Failure | None]:
     """Kind ("job", "plan"), JSON and a line for people of a document, and how it is none."""
 
-def read_file(path: str, most_bytes: int) -> tuple[bytes, dict | None]: ...
+def read_file(path: str, most_bytes: int) -> tuple[bytes, Failure | None]: ...
 def to_yaml(json: str) -> str: ...
 def command_line(arguments: list[str], stand_in: str = "") -> int:
     """Runs the program itself; the first argument is its name. Returns the exit code."""

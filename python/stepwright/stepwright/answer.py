@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas
 
 SomePart = TypeVar("SomePart", bound="Part")
+SomeAnswer = TypeVar("SomeAnswer", bound="Answer")
 SomePlan = TypeVar("SomePlan")
 
 # What `_repr_html_` shows of a table at most.
@@ -30,22 +31,24 @@ class Part:
     @classmethod
     def from_json(cls: type[SomePart], value: dict[str, Any]) -> SomePart:
         """Makes it from what `json.loads` gives. A key that it does not have is an error."""
-        return _decoder(cls)(value)
+        part: SomePart = _decoder(typing.cast(Any, cls))(value)
+        return part
 
 
 class Answer(Part):
     """What a command answers."""
 
-    table: ClassVar[str]
-    """The list that `frame` makes a table of."""
+    table: ClassVar[str] = ""
+    """The list that `frame` makes a table of; empty: it has none."""
 
     @property
     def text(self) -> str:
         """The JSON that the command prints with `--json`, byte for byte."""
-        return self.__dict__["_text"]
+        text: str = self.__dict__["_text"]
+        return text
 
     @classmethod
-    def from_text(cls: type[SomePart], text: str) -> SomePart:
+    def from_text(cls: type[SomeAnswer], text: str) -> SomeAnswer:
         """Makes it from what `--json` printed."""
         answer = cls.from_json(json.loads(text))
         answer.__dict__["_text"] = text
@@ -53,7 +56,8 @@ class Answer(Part):
 
     def records(self, table: str = "") -> list[dict[str, Any]]:
         """The rows of one of its lists, keys of mappings below joined with dots."""
-        return [_flat(row) for row in getattr(self, table or self.table) or ()]
+        name = table or self.table
+        return [_flat(row) for row in getattr(self, name) or ()] if name else []
 
     def frame(self, table: str = "") -> pandas.DataFrame:
         """The same as a table of pandas, which has to be installed."""
@@ -133,18 +137,18 @@ def _decoder(kind: Any) -> Decoder:
         return lambda values: {key: each(value) for key, value in values.items()}
     if kind is Plan:
         return Plan
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _part_decoder(kind)
     return lambda value: value
 
 
-def _optional(decode: Decoder, kinds: tuple) -> Decoder:
+def _optional(decode: Decoder, kinds: tuple[Any, ...]) -> Decoder:
     if sum(kind is not type(None) for kind in kinds) > 1:
         return lambda value: value  # numbers or words
     return lambda value: None if value is None else decode(value)
 
 
-def _part_decoder(kind: type) -> Decoder:
+def _part_decoder(kind: type[Any]) -> Decoder:
     hints = typing.get_type_hints(kind)
     keys = {
         field.metadata.get("key", field.name): (field.name, _decoder(hints[field.name]))

@@ -9,6 +9,131 @@ from typing import Any, ClassVar, Literal
 from .answer import Answer, Part, TuningAnswer
 from .documents import Plan
 
+__all__ = [
+    "Advice",
+    "AdvicePrediction",
+    "Against",
+    "Alternative",
+    "Assumed",
+    "AssumedRange",
+    "Baseline",
+    "BestPlan",
+    "Breakdown",
+    "ByScheme",
+    "CalibratedRun",
+    "Calibration",
+    "CapturedCommand",
+    "CapturedFile",
+    "Change",
+    "Check",
+    "CheckStage",
+    "Checkpoints",
+    "Choices",
+    "Collective",
+    "CollectiveFit",
+    "Comparison",
+    "Computation",
+    "ComputationLaw",
+    "Constant",
+    "Contrary",
+    "Device",
+    "DiagnosedFile",
+    "Diagnosis",
+    "Documents",
+    "Dropped",
+    "DynamicContext",
+    "EndlessRun",
+    "ErrorsOf",
+    "Exposed",
+    "FailedAllocation",
+    "Finding",
+    "FindingPlace",
+    "FirstUnexplained",
+    "FrontPoint",
+    "Fullest",
+    "Gain",
+    "HeldOut",
+    "HostKinds",
+    "ImportedPlan",
+    "Labels",
+    "LaunchRecord",
+    "Learned",
+    "Lengths",
+    "LinkLoad",
+    "LinkLoads",
+    "Loss",
+    "MatchedBytes",
+    "MeanAbsError",
+    "MeasuredFit",
+    "Memory",
+    "MemoryFit",
+    "MemorySnapshot",
+    "MemoryStage",
+    "MemoryStep",
+    "Message",
+    "MessageLaw",
+    "MissingBlocks",
+    "Model",
+    "Nearest",
+    "NextPlan",
+    "NotRead",
+    "Operation",
+    "Operator",
+    "OperatorFit",
+    "Overlap",
+    "PackingGain",
+    "PhasedStep",
+    "PlanOfRun",
+    "PoolSplit",
+    "PredictedStep",
+    "Prediction",
+    "Profile",
+    "ProposedChange",
+    "Range",
+    "Read",
+    "Refusal",
+    "Remedy",
+    "Result",
+    "RoutedCalls",
+    "RunCandidate",
+    "RunCost",
+    "RunCounts",
+    "RunLoss",
+    "RunSummary",
+    "RunTime",
+    "SchemeCalls",
+    "SchemeTotal",
+    "SearchSpace",
+    "Series",
+    "Shape",
+    "ShortMessages",
+    "SimulatedRuns",
+    "SizeCalls",
+    "SizeClass",
+    "SkippedRow",
+    "SnapshotRank",
+    "Source",
+    "Spares",
+    "Stage",
+    "Start",
+    "StepPhase",
+    "StepTotals",
+    "Sweep",
+    "SweepPoint",
+    "TimelinePoint",
+    "Traffic",
+    "TunedPlan",
+    "Tuning",
+    "TwoStrands",
+    "Unbound",
+    "UnexplainedBlocks",
+    "UnmeasuredSize",
+    "Unused",
+    "Validation",
+    "WeightSync",
+    "WholeRun",
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Model(Part):
@@ -23,6 +148,25 @@ class Model(Part):
     """Where some are frozen: those that are not, adapters with them."""
     flops_per_token: float
     """FLOPs of one token, forward and backward."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostKinds(Part):
+    """Of `host_memory_bytes`, which they sum to."""
+
+    states: int
+    """Moments, parameters and other models that the plan leaves there."""
+    activations: int
+    pinned: int
+    """Buffers of transfers and copies beside the states."""
+    gradients: int
+    """Of what the host updates."""
+    processes: int
+    """Each rank's process."""
+    loaders: int
+    """Processes that load data."""
+    loading: int
+    """Of the checkpoint at the start, what is above all else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +261,16 @@ class Stage(Part):
     """How long it computes, in seconds."""
     breakdown: Breakdown
     """Where its time goes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnmeasuredSize(Part):
+    """UnmeasuredSize."""
+
+    operators: list[str]
+    """Names of operators."""
+    how: str
+    """Their size, and the measured range."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,6 +403,9 @@ class PredictedStep(Part):
     """Hardware FLOPs utilisation: recomputed FLOPs count too; a fraction."""
     fits: bool
     """Whether it fits in memory with the asked probability."""
+    verdict: Literal["fits", "tight", "does_not_fit"]
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between."""
     p_fits: float
     """Probability that it fits in memory."""
     peak_memory_bytes: int
@@ -261,6 +418,8 @@ class PredictedStep(Part):
     """What the host of a node holds of offloaded states and activations, in bytes."""
     host_capacity_bytes: int | None = None
     """Memory of the host of a node, in bytes."""
+    host_kinds: HostKinds | None = None
+    """Of `host_memory_bytes`, which they sum to."""
     critical_stage: int
     """The pipeline stage that the step waits for, from 0."""
     breakdown: Breakdown
@@ -270,7 +429,9 @@ class PredictedStep(Part):
     stages: list[Stage]
     """Each pipeline stage."""
     notes: list[str]
-    """What to know before the figures are trusted."""
+    """What to know before the figures are trusted, ranked by what it changes."""
+    unmeasured_sizes: list[UnmeasuredSize] | None = None
+    """Operators whose sizes lie outside of what was measured; absent: none."""
     largest_kind: str | None = None
     """What fills most of the memory where it does not fit."""
     over_by_bytes: int | None = None
@@ -288,6 +449,34 @@ class PredictedStep(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Remedy(Part):
+    """Remedy."""
+
+    kind: Literal[
+        "loss_chunks",
+        "recompute",
+        "micro_batch",
+        "host_activations",
+        "host_optimizer",
+        "host_parameters",
+        "optimizer_states",
+        "split",
+        "nodes",
+    ]
+    set: list[str]
+    """All that it changes, FIELD=VALUE as `predict --set` takes them; first what gives it its
+    kind."""
+    words: list[str]
+    """The same in lines of the framework's files or its own settings."""
+    step_time_s: float
+    """Seconds."""
+    peak_memory_bytes: int
+    """Bytes."""
+    p_fits: float
+    """Probability that it fits in memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Prediction(PredictedStep, Answer):
     """stepwright predict --json."""
 
@@ -298,6 +487,9 @@ class Prediction(PredictedStep, Answer):
     """The changed plan, as the answer itself."""
     difference: dict[str, Any] | None = None
     """Changed less baseline, number by number."""
+    remedies: list[Remedy]
+    """What lets it fit, each by itself: of each kind the fastest that its framework runs. Empty
+    where it fits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,6 +522,9 @@ class TunedPlan(Part):
     """Of the fullest device, in bytes."""
     fits: bool
     """Whether it fits in memory with the asked probability."""
+    verdict: Literal["fits", "tight", "does_not_fit"]
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between."""
     p_fits: float
     """Probability that it fits in memory."""
     tied: bool
@@ -408,6 +603,9 @@ class Start(Part):
     """Simulated time of one step there, in seconds."""
     fits: bool
     """Whether it fits in memory."""
+    verdict: Literal["fits", "tight", "does_not_fit"]
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between."""
     changes: str
     """How the plan that it starts differs from the best; empty: it does not."""
 
@@ -514,6 +712,9 @@ class SweepPoint(Part):
     plan: Plan | None = None
     """A plan: docs/formats.md, "Plan"."""
     fits: bool | None = None
+    verdict: Literal["fits", "tight", "does_not_fit"] | None = None
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between."""
     step_time_s: float | None = None
     """Seconds."""
     mfu: float | None = None
@@ -570,6 +771,9 @@ class Tuning(TuningAnswer[TunedPlan]):
     """The fastest plan of each other family, and what it wins and loses against the best."""
     refusals: list[str]
     """Why the files of each framework start no plan, where none does."""
+    remedies: list[Remedy]
+    """What lets it fit, each by itself: of each kind the fastest that its framework runs. Empty
+    where it fits."""
     unbound: Unbound | None
     """A faster plan that no framework's files start, or null."""
     expert_parallel: dict[str, Any] | None
@@ -848,6 +1052,11 @@ class WholeRun(RunTime, Answer):
     table: ClassVar[str] = "losses"
     fits: bool
     """Whether the plan fits in memory."""
+    verdict: Literal["fits", "tight", "does_not_fit"]
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between."""
+    p_fits: float
+    """Probability that it fits in memory."""
     plan: Plan
     """A plan: docs/formats.md, "Plan"."""
     simulated: SimulatedRuns | None = None
@@ -883,6 +1092,16 @@ class StepTotals(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AssumedRange(Part):
+    """Range of time_s where nobody has measured it."""
+
+    low_s: float
+    """Seconds."""
+    high_s: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepPhase(Part):
     """StepPhase."""
 
@@ -904,6 +1123,8 @@ class StepPhase(Part):
     """On devices of its own."""
     peak_memory_bytes: int | None = None
     """Of generation without its caches; bytes."""
+    assumed_range: AssumedRange | None = None
+    """Range of time_s where nobody has measured it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -926,6 +1147,8 @@ class PoolSplit(StepTotals):
     """As given, on so many devices; seconds."""
     code: str
     """The plan in short."""
+    critic_devices: int | None = None
+    """That train the critic alone; absent: it is on those of the policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -938,6 +1161,11 @@ class PhasedStep(StepTotals, Answer):
     """On the sequences of a step."""
     fits: bool
     """All phases of the devices that train."""
+    verdict: Literal["fits", "tight", "does_not_fit"]
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between."""
+    p_fits: float
+    """Probability that it fits in memory."""
     peak_memory_bytes: int
     """Of a device that trains, over its phases; bytes."""
     capacity_bytes: int
@@ -1082,6 +1310,118 @@ class MemoryStage(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnexplainedBlocks(Part):
+    """UnexplainedBlocks."""
+
+    bytes: int
+    count: int
+    """Blocks."""
+    frames: list[str]
+    """Innermost first; empty where none were recorded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingBlocks(Part):
+    """MissingBlocks."""
+
+    tensor: str
+    bytes: int
+    count: int
+    """Blocks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchedBytes(Part):
+    """MatchedBytes."""
+
+    size: int
+    """Blocks of the same size, in order."""
+    layout: int
+    """Model states in flat buffers, or in pieces."""
+    lifetime: int
+    """Blocks from before the recording, as far as states remain."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedAllocation(Part):
+    """FailedAllocation."""
+
+    event: int
+    bytes: int
+    """Asked for."""
+    free_bytes: int
+    """Of the device; bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelinePoint(Part):
+    """TimelinePoint."""
+
+    event: int
+    bytes: int
+    """In use, the largest until the next point."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotRank(Part):
+    """SnapshotRank."""
+
+    file: str
+    device: int
+    """Within the file."""
+    rank: int | None
+    """Null where nothing says it."""
+    stage: int
+    """Its pipeline position."""
+    peak_bytes: int
+    """Most bytes in use at once, as the program asked for them."""
+    at_event: int | None
+    """The event that reached the peak, from 0; null: it was there before the first."""
+    events: int
+    """Recorded."""
+    predicted_peak_bytes: int
+    """The same of the plan; bytes."""
+    reserved_bytes: int
+    """Of the device, held by the allocator at the peak; bytes."""
+    before_bytes: int
+    """In use before the first event; bytes."""
+    matched_bytes: int
+    """Of the peak, what the plan has, too; bytes."""
+    matched_by: MatchedBytes
+    unexplained: list[UnexplainedBlocks]
+    """Blocks that the plan does not have, by the frames that allocated them, largest first."""
+    missing: list[MissingBlocks]
+    """Blocks of the plan that the run does not have, by name, largest first."""
+    failures: list[FailedAllocation]
+    """Allocations that failed, the first 100."""
+    timeline: list[TimelinePoint]
+    """At most 256 points."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemorySnapshot(Part):
+    """A run's allocator beside the plan: the rank with the largest peak, and `ranks`."""
+
+    file: str
+    stage: int
+    """Its pipeline position."""
+    peak_bytes: int
+    """Most bytes in use at once, as the program asked for them."""
+    at_event: int | None
+    """The event that reached the peak, from 0; null: it was there before the first."""
+    predicted_peak_bytes: int
+    """The same of the plan; bytes."""
+    matched_bytes: int
+    """Of the peak, what the plan has, too; bytes."""
+    unexplained: list[UnexplainedBlocks]
+    """Blocks that the plan does not have, by the frames that allocated them, largest first."""
+    missing: list[MissingBlocks]
+    """Blocks of the plan that the run does not have, by name, largest first."""
+    ranks: list[SnapshotRank]
+    """All ranks, in the order of files and devices."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Memory(Answer):
     """stepwright memory --json."""
 
@@ -1092,6 +1432,9 @@ class Memory(Answer):
     """Each pipeline stage at its peak."""
     fits: bool
     """Whether it fits in memory with the asked probability."""
+    verdict: Literal["fits", "tight", "does_not_fit"]
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between."""
     p_fits: float
     """Probability that it fits in memory."""
     capacity_bytes: int
@@ -1102,6 +1445,10 @@ class Memory(Answer):
     """What the host of a node holds of offloaded states and activations, in bytes."""
     host_capacity_bytes: int | None = None
     """Memory of the host of a node, in bytes."""
+    host_kinds: HostKinds | None = None
+    """Of `host_memory_bytes`, which they sum to."""
+    snapshot: MemorySnapshot | None = None
+    """A run's allocator beside the plan: the rank with the largest peak, and `ranks`."""
     notes: list[str]
     largest_kind: str | None = None
     """What fills most of the memory where it does not fit."""
@@ -1110,7 +1457,7 @@ class Memory(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lengths(Part):
+class Lengths(Answer):
     """stepwright lengths --json."""
 
     documents: int
@@ -1525,6 +1872,21 @@ class Calibration(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MemoryFit(Answer):
+    """stepwright fit snapshot --json."""
+
+    framework: str
+    """Of the plan's job; empty: all others."""
+    other_bytes: float
+    """In PyTorch's allocator on the fullest rank, beside states and tensors of the plan; bytes."""
+    fragmentation: float
+    """Reserved at the peak but not in use, as a share of tensors that come and go."""
+    snapshot: MemorySnapshot
+    """A run's allocator beside the plan: the rank with the largest peak, and `ranks`."""
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class RoutedCalls(Part):
     """RoutedCalls."""
 
@@ -1745,8 +2107,17 @@ class Check(Answer):
     """False: not legal, or refused by the program; null: nobody knows."""
     fits: bool
     """Whether it fits in memory with the asked probability."""
+    verdict: Literal["fits", "tight", "does_not_fit", None]
+    """Whether it fits: `fits` with the asked probability or more, `does_not_fit` below its other
+    end (0.1 for 0.9), `tight` between. null: it is not legal."""
     p_fits: float | None = None
     """Probability that it fits in memory."""
+    host_memory_bytes: int | None = None
+    """Of the host of the node with most; bytes."""
+    host_capacity_bytes: int | None = None
+    """Of such a host; 0: the cluster does not say; bytes."""
+    host_kinds: HostKinds | None = None
+    """Of `host_memory_bytes`, which they sum to."""
     fullest: Fullest | None = None
     """Where memory runs out first."""
     over_by_bytes: int | None = None
@@ -1765,6 +2136,9 @@ class Check(Answer):
     """Share of the step that the changes save."""
     gains: list[Gain]
     """From this plan to the best, one change after the other."""
+    remedies: list[Remedy]
+    """What lets it fit, each by itself: of each kind the fastest that its framework runs. Empty
+    where it fits."""
     from_: str = field(metadata={"key": "from"})
     """Whose configuration it is: a word of --from."""
     read: list[Read]
@@ -1773,6 +2147,109 @@ class Check(Answer):
     notes: list[str]
     log: dict[str, Any] | None = None
     """With --log: as `compare --json`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagnosedFile(Part):
+    """DiagnosedFile."""
+
+    path: str
+    what: str
+    """What the file is, in words."""
+    ranks: list[int]
+    """Ranks that the file speaks of."""
+    steps: int
+    """Steps of training whose lines it has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingPlace(Part):
+    """FindingPlace."""
+
+    file: str
+    line: int | None = None
+    """Line of a log, or number of an entry of a dump, from 1."""
+    call: str | None = None
+    """The call that does not end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposedChange(Part):
+    """ProposedChange."""
+
+    words: str
+    gain_s: float | None
+    """Seconds of a step that it saves, where known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding(Part):
+    """Finding."""
+
+    kind: Literal[
+        "hang.mismatch",
+        "hang.missing_rank",
+        "hang.order",
+        "hang.stall",
+        "oom",
+        "checkpoint",
+        "drift",
+        "setup",
+        "network",
+        "device",
+        "storage",
+        "loss",
+        "slow_link",
+        "step_time",
+        "late_data",
+    ]
+    lost_s: float | None
+    """Seconds of a step, in the mean."""
+    lost_bytes: float | None
+    """Bytes that were asked for and not there."""
+    ranks: list[int]
+    """Ranks where it happened; empty: unknown."""
+    where: FindingPlace
+    what: str
+    """One sentence."""
+    evidence: list[str]
+    """What the files say, each with its place."""
+    causes: list[str]
+    """Usual causes with a public source, the likeliest first."""
+    changes: list[ProposedChange]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOfRun(Part):
+    """The plan that was given beside the logs; null: none was."""
+
+    framework: str
+    """Empty: the plan names none."""
+    step_time_s: float
+    """Predicted; seconds."""
+    measured_step_time_s: float | None
+    """The median of steady steps of the first log that has some; null: none has; seconds."""
+    peak_memory_bytes: float
+    """Predicted, of the fullest stage; bytes."""
+    capacity_bytes: float
+    """The device's memory, or the job's limit; bytes."""
+    remedies: list[Remedy]
+    """What lets it fit, each by itself: of each kind the fastest that its framework runs. Empty
+    where it fits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis(Answer):
+    """stepwright diagnose --json."""
+
+    table: ClassVar[str] = "findings"
+    files: list[DiagnosedFile]
+    findings: list[Finding]
+    """What went wrong, the cause of the others first; empty: nothing was found."""
+    notes: list[str]
+    """What could not be read or is missing, and what would say more."""
+    plan: PlanOfRun | None
+    """The plan that was given beside the logs; null: none was."""
 
 
 @dataclass(frozen=True, kw_only=True)

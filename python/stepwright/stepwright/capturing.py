@@ -40,7 +40,7 @@ def capture(
         timeout=timeout,
         output=output,
     )
-    call.arguments += ["--", *map(os.fspath, command)]
+    call.arguments += ["--", *(os.fspath(word) for word in command)]
     text, failure = call.run()
     if failure and not text:
         raise error_of(failure)

@@ -18,9 +18,11 @@ from .answers import (
     Check,
     CollectiveFit,
     Comparison,
+    Diagnosis,
     Lengths,
     MeasuredFit,
     Memory,
+    MemoryFit,
     OperatorFit,
     PhasedStep,
     Prediction,
@@ -30,6 +32,7 @@ from .answers import (
     Validation,
     WholeRun,
 )
+from .argument_words import argument_words
 from .configurations import is_configuration, ranks_of, texts_of
 from .documents import Document, Job, Plan
 from .errors import InputError, error_of
@@ -68,10 +71,9 @@ class _Given:
         self.words: dict[str, list[str]] = {}
         self.files: dict[str, list[_planner.File]] = {}
 
-    def file(self, name: str, kind: type[Document], given: JobLike | PlanLike | None) -> None:
-        """A document under the name of its argument; None is left out."""
-        if given is not None:
-            self.files.setdefault(name, []).append(_file(kind, given))
+    def file(self, name: str, kind: type[Document], given: JobLike | PlanLike) -> None:
+        """Adds a document under the name of its argument."""
+        self.files.setdefault(name, []).append(_file(kind, given))
 
     def configurations(self, given: Iterable[PlanLike | Any]) -> list[str]:
         """Adds files, plans and objects of programs; returns their names."""
@@ -92,7 +94,7 @@ class _Given:
 
     def run(
         self, function: Callable[..., _planner.Reply], progress: ProgressCallback | None = None
-    ) -> tuple[str, dict | None]:
+    ) -> tuple[str, _planner.Failure | None]:
         """What a function of the planner answers, and how it failed."""
         return _heard(function(self.words, self.files, _tell(progress)))
 
@@ -135,7 +137,7 @@ class _CommandLine:
             for each in value if isinstance(value, (list, tuple)) else [value]:
                 self.arguments += [flag] if each is True else [flag, _word(each)]
 
-    def run(self) -> tuple[str, dict | None]:
+    def run(self) -> tuple[str, _planner.Failure | None]:
         """What the command prints, and how it failed."""
         with stand_in_program() if self.captures else contextlib.nullcontext("") as stand_in:
             return _heard(_planner.command(self.arguments, self.texts, stand_in))
@@ -146,11 +148,21 @@ class _CommandLine:
 
 
 def _file(kind: type[Document], given: JobLike | PlanLike) -> _planner.File:
-    """The path of a file, or the text of a document that stands in memory."""
+    """The path of a file, or the text of a document that stands in memory.
+
+    Raises `TypeError` for what is neither.
+    """
     if isinstance(given, (str, os.PathLike)):
         return os.fspath(given), None, ""
     document = given if isinstance(given, kind) else kind(given)
     return document.name, document.text, document.folder
+
+
+def _paths(given: PathLike | Iterable[PathLike] | None) -> list[PathLike] | None:
+    """One path or several as a list."""
+    if given is None or isinstance(given, (str, os.PathLike)):
+        return None if given is None else [given]
+    return list(given)
 
 
 def _tell(progress: ProgressCallback | None) -> _planner.Tell | None:
@@ -163,7 +175,7 @@ def _tell(progress: ProgressCallback | None) -> _planner.Tell | None:
     return tell
 
 
-def _heard(reply: _planner.Reply) -> tuple[str, dict | None]:
+def _heard(reply: _planner.Reply) -> tuple[str, _planner.Failure | None]:
     """Passes messages on to `logging`."""
     text, messages, failure = reply
     for level, message in messages:
@@ -171,7 +183,7 @@ def _heard(reply: _planner.Reply) -> tuple[str, dict | None]:
     return text, failure
 
 
-def _good(text: str, failure: dict | None) -> str:
+def _good(text: str, failure: _planner.Failure | None) -> str:
     if failure:
         raise error_of(failure)
     return text
@@ -221,7 +233,8 @@ def tune(
     """
     call = _Given()
     call.file("job", Job, job)
-    call.file("against", Plan, against)
+    if against is not None:
+        call.file("against", Plan, against)
     call.options(
         top=top,
         exhaustive=exhaustive,
@@ -483,16 +496,30 @@ def memory(
     set: Mapping[str, Any] | None = None,
     memory_confidence: float | None = None,
     memory_reserve: float | None = None,
+    snapshot: PathLike | Iterable[PathLike] | None = None,
+    write_snapshot: PathLike | None = None,
 ) -> Memory:
-    """What fills the memory of each stage at its peak; arguments as of `predict`."""
-    call = _Given()
-    call.file("plan", Plan, plan)
-    call.options(
-        set=_assignments(set),
-        memory_confidence=memory_confidence,
-        memory_reserve=memory_reserve,
-    )
-    return Memory.from_text(call.answer(_planner.memory))
+    """What fills the memory of each stage at its peak; arguments as of `predict`.
+
+    Args:
+        snapshot: What `torch.cuda.memory._dump_snapshot` wrote on ranks that run the plan;
+            `Memory.snapshot` then compares both.
+        write_snapshot: Where to write the step of the plan in that format.
+    """
+    options = {
+        "set": _assignments(set),
+        "memory_confidence": memory_confidence,
+        "memory_reserve": memory_reserve,
+    }
+    if snapshot is None and write_snapshot is None:
+        call = _Given()
+        call.file("plan", Plan, plan)
+        call.options(**options)
+        return Memory.from_text(call.answer(_planner.memory))
+    line = _CommandLine("memory")
+    line.arguments.append(line.file(Plan, plan))
+    line.options(**options, snapshot=_paths(snapshot), write_snapshot=write_snapshot)
+    return Memory.from_text(line.answer())
 
 
 def lengths(
@@ -573,7 +600,8 @@ def fit(
     device: str | None = None,
     name: str | None = None,
     profile: str | None = None,
-) -> OperatorFit | CollectiveFit | MeasuredFit | Calibration:
+    snapshot: PathLike | Iterable[PathLike] | None = None,
+) -> OperatorFit | CollectiveFit | MeasuredFit | Calibration | MemoryFit:
     """Fits the cost models to measured samples, or to whole training runs of your own.
 
     Args:
@@ -581,16 +609,22 @@ def fit(
             PyTorch profiler (docs/formats.md, "Samples").
         output: The profile or file of conditions to write; required for samples.
         runs: In place of samples, a table of training runs: gives a `Calibration`.
-        conditions: With runs, where to start from; the built-in conditions.
-        plan: That was running when the traces were made: gives a `MeasuredFit`.
+        conditions: With runs or snapshots, where to start from; the built-in conditions.
+        plan: That was running when the traces or snapshots were made: of traces gives a
+            `MeasuredFit`.
         device: Of operator samples that do not say it.
         name: Of the profile; that of the file otherwise.
         profile: Machine of collective samples that do not say it.
+        snapshot: In place of samples, what `torch.cuda.memory._dump_snapshot` wrote on ranks that
+            run the plan: gives a `MemoryFit`.
     """
     call = _CommandLine("fit")
+    if snapshot is not None and plan is not None:
+        call.options(snapshot=_paths(snapshot), output=output, conditions=conditions)
+        call.arguments.append(call.file(Plan, plan))
+        return MemoryFit.from_text(call.answer())
     if samples is not None:
-        one = isinstance(samples, (str, os.PathLike))
-        call.arguments += [_word(path) for path in ([samples] if one else samples)]
+        call.arguments += [_word(path) for path in _paths(samples) or ()]
     call.options(
         output=output,
         runs=runs,
@@ -599,6 +633,7 @@ def fit(
         device=device,
         name=name,
         profile=profile,
+        snapshot=_paths(snapshot),
     )
     text = call.answer()
     if runs is not None:
@@ -606,7 +641,9 @@ def fit(
     content = json.loads(text)
     if str(content.get("stepwright", "")).startswith("measured/"):
         return MeasuredFit.from_text(text)
-    return (OperatorFit if "operators" in content else CollectiveFit).from_text(text)
+    if "operators" in content:
+        return OperatorFit.from_text(text)
+    return CollectiveFit.from_text(text)
 
 
 def compare(
@@ -624,12 +661,36 @@ def compare(
     """
     call = _Given()
     call.file("plan", Plan, plan)
-    one = isinstance(logs, (str, os.PathLike))
-    call.options(log=[logs] if one else list(logs), report=report)
+    call.options(log=_paths(logs), report=report)
     text, failure = call.run(_planner.compare)
     if failure and not text:
         raise error_of(failure)
     return Comparison.from_text(text)
+
+
+def diagnose(
+    *files: PathLike | PlanLike,
+    cluster: str | None = None,
+    row: PathLike | None = None,
+    report: PathLike | None = None,
+) -> Diagnosis:
+    """Why a job hung, died, ran out of memory or is slow.
+
+    Args:
+        files: What the job left: logs of any launcher, dumps of PyTorch's flight recorder,
+            snapshots of memory (docs/diagnose.md). Beside them a `Plan`, its file, or the files
+            that started the job.
+        cluster: What the job ran on, where no file says it: "dgx-h100", or a file.
+        row: A table for `advise`, to which the run is added.
+        report: Where to write the answer as a page.
+
+    A job that failed is no error: `Diagnosis.findings` says why, and is empty where nothing is
+    found.
+    """
+    call = _CommandLine("diagnose")
+    call.arguments += [call.file(Plan, file) for file in files]
+    call.options(cluster=cluster, row=row, report=report)
+    return Diagnosis.from_text(call.answer())
 
 
 def check(
@@ -698,10 +759,9 @@ def check(
         timeout=timeout,
         strict=strict,
     )
-    one = isinstance(logs, (str, os.PathLike))
     call.options(
         gain=gain,
-        log=[logs] if one else logs and list(logs),
+        log=_paths(logs),
         memory_confidence=memory_confidence,
         memory_reserve=memory_reserve,
         **options,
@@ -801,12 +861,12 @@ def _scalar(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _tuning(text: str, failure: dict | None) -> Tuning:
+def _tuning(text: str, failure: _planner.Failure | None) -> Tuning:
     if failure and not text:
         raise error_of(failure)
     tuning = Tuning.from_text(text)
     if failure:
-        error = NothingFitsError(failure["message"])
+        error = NothingFitsError(argument_words(failure["message"]))
         error.tuning = tuning
         raise error
     return tuning

@@ -45,9 +45,9 @@ def plain(value: Any) -> Any:
 
 def content_of(given: Any) -> Content:
     """The mapping that an object makes of itself."""
-    if isinstance(given, Mapping):
-        return plain(given)
-    return plain(given.to_dict() if converts(given) else given)
+    whole = given.to_dict() if converts(given) and not isinstance(given, Mapping) else given
+    content: Content = plain(whole)
+    return content
 
 
 def arguments_content(given: Any) -> Content:

@@ -69,7 +69,7 @@ def texts_of(given: Iterable[Any]) -> list[tuple[str, str]]:
         if kind == "arguments":
             texts.append((name, json_text(arguments.pop(0))))
         else:
-            texts.append((name, _KINDS[kind].text(one)))
+            texts.append((name, _KINDS[kind or "other"].text(one)))
     return texts
 
 

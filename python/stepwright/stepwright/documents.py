@@ -29,6 +29,11 @@ class Document(Mapping[str, Any]):
     def __init__(
         self, mapping: Mapping[str, Any], *, name: str = "", folder: str | Path | None = None
     ) -> None:
+        if not isinstance(mapping, Mapping):
+            raise TypeError(
+                f"a {self.kind} must be a path, a mapping or a {type(self).__name__}, "
+                f"not {type(mapping).__name__}"
+            )
         content = {"stepwright": self.version, **copy.deepcopy(dict(mapping))}
         self._set(json.dumps(content), name or f"<{self.kind}>", str(folder or Path.cwd()))
 
@@ -109,12 +114,12 @@ def load(path: str | Path) -> Job | Plan:
     kind, _, _, failure = _planner.read(text, str(path), str(Path(path).parent))
     if failure:
         raise error_of(failure)
-    document = object.__new__(Plan if kind == "plan" else Job)
+    document: Job | Plan = Plan.__new__(Plan) if kind == "plan" else Job.__new__(Job)
     document._set(text, str(path), str(Path(path).parent))
     return document
 
 
-def _merge(content: dict, changes: Mapping) -> None:
+def _merge(content: dict[str, Any], changes: Mapping[str, Any]) -> None:
     for key, value in changes.items():
         if isinstance(value, Mapping) and isinstance(content.get(key), dict):
             _merge(content[key], value)

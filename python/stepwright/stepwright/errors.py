@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .argument_words import argument_words
+
 
 class StepwrightError(Exception):
-    """Anything that could not be done; the message is what the command prints."""
+    """Anything that could not be done; the message is the command's, with arguments for options."""
 
 
 class InputError(StepwrightError, ValueError):
     """What was given is wrong (exit code 2 of the command).
 
-    What is not known of the place is empty or 0.
+    What is not known of the place is None.
     """
 
-    file: str = ""
+    file: str | None = None
     """The file, or the name of a job or plan that stands in memory."""
-    line: int = 0
+    line: int | None = None
     """From 1."""
-    column: int = 0
+    column: int | None = None
     """From 1, in bytes."""
-    field: str = ""
+    field: str | None = None
     """The dotted path of the value, as "batch.length"."""
-    value: str = ""
+    value: str | None = None
     """As it was written."""
 
 
 class UnsupportedError(StepwrightError, NotImplementedError):
     """Known, but nothing covers it yet (exit code 3); the same fields as `InputError`."""
 
-    file: str = ""
-    line: int = 0
-    column: int = 0
-    field: str = ""
-    value: str = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    field: str | None = None
+    value: str | None = None
 
 
 class RunError(StepwrightError, RuntimeError):
@@ -46,10 +50,10 @@ _KINDS: dict[str, type[StepwrightError]] = {
 }
 
 
-def error_of(failure: dict) -> StepwrightError:
+def error_of(failure: dict[str, Any]) -> StepwrightError:
     """The exception of what the planner reported."""
-    error = _KINDS[failure["kind"]](failure["message"])
+    error = _KINDS[failure["kind"]](argument_words(failure["message"]))
     if not isinstance(error, RunError):
         for name in ("file", "line", "column", "field", "value"):
-            setattr(error, name, failure[name])
+            setattr(error, name, failure[name] or None)
     return error

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from . import _planner
 from .errors import UnsupportedError
 
-_COMMAND = "use the command `stepwright capture` of `make plan` instead (docs/capture.md)"
+_COMMAND = "use the command `stepwright capture` of the Debian package or a checkout instead"
 # Linux cuts the first line of a program behind so many bytes.
 _LONGEST_FIRST_LINE = 120
 # `-I -S`: variables and packages of the script's environment do not reach the stand-in.

@@ -96,6 +96,17 @@ class Answers(PlaceTest):
         self.expect_same(found, "compare", plan, "--log", log)
         self.assertGreater(len(found.differences), 0)
 
+    def test_diagnose_names_the_rank_that_ended(self):
+        log = ROOT / "tests/diagnose/data/exception/log.txt"
+        found = stepwright.diagnose(log)
+        self.expect_same(found, "diagnose", log)
+        self.assertEqual(found.findings[0].ranks, [1])
+        self.assertIsNone(found.plan)
+        beside = stepwright.diagnose(stepwright.load(PLAN), log)
+        self.assertGreater(beside.plan.step_time_s, 0)
+        with self.assertRaises(stepwright.InputError):
+            stepwright.diagnose(self.folder / "none.log")
+
     def test_types_are_those_of_the_schemas(self):
         tool = [sys.executable, ROOT / "tools/docs/python_answers.py", "--check"]
         run = subprocess.run(tool, capture_output=True, text=True, check=False)

@@ -23,7 +23,8 @@ NOT_OF_PYTHON = {
         *("runs", "candidates", "next"),  # `advise`
     },
     "traffic": {"sweep"},  # a loop over `set`
-    "phases": {"output"},  # `answer.plan` saves itself
+    "predict": {"verbose"},  # an answer has all notes
+    "phases": {"output", "verbose"},  # `answer.plan` saves itself
     "export": {"output"},  # the text is returned
     "check": {"from"},  # a word of Python's: `source`
     "import": {"from", "output"},  # `answer.plan` saves itself
@@ -58,6 +59,7 @@ class Functions(PlaceTest):
             "validate",
             "fit",
             "compare",
+            "diagnose",
             "check",
             "capture",
             "import",

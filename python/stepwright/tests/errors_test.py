@@ -1,10 +1,12 @@
 """Whatever goes wrong is an exception of one hierarchy that names file, field and value."""
 
+import inspect
 import unittest
 
 from place import JOB, PLAN, PlaceTest
 
 import stepwright
+from stepwright import argument_words
 
 
 class Errors(PlaceTest):
@@ -62,8 +64,58 @@ class Errors(PlaceTest):
             stepwright.predict(PLAN, set={"microbatch": 2})
 
     def test_of_wrong_arguments_are_bad_input(self):
-        with self.assertRaisesRegex(stepwright.InputError, "--top"):
-            stepwright.tune(self.write("job.yaml", JOB), top=0)
+        path = self.write("job.yaml", JOB)
+        for options, said in (
+            ({"top": 0}, "top: must be a number from 1 to "),
+            ({"framework": "megatorn-core"}, "framework: must be one of "),
+            ({"price_per_gpu_hour": 2}, "price_per_gpu_hour requires tokens"),
+            ({"memory_reserve": 0.1, "memory_confidence": 0.9}, "memory_reserve excludes"),
+        ):
+            error = self.raised(
+                stepwright.InputError, lambda options=options: stepwright.tune(path, **options)
+            )
+            self.assertIn(said, str(error))
+            self.assertNotIn("--", str(error))
+            self.assertIsNone(error.line)
+
+    def test_of_the_command_name_arguments(self):
+        words = argument_words.argument_words
+        for said, meant in (
+            ("--cluster is required: add --cluster NAME", "cluster is required: add cluster=NAME"),
+            ("--log: is empty (stepwright check --help)", "logs: is empty"),
+            ("by --set NAME=VALUE or --from", "by set=NAME=VALUE or source"),
+            ("train.sh:3: --nodes 4: too many", "train.sh:3: --nodes 4: too many"),
+            ("--num-layers 3 and --tensor-model-parallel-size",) * 2,
+            ("`stepwright list models` or `stepwright check --capture -- x`",) * 2,
+            ("#SBATCH --nodes=4",) * 2,
+        ):
+            self.assertEqual(words(said), meant)
+        script = self.write("train.sh", "torchrun train.py\n")
+        error = self.raised(stepwright.StepwrightError, lambda: stepwright.check(script))
+        self.assertNotIn("--cluster", str(error))
+
+    def test_know_the_arguments_of_all_functions(self):
+        functions = (getattr(stepwright, name) for name in stepwright.__all__)
+        arguments = {
+            parameter.name
+            for function in functions
+            if inspect.isfunction(function)
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind is parameter.KEYWORD_ONLY
+        }
+        words = {
+            argument_words.argument_words(f"--{name.replace('_', '-')}")
+            for name in (arguments - {"progress", "source", "logs"}) | {"from", "log"}
+        }
+        self.assertEqual(words, arguments - {"progress"})
+
+    def test_of_what_is_no_document_are_type_errors(self):
+        for action, said in (
+            (lambda: stepwright.tune(None), "a job must be a path, a mapping or a Job, not None"),
+            (lambda: stepwright.predict(5), "a plan must be a path, a mapping or a Plan, not int"),
+        ):
+            with self.assertRaisesRegex(TypeError, said):
+                action()
 
     def test_of_what_is_known_but_not_covered_are_unsupported(self):
         job = JOB.replace("length: 4096", "length: 4096, packed: true")
