@@ -1,5 +1,5 @@
 # Each target installs what it needs on Debian or Ubuntu and can be repeated.
-.PHONY: plan engine test test-long wheels deb site web pictures comparisons cuda-objects bench check check-all format \
+.PHONY: plan engine test test-long wheels deb tarball site web pictures comparisons cuda-objects bench check check-all format \
 	fuzz profiles accuracy search strands emulation \
 	collectives scaling
 
@@ -54,9 +54,19 @@ deb: engine
 	dpkg-deb --extract build/packages/*.deb build/packages/unpacked
 	python3 -B tools/release/try_packages.py build/packages/unpacked/usr/bin/stepwright
 
-# The documents as a site, in build/site/html.
+# The command and the libraries that it needs as a folder that runs anywhere, in build/packages/.
+tarball: engine
+	tools/setup.sh tarball
+	cmake --preset release
+	cmake --build --preset release --target package_files
+	tools/release/tarball.sh
+
+# The site in build/site/html: documents, reports of examples and, after `make engine`, the explorer.
 site:
 	tools/setup.sh check
+	tools/setup.sh plan
+	cmake --preset release
+	cmake --build --preset release --target stepwright
 	tools/release/site.sh
 
 # Builds the page of `--report` from web/ anew (Node 18 or later, npm); it is committed, so that

@@ -1,6 +1,6 @@
 # The rooms, lowest floor first.
 set(STEPWRIGHT_ROOMS core launch_scripts capture checkpoint model cluster collective schedule packing plan huggingface framework_files step transport process_group cost
-  traffic logs memory fit simulate interleave tune whole_run phases study validate learn report explore check answers collective_files runtime sample lab serve cli)
+  traffic logs memory snapshot diagnose fit simulate interleave tune whole_run phases study validate learn report check explore answers collective_files runtime sample lab serve mcp cli)
 
 # Adds the folder of each room below the current one that has a CMakeLists.txt. The highest first:
 # Ninja starts in this order, and what takes longest should not start last.

@@ -21,8 +21,9 @@ case $goal in
   engine) packages+=(emscripten nodejs libfast-float-dev) ;;
   wheels) packages+=(python3 python3-dev python3-venv) ;;
   deb) packages+=(python3 dpkg-dev file) ;;
+  tarball) packages+=(python3 python3-venv git) ;;
   accuracy) packages+=(python3 python3-numpy) ;;
-  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda|engine|wheels|deb" >&2; exit 2 ;;
+  *) echo "usage: tools/setup.sh plan|test|bench|fuzz|check|search|scaling|accuracy|cuda|engine|wheels|deb|tarball" >&2; exit 2 ;;
 esac
 
 # What some tests use, and are skipped without; what the wheel for aarch64 needs on x86-64.
@@ -34,7 +35,9 @@ esac
 
 # Python packages for .venv: tools of `check`; PyTorch, whose C++ library the executor links, and
 # transformers, which judges it; headers of CUDA. Packages that judge files written for them have a
-# folder of their own that only those tests see, those of another release a second one.
+# folder of their own that only those tests see, those of another release a second one, programs of
+# fine-tuning and of policies a third, what they import beside PyTorch's CPU build a fourth, and the
+# client of the Model Context Protocol a fifth.
 case $goal in
   check) pins=tools/requirements/check.txt ;;
   test) pins=tools/requirements/runtime.txt ;;
@@ -42,7 +45,9 @@ case $goal in
   *) pins= ;;
 esac
 judges=()
-[ "$goal" != test ] || judges=(tools/requirements/judges.txt tools/requirements/judges_current.txt)
+[ "$goal" != test ] || judges=(tools/requirements/judges.txt tools/requirements/judges_current.txt
+  tools/requirements/judges_tuning.txt tools/requirements/judges_memory.txt
+  tools/requirements/agents.txt)
 
 if [ "${2:-}" = list ]; then
   printf '%s\n' "${packages[*]}" "${optional[*]}" "$pins ${judges[*]}"
@@ -125,9 +130,10 @@ for list in "${judges[@]}"; do
   cmp -s "$list" "$folder/installed.txt" && continue
   echo "setup: installing $(tr '\n' ' ' <"$list")into $folder"
   rm -rf "$folder"
-  if .venv/bin/pip install --quiet --no-deps --target "$folder" -r "$list"; then
+  # Configurations are read by whatever Python there is, MaxText's also below 3.12.
+  if .venv/bin/pip install --quiet --no-deps --ignore-requires-python --target "$folder" -r "$list"; then
     cp "$list" "$folder/installed.txt"
   else
-    echo "setup: went on without them: tests/framework_files will skip what is missing" >&2
+    echo "setup: went on without them: tests that need them are skipped" >&2
   fi
 done

@@ -54,6 +54,12 @@ class Paths(unittest.TestCase):
                 found += missing(name, text, known, tops)
         self.assertEqual(found, [])
 
+    def test_a_skill_works_where_it_is_copied(self):
+        for path in sorted((ROOT / "skills").glob("*/SKILL.md")):
+            links = re.findall(r"\]\((?!https:)([^)]+)\)", path.read_text(encoding="utf-8"))
+            outside = [link for link in links if not (path.parent / link).is_file() or ".." in link]
+            self.assertEqual(outside, [], path)
+
     def test_a_path_that_is_gone_is_found(self):
         known = {"stepwright/step/work.h", "docs/design.md"}
         tops = {"stepwright", "step", "docs"}

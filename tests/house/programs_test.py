@@ -146,11 +146,12 @@ def offered(goal: str) -> tuple[set[str], set[str]]:
     """The programs and the modules in .venv that a goal installs."""
     files = [file for each in distributions(goal).values() for file in each.files or ()]
     pins = "\n".join(pin.read_text(encoding="utf-8") for pin in listed(goal)[1])
-    # A package that is not installed yet has at least a program of its name.
-    programs = {file.name for file in files if file.parent.name == "bin"}
-    programs |= set(re.findall(r"^([\w.-]+)==", pins, re.M))
-    modules = {file.parts[0].removesuffix(".py") for file in files}
-    judges = {path.stem for path in (ROOT / ".venv/judges").glob("*")}
+    # A package that is not installed yet has at least a program or a module of its name.
+    pinned = set(re.findall(r"^([\w.-]+)==", pins, re.M))
+    programs = pinned | {file.name for file in files if file.parent.name == "bin"}
+    modules = {name.replace("-", "_") for name in pinned}
+    modules |= {file.parts[0].removesuffix(".py") for file in files}
+    judges = {path.stem for path in (ROOT / ".venv").glob("judges*/*")}
     return programs | {"python", "python3"}, modules | judges
 
 

@@ -18,9 +18,11 @@ TABLES = (
     "training_runs",
     "training_runs_2",
     "training_runs_3",
+    "training_runs_4",
     "verification_cards",
     "memory",
     "memory_2",
+    "memory_4",
     "own_runs_h100",
     "own_memory_h100",
 )
@@ -119,6 +121,7 @@ class Sentences(unittest.TestCase):
             ("FP8-CS (FP8-MX)", "fp8"),
             ("bf16 with float8 (tensorwise)", "fp8"),
             ("TE BF16", "bf16"),
+            ("fp32 (the script sets neither --fp16 nor --bf16)", "fp32"),
         ):
             self.assertEqual(job(precision=text)["precision"], precision, text)
 
@@ -147,6 +150,7 @@ class Sentences(unittest.TestCase):
             ("remat minimal_flash", "", "selective"),
             ("selective op", "", "per-operator"),
             ("selective layer", "", {"every": 2}),
+            ("selective: every 2nd layer", "", {"every": 2}),
         ):
             self.assertEqual(plan(recompute=text, moe=moe)["recompute"], recompute, text)
         self.assertEqual(said(SMALL | {"recompute": "some"})["job"], "")

@@ -40,6 +40,7 @@ NEAR = 0.3  # the reach of a fit that starts from the one of all rows
 LEFT_OUT = 0.25  # share of the rows
 PIPELINES = "the grid's pipelines over nodes"
 LEAST_MFU = 10.0  # %, of a grid of plans: below it rows tell of crashes and retries, not of plans
+CONDITIONS = Path(__file__).resolve().parents[2] / "stepwright/cost/training/conditions.yaml"
 COVERED = 0.8  # share of the rows that an interval is to cover
 WIDER = 1.2  # a place that nothing saw is farther off than the middle of those that something did
 KINDS = {"source": "known", "framework": "other_framework", "generation": "other_device"}
@@ -135,6 +136,24 @@ def constants() -> list[Constant]:
     return found
 
 
+def kept_lines(path: Path) -> list[str]:
+    """What a file says of kinds of runs and of the widths of their intervals."""
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    said = document.get("intervals", {})
+    lines = []
+    if other := said.get("other_kind"):
+        lines.append(f"  other_kind: {{low: {other['low']}, high: {other['high']}}}")
+    lines += [f"  {key}: {said[key]}" for key in ("experts", "narrow") if key in said]
+    if kinds := document.get("kinds"):
+        lines.append("kinds:")
+    for kind in kinds or []:
+        experts = ", experts: true" if kind.get("experts") else ""
+        lines.append(
+            f"  - {{framework: {kind['framework']}, generation: {kind['generation']}{experts}}}"
+        )
+    return lines
+
+
 def file_text(
     fitted: list[Constant], x: np.ndarray, source: str, summary: dict | None = None
 ) -> str:
@@ -145,6 +164,7 @@ def file_text(
         for word, kind in KINDS.items():
             low, high = summary[word]["interval"]
             lines.append(f"  {kind}: {{low: {low:.3f}, high: {high:.3f}}}")
+        lines += kept_lines(CONDITIONS)
     for section, name in (("devices", "device"), ("frameworks", "framework")):
         entries: dict[str, list[str]] = defaultdict(list)
         for constant, logarithm in zip(fitted, x, strict=True):

@@ -18,9 +18,12 @@ status=0
 python3 -B tools/check/check_includes.py || status=1
 python3 -B tools/check/check_names.py || status=1
 python3 -B tools/check/check_python.py || status=1
+python3 -B tools/check/check_words.py || status=1
 [ ${#sources[@]} -eq 0 ] || $bin/clang-format --dry-run --Werror "${sources[@]}" || status=1
 $bin/ruff check --quiet . || status=1
 $bin/ruff format --check --quiet . || status=1
 $bin/oxlint --config web/.oxlintrc.json --deny-warnings --format unix web || status=1
+# Types of the page, where `make web` has installed TypeScript.
+[ ! -x web/node_modules/.bin/tsc ] || npm --silent --prefix web run types || status=1
 [ $status -eq 0 ] && echo "check: nothing found" || echo "check: see above; 'make format' mends the format"
 exit $status

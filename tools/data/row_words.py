@@ -111,6 +111,7 @@ FRAMEWORKS = (
     ("nemo", "nemo", ""),
     ("megatron-core", "megatron-core", ""),
     ("zero-3", "deepspeed", ""),
+    ("ms-swift/deepspeed", "deepspeed", ""),
     ("megatron-deepspeed", "megatron-deepspeed", ""),
     ("neox", "megatron-deepspeed", ""),
     ("megatron-lm", "megatron-lm", ""),
@@ -248,6 +249,10 @@ def kernels_of(row: Row) -> dict:
         kernels["cuda_graphs"] = graphs
     if row.words("precision").has("rowwise"):
         kernels["casts"] = "rowwise"
+    if row.words("source_note").has("experts loop"):
+        kernels["grouped_experts"] = False
+    if notes.has("tf32 products"):
+        kernels["tf32"] = True
     if notes.flag("fp8_dpa") and precision_of(row) in NARROW:
         kernels["narrow_attention"] = True
     return kernels
@@ -410,6 +415,8 @@ CLUSTERS = (
     # started with: `run_multinode.sh` of github.com/huggingface/nanotron at 38fcb8bc.
     ("hugging face science cluster", "h100", "aws-p5-h100"),
     ("(p4d)", "a100", "aws-p4d-a100"),
+    # Slingshot joins nodes of four GH200 at CSCS (Alps) alone.
+    ("slingshot", "gh200", "alps-gh200"),
 )
 # States of a network that a profile does not have: GB/s of all-reduces over so many GPUs, medians
 # of what runs of that `setup` measured as they began (column `all_reduce_gb_per_s`).
@@ -549,8 +556,9 @@ MODULE_NAMES = ("core_attn", "mlp", "moe", "moe_act", "norm", "mla_up_proj", "sh
 
 
 def precision_of(row: Row) -> str | None:
-    """Of matrix products; the narrowest where a row names several."""
-    words = row.words("precision")
+    """Of matrix products; the narrowest where a row names several. What a note in brackets says
+    that a script does not set ("neither --fp16 nor --bf16") is none of them."""
+    words = Words(re.sub(r"\([^)]*\bneither\b[^)]*\)", "", row.text("precision")))
     return next((name for name, said in PRECISIONS if words.has(*said)), None)
 
 
@@ -592,8 +600,8 @@ def recompute_of(row: Row, model: dict) -> str | dict | None:
         return "full"
     if words.text == "selective op":
         return "per-operator"
-    if words.text == "selective layer":  # selective_ac_option of torchtitan's train_configs
-        return {"every": 2}
+    if words.text in ("selective layer", "selective: every 2nd layer"):
+        return {"every": 2}  # selective_ac_option "2" of torchtitan's train_configs
     if words.text == "selective" or words.has("minimal_flash"):
         return "selective"
     raise NoPlanError(f"recompute '{row.text('recompute')}': no such word")

@@ -11,6 +11,7 @@ import keyword
 import re
 import subprocess
 import sys
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,8 +37,10 @@ ANSWERS = {
     "fit-collectives": ("CollectiveFit", "profiles"),
     "fit-measured": ("MeasuredFit", "messages"),
     "fit-runs": ("Calibration", "runs"),
+    "fit-snapshot": ("MemoryFit", ""),
     "compare": ("Comparison", "by_scheme"),
     "check": ("Check", "stages"),
+    "diagnose": ("Diagnosis", "findings"),
     "import": ("ImportedPlan", "read"),
     "capture": ("LaunchRecord", "commands"),
 }
@@ -53,6 +56,12 @@ NAMES = {
     "tune.sweep": "SweepPoint",
     "tune.more_memory": "MemoryStep",
     "tune.two_strands": "TwoStrands",
+    **{f"{answer}.remedies": "Remedy" for answer in ("predict", "tune", "check")},
+    "diagnose.plan.remedies": "Remedy",
+    "diagnose.plan": "PlanOfRun",
+    "diagnose.files": "DiagnosedFile",
+    "diagnose.findings.changes": "ProposedChange",
+    "diagnose.findings.where": "FindingPlace",
     **{
         f"{answer}#{place}": name
         for answer in ("predict", "tune")
@@ -98,6 +107,21 @@ NAMES = {
             "size",
             "operation",
             "layout",
+        )
+    },
+    **{
+        f"{answer}.snapshot{place}": name
+        for answer in ("memory", "fit-snapshot")
+        for place, name in (
+            ("", "MemorySnapshot"),
+            (".unexplained", "UnexplainedBlocks"),
+            (".missing", "MissingBlocks"),
+            (".ranks", "SnapshotRank"),
+            (".ranks.unexplained", "UnexplainedBlocks"),
+            (".ranks.missing", "MissingBlocks"),
+            (".ranks.matched_by", "MatchedBytes"),
+            (".ranks.failures", "FailedAllocation"),
+            (".ranks.timeline", "TimelinePoint"),
         )
     },
     "fit.operators.series": "Series",
@@ -185,17 +209,19 @@ class Writer:
             for key, part in schema.get("$defs", {}).items()
         }
         title, table = ANSWERS[name]
-        self.add_class(schema, name, title, table)
+        self.add_class(schema, name, title, table, whole=True)
 
-    def add_class(self, schema: dict, place: str, name: str, table: str = "") -> str:
+    def add_class(
+        self, schema: dict, place: str, name: str, table: str = "", *, whole: bool = False
+    ) -> str:
         """The name of the class of a mapping with listed keys."""
-        base = BASES.get(name, "Answer") if table else "Part"
+        base = BASES.get(name, "Answer") if whole else "Part"
         if "$ref" in schema:
             base_place, definition = self.definitions[schema["$ref"]]
             base = self.add_class(definition, base_place, NAMES[base_place])
             if not schema.get("properties"):
                 return base
-            base = f"{base}, Answer" if table else base
+            base = f"{base}, Answer" if whole else base
         made = Class(name, base, schema.get("description", schema.get("title", "")), table=table)
         for key, part in schema["properties"].items():
             made.keys[key] = (
@@ -214,7 +240,8 @@ class Writer:
         kinds = part.get("type", "object")
         kinds = [kinds] if isinstance(kinds, str) else list(kinds)
         if "enum" in part:
-            return f"Literal[{', '.join(json.dumps(word) for word in part['enum'])}]"
+            words = ("None" if word is None else json.dumps(word) for word in part["enum"])
+            return f"Literal[{', '.join(words)}]"
         words = [
             self.type_of_kind(kind, part, place, one_of_many) for kind in kinds if kind != "null"
         ]
@@ -264,7 +291,9 @@ def lines_of(made: Class) -> list[str]:
         value = value or ("" if required else " = None")
         lines.append(f"    {name}: {kind}{value}")
         if words := words_of(key, description):
-            lines.append(f'    """{words}."""')
+            lines += textwrap.wrap(
+                f'"""{words}."""', 100, initial_indent="    ", subsequent_indent="    "
+            )
     return lines
 
 
@@ -273,7 +302,8 @@ def text() -> str:
     for name in ANSWERS:
         writer.add_answer(name)
     lines = [line for made in writer.classes.values() for line in [*lines_of(made), ""]]
-    return HEADER + "\n".join(lines)
+    names = ", ".join(f'"{name}"' for name in sorted(writer.classes))
+    return HEADER + f"__all__ = [{names}]\n\n" + "\n".join(lines)
 
 
 def formatted(raw: str) -> str:
