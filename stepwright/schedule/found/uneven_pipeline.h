@@ -26,7 +26,7 @@ struct KeptSize {
 struct UnevenPipeline {
   Placement placement;
   std::int64_t micro_batches = 1;
-  TurnSeconds seconds;  ///< Of its parts and whole backwards, and hops; without pairs.
+  TurnSeconds seconds;  ///< Seconds of parts, whole backwards and hops; without pairs.
   std::vector<std::vector<KeptSize>> kept;  ///< By position, then chunk.
   std::vector<double> room;                 ///< By position: its chunks keep at most.
 };
@@ -47,7 +47,7 @@ struct ChunkRoute {
   double behind_forward_s = 0;   ///< From the end of its forward to the end of all.
   double behind_backward_s = 0;  ///< From the end of its backward or data gradients.
 };
-/// In model order.
+/// The route of every chunk, in model order.
 std::vector<ChunkRoute> chunk_routes(const UnevenPipeline& pipeline);
 
 /// Follows what a position keeps as its parts are done.
