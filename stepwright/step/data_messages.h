@@ -67,8 +67,8 @@ DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bo
 /// How a plan spreads the states of one kind of parameters (dense, routed): group sizes and
 /// communicators.
 struct StateSpread {
-  std::int64_t inner = 1;  ///< m.
-  std::int64_t world = 1;  ///< n * m.
+  std::int64_t inner = 1;  ///< Ranks of the inner group (m).
+  std::int64_t world = 1;  ///< Ranks of all groups together (n * m).
   plan::GroupKind inner_group{};
   plan::GroupKind outer_group{};
   plan::GroupKind world_group{};
@@ -115,15 +115,15 @@ constexpr DType message_type(DataMoment moment, DType storage, DType gradient, b
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 
-/// What a rank copies of its states of one kind between a host that holds them and the device: a
-/// list of at most two types, of trained and of frozen parameters.
+/// States of one kind that a rank copies between host and device: a list of at most two types, for
+/// trained and for frozen parameters.
 struct StateCopy {
   DType type{};
   std::int64_t elements = 0;
 };
 using StateCopies = std::array<StateCopy, 2>;
-/// Its parts of blocks of a size at a moment; those of parameters, but where they are stored as the
-/// frozen ones are, each in its type.
+/// Copies at a moment for blocks of a size; parameters only where they are stored as the frozen
+/// ones are, each in its type.
 StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const StateSpread& spread,
                          const UnitSize& size, DataMoment moment);
 
