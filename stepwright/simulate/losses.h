@@ -12,7 +12,7 @@ namespace stepwright::simulate {
 struct Loss {
   std::string_view key;   ///< For machines, as `exposed_tensor`.
   std::string_view name;  ///< For people, as "exposed tensor-parallel messages".
-  double seconds = 0;     ///< Of the step.
+  double seconds = 0;     ///< Seconds lost of the step.
 };
 
 /// Seconds of the critical stage's matrix products and attention at the dense peak, as its kernels

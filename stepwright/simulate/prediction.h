@@ -15,7 +15,7 @@ namespace stepwright::simulate {
 
 /// Operators whose price was fitted on other sizes, all in the same way.
 struct UnmeasuredSizes {
-  std::vector<std::string> operators;  ///< Names: "mlp.fc1".
+  std::vector<std::string> operators;  ///< Names of operators, as "mlp.fc1".
   std::string how;                     ///< "columns 28,672, measured 2,048 to 8,192".
 };
 
@@ -42,7 +42,7 @@ struct Prediction {
   std::vector<UnmeasuredSizes> unmeasured;  ///< Empty: all sizes were measured.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
-  /// Padding included.
+  /// Tokens of all devices a second, padding included.
   [[nodiscard]] double tokens_per_s() const {
     return step::step_tokens(planned.job, planned.plan).slots / step_time_s();
   }

@@ -19,7 +19,7 @@ struct Block {
   TemplateId deferred = -1;  ///< Weight gradients behind all turns of the position; -1: none.
   /// In their order, the passes of a block that is done in passes.
   std::vector<TemplateId> passes;
-  std::vector<schedule::Direction> directions;  ///< What each of `passes` is.
+  std::vector<schedule::Direction> directions;  ///< Directions of `passes`, one each.
   std::int32_t layer = -1;
   std::int32_t unit = -1;  ///< The block's number, as in `Item::units`.
   model::GradientPath gradients = model::GradientPath::kThrough;

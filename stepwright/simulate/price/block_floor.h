@@ -49,7 +49,7 @@ class BlockBounds {
   void set_ends(const step::Template& piece, double slow, std::vector<double>& ends);
 
   std::vector<Stretch> spans_;      ///< By operator; `until` beyond the last: none waits.
-  std::vector<Stretch> stretches_;  ///< In order.
+  std::vector<Stretch> stretches_;  ///< Stretches in the order of time.
   std::vector<cost::OperatorTime>
       enclosed_;  ///< By operator; messages that none waits for take none.
   std::vector<cost::OperatorTime> scaled_;

@@ -41,7 +41,7 @@ class AloneRunner {
   std::array<step::Item, 1> item_;
 };
 
-/// The same for a single run.
+/// Runs a single template alone.
 Alone run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
                 const cost::Contention& contention);
 
