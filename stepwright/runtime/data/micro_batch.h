@@ -11,7 +11,7 @@ namespace stepwright::runtime {
 struct MicroBatch {
   at::Tensor tokens;
   at::Tensor targets;
-  /// Of multi-token layers [depth][tokens]: the tokens that each embeds, and those it predicts;
+  /// By multi-token layer, [depth][tokens]: the tokens that it embeds, and those that it predicts;
   /// -1 beyond the sample, where there is nothing to predict.
   std::vector<at::Tensor> embedded_ahead;
   std::vector<at::Tensor> targets_ahead;

@@ -12,7 +12,7 @@ namespace stepwright::runtime {
 
 /// Who hears of a run, on the rank that knows the loss (the first of the position with the head).
 struct TrainReports {
-  Reporter step;                                 ///< After each step.
+  Reporter step;                                 ///< Called after each step.
   std::function<void(const StepSummary&)> end;   ///< After the last, where operators were timed.
   std::function<void(const std::string&)> note;  ///< Before the first, on rank 0.
 };
