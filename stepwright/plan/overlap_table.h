@@ -39,7 +39,7 @@ struct OverlapRow {
   bool Overlap::* in_floors = nullptr;
   /// True if it costs memory: neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
-  FlagWords said = {};  ///< Of what costs memory, which has no code behind `exposed:`.
+  FlagWords said = {};  ///< Words of a flag that costs memory, which has no code behind `exposed:`.
 };
 
 /// The flags in the order of files.
