@@ -23,13 +23,13 @@ struct ConfigFamily {
 const std::vector<ConfigFamily>& config_families();
 
 // Those of one kind, a source for each.
-std::span<const ConfigFamily> dense_families();    ///< Like Llama.
+std::span<const ConfigFamily> dense_families();    ///< Families of dense models like Llama.
 std::span<const ConfigFamily> gemma_families();    ///< Norms of 1 + weight, capped logits.
-std::span<const ConfigFamily> gpt_families();      ///< Like GPT-2.
+std::span<const ConfigFamily> gpt_families();      ///< Families of models like GPT-2.
 std::span<const ConfigFamily> expert_families();   ///< With experts, weighed by a softmax.
 std::span<const ConfigFamily> sigmoid_families();  ///< With experts, weighed by sigmoids.
-std::span<const ConfigFamily> latent_families();   ///< With latent attention.
-std::span<const ConfigFamily> mamba_families();    ///< With Mamba.
+std::span<const ConfigFamily> latent_families();   ///< Families with latent attention.
+std::span<const ConfigFamily> mamba_families();    ///< Families with Mamba layers.
 std::span<const ConfigFamily> delta_families();    ///< With delta nets and short convolutions.
 
 }  // namespace stepwright::model
