@@ -25,7 +25,7 @@ enum class Collective : std::uint8_t {
 /// schedules and process groups. To add one: an enumerator, a file in `algorithms/` that defines
 /// it, and a row in `kAlgorithmRows`.
 enum class Algorithm : std::uint8_t {
-  kLibrary,  ///< What the machine's library would choose at that size among what it has.
+  kLibrary,  ///< The algorithm that the machine's library chooses at that size.
   kNvls,     ///< Switches inside nodes add (NVLink SHARP).
   kRing,
   kRings,
@@ -74,14 +74,14 @@ struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
 /// The words alone, in the order of the enumerators.
 inline constexpr auto& kAlgorithmNames =
     AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
-/// Those that a schedule can be generated for, in the same order.
+/// Names of the algorithms for which a schedule can be generated, in the same order.
 inline constexpr auto& kGeneratedNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
 /// How a group lies over the nodes of a cluster, as far as algorithms ask.
 struct GroupForm {
   std::int64_t ranks = 1;
-  std::int64_t members = 1;  ///< Of a node, at most.
+  std::int64_t members = 1;  ///< Most members of a node.
   std::int64_t nodes = 1;    ///< At least, where they have as many.
   bool inside_adds = false;  ///< Switches inside the nodes add.
 

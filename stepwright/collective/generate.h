@@ -18,7 +18,7 @@ enum class Inner : std::uint8_t {
 
 /// The parameters of a generated schedule.
 struct ScheduleSpec {
-  Algorithm method{};  ///< One of `kGeneratedNames`.
+  Algorithm method{};  ///< A method of `kGeneratedNames`.
   Collective collective{};
   /// Ranks of a group on each tier, innermost first; their product is the number of ranks.
   /// {8, 4}: four nodes of eight. Flat algorithms take only the product.

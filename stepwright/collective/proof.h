@@ -25,7 +25,7 @@ struct Defect {
   DefectKind kind{};
   std::int32_t rank = 0;
   StepRef at;        ///< The step, if it is one's fault.
-  std::string text;  ///< What a person should know.
+  std::string text;  ///< Explanation of the defect, for people.
 };
 
 /// The first defect of a schedule; nothing: it is proven that, whatever the timing,

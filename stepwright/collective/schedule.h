@@ -27,7 +27,7 @@ enum class StepKind : std::uint8_t {
   kSend,           ///< `source` to `peer`; over when the peer has it.
   kReceive,        ///< From `peer` into `target`.
   kReceiveReduce,  ///< `target` = what comes from `peer` + `source`.
-  kCopy,           ///< `target` = `source`.
+  kCopy,           ///< Sets `target` = `source`.
   kReduce,         ///< `target` = `target` + `source`.
 };
 
@@ -51,7 +51,7 @@ inline bool writes(const ScheduleStep& step) { return step.kind != StepKind::kSe
 
 /// A step of a rank: channel and position in it.
 struct StepRef {
-  std::int32_t channel = -1;  ///< -1: no step.
+  std::int32_t channel = -1;  ///< Channel of the step; -1: no step.
   std::int32_t step = -1;
 
   [[nodiscard]] bool exists() const { return channel >= 0; }
@@ -88,7 +88,7 @@ struct CollectiveSchedule {
   std::int32_t pieces = 0;
   std::int32_t input_pieces = 0;
   std::int32_t output_pieces = 0;
-  std::int32_t scratch_pieces = 0;  ///< Of each rank.
+  std::int32_t scratch_pieces = 0;  ///< Scratch pieces of each rank.
   std::vector<RankSchedule> ranks;
 };
 

@@ -10,15 +10,16 @@ namespace stepwright::whole_run {
 /// The steps of a run and all that goes on between them.
 struct RunProcess {
   std::int64_t steps = 1;
-  double step_s = 0;                  ///< As predicted.
-  double straggling_s = 0;            ///< What a step waits for the slowest device beyond that.
-  double evaluation_s = 0;            ///< Of one evaluation.
-  std::int64_t evaluation_every = 1;  ///< Steps.
+  double step_s = 0;  ///< Predicted seconds of a step.
+  /// Seconds that a step waits for the slowest device beyond that.
+  double straggling_s = 0;
+  double evaluation_s = 0;            ///< Seconds of one evaluation.
+  std::int64_t evaluation_every = 1;  ///< Steps between two evaluations.
   std::int64_t checkpoint_every = 1;  ///< Steps; after the last one, too.
-  double failures_per_s = 0;          ///< Of all devices in use together; 0: none fails.
+  double failures_per_s = 0;          ///< Failures of all devices in use together; 0: none fails.
   double restart_s = 0;
-  double copy_s = 0;   ///< Of a checkpoint: no step runs.
-  double write_s = 0;  ///< Of a checkpoint, beside steps.
+  double copy_s = 0;   ///< Seconds of copying a checkpoint, while no step runs.
+  double write_s = 0;  ///< Seconds of writing a checkpoint, beside steps.
   double repair_s = 0;
   std::int64_t spare_nodes = 0;
 };
@@ -45,7 +46,7 @@ struct RunTime {
   double failures = 0;
   std::array<double, kRunLosses> losses_s{};  ///< With the steps they sum to `wall_s`.
 
-  /// Of it what a run takes in which nothing fails.
+  /// Time of a run in which nothing fails.
   [[nodiscard]] double planned_s() const;
 };
 
