@@ -16,7 +16,7 @@ namespace stepwright::logs {
 /// An event of a trace of the PyTorch profiler, of which nothing is parsed until somebody asks.
 class KinetoEvent {
  public:
-  struct Parsed;  ///< What several readers of one event share.
+  struct Parsed;  ///< Parsed parts that several readers of one event share.
 
   KinetoEvent(const JsonPiece& piece, std::int64_t number, Parsed& parsed);
 
