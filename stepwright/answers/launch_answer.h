@@ -32,10 +32,10 @@ struct UnboundPlan {
 struct LaunchAnswer {
   plan::Job job;  ///< As searched for that framework, on all of the cluster.
   tune::TuneResult result;
-  std::optional<Launch> launch;        ///< Of the first plan; nullopt: no files start it.
+  std::optional<Launch> launch;        ///< Launch of the first plan; nullopt: no files start it.
   std::vector<std::string> refusals;   ///< Without a launch: why not, a line for each framework.
   std::optional<UnboundPlan> unbound;  ///< Where the job leaves the framework open.
-  StartedPlans started;                ///< Of `result.job`.
+  StartedPlans started;                ///< Started plans of `result.job`.
 };
 
 /// Reads the job as its file says it for a framework; fails where the framework lacks a part of it.

@@ -43,7 +43,7 @@ struct Captured {
   std::vector<CapturedCommand> commands;  ///< In the order in which the script reached them.
   std::vector<std::string> ran;           ///< Launchers that really ran, or could have.
   std::vector<std::string> not_run;       ///< Other commands that did nothing, quoted for a shell.
-  std::vector<std::string> notes;         ///< What a person should know about the record.
+  std::vector<std::string> notes;         ///< Remarks on the record, for people.
   /// Exit code of the script; 128 plus the number of the signal that ended it, 124 at the time
   /// limit.
   int exit_code = 0;

@@ -32,10 +32,10 @@ struct Settings {
 
 /// Where a stand-in stands: the capture, and what is in front of its command.
 struct Context {
-  std::filesystem::path folder;  ///< Of the capture.
+  std::filesystem::path folder;  ///< Folder of the capture.
   Settings settings;
   Words launcher;                        ///< Words of carriers in front, the outermost first.
-  std::optional<Allocation> allocation;  ///< Of the batch job around it.
+  std::optional<Allocation> allocation;  ///< Allocation of the batch job around it.
   Words scripts;                         ///< Batch scripts around it, absolute paths.
   bool remote = false;                   ///< True behind ssh, kubectl and containers.
 

@@ -9,7 +9,7 @@ class Option;
 
 namespace stepwright::cli {
 
-/// What an option's output can be.
+/// Kinds of output that an option can have.
 enum class Output : std::uint8_t {
   kFile,      ///< A file, which is asked about before the work starts.
   kAnything,  ///< A file or folder; the command asks whether it can be written.

@@ -9,7 +9,7 @@ namespace stepwright::cli {
 
 /// A row of docs/glossary.md.
 struct Term {
-  std::string names;    ///< "busbw, algbw".
+  std::string names;    ///< Names of the term: "busbw, algbw".
   std::string meaning;  ///< In a person's words.
 };
 

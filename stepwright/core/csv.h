@@ -20,7 +20,7 @@ struct CsvRow {
 /// commas, doubled quotes and line ends. Records end with LF or CRLF; empty lines are passed over.
 /// Every record has as many cells as the header, whose titles have no blanks around them.
 struct CsvTable {
-  std::string name;  ///< What stands for the file in messages.
+  std::string name;  ///< Name of the file, for messages.
   std::vector<std::string> header;
   std::vector<CsvRow> rows;
 

@@ -26,7 +26,7 @@ struct Extension {
 /// them.
 class StrandStates {
  public:
-  /// `strand` outlives this.
+  /// Lists the states of `strand`, which outlives this.
   explicit StrandStates(const Strand& strand);
 
   [[nodiscard]] const Strand& strand() const { return strand_; }

@@ -16,7 +16,8 @@ struct RankStart {
   CommandLine command;
   std::map<std::string, std::string> environment;  ///< Over that of this process.
   std::string network;                             ///< Name of the network namespace.
-  int out = -1;                                    ///< Its standard output and error.
+  /// Descriptors of its standard output and error.
+  int out = -1;
   int err = -1;
 };
 

@@ -17,7 +17,7 @@ enum class RunOutcome : std::uint8_t {
   kOpen,  ///< Not run yet: neither an outcome nor a measurement.
   kOk,
   kOutOfMemory,
-  kFailed,  ///< For another reason.
+  kFailed,  ///< Failed for another reason.
 };
 inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
     {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
@@ -27,7 +27,7 @@ struct OwnRun {
   std::size_t line = 0;
   std::string id;
   RunOutcome outcome = RunOutcome::kOpen;
-  double seconds = 0;  ///< Of a step; 0: not measured.
+  double seconds = 0;  ///< Seconds of a step; 0: not measured.
   double trust = 1;    ///< From 0 to 1: its column `trust`.
 };
 

@@ -30,7 +30,7 @@ inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, 
 
 /// The basis for which the order of an `auto` schedule is found.
 struct OrderBasis {
-  PlacementKind placement = PlacementKind::kV;  ///< kV or kCyclic.
+  PlacementKind placement = PlacementKind::kV;  ///< Either kV or kCyclic.
   std::vector<ChunkLoad> chunks;                ///< In model order; empty: no order is settled yet.
   std::int64_t hop_ns = 0;                      ///< Nanoseconds of a message between positions.
   std::vector<std::int64_t> room_bytes;         ///< By position: what its chunks keep at most.

@@ -12,9 +12,9 @@ namespace stepwright::fit {
 
 /// Relative errors of predicted over measured time.
 struct FitError {
-  double mean = 0;    ///< Of |predicted / measured - 1| over rows.
-  double median = 0;  ///< As above.
-  double p90 = 0;     ///< As above.
+  double mean = 0;    ///< Mean of |predicted / measured - 1| over rows.
+  double median = 0;  ///< Median of |predicted / measured - 1| over rows.
+  double p90 = 0;     ///< 90th percentile of |predicted / measured - 1| over rows.
   double bias = 0;    ///< Median of predicted / measured - 1.
   std::size_t rows = 0;
 };
@@ -32,7 +32,7 @@ struct FittedOperator {
   Candidates errors;
   /// The errors of the chosen candidate by series.
   std::map<std::string, FitError> by_series;
-  std::map<std::string, std::size_t> dropped;  ///< Rows by reason.
+  std::map<std::string, std::size_t> dropped;  ///< Dropped rows, by reason.
   std::size_t rows = 0;
   std::string refused;  ///< Why it is not to be used; empty when it is.
   std::string derived;  ///< From what it follows where nothing was measured; empty when measured.
