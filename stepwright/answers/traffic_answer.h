@@ -18,7 +18,7 @@ namespace stepwright::answers {
 struct TrafficRequest {
   std::string name;                  ///< Name of the plan's file, for messages.
   std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
-  std::optional<std::int64_t> rank;  ///< From 0; nullopt: all ranks.
+  std::optional<std::int64_t> rank;  ///< Rank from 0; nullopt: all ranks.
   bool links = false;                ///< True if the bytes on links and NICs are wanted, too.
   std::string sweep;                 ///< "FIELD=VALUE,VALUE,..."; empty: no sweep.
 };
@@ -26,7 +26,7 @@ struct TrafficRequest {
 /// Every message that a step of a plan sends.
 struct TrafficAnswer {
   std::int64_t ranks = 0;            ///< Ranks of the plan.
-  std::optional<std::int64_t> rank;  ///< Whose messages `ledger` has; nullopt: of all ranks.
+  std::optional<std::int64_t> rank;  ///< Rank whose messages `ledger` has; nullopt: all ranks.
   traffic::Ledger ledger;
   traffic::TrafficMatrix matrix;
   std::optional<collective::LinkLoads> links;

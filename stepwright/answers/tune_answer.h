@@ -37,7 +37,7 @@ struct TuneRequest {
   /// Reads the job for the framework that starts the fastest plan, where the job names none; empty:
   /// the answer may be a plan that none starts.
   JobFor job_for;
-  std::string plan_file;  ///< Where the best plan is written, for commands; empty: nowhere.
+  std::string plan_file;  ///< File to write the best plan to, for commands; empty: none.
 };
 
 /// How far an answer is.

@@ -27,7 +27,7 @@ struct Settings {
   std::optional<std::int64_t> nodes;             ///< nullopt: the script says.
   std::optional<std::int64_t> devices_per_node;  ///< nullopt: the script says.
   bool only_launchers = false;
-  std::map<std::string, std::string> environment;  ///< In which the capture was called.
+  std::map<std::string, std::string> environment;  ///< Variables with which the capture was called.
 };
 
 /// Where a stand-in stands: the capture, and what is in front of its command.

@@ -30,7 +30,8 @@ inline constexpr Named<Starts> kStartsNames[] = {
 
 /// Result of checking a job before it is queued.
 struct JobCheck {
-  framework_files::ImportedPlan imported;  ///< Without a target where a plan file was given.
+  /// Imported files; without a target where a plan file was given.
+  framework_files::ImportedPlan imported;
   std::optional<simulate::Prediction> prediction;  ///< Prediction of a plan that starts.
   FullestStage fullest;
   /// The way to the best plan that the framework runs; nothing where the plan does not start, or

@@ -26,7 +26,7 @@ struct IndexedFile {
 
 /// A part of a whole tensor in a file, where it is called `STATE/TENSOR`, flat.
 struct IndexedSlice {
-  std::int64_t file = 0;  ///< In the index's list.
+  std::int64_t file = 0;  ///< Index of the file in the index's list.
   std::vector<Piece> pieces;
   bool operator==(const IndexedSlice&) const = default;
 };
@@ -54,8 +54,8 @@ struct CheckpointRun {
   std::string data_sum = {};  ///< The checksum of all of its bytes; empty as `data`.
   std::string plan;           ///< The plan's text (YAML).
   std::string program;        ///< The hash of its program.
-  std::string base = {};  ///< Where parts are frozen: the directory that their values came from;
-                          ///< empty: none, or from the seed.
+  /// Directory that the values of frozen parts came from; empty: none, or from the seed.
+  std::string base = {};
   bool operator==(const CheckpointRun&) const = default;
 };
 

@@ -20,8 +20,10 @@ struct Device {
   /// Bytes that a process can allocate, not the label on the box.
   double memory_bytes = 0;
   double memory_bandwidth_bytes_per_s = 0;
-  double host_link_bytes_per_s = 0;        ///< To the memory of its host, each way; 0: not stated.
-  const Generation* generation = nullptr;  ///< If stated (`generation_of`, cluster/generation.h).
+  /// Bandwidth to the memory of its host, each way; 0: not stated.
+  double host_link_bytes_per_s = 0;
+  /// Generation, if stated (`generation_of`, cluster/generation.h).
+  const Generation* generation = nullptr;
   /// A board of its generation that no published run used: of other power, memory or links.
   bool variant = false;
   /// Limit of the board's power, W, where it is not that of its generation's best-known board.

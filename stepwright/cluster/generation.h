@@ -16,7 +16,7 @@ namespace stepwright::cluster {
 /// Figures of the devices of one architecture, which attain alike shares of their peaks: a file in
 /// `generations/` with a source for each figure (docs/formats.md, "Generation").
 struct Generation {
-  std::string name;          ///< That of its best-known member.
+  std::string name;          ///< Name of its best-known member.
   std::string architecture;  ///< Another word for it, such as Hopper; empty: none.
   /// Dense 16-bit peaks between which its devices lie; 0: devices must name it.
   double lowest_flops = 0, highest_flops = 0;
@@ -40,7 +40,7 @@ struct Generation {
   double tf32_slowdown = 0;  ///< Rate of products in 16 bits over those in TF32; 0: has no TF32.
   double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
   double network_share = 0;  ///< Share of the NICs' line rate that is attained.
-  std::map<std::string, std::string, std::less<>> sources;  ///< By the keys of the file.
+  std::map<std::string, std::string, std::less<>> sources;  ///< Sources, by the keys of the file.
 };
 
 /// A figure of a generation: its key, and between which values it lies. Those that begin at 1 may

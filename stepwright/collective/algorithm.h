@@ -17,8 +17,8 @@ enum class Collective : std::uint8_t {
   kReduceScatter,
   kAllToAll,
   kPointToPoint,  ///< Every member sends to the next one: a pipeline transfer, a step of a ring.
-  kBroadcast,     ///< As schedules only, from the first rank.
-  kReduce,        ///< As schedules only, to the first rank.
+  kBroadcast,     ///< A broadcast from the first rank; only in schedules.
+  kReduce,        ///< A reduction to the first rank; only in schedules.
 };
 
 /// The ways in which a collective is carried out, wherever one is named: in plans, prices, traffic,
@@ -82,7 +82,7 @@ inline constexpr auto& kGeneratedNames =
 struct GroupForm {
   std::int64_t ranks = 1;
   std::int64_t members = 1;  ///< Most members of a node.
-  std::int64_t nodes = 1;    ///< At least, where they have as many.
+  std::int64_t nodes = 1;    ///< Least number of nodes, where they have as many members.
   bool inside_adds = false;  ///< Switches inside the nodes add.
 
   /// Whether each node has as many ranks as any other.

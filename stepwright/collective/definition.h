@@ -33,11 +33,11 @@ inline constexpr Operations kAllOperations = {Collective::kAllReduce,     Collec
 /// Between whom the bytes of a message flow; laws of prices, loads of links and the matrix of pairs
 /// follow from it.
 enum class MessagePattern : std::uint8_t {
-  kAsScheduled,   ///< As its schedule says, step by step.
-  kRound,         ///< Round the group; of an all-to-all to each of it.
-  kSwitches,      ///< To the switch of a node and back, along a tree between nodes.
-  kLevelsInTurn,  ///< Round each node and along the rails, one after the other.
-  kLevelsAtOnce,  ///< Round each node and along the rails, both at once.
+  kAsScheduled,   ///< Whatever its schedule says, step by step.
+  kRound,         ///< Ring of the group; an all-to-all sends to each of it.
+  kSwitches,      ///< Up to the switch of a node and back, along a tree between nodes.
+  kLevelsInTurn,  ///< Ring of each node, then rings along the rails.
+  kLevelsAtOnce,  ///< Rings of nodes and along the rails at once.
 };
 
 /// How the nodes of a schedule work beside each other.
@@ -64,7 +64,7 @@ struct AlgorithmDefinition {
   /// Whether a schedule exists for `members` ranks on each of `nodes` nodes; null: for all.
   bool (*exists)(std::int64_t members, std::int64_t nodes) = nullptr;
   std::string_view needs = {};  ///< Needs that `lies` and `exists` check, as in "needs ...".
-  Operations in_library = {};   ///< For which NCCL and its like have it.
+  Operations in_library = {};   ///< Operations for which NCCL and its like have it.
   NcclNames nccl = {};
   /// Whether the engine of `process_group/` runs it, which has two lanes: rings need one each.
   bool in_process_group = false;

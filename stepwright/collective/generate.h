@@ -12,8 +12,8 @@ namespace stepwright::collective {
 
 /// How the ranks of one group below the outermost tier pass blocks to each other.
 enum class Inner : std::uint8_t {
-  kDirect,  ///< To each peer: a switch carries that without sharing, with one latency.
-  kRing,    ///< To the next one: for meshes and buses in a row.
+  kDirect,  ///< A link to each peer: a switch carries that without sharing, with one latency.
+  kRing,    ///< A link to the next rank: for meshes and buses in a row.
 };
 
 /// The parameters of a generated schedule.

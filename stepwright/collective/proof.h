@@ -24,7 +24,7 @@ enum class DefectKind : std::uint8_t {
 struct Defect {
   DefectKind kind{};
   std::int32_t rank = 0;
-  StepRef at;        ///< The step, if it is one's fault.
+  StepRef at;        ///< Step that is at fault, if one is.
   std::string text;  ///< Explanation of the defect, for people.
 };
 

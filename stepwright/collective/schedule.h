@@ -25,7 +25,7 @@ struct PieceRun {
 /// The operation of a step on a run of pieces.
 enum class StepKind : std::uint8_t {
   kSend,           ///< `source` to `peer`; over when the peer has it.
-  kReceive,        ///< From `peer` into `target`.
+  kReceive,        ///< Receives from `peer` into `target`.
   kReceiveReduce,  ///< `target` = what comes from `peer` + `source`.
   kCopy,           ///< Sets `target` = `source`.
   kReduce,         ///< `target` = `target` + `source`.
@@ -73,7 +73,7 @@ struct StepWait {
 struct ScheduleChannel {
   std::uint8_t lane = 0;
   std::vector<ScheduleStep> steps;
-  std::vector<StepWait> waits;  ///< In the order of their steps.
+  std::vector<StepWait> waits;  ///< Waits in the order of their steps.
 };
 
 /// The steps of one rank.

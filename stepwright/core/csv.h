@@ -12,7 +12,7 @@ namespace stepwright {
 
 /// One record of a table of comma-separated values.
 struct CsvRow {
-  std::size_t line = 0;  ///< Where it begins in the file, from 1.
+  std::size_t line = 0;  ///< Line on which the row begins, from 1.
   std::vector<std::string> cells;
 };
 

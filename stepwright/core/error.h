@@ -20,7 +20,7 @@ struct InputPlace {
   std::int64_t line = 0;    ///< Number of the line, from 1.
   std::int64_t column = 0;  ///< Bytes from the start of the line, from 1.
   std::string field;        ///< The dotted path: `batch.length`.
-  std::string value;        ///< As it was written; of a list or mapping nothing.
+  std::string value;        ///< Value as it was written; empty for a list or mapping.
 };
 
 /// The one exception type. The message names the file, the field, the value and what is allowed.

@@ -15,7 +15,7 @@ namespace stepwright::diagnose {
 
 /// A process group of a job.
 struct RankGroup {
-  std::string name;                 ///< As the job names it: "0", "5".
+  std::string name;                 ///< Name of the group in the job: "0", "5".
   std::string purpose;              ///< "default_pg", "tp"; empty: unknown.
   std::vector<std::int64_t> ranks;  ///< Global, in group order; empty: unknown.
 

@@ -16,7 +16,7 @@ namespace stepwright::diagnose {
 /// Memory of one device in a snapshot of PyTorch's allocator.
 struct SnapshotMemory {
   std::string file;
-  std::int64_t rank = logs::kUnknown;  ///< By the name of the file.
+  std::int64_t rank = logs::kUnknown;  ///< Rank in the name of the file.
   std::int64_t device = 0;
   std::int64_t events = 0;
   std::int64_t peak_bytes = 0;                   ///< Largest sum of blocks.

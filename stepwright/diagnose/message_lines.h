@@ -21,7 +21,8 @@ struct TimedMessage {
   double seconds = 0;         ///< The shortest, or the mean of a row of a table.
   std::int64_t calls = 0;
   std::int64_t ranks = 0;  ///< Ranks of the group; 0: unknown.
-  std::int64_t nodes = 0;  ///< On which they lie evenly, with nothing beside them; 0: unknown.
+  /// Nodes on which the ranks lie evenly, with nothing beside them; 0: unknown.
+  std::int64_t nodes = 0;
   std::int64_t world = 0;  ///< Ranks of the job; 0: unknown.
 };
 

@@ -10,8 +10,8 @@ namespace stepwright::huggingface {
 
 /// The A and the B of an adapter in a folder of peft, as rows of our parameters.
 struct AdapterTensors {
-  std::string weight;       ///< The tensor beside which they stand, in files of the model.
-  bool transposed = false;  ///< That tensor is stored input x output.
+  std::string weight;       ///< Name of the tensor beside which they stand, in files of the model.
+  bool transposed = false;  ///< True if that tensor is stored input x output.
   ForeignTensor down, up;
 };
 

@@ -55,7 +55,7 @@ enum class RotaryOrder : std::uint8_t {
   kPairsAsStated,  ///< Side by side, unless the file says `rope_interleave: false` (DeepSeek-V3).
 };
 
-/// Names in the order of the lists that they stand in.
+/// Joins lists of names, in the order of the lists.
 template <std::size_t... kCounts>
 constexpr auto joined_names(const ParameterNames (&... lists)[kCounts]) {
   std::array<ParameterNames, (kCounts + ...)> all{};

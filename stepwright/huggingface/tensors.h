@@ -21,7 +21,7 @@ struct RowRun {
 /// A tensor of a Hugging Face file as rows of one of our parameters.
 struct ForeignTensor {
   std::string name;
-  std::string own;           ///< As checkpoints call it: "layers.3.attention.qkv".
+  std::string own;           ///< Name in checkpoints: "layers.3.attention.qkv".
   std::vector<RowRun> rows;  ///< None of them is in two blocks.
   std::int64_t columns = 1;  ///< Columns of both tensors.
   std::int64_t blocks = 1;   ///< Equal blocks in which its rows stand (experts).

@@ -25,7 +25,7 @@ struct Interleaving {
   double exposed_s = 0;             ///< Seconds of `interleaved_s` beyond all computation.
   std::map<std::string, double> exposed_by_collective;
   std::string starts_at;          ///< First operator of the forward list.
-  double peak_extra_bytes = 0;    ///< Beyond what is there before, where it was asked for.
+  double peak_extra_bytes = 0;    ///< Bytes beyond what is there before the pair, where asked for.
   double serial_extra_bytes = 0;  ///< Extra bytes of running one operator after the other.
 };
 

@@ -11,8 +11,9 @@ namespace stepwright::interleave {
 
 /// An operator of one micro-batch in one layer and direction: a computation, or a collective.
 struct StrandOperator {
-  std::string id;                                 ///< As in `docs/strands.md`: f1 ..., b1 ...
-  std::string what = {};                          ///< For people: "all_gather of attention.qkv".
+  std::string id;  ///< Id as in `docs/strands.md`: f1 ..., b1 ...
+  /// Description for people: "all_gather of attention.qkv".
+  std::string what = {};
   cost::LinkClass link = cost::LinkClass::kNone;  ///< Link of a collective; kNone: a computation.
   double seconds = 0;                             ///< Seconds of the operator alone.
   std::vector<std::size_t> after;  ///< Places in the list that it depends on, all before its own.

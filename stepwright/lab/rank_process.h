@@ -14,8 +14,9 @@ namespace stepwright::lab {
 /// standard input.
 struct RankStart {
   CommandLine command;
-  std::map<std::string, std::string> environment;  ///< Over that of this process.
-  std::string network;                             ///< Name of the network namespace.
+  /// Variables that replace those of this process.
+  std::map<std::string, std::string> environment;
+  std::string network;  ///< Name of the network namespace.
   /// Descriptors of its standard output and error.
   int out = -1;
   int err = -1;

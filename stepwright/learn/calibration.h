@@ -13,7 +13,7 @@ namespace stepwright::learn {
 
 /// A constant before and after.
 struct CalibratedConstant {
-  std::string_view key;  ///< As in docs/formats.md, "Conditions of training".
+  std::string_view key;  ///< Key of docs/formats.md, "Conditions of training".
   std::string of;        ///< Name of its device or framework.
   double built_in = 0;
   double calibrated = 0;

@@ -42,10 +42,11 @@ struct LoopRun {
 /// The verdict of a person's own runs of a job on its plans.
 struct ClosedLoop {
   std::optional<LoopPlan> best;  ///< The best plan; nullopt where no plan fits.
-  std::vector<LoopPlan> next;    ///< Whose measurement is worth most, first the most.
+  std::vector<LoopPlan> next;    ///< Plans whose measurement is worth most, first the most.
   bool stop = false;             ///< No measurement is expected to gain a hundredth.
   std::size_t measured = 0, out_of_memory = 0, failed = 0;  ///< Number of runs of each outcome.
-  std::vector<LoopRun> runs;                                ///< That were measured, in file order.
+  /// Runs that were measured, in file order.
+  std::vector<LoopRun> runs;
   std::vector<LearnedConstant> learned;
   /// The constants, of those learned, that moved steps against what most runs say.
   std::vector<LearnedConstant> contrary;

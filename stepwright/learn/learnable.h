@@ -14,7 +14,7 @@ namespace stepwright::learn {
 
 /// A constant of the conditions of training, of one device or of one framework.
 struct LearnableConstant {
-  std::string_view key;  ///< As in docs/formats.md, "Conditions of training".
+  std::string_view key;  ///< Key of docs/formats.md, "Conditions of training".
   std::string of;        ///< Name of the device or framework.
   double value = 0;
 };

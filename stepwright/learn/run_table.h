@@ -28,13 +28,13 @@ struct OwnRun {
   std::string id;
   RunOutcome outcome = RunOutcome::kOpen;
   double seconds = 0;  ///< Seconds of a step; 0: not measured.
-  double trust = 1;    ///< From 0 to 1: its column `trust`.
+  double trust = 1;    ///< Trust in the row from 0 to 1: its column `trust`.
 };
 
 /// A table of runs, each with the plan that it says.
 struct OwnRuns {
   std::string table;
-  std::vector<OwnRun> runs;  ///< In file order, as `plans`.
+  std::vector<OwnRun> runs;  ///< Runs in file order, as `plans`.
   std::vector<plan::PlannedJob> plans;
   std::vector<SkippedRun> skipped;
 };

@@ -10,7 +10,7 @@ namespace stepwright::logs {
 
 /// Calls whose payload is data (`data_calls`): how many rows a rank's experts get is the router's.
 struct RoutedCalls {
-  GroupCall call;                   ///< With the predicted payload, the mean.
+  GroupCall call;                   ///< The call, with the predicted mean payload.
   std::int64_t calls = 0;           ///< Executed, of all ranks and steps.
   double bound_bytes = 0;           ///< The mean times the job's imbalance.
   std::int64_t executed_bytes = 0;  ///< Payloads of all of them.

@@ -43,7 +43,7 @@ std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLin
 /// each but the first would start for nothing.
 struct Batching {
   std::int64_t messages = 0;  ///< Sends below the knee.
-  std::int64_t batches = 0;   ///< That they would make.
+  std::int64_t batches = 0;   ///< Batches that they would make.
   double saved_s = 0;         ///< Summed over ranks: a latency for each message less; 0: not timed.
 };
 Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,

@@ -50,7 +50,8 @@ struct LogExchange {
   std::int64_t line = 0;  ///< Line of its record, as are source and rank.
   std::int64_t rank = kUnknown;
   std::int32_t source = 0;
-  std::vector<std::int64_t> sent_bytes;  ///< To each member of the group, in group order.
+  /// Bytes sent to each member of the group, in group order.
+  std::vector<std::int64_t> sent_bytes;
 };
 
 /// A line that no reader could explain.

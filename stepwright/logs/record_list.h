@@ -15,7 +15,7 @@ struct EqualCalls {
   LogRecord first;
   std::uint32_t kind = 0;  ///< Number of the kind in `RecordList`.
   std::int64_t records = 0;
-  std::int64_t calls = 0;  ///< That the records stand for.
+  std::int64_t calls = 0;  ///< Calls that the records stand for.
 };
 
 /// Calls in their order, a dozen bytes each and their times: what equal calls say is held once.

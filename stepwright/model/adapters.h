@@ -67,7 +67,7 @@ struct Adapters {
 
 /// Parts of a model that are not trained, though nothing stands beside them.
 struct Frozen {
-  bool embedding = false;  ///< With a tied head the head's table, too.
+  bool embedding = false;  ///< Freezes the embedding; with a tied head the head's table, too.
   bool encoder = false;    ///< Freezes the encoder of images, without its projector.
   bool projector = false;  ///< Freezes the projector behind the encoder.
   std::int64_t first = 0;  ///< Layers from here, so many.

@@ -193,8 +193,8 @@ struct StateMixer {
 
 /// How far the gradient of the loss goes through a layer; what is frozen decides it.
 enum class GradientPath : std::uint8_t {
-  kThrough,  ///< To the layer below.
-  kEnds,     ///< To its own weights: nothing below is trained.
+  kThrough,  ///< The gradient goes on to the layer below.
+  kEnds,     ///< The gradient ends at the layer's own weights: nothing below is trained.
   kAbove,    ///< It ends above: the layer has no backward.
 };
 
@@ -211,7 +211,7 @@ struct LayerClass {
   /// The two follow from what the model freezes, and are never part of `Architecture::pattern`.
   bool frozen = false;  ///< None of its weights is trained, and it has no adapters.
   GradientPath gradients = GradientPath::kThrough;
-  std::optional<NormPlacement> norms = {};  ///< Where norms stand, if not as in the model.
+  std::optional<NormPlacement> norms = {};  ///< Place of the norms, if not as in the model.
   auto operator<=>(const LayerClass&) const = default;
 
   [[nodiscard]] bool has_experts() const { return feed_forward == FeedForward::kExperts; }
@@ -274,7 +274,7 @@ struct Architecture {
   bool embedding_norm = false;     ///< A norm right after the embedding (BLOOM).
   bool parallel_residual = false;  ///< Attention and MLP read the same input (GPT-NeoX).
   bool shared_input_norm =
-      false;             ///< With `parallel_residual`: one norm feeds both (GPT-J, Falcon).
+      false;             ///< If `parallel_residual`: one norm feeds both branches (GPT-J, Falcon).
   bool tied = false;     ///< Embedding and head share one table.
   double dropout = 0.0;  ///< Hidden and attention dropout in training; masks are kept.
   std::optional<LatentAttention> latent = {};

@@ -20,7 +20,7 @@ enum class PhaseKind : std::uint8_t {
   kUpdate,               ///< All updates of the policy.
   kCriticUpdate,
   kWeightSync,
-  kSwitch  ///< From generation to training and back, on the same devices.
+  kSwitch  ///< Change from generation to training and back, on the same devices.
 };
 inline constexpr Named<PhaseKind> kPhaseKindNames[] = {
     {PhaseKind::kGeneration, "generation"},
@@ -36,7 +36,7 @@ struct StepPhase {
   PhaseKind kind{};
   double seconds = 0;
   std::int64_t devices = 0;
-  bool beside = false;  ///< On devices of its own, beside those that train the policy.
+  bool beside = false;  ///< True if it has devices of its own, beside those that train the policy.
   /// Peak of a device; for generation without its caches. 0: as the others.
   double peak_bytes = 0;
   /// The range of `seconds` where it is an assumption; 0: it is none.

@@ -10,9 +10,10 @@ namespace stepwright::phases {
 struct WeightSync {
   /// Bytes of one copy: all weights as they are stored, or adapters alone.
   double bytes = 0;
-  double held_bytes = 0;   ///< Bytes of the weights that a device that generates holds.
-  double gather_s = 0;     ///< Among the devices that train: each gets what it hands on or holds.
-  double broadcast_s = 0;  ///< To devices that generate and do not train.
+  double held_bytes = 0;  ///< Bytes of the weights that a device that generates holds.
+  /// Seconds among the devices that train: each gets what it hands on or holds.
+  double gather_s = 0;
+  double broadcast_s = 0;  ///< Seconds to devices that generate and do not train.
 
   [[nodiscard]] double seconds() const { return gather_s + broadcast_s; }
 };

@@ -250,7 +250,7 @@ struct Objective {
   double memory_reserve = -1;
   /// Probability of fitting that plans are asked for; negative: what is usual (`fit_confidence`).
   double memory_confidence = -1;
-  double target_step_time_s = 0;  ///< For the smallest cluster: one of these two is set.
+  double target_step_time_s = 0;  ///< Target of the smallest cluster: one of these two is set.
   double target_tokens_per_s = 0;
 };
 

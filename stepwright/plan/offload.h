@@ -83,8 +83,9 @@ struct Offload {
   /// From 0 to 1: of the parameters that a rank's optimizer holds, those whose states do, which the
   /// host updates.
   double optimizer = 0;
-  bool masters = true;         ///< The copies that updates compute with lie there, too.
-  OffloadModules activations;  ///< From each forward to its backward.
+  bool masters = true;  ///< The copies that updates compute with lie there, too.
+  /// Modules whose activations lie there from each forward to its backward.
+  OffloadModules activations;
   /// Parameters and gradients do: every use fetches a rank's part of them, every reduction leaves
   /// it there.
   bool parameters = false;

@@ -91,7 +91,7 @@ inline constexpr ShardingAlias kShardingAliases[] = {
 struct Overlap {
   bool gradients = true;
   bool parameters = true;
-  bool tensor = false;  ///< In pieces, beside the product that makes or takes them.
+  bool tensor = false;  ///< Tensor messages in pieces, beside the product that makes or takes them.
   /// Whether a product split by columns overlaps its messages with its weight gradient: its input
   /// gathered again beside its data gradient, that gradient reduced beside the weight gradient
   /// (Megatron-LM's asynchronous messages).

@@ -47,7 +47,7 @@ struct Rollout {
   /// Seconds of both changes in a step, where devices train and generate in turns.
   double switch_s = 0;
   double prompt = 0;         ///< Tokens of a sequence, in the mean, that are not generated.
-  std::int64_t devices = 0;  ///< That generate and do not train; 0: those that train.
+  std::int64_t devices = 0;  ///< Devices that generate and do not train; 0: those that train.
   std::int64_t tensor = 1;   ///< Devices that share one copy of the weights.
   bool operator==(const Rollout&) const = default;
 };

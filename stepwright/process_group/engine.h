@@ -32,7 +32,7 @@ struct EngineOptions {
   std::int64_t chunk_bytes = 128 << 10;   ///< Bytes of a block (`chunks_of`).
   std::int64_t segment_bytes = 64 << 20;  ///< Bytes of an all-reduce that runs at a time.
   std::int64_t message_bytes = 1 << 20;   ///< Bytes of the longest message.
-  std::vector<SizeChoice> choices;        ///< By size, ascending; before `method`.
+  std::vector<SizeChoice> choices;        ///< Choices by size, ascending; they go before `method`.
 
   /// The algorithm of an operation; an all-to-all for which nothing is chosen is relayed.
   [[nodiscard]] std::optional<collective::Algorithm> method_for(collective::Collective collective,

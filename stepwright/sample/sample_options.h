@@ -27,7 +27,7 @@ struct SampleOptions {
   double pace = 1;          ///< Operators: pace of the runs that they are for.
   bool world_only = false;  ///< Collectives of all ranks only.
   std::int64_t most_bytes = 0;        ///< Longest collective; 0: goes on while they are short.
-  std::vector<std::string> messages;  ///< Only these collectives (`asked_message`); empty: all.
+  std::vector<std::string> messages;  ///< Collectives to time (`asked_message`); empty: all.
   std::string dtype = "fp32";         ///< Type of sampled operators.
   double timeout_s = 60;
 };

@@ -25,7 +25,7 @@ struct ScheduleTraits {
   bool braids = false;              ///< Pairs a forward with data or weight gradients alone, too.
   bool groups = false;              ///< Micro-batches come in groups (`groups.h`).
   bool even = false;                ///< Positions are an even number, and so are micro-batches.
-  std::int64_t least_rounds = 0;    ///< At least so many times the positions are micro-batches.
+  std::int64_t least_rounds = 0;    ///< Least number of rounds: micro-batches over positions.
   bool spreads_vocabulary = false;  ///< Each position has a part of the tables.
   /// If `spreads_vocabulary`: how often all positions wait for the last of them between a forward
   /// of the last position and its backward, in passes of their own (`is_pass`); 0: they meet
@@ -56,12 +56,13 @@ struct PipelineSize {
 
 /// All that a schedule is: what its file in `kinds/` defines.
 struct ScheduleDefinition {
-  std::string_view text;  ///< In a person's words.
+  std::string_view text;  ///< Description in a person's words.
   ScheduleTraits traits = {};
   /// The order in which a position works; none where it is found. All else that a schedule implies
   /// follows from these turns (`facts.h`); closed forms say nothing that they do not.
   Turns (*turns)(const PipelineSize&) = nullptr;
-  PipelineForm form = {};  ///< For positions of any length, which saves the pricer from playing.
+  /// Closed forms for positions of any length, which save the pricer from playing.
+  PipelineForm form = {};
   /// Seconds where all positions take as long; nothing where the form does not hold.
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
 };

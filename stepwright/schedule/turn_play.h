@@ -51,17 +51,20 @@ struct PassSeconds {
 /// Messages of one chunk on one position, once in a step; those of a position go one after the
 /// other.
 struct ChunkMessages {
-  double before_s = 0;  ///< From the start, in the order of chunks: its forwards end after them.
-  double after_s = 0;   ///< From where its last backward or data gradient begins.
+  /// Seconds from the start, in the order of chunks; forwards end after them.
+  double before_s = 0;
+  double after_s = 0;  ///< Seconds from where its last backward or data gradient begins.
 };
 
 /// The seconds of a schedule's turns.
 struct TurnSeconds {
-  std::vector<std::vector<PartSeconds>> parts;       ///< By position, then chunk.
-  double hop_s = 0;                                  ///< Seconds of a message to another position.
-  std::vector<std::vector<ChunkMessages>> messages;  ///< By position, then chunk; empty: none.
-  std::vector<PassSeconds> passes = {};              ///< By position; empty: there are none.
-  std::vector<double> factors = {};  ///< On the seconds of each micro-batch; empty: none.
+  std::vector<std::vector<PartSeconds>> parts;  ///< Seconds of parts, by position, then chunk.
+  double hop_s = 0;                             ///< Seconds of a message to another position.
+  /// Messages, by position, then chunk; empty: none.
+  std::vector<std::vector<ChunkMessages>> messages;
+  /// Seconds of passes, by position; empty: there are none.
+  std::vector<PassSeconds> passes = {};
+  std::vector<double> factors = {};  ///< Factors on the seconds of each micro-batch; empty: none.
 
   /// Seconds of a turn of a position.
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;

@@ -27,7 +27,7 @@ DocumentFigures document_figures(const Prediction& prediction);
 
 /// Gain of a plan from another packing.
 struct PackingGain {
-  std::string set;  ///< As `--set` takes it.
+  std::string set;  ///< The packing, as `--set` takes it.
   double step_time_s = 0;
   double tokens_per_s = 0;  ///< Tokens of documents a second.
   /// Gain in tokens of documents a second: the ratio to the plan's own, less one.

@@ -23,7 +23,7 @@ struct ComparedRank {
 
 /// The snapshots of a run beside its plan.
 struct SnapshotComparison {
-  std::vector<ComparedRank> ranks;  ///< In the order of files and devices.
+  std::vector<ComparedRank> ranks;  ///< Ranks in the order of files and devices.
   std::size_t fullest = 0;          ///< Index in `ranks` of the one with the largest peak.
   std::vector<std::string> notes;   ///< Remarks for people who read the answer.
 };
@@ -38,7 +38,7 @@ SnapshotComparison compare_snapshots(const std::vector<std::string>& files, cons
 
 /// Memory of a framework beside the account of tensors and states, learned from a snapshot.
 struct LearnedMargins {
-  double other_bytes = 0;    ///< In the allocator, beyond states and tensors of the plan.
+  double other_bytes = 0;    ///< Bytes in the allocator beyond states and tensors of the plan.
   double fragmentation = 0;  ///< Reserved but not in use, as a share of tensors that come and go.
 };
 LearnedMargins learned_margins(const SnapshotComparison& comparison,

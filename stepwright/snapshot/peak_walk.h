@@ -9,7 +9,7 @@ namespace stepwright::snapshot {
 /// A block in use.
 struct Block {
   std::int64_t bytes = 0;
-  std::int64_t event = -1;  ///< That allocated it; -1: it was there before the first event.
+  std::int64_t event = -1;  ///< Event that allocated it; -1: it was there before the first event.
   std::uint64_t what = 0;   ///< Mark that the caller may use.
 };
 

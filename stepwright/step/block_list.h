@@ -107,7 +107,7 @@ class SequenceWriter {
   [[nodiscard]] Sequence embed(bool first);
   [[nodiscard]] Sequence predict(bool first, bool last);
   [[nodiscard]] Sequence embed_gradient(bool last);
-  /// A pass of such a block.
+  /// One pass of a block that is done in passes.
   [[nodiscard]] Sequence pass(std::size_t which, bool first, bool last);
 
  private:

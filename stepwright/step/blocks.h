@@ -86,10 +86,10 @@ class LayerWriter {
 /// Tensors of an activation beside its input; -1: none.
 struct ActivationOperands {
   TensorId other = -1;      ///< The other half of a gated product, where it is a tensor of its own.
-  TensorId gate = -1;       ///< Where what is made of the gates is kept.
-  TensorId places = -1;     ///< With `weights`: what tells which row each weight belongs to.
+  TensorId gate = -1;       ///< Tensor in which the activated gates are kept.
+  TensorId places = -1;     ///< Row that each of `weights` belongs to.
   TensorId weights = -1;    ///< One number for each row, multiplied with the result.
-  TensorId d_weights = -1;  ///< In a backward: the gradient of `weights`.
+  TensorId d_weights = -1;  ///< Gradient of `weights`, in a backward.
 };
 
 /// Activation function over [rows, columns] results; gated ones read twice as many.

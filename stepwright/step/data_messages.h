@@ -20,9 +20,9 @@ namespace stepwright::step {
 
 /// When in a step messages are due: the columns of the table.
 enum class DataMoment : std::uint8_t {
-  kEachUse,       ///< Before every forward and backward of a block: its parameters.
-  kEachBackward,  ///< After every backward: gradients that do not stay whole.
-  kLastBackward,  ///< After the last backward of a step: what makes gradients sums over all ranks.
+  kEachUse,       ///< Parameters of a block, before every forward and backward of it.
+  kEachBackward,  ///< Gradients that do not stay whole, after every backward.
+  kLastBackward,  ///< Sums of gradients over all ranks, after the last backward of a step.
   kAfterStep,     ///< Updated parameters, back to the ranks that hold them.
 };
 
@@ -155,11 +155,11 @@ struct EndMessage {
   Purpose purpose{};
   Scheme scheme{};
   OperatorKind kind = OperatorKind::kAllReduce;
-  std::int64_t bucket = 0;  ///< As of a plan's messages: elements of a piece; 0: one piece.
+  std::int64_t bucket = 0;  ///< Elements of a piece; 0: one piece.
 };
 /// The sums of a position at the end of a step.
 struct StepEnd {
-  std::int64_t partial = 0;  ///< As `UnitSize::partial`, and so the next.
+  std::int64_t partial = 0;  ///< Elements as in `UnitSize::partial`; so the next.
   std::int64_t expert_partial = 0;
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
   bool loss = false;            ///< It computes the loss.

@@ -19,8 +19,8 @@ struct Emit {
   TensorId gradients = -1;          ///< The layer's gradients on their way to being reduced.
   Slice rows{};                     ///< The chunk of a loss that is written; none: all rows.
   bool splits_gate = false;         ///< The halves of a gated product are products of their own.
-  ModuleEnds* ends = nullptr;       ///< In a forward: where its modules end.
-  Rematerialisation* rematerialisation = nullptr;  ///< In a backward: runs again what was not kept.
+  ModuleEnds* ends = nullptr;       ///< Ends of its modules, in a forward.
+  Rematerialisation* rematerialisation = nullptr;  ///< Rebuilds what was not kept, in a backward.
 };
 
 /// Notes that a module ends with this tensor.
@@ -44,7 +44,7 @@ struct Product {
   /// Whether it is in the type of storage whatever the precision of products: head and router,
   /// which fp8 recipes leave alone (Transformer Engine, Megatron-LM).
   bool wide = false;
-  TensorId counts = -1;  ///< With `groups`: how many rows each of them has.
+  TensorId counts = -1;  ///< Rows of each group, with `groups`.
   /// Products that this one stands for, each with an equal part of the columns: what each gives to
   /// the gradient of the input is added to the others', and reduced by itself where rows are not
   /// split over tensor ranks.
@@ -111,7 +111,7 @@ struct Crossing {
   std::int64_t columns = 0;
   LayerPart part{};
   Phase phase{};
-  bool of_columns = false;  ///< In the backward of a product split by columns.
+  bool of_columns = false;  ///< True in the backward of a product split by columns.
 };
 
 /// Entry of a tensor-parallel region, forward: under sequence parallelism all-gathers rows.

@@ -178,7 +178,7 @@ enum class Purpose : std::uint8_t {
   kReduceGradients,   ///< Gradients, over data parallelism.
   /// Gradients of parameters equal on all tensor ranks, each of which has a part.
   kReduceReplicated,
-  kReduceTiedTable,  ///< Between the stages that hold a tied table.
+  kReduceTiedTable,  ///< Gradients of a tied table, between the stages that hold it.
   kShareNorm,        ///< The sum of squares of the gradients.
   kShareLoads,       ///< Rows of each expert, by which routers correct their choice.
   kShareLoss,
@@ -219,7 +219,7 @@ enum class Purpose : std::uint8_t {
   kPartSoftmax,   ///< kLossLocal: exponentials over their own sum.
   kPartSum,       ///< kLossLocal: that sum in the measure of all.
   kTargetRows,    ///< kEmbedding: of the head's table, those of the targets.
-  kPartGradient,  ///< kAdd: of the rows, of their own softmax and targets.
+  kPartGradient,  ///< kAdd: gradient of the rows, from their own softmax and targets.
   kDocumentLoss,  ///< kLossLocal: all passes by `inner` kernels, for whose results the host waits.
   kHeldGradient,  ///< A weight gradient that a forward holds for the backward.
   kOnChip,        ///< kLinear: of logits that are never written, with all that is made of them.
@@ -303,16 +303,17 @@ struct Operator {
   Slice rows{};
   std::int64_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
   LayerPart part{};
-  std::string_view name{};  ///< For people; of a part the part's own.
+  std::string_view name{};  ///< Name for people; empty: the part's own.
   Purpose purpose = Purpose::kPlain;
   /// The strand in a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the
   /// backward's.
   std::uint8_t strand = 0;
-  ParameterId parameter = -1;  ///< Into the template's parameters: the weight it uses or updates.
-  Slice reads{};               ///< Tensors that it reads, as indices into Template::operands.
-  Slice writes{};              ///< Tensors that it writes, as indices into Template::operands.
-  Slice after{};               ///< Operators of the same template, into Template::edges.
-  double busiest = 1;          ///< Load of the busiest rank over the mean, for routed work.
+  /// Index of the weight that it uses or updates, in the template's parameters.
+  ParameterId parameter = -1;
+  Slice reads{};       ///< Tensors that it reads, as indices into Template::operands.
+  Slice writes{};      ///< Tensors that it writes, as indices into Template::operands.
+  Slice after{};       ///< Operators of the same template, into Template::edges.
+  double busiest = 1;  ///< Load of the busiest rank over the mean, for routed work.
 
   /// How much of the mean the rank has that all wait for.
   [[nodiscard]] double load() const { return routed ? busiest : 1; }

@@ -35,7 +35,7 @@ struct Tensor {
   TensorKind kind = TensorKind::kActivation;
   DType dtype = DType::kBf16;
   bool routed = false;   ///< First extent is a mean; buffers hold `imbalance` times as much.
-  bool on_host = false;  ///< In the memory of the host.
+  bool on_host = false;  ///< True if it lies in host memory.
   std::array<std::int64_t, 3> extents{1, 1, 1};
 
   [[nodiscard]] std::int64_t elements() const { return extents[0] * extents[1] * extents[2]; }
@@ -83,16 +83,16 @@ struct LocalParameter {
   std::int64_t copies = 1;
   bool expert = false;
   bool tensor_replicated = false;  ///< Equal on all tensor ranks.
-  bool tensor_partial = false;     ///< And its gradient is summed over them: each has seen some of
-                                   ///< the rows (sequence parallelism), heads or columns;
-                                   ///< of experts over expert-tensor ranks.
-  bool row_parallel = false;       ///< Each tensor rank has a part of the inputs: its products are
-                                   ///< summed over the ranks.
-  bool borrowed = false;           ///< Held by another block of the same rank (tied tables).
-  bool frozen = false;             ///< Without a gradient and optimizer states.
-  bool narrow = false;             ///< Stored in the type of the adapters' base.
-  std::int64_t blocks = 1;         ///< Number of equal blocks into which its states are cut.
-  MatrixSize matrices{};           ///< Matrices in it that the optimizer treats as matrices.
+  /// True if tensor ranks sum its gradient, as each has seen some of the rows (sequence
+  /// parallelism), heads or columns; of experts over expert-tensor ranks.
+  bool tensor_partial = false;
+  bool row_parallel = false;  ///< Each tensor rank has a part of the inputs: its products are
+                              ///< summed over the ranks.
+  bool borrowed = false;      ///< Held by another block of the same rank (tied tables).
+  bool frozen = false;        ///< True if it has no gradient and no optimizer states.
+  bool narrow = false;        ///< Stored in the type of the adapters' base.
+  std::int64_t blocks = 1;    ///< Number of equal blocks into which its states are cut.
+  MatrixSize matrices{};      ///< Matrices in it that the optimizer treats as matrices.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements with the padding that makes its blocks equal.
   [[nodiscard]] std::int64_t padded() const { return (elements() + blocks - 1) / blocks * blocks; }
@@ -214,8 +214,8 @@ struct States {
   std::int64_t optimizer = 0;  ///< Optimizer states, without those `moved`.
   std::int64_t moved = 0;      ///< Optimizer states moved to the host.
   std::int64_t fetched = 0;    ///< Parameters fetched from the host that are in none of the above.
-  HostStates host;             ///< In the memory of the host (`host_states`).
-  OtherStates others;          ///< In none of the above.
+  HostStates host;             ///< States in host memory (`host_states`).
+  OtherStates others;          ///< States of other models, in none of the above.
 };
 
 /// The states and the work of one pipeline position in a step; all its ranks do the same.
@@ -223,7 +223,7 @@ struct Stage {
   std::int32_t position = 0;
   std::vector<std::vector<std::int64_t>> chunks;  ///< Layers of each chunk.
   std::vector<Sequence> sequences;
-  std::vector<Slot> schedule;  ///< In the order of issue; one period of the step.
+  std::vector<Slot> schedule;  ///< Slots in the order of issue; one period of the step.
   States states;
   std::int64_t dense_parameters = 0;  ///< Elements per rank before sharding by data parallelism.
   std::int64_t expert_parameters = 0;

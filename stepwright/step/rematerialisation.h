@@ -54,13 +54,14 @@ class Rematerialisation {
     ModuleEnd end;
   };
   Source source_;
-  Kept restored_;  ///< As of the start.
+  Kept restored_;  ///< Tensors that were restored at the start.
   TensorId parameters_;
   std::vector<Whole> whole_;
   std::vector<TensorId> kept_;  ///< By tensor of the forward: where it was restored; -1.
   std::vector<TensorId> made_;  ///< By tensor of the forward: where it was made again; -1.
-  std::vector<std::int32_t> last_write_;  ///< By tensor of the forward; -1 for its inputs.
-  std::vector<bool> marked_;              ///< Operators of the forward that run again.
+  /// Last operator that writes each tensor of the forward; -1 for its inputs.
+  std::vector<std::int32_t> last_write_;
+  std::vector<bool> marked_;  ///< Operators of the forward that run again.
   /// By operator of the forward: its index in the backward; -1: not run.
   std::vector<std::int32_t> run_;
 };

@@ -44,14 +44,14 @@ struct Setting {
   plan::MuonForm muon = plan::MuonForm::kDuplicated;
   plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
   plan::Overlap overlap;
-  plan::OffloadModules offloaded;  ///< Whose activations lie on the host.
-  std::int64_t dense_blocks = 1;   ///< Into which data parallelism cuts states; 1 when it does not.
+  plan::OffloadModules offloaded;  ///< Modules whose activations lie on the host.
+  std::int64_t dense_blocks = 1;   ///< Blocks into which data parallelism cuts states; 1: not cut.
   std::int64_t expert_blocks = 1;
   bool gather_dense = false;  ///< Dense parameters are split and gathered before each use.
   bool gather_expert = false;
   bool reduce_dense = false;  ///< Dense gradients leave each backward to be reduce-scattered.
   bool reduce_expert = false;
-  bool expert_biases_apart = false;  ///< By single kernels, as the framework does.
+  bool expert_biases_apart = false;  ///< True if single kernels add them, as the framework does.
   bool scaled_rotary_apart = false;
   /// Gradients leave a backward in the type of storage, and reductions send a copy of them.
   bool copies_gradients = false;
@@ -81,7 +81,7 @@ struct Setting {
 inline std::int64_t vocabulary_part(const Setting& s, const plan::Coordinates& place) {
   return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
 }
-/// Whether it has a part alone.
+/// True if a rank has only a part of the vocabulary.
 inline bool shares_vocabulary(const Setting& s) { return s.tensor * s.spread > 1; }
 
 Setting make_setting(const plan::Job& job, const plan::Plan& plan,

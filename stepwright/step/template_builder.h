@@ -99,7 +99,7 @@ enum class Keep : std::uint8_t {
   kLossMaximum,          ///< Part of a vocabulary: the largest logit of all parts,
   kPartMaximum,          ///< that of its own, and
   kPartSum,              ///< the sum in its measure.
-  kWideLogits,           ///< In fp32, of a plain cross entropy; of a cap.
+  kWideLogits,           ///< Logits in fp32, for a plain cross entropy or a cap.
   kHeadRowGradient,      ///< Loss whose forward computes gradients: that of the head's input,
   kHeadWeightGradient,   ///< and that of its weight.
   kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.

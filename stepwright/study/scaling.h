@@ -62,7 +62,7 @@ struct ScalingPoint {
 struct ScalingStudy {
   cluster::Cluster cluster;          ///< The largest cluster of the study.
   collective::GroupLinks links;      ///< Links of all its ranks.
-  std::vector<ScalingPoint> points;  ///< By operation, payload, nodes.
+  std::vector<ScalingPoint> points;  ///< Points by operation, payload, nodes.
 
   /// The largest |closed form / simulation - 1| of each schedule over the points that were played.
   [[nodiscard]] std::map<collective::Algorithm, double> differences() const;

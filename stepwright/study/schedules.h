@@ -16,7 +16,7 @@ struct SchedulePlay {
   schedule::Schedule schedule;
   std::string refused;                        ///< Why it cannot run there; empty: it can.
   std::vector<schedule::Turns> turns;         ///< Turns of each position.
-  std::vector<std::vector<double>> starts_s;  ///< By position and turn.
+  std::vector<std::vector<double>> starts_s;  ///< Starts by position and turn.
   std::vector<std::vector<double>> ends_s;
   double makespan_s = 0;
   std::vector<double> idle_s;  ///< Idle seconds of each position.

@@ -41,7 +41,7 @@ class TrafficMatrix {
   enum class Reach : std::uint8_t {
     kNextInGroup,
     kEachOfGroup,
-    kOtherEnd,   ///< From the first pipeline position to the last and back.
+    kOtherEnd,   ///< The other end of the pipeline: from the first position to the last and back.
     kNeighbour,  ///< The rank at the same place of another pipeline position.
     kAsScheduled,
   };
@@ -50,7 +50,7 @@ class TrafficMatrix {
     plan::Extents group;
     std::int64_t to = -1;               ///< The position of a neighbour.
     collective::ScheduleSpec schedule;  ///< Schedule of a flow `kAsScheduled`.
-    double bytes = 0;  ///< That one rank of the stage sends; as scheduled: of all payloads.
+    double bytes = 0;  ///< Bytes that one rank of the stage sends; as scheduled: of all payloads.
   };
   class Collector;
 

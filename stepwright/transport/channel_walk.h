@@ -45,7 +45,7 @@ class ChannelWalk {
     std::size_t bytes;
     bool last;
     std::byte* staged;
-    std::span<const collective::StepWait> waits;  ///< Before what is staged is added.
+    std::span<const collective::StepWait> waits;  ///< Waits before staged pieces are added.
     std::unique_ptr<Transfer> transfer;
   };
 

@@ -28,7 +28,7 @@ struct EndlessRun {
 struct PlansByRun {
   std::vector<RunCandidate> candidates;  ///< The shortest whole run first, at least one.
   std::size_t fastest_step = 0;          ///< Index of the candidate with the shortest step.
-  std::vector<EndlessRun> endless;       ///< As they were found.
+  std::vector<EndlessRun> endless;       ///< Runs that would not end, in the order of the search.
 };
 
 /// Whole runs of what `search` finds best and of the best of other families, and where the job

@@ -9,12 +9,13 @@ struct Renewal {
   double failures_per_s = 0;  ///< Failures of all machines together; 0: none fails.
   double restart_s = 0;
   double copy_s = 0;
-  double write_s = 0;  ///< After the copy. The next copy waits for its end.
+  double write_s = 0;  ///< Seconds of the write after the copy. The next copy waits for its end.
 };
 
 /// The time from one saved state that counts to the next.
 struct CycleTime {
-  double planned_s = 0;  ///< Without failures: work, copy, and waiting for the write before.
+  /// Seconds without failures: work, copy, and waiting for the write before.
+  double planned_s = 0;
   double mean_s = 0;
   double variance_s2 = 0;
 };

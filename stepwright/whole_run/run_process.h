@@ -31,7 +31,7 @@ enum class RunLoss : std::uint8_t {
   kCheckpoints,  ///< Copies, exposed writes, waiting for a write before the next copy.
   kRestarts,
   kLostWork,  ///< Done since the last checkpoint that counts, so that it is done again.
-  kWaiting    ///< For a repair: no spare node is left.
+  kWaiting    ///< Waiting for a repair: no spare node is left.
 };
 inline constexpr int kRunLosses = 6;
 inline constexpr Named<RunLoss> kRunLossNames[] = {
@@ -44,7 +44,8 @@ struct RunTime {
   double wall_s = 0;
   double deviation_s = 0;  ///< Standard deviation over runs.
   double failures = 0;
-  std::array<double, kRunLosses> losses_s{};  ///< With the steps they sum to `wall_s`.
+  /// Seconds lost, by cause; with the steps they sum to `wall_s`.
+  std::array<double, kRunLosses> losses_s{};
 
   /// Time of a run in which nothing fails.
   [[nodiscard]] double planned_s() const;

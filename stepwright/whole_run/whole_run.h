@@ -17,13 +17,13 @@ namespace stepwright::whole_run {
 /// Devices of a cluster beside those of a plan.
 struct IdleDevices {
   std::int64_t devices = 0;
-  std::int64_t nodes = 0;  ///< Whole ones of them: they stand in for nodes that fail.
+  std::int64_t nodes = 0;  ///< Whole nodes of them: they stand in for nodes that fail.
 };
 
 /// A whole run in the mean, and where it lies four times of five.
 struct WholeRun {
   double tokens = 0;
-  std::int64_t devices = 0;  ///< That are paid: in use, idle and spare.
+  std::int64_t devices = 0;  ///< Devices that are paid: in use, idle and spare.
   std::optional<double> price_per_gpu_hour;
   RunProcess process;
   RunTime time;

@@ -13,7 +13,7 @@ namespace stepwright::fit {
 struct ModelWidths {
   std::set<std::int64_t> hidden;
   std::set<std::int64_t> inner;       ///< Widths of an MLP, on one rank or on all.
-  std::set<std::int64_t> vocabulary;  ///< On one rank or on all.
+  std::set<std::int64_t> vocabulary;  ///< Rows of the vocabulary, on one rank or on all.
   std::set<std::int64_t> head;        ///< Widths of a head, and their halves, which rotate.
 };
 
@@ -23,7 +23,7 @@ ModelWidths widths_of(const step::StepProgram& program, const model::Architectur
 /// The computation of an operator of PyTorch, by its name and sizes.
 struct HostOperator {
   step::OperatorKind kind{};
-  bool certain = false;  ///< By its name, whatever encloses it.
+  bool certain = false;  ///< True if its name alone says it, whatever encloses it.
 };
 
 /// The operator, or nothing where neither name nor sizes tell.

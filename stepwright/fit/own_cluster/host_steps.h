@@ -12,13 +12,13 @@ namespace stepwright::fit {
 /// Seconds of a kind of computation in one step.
 struct HostSeconds {
   double busy = 0;  ///< Seconds inside its operators.
-  double host = 0;  ///< Between them, and in what only calls others.
+  double host = 0;  ///< Seconds between its operators, and in what only calls others.
 };
 
 /// One step of a thread of the host: every moment of it is of a computation, waits for a message,
 /// is of the framework's dispatch or of nothing known.
 struct HostStep {
-  double start_s = 0;  ///< By the clock of its trace.
+  double start_s = 0;  ///< Start of the step, by the clock of its trace.
   double seconds = 0;
   double waiting = 0;
   /// Seconds of dispatch for tensors that are split over ranks (DTensor), outside of updates.

@@ -23,7 +23,7 @@ inline constexpr std::string_view kListLibrary = "torch-lists";
 /// A message that was measured.
 struct CollectiveSample {
   const SampledMachine* machine = nullptr;
-  std::string library;  ///< Whose collectives: `kDefaultLibrary` or one of the above.
+  std::string library;  ///< Library of the collective: `kDefaultLibrary` or one of the above.
   collective::Collective operation{};
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;

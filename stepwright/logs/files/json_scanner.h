@@ -19,8 +19,8 @@ struct JsonPiece {
   std::string_view key;
   bool element = false;     ///< True for an element of a list.
   std::int64_t number = 0;  ///< Number of the element in its list, from 1.
-  std::size_t offset = 0;   ///< Where it begins in the document, in bytes.
-  std::string_view text;    ///< At least `kJsonPadding` readable bytes stand behind it.
+  std::size_t offset = 0;   ///< Offset in the document, in bytes.
+  std::string_view text;    ///< Text, with at least `kJsonPadding` readable bytes behind it.
 };
 
 /// The bytes that simdjson wants to be able to read behind a text.

@@ -142,7 +142,7 @@ class PickleReader {
   std::size_t begin_ = 0, end_ = 0;  ///< Begin and end of unread bytes in the buffer.
   std::string long_text_;            ///< A value longer than the buffer.
   std::uint64_t at_ = 0;             ///< Bytes of the pickle before `begin_`.
-  std::uint64_t opcode_ = 0;         ///< Where the current one stands.
+  std::uint64_t opcode_ = 0;         ///< Offset of the current opcode.
   std::size_t held_ = 0;             ///< Bytes that values take.
   std::vector<Value> values_;
   std::vector<PickleId> free_values_;

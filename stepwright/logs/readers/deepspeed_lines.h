@@ -76,7 +76,8 @@ class DeepSpeedLines {
   std::int64_t names_ = 0;  ///< Names in the table so far.
   /// Indices into `verbose_`, by name.
   std::map<std::string, std::vector<std::size_t>, std::less<>> order_;
-  std::map<std::string, std::vector<double>, std::less<>> times_;  ///< In the same order.
+  /// Times of the calls, in the order of `order_`.
+  std::map<std::string, std::vector<double>, std::less<>> times_;
 };
 
 }  // namespace stepwright::logs

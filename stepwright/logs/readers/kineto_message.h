@@ -34,7 +34,7 @@ struct TraceMessage {
   std::int64_t external = -1;    ///< The event's `External id`.
   std::optional<std::vector<std::int64_t>> parts;  ///< Rows to each member; empty: all alike.
   TimeSpan span;
-  TimeSpan run{kNoTime, kNoTime};  ///< By a thread of Gloo.
+  TimeSpan run{kNoTime, kNoTime};  ///< Span in which a thread of Gloo ran it.
   auto key() const { return std::tie(name, in_elements, out_elements, group); }
 };
 

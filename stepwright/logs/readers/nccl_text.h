@@ -96,7 +96,8 @@ class NcclTextReader {
   /// process.
   RecordList tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
-  std::map<std::pair<std::size_t, std::string>, std::size_t> live_;  ///< By process and pointer.
+  /// Handle in use, by process and pointer.
+  std::map<std::pair<std::size_t, std::string>, std::size_t> live_;
   /// Hosts of processes, by pid.
   std::map<std::int64_t, std::set<std::string, std::less<>>> hosts_;
 };

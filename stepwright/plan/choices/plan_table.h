@@ -52,8 +52,8 @@ struct ChoiceTraits {
 template <class InPlan, class InSpace, class Value>
 struct Choice {
   using Kind = Value;
-  std::string_view place;  ///< In plan files: "schedule.chunks".
-  std::string_view key;    ///< In `search`, and in messages.
+  std::string_view place;  ///< Place in plan files: "schedule.chunks".
+  std::string_view key;    ///< Key in `search`, and in messages.
   InPlan of;
   InSpace list;  ///< Values that a job lists for it, in its `Space`.
   Value (*read)(Node node, const Reading& reading);

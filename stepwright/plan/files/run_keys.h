@@ -15,7 +15,7 @@ namespace stepwright::plan {
 enum class RunUnit : std::uint8_t {
   kNumber,
   kCount,  ///< A whole number, without unit.
-  kShare,  ///< From 0 to below 1.
+  kShare,  ///< A share from 0 to below 1.
   kTime,   ///< A time in seconds (`Quantity::kTime`).
   kRate,   ///< A rate in bytes per second (`Quantity::kRate`).
   kTokens  ///< A number of tokens, `Quantity::kTokens`.

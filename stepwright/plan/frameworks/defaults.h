@@ -107,8 +107,8 @@ enum class LoadingRanks : std::uint8_t { kNone, kFirst, kEach };
 inline constexpr Named<LoadingRanks> kLoadingRanksNames[] = {
     {LoadingRanks::kNone, "none"}, {LoadingRanks::kFirst, "first"}, {LoadingRanks::kEach, "each"}};
 struct HostLoading {
-  LoadingRanks whole = LoadingRanks::kNone;    ///< Where each rank stores all parameters.
-  LoadingRanks sharded = LoadingRanks::kNone;  ///< Where ranks share them.
+  LoadingRanks whole = LoadingRanks::kNone;    ///< Ranks that load, if each stores all parameters.
+  LoadingRanks sharded = LoadingRanks::kNone;  ///< Ranks that load, if ranks share the parameters.
 };
 
 /// A variable that the processes of a framework must see where all of `when` and none of `unless`
@@ -160,8 +160,8 @@ struct FrameworkDefaults {
   Sharding recipe_sharding;
   bool recipe_sequence_parallel = false;
   MemoryMargins memory;
-  WordSet holds;  ///< By `HeldMemory`; each line of a file adds to it.
-  WordSet apart;  ///< By `ApartWork`: work done by single kernels; each line of a file adds to it.
+  WordSet holds;  ///< Set of `HeldMemory`; each line of a file adds to it.
+  WordSet apart;  ///< Set of `ApartWork`, done by single kernels; each line of a file adds to it.
   /// Bytes that a host needs beside the states that are offloaded to it, over these: pinned
   /// buffers, copies, fragments.
   double host_share = 0;

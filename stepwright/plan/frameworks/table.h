@@ -31,7 +31,7 @@ struct AbilityEntry {
   /// these degrees is above 1); none: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  std::vector<AbilityCondition> of_job;  ///< And where the job is as each of these says.
+  std::vector<AbilityCondition> of_job;  ///< Further conditions, all on the job.
   WordSet without;                       ///< Degrees of which none is above 1.
   std::string variant;                   ///< Holds for this variant alone; empty: for all.
   Releases releases;
@@ -61,7 +61,7 @@ struct FrameworkVariant {
 /// (`stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
   std::string name;     ///< A name of `kFrameworkNames`.
-  std::string about;    ///< In a person's words.
+  std::string about;    ///< Description in a person's words.
   std::string checked;  ///< Which releases were read.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;

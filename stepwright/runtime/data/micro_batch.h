@@ -16,7 +16,7 @@ struct MicroBatch {
   std::vector<at::Tensor> embedded_ahead;
   std::vector<at::Tensor> targets_ahead;
   at::Tensor positions;
-  at::Tensor places;  ///< In the global batch: sequence * length + position.
+  at::Tensor places;  ///< Place of each token in the global batch: sequence * length + position.
   /// Numbers of the documents at all places of its sequences, whatever the context rank:
   /// [sequences, length]; undefined: each sequence is one. Then targets below 0 are none, and
   /// positions those in documents.

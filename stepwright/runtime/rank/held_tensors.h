@@ -11,7 +11,7 @@ namespace stepwright::runtime {
 
 /// Bytes of the tensors that the executor holds at one moment.
 struct HeldBytes {
-  memory::KindBytes kinds{};  ///< Each tensor of the program in full.
+  memory::KindBytes kinds{};  ///< Bytes by kind, each tensor of the program in full.
   double buffers = 0;  ///< The buffers behind them, each once: less where a result is its operand,
                        ///< more where it is a part of one.
 };

@@ -26,7 +26,7 @@ at::ScalarType scalar_type(DType type);
 /// The second moments of the rows and columns of a parameter's matrices, spread as an optimizer's
 /// states are.
 struct EdgeSums {
-  ParameterSlice slice;  ///< As of a vector (`edge_slice`).
+  ParameterSlice slice;  ///< Slice of the sums, as of a vector (`edge_slice`).
   std::int64_t padded = 0;
   std::int64_t first = 0;  ///< Index of the first padded sum that this rank holds.
   at::Tensor held;
@@ -35,16 +35,18 @@ struct EdgeSums {
 /// One parameter of a rank with its states: runs of blocks of the flattened, padded local part.
 struct StoredParameter {
   ParameterSlice slice;
-  std::string_view local_name;  ///< As templates call it.
+  std::string_view local_name;  ///< Name of the parameter in templates.
   const StateLayout* layout = nullptr;
   StoredParameter* owner = nullptr;  ///< Borrowed: who holds the states; else null.
   bool frozen = false;               ///< It has a value alone.
   std::int64_t padded = 0;
-  std::int64_t gather_offset = -1;  ///< In the block's gathered parameters; -1: not among them.
-  std::int64_t reduce_offset = -1;  ///< In the block's leaving gradients; -1: not among them.
-  at::Tensor value;                 ///< Held blocks, type of storage.
-  at::Tensor gradient;              ///< Held blocks, type of accumulation.
-  at::Tensor master;                ///< Optimizer's blocks; aliases `value` where types are equal.
+  /// Offset in the block's gathered parameters; -1: not among them.
+  std::int64_t gather_offset = -1;
+  /// Offset in the block's leaving gradients; -1: not among them.
+  std::int64_t reduce_offset = -1;
+  at::Tensor value;     ///< Held blocks, type of storage.
+  at::Tensor gradient;  ///< Held blocks, type of accumulation.
+  at::Tensor master;    ///< Optimizer's blocks; aliases `value` where types are equal.
   at::Tensor first_moment;
   at::Tensor second_moment;
   std::optional<EightBits> first_bytes;  ///< Instead of them, of an optimizer of eight bits.

@@ -16,7 +16,7 @@ struct CutEnds {
 
 /// The preferences of a list.
 struct ListPolicy {
-  std::vector<std::vector<CutEnds>> cuts;  ///< By position, then chunk.
+  std::vector<std::vector<CutEnds>> cuts;  ///< Cut backwards, by position, then chunk.
   std::vector<double> caps;                ///< By position: forwards keep at most.
   double patience = 0;         ///< A weight gradient may delay what comes by this part of it.
   bool forward_first = false;  ///< False: data gradients go first.
@@ -26,7 +26,7 @@ struct ListPolicy {
 struct ListedOrders {
   std::vector<Order> orders;
   double seconds = 0;     ///< Makespan of all positions' orders.
-  bool complete = false;  ///< Else it was given up, or caps left parts without a turn.
+  bool complete = false;  ///< False: it was given up, or caps left parts without a turn.
 };
 
 /// The parts of all positions, in the order of time: whoever can begin first begins, with what its

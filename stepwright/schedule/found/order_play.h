@@ -85,13 +85,14 @@ class OrderPlay {
   std::vector<bool> turns_;
   std::vector<double> keys_s_;             ///< When each part began: sorts the parts of a position.
   std::array<std::vector<Node>, 2> lane_;  ///< The one before on its position.
-  std::array<std::vector<Node>, 2> awaited_;    ///< That of another chunk, or of its own forward.
+  /// Node that it waits for: of another chunk, or its own forward.
+  std::array<std::vector<Node>, 2> awaited_;
   std::array<std::vector<double>, 2> hop_s_;    ///< Seconds of the hop from `awaited_`.
   std::array<std::vector<double>, 2> value_s_;  ///< When it ends; from its start to the end of all.
   // By position.
   std::array<std::vector<Node>, 2> ends_;
   std::vector<Node> front_;      ///< The next to be played, or `kNone`.
-  std::vector<double> until_s_;  ///< Parts are looked at up to this one's key.
+  std::vector<double> until_s_;  ///< By position: the key up to which its parts are looked at.
 
   struct Replaced {
     Part part;

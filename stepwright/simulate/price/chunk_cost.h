@@ -22,7 +22,7 @@ struct ChunkCost {
   /// Data gradients of cut backwards, and all of backwards that are not cut.
   BlockCost backward{};
   BlockCost weight{};  ///< Weight gradients of cut backwards.
-  BlockCost whole{};   ///< Both, where some are whole beside others that are cut.
+  BlockCost whole{};   ///< Whole backwards, where some are whole beside others that are cut.
   PeakBytes forward_peak;
   PeakBytes backward_peak;
   PeakBytes weight_peak;
@@ -31,7 +31,7 @@ struct ChunkCost {
   BlockCost embed{};
   BlockCost predict{};
   BlockCost embed_gradient{};
-  std::vector<PassCost> passes;  ///< Where positions do not meet, those instead, by `pass_index`.
+  std::vector<PassCost> passes;  ///< Passes by `pass_index`, where positions do not meet.
   step::UnitSize cut_size;       ///< Parameters of blocks whose backward is cut.
   /// The part of `cut_size` in blocks whose data gradients begin to write gradients that leave:
   /// norms do, adapters do not.

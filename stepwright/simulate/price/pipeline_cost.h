@@ -22,7 +22,7 @@ class PipelinePricer {
   struct Send {
     double seconds = 0;
     double slow_down = 0;
-    double arrival_s = 0;  ///< On the compute stream of the receiver.
+    double arrival_s = 0;  ///< Seconds on the compute stream of the receiver.
     cost::LinkClass link = cost::LinkClass::kNone;
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,

@@ -42,8 +42,9 @@ struct BlockCost {
   double stream_s = 0;   ///< Seconds of everything on its compute stream.
   double waiting_s = 0;  ///< Seconds in which its compute stream can compute nothing.
   double serial_s = 0;   ///< All its operators one after the other.
-  double growth_s = 0;   ///< By how much it is longer with more tokens, over their share more;
-                         ///< where micro-batches have unequal lengths.
+  /// How much longer it is with more tokens, over their share more; where micro-batches have
+  /// unequal lengths.
+  double growth_s = 0;
   /// How much longer it is with more query-key pairs, over their share more; with documents.
   double pairs_growth_s = 0;
   std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
@@ -100,7 +101,7 @@ struct BlockCosts {
   struct Layer {
     model::LayerClass which;
     step::UnitSize size;
-    std::vector<std::unique_ptr<Recomputed>> with;  ///< By `place`; null until it is asked for.
+    std::vector<std::unique_ptr<Recomputed>> with;  ///< Costs by `place`; null until asked for.
 
     /// Cost of a layer with one recomputation; 0 before it was asked for.
     [[nodiscard]] const Recomputed& of(std::size_t place) const;
@@ -110,11 +111,12 @@ struct BlockCosts {
   Layer multi_token;
   /// Size of the first multi-token layer, with a table of its own.
   step::UnitSize split_multi_token_size;
-  std::vector<plan::ModuleSet> listed;  ///< Beside nothing, the core of attention and all.
+  /// Module sets priced beside nothing, the core of attention and all.
+  std::vector<plan::ModuleSet> listed;
   /// Index of a recomputation in `Layer::with`.
   [[nodiscard]] std::size_t place(const plan::LayerRecompute& recompute) const;
   BlockPairCost embedding;
-  BlockPairCost whole_embedding;  ///< Where the layers of an encoder are recomputed.
+  BlockPairCost whole_embedding;  ///< Embedding whose encoder's layers are recomputed.
   [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
     return plan::recomputed(recompute).whole ? whole_embedding : embedding;
   }
@@ -183,7 +185,7 @@ struct StageCost {
   StepLoad load;  ///< Load of the last of them, without messages of data parallelism.
   std::vector<double>
       chunk_shares;          ///< By chunk: the least share of its dense or routed parameters.
-  PeakBytes activations;     ///< At the peak: kept activations and the largest transient.
+  PeakBytes activations;     ///< Bytes at the peak: kept activations and the largest transient.
   double on_host_bytes = 0;  ///< The most activations that its host keeps for a rank, at least.
   step::UnitSize size;
   /// The deferred size of cut backwards: the parameters of the blocks that are cut, and those whose
@@ -233,7 +235,7 @@ struct Price {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
-  Uneven uneven;  ///< Where documents make micro-batches unequal; `seconds` holds its waits.
+  Uneven uneven;  ///< Effect of unequal micro-batches; `seconds` holds its waits.
   /// The bytes of the largest stage, reserve included: never more than the program's account
   /// (`memory_report`), so that what does not fit by it does not fit. Parameters that are gathered
   /// ahead and gradients on their way to a reduction are left out, so that it may be less: over
@@ -246,8 +248,8 @@ struct Price {
 /// The bytes that one chunk keeps for one micro-batch, and the most that its parts need beside
 /// them.
 struct ChunkBytes {
-  double forward = 0;  ///< From its forward to its backward or data gradients.
-  double weight = 0;   ///< From its data gradients to its weight gradients.
+  double forward = 0;  ///< Bytes kept from its forward to its backward or data gradients.
+  double weight = 0;   ///< Bytes kept from its data gradients to its weight gradients.
   PeakBytes beside;
 };
 

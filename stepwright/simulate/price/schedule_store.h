@@ -15,7 +15,7 @@ namespace stepwright::simulate {
 /// The turns of a schedule for one number of stages and of micro-batches.
 struct PlayedSchedule {
   schedule::Placement placement;
-  std::vector<schedule::Turns> turns;  ///< By position; with one strand without pairs.
+  std::vector<schedule::Turns> turns;  ///< Turns by position; with one strand without pairs.
   schedule::TurnOrder order;
 };
 

@@ -11,12 +11,14 @@ namespace stepwright::simulate {
 struct StepLoad {
   double compute_s = 0;  ///< Seconds of all its computation.
   double waiting_s = 0;  ///< When its compute stream can do none, at least: for messages in a pass.
-  double fill_s = 0;     ///< Before its first turn.
-  double drain_s = 0;    ///< After its last turn.
+  double fill_s = 0;     ///< Seconds before its first turn.
+  double drain_s = 0;    ///< Seconds after its last turn.
   double first_s = 0;    ///< Seconds of its longest first turn, with computation slowed the most.
   double last_s = 0;     ///< Seconds of its longest last turn, with computation slowed the most.
-  double first_messages_s = 0;                      ///< That the first turn cannot end without.
-  double last_messages_s = 0;                       ///< That cannot start before the last turn.
+  /// Seconds of messages that the first turn cannot end without.
+  double first_messages_s = 0;
+  /// Seconds of messages that cannot start before the last turn.
+  double last_messages_s = 0;
   std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of all its messages, by link class.
 
   /// Adds messages, by link class.

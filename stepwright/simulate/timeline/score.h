@@ -36,7 +36,7 @@ struct Task {
   std::int32_t first_wait = 0;  ///< An index into Score::waits.
   std::int32_t last_wait = 0;   ///< Index past the last of its waits.
   std::int32_t item = 0;        ///< Item of the sequence.
-  std::int32_t operation = 0;   ///< In the item's template, or `kNoOperation`.
+  std::int32_t operation = 0;   ///< Operator of the item's template, or `kNoOperation`.
   Role role = Role::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
   step::Scheme scheme = step::Scheme::kNone;

@@ -60,7 +60,7 @@ struct Simulation {
   /// The stage that waits least for others: what it spends would have to shrink for the step to.
   std::int32_t critical_stage = 0;
   std::vector<StageTimes> stages;
-  std::vector<Event> events;  ///< Only when asked for.
+  std::vector<Event> events;  ///< Operators on the timeline; empty unless recorded.
 };
 
 /// Plays the program: every stage's streams in order, dependences inside templates and between

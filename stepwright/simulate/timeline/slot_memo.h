@@ -23,7 +23,7 @@ struct Notice {
 /// slot as this one stood goes through it in the same way.
 struct PlayedSlot {
   Stand before;
-  Stand after;  ///< Before anything starts at that instant.
+  Stand after;  ///< State after the slot, before anything starts at that instant.
   /// Streams whose heads wait in slots behind those that the others came to, for more than happens.
   unsigned beyond = 0;
   std::int32_t first = 0;            ///< The first slot that a stream stood in, from this one.

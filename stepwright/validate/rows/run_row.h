@@ -17,7 +17,7 @@ inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes of a GiB.
 /// One published training run or memory peak as its row states it. Numbers that a row leaves empty
 /// are absent; words are empty then. Spelling is the source's.
 struct RunRow {
-  std::size_t line = 0;    ///< In the file, from 1.
+  std::size_t line = 0;    ///< Line in the file, from 1.
   std::string id, source;  ///< Names of the row (`RowName`).
   std::string tier;
 
