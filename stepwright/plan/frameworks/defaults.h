@@ -167,7 +167,7 @@ struct FrameworkDefaults {
   double host_share = 0;
   double host_process_bytes = 0;  ///< A rank's process on its host: libraries and CUDA's context.
   std::int64_t host_workers = 0;  ///< Processes of each rank that load data, unless told.
-  double host_worker_bytes = 0;   ///< One of them, without its batches.
+  double host_worker_bytes = 0;   ///< Bytes of such a process, without its batches.
   HostLoading loading;
   /// Settings that remedies stand for where its files are not written, by kind.
   std::map<RemedyKind, std::string> remedies;

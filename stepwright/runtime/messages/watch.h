@@ -65,7 +65,7 @@ class Watch {
   /// The number that a rank counts up, as rank 0 saw it.
   struct Pulse {
     std::int64_t beats = 0;   ///< 0: the rank has not come yet.
-    std::int64_t missed = 0;  ///< Looks since the number changed.
+    std::int64_t missed = 0;  ///< Looks of rank 0 since the rank's number last changed.
   };
 
   void look();

@@ -147,7 +147,7 @@ class Player {
 
   SlotMemo* memo_ = nullptr;
   bool begins_slot_ = false;  ///< The compute stream has come to a slot that it has not begun.
-  bool recording_ = false;    ///< How it goes is taken down in `slot_`.
+  bool recording_ = false;    ///< True while this slot is recorded in `slot_`.
   PlayedSlot slot_;
 };
 

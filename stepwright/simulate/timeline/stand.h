@@ -45,7 +45,7 @@ struct Pace {
 /// A queue: where it stands and what runs at its head.
 struct Lane {
   Pace pace;
-  Pace before;  ///< Until `pace.since_s`; `stretch` is 0 for a head that started then.
+  Pace before;  ///< Pace until `pace.since_s`; `stretch` is 0 for a head that started then.
   double start_s = 0;
   double called_s = kNever;    ///< When the meeting in hand begins, then when it ends.
   const Task* task = nullptr;  ///< The task at the head.
