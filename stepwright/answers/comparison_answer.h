@@ -12,7 +12,8 @@ namespace stepwright::answers {
 struct ComparisonAnswer {
   simulate::Prediction prediction;
   RunComparison run;
-  std::string fault;  ///< That the run sent something else; empty: it sent what the plan says.
+  /// Sentence that the run sent something else; empty: it sent what the plan says.
+  std::string fault;
 };
 
 /// Compares a settled plan with the logs of a run, paths of files. Fails as `compare_run`.

@@ -24,8 +24,8 @@ namespace {
 struct SortedFiles {
   std::optional<GivenFile> plan;
   std::optional<GivenFile> job;
-  std::vector<GivenFile> launch;  ///< Of a framework.
-  std::vector<GivenFile> left;    ///< By the job.
+  std::vector<GivenFile> launch;  ///< Launch files of a framework.
+  std::vector<GivenFile> left;    ///< Files that the job left.
 };
 
 void set_once(std::optional<GivenFile>& place, const GivenFile& file, std::string_view what) {

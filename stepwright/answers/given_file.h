@@ -13,7 +13,7 @@ namespace stepwright::answers {
 struct GivenFile {
   std::string name;                 ///< Path of the file; of a text its name in messages.
   std::optional<std::string> text;  ///< nullopt: read the file.
-  std::filesystem::path folder;     ///< Where relative paths in `text` start.
+  std::filesystem::path folder;     ///< Folder in which relative paths in `text` start.
 };
 
 /// Returns the text of a file of any kind. Fails as `read_text_file`.

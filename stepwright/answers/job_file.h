@@ -9,9 +9,9 @@ namespace stepwright::answers {
 /// The part of a file among those that a person has of a job.
 enum class JobFile : std::uint8_t {
   kPlan,
-  kJob,     ///< What is trained on what; no plan.
+  kJob,     ///< A job: what is trained on what; no plan.
   kLaunch,  ///< A script, a configuration or a record of a capture: what `check` reads.
-  kLeft,    ///< What the job left behind: logs, dumps, traces, snapshots.
+  kLeft,    ///< Files that the job left behind: logs, dumps, traces, snapshots.
 };
 
 /// Says what a file is by the beginning of its content. A configuration in YAML or TOML must be

@@ -87,7 +87,8 @@ std::string job_refusal(const plan::Job& job) {
 /// A framework whose turn it is, and what a step may take there.
 struct Turn {
   const Starter* starter;
-  double near_s;  ///< Of a plan that its files start, near one that is good; kNever: none is known.
+  /// Step time of a plan that its files start, near one that is good; kNever: none is known.
+  double near_s;
 };
 
 class LaunchSearch {
@@ -303,7 +304,7 @@ class LaunchSearch {
   const SearchJob& search_;
   const tune::TuneOptions& options_;
   tune::TuneOptions quick_;
-  double fastest_s_ = kNever;  ///< Of the plans that the answer's framework starts.
+  double fastest_s_ = kNever;  ///< Fastest step of the plans that the answer's framework starts.
   LaunchAnswer answer_;
 };
 

@@ -14,7 +14,7 @@ namespace stepwright::answers {
 
 /// The files of a framework that start a plan.
 struct Launch {
-  std::string framework;  ///< As jobs call it.
+  std::string framework;  ///< Word of the framework in jobs.
   std::string target;     ///< Word of `export --to`.
 
   /// The command that writes them; `plan_file` has the plan (empty: plan.yaml).
@@ -30,12 +30,13 @@ struct UnboundPlan {
 
 /// A search whose first plan a framework's files start, where there is one.
 struct LaunchAnswer {
-  plan::Job job;  ///< As searched for that framework, on all of the cluster.
+  plan::Job job;  ///< Job that was searched for that framework, on all of the cluster.
   tune::TuneResult result;
-  std::optional<Launch> launch;        ///< Of the first plan; nullopt: no files start it.
-  std::vector<std::string> refusals;   ///< Without a launch: why not, a line for each framework.
-  std::optional<UnboundPlan> unbound;  ///< Where the job leaves the framework open.
-  StartedPlans started;                ///< Of `result.job`.
+  std::optional<Launch> launch;       ///< Launch of the first plan; nullopt: no files start it.
+  std::vector<std::string> refusals;  ///< Reasons of each framework, if there is no launch.
+  /// Faster plan that no files start, if the job leaves the framework open.
+  std::optional<UnboundPlan> unbound;
+  StartedPlans started;  ///< Started plans of `result.job`.
 };
 
 /// Reads the job as its file says it for a framework; fails where the framework lacks a part of it.

@@ -15,8 +15,8 @@ namespace stepwright::answers {
 
 /// The options of a memory account.
 struct MemoryRequest {
-  std::string name;                  ///< Of the plan's file, for messages.
-  std::vector<std::string> changes;  ///< What if: "FIELD=VALUE", "FIELD=2x".
+  std::string name;                  ///< Name of the plan's file, for messages.
+  std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
   MemoryReserve reserve;
   /// Snapshots of PyTorch's caching allocator, of ranks that run the plan; empty: none.
   std::vector<std::string> snapshots;
@@ -24,12 +24,13 @@ struct MemoryRequest {
 
 /// The memory of each stage of a plan at its peak, by kind.
 struct MemoryAnswer {
-  plan::PlannedJob planned;  ///< With the changes.
+  plan::PlannedJob planned;  ///< Plan with the changes.
   memory::MemoryReport report;
-  std::vector<memory::AllocatedMemory> allocated;  ///< Of each stage, as PyTorch counts.
+  /// Memory of each stage as PyTorch's allocator counts it.
+  std::vector<memory::AllocatedMemory> allocated;
   /// The snapshots beside the plan; nullopt without snapshots.
   std::optional<snapshot::SnapshotComparison> snapshot;
-  std::vector<std::string> notes;  ///< For people.
+  std::vector<std::string> notes;  ///< Remarks for people who read the answer.
 };
 
 /// Accounts a plan's memory. Fails with `kInput` where a change is none, or where the plan is not

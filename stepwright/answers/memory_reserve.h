@@ -9,7 +9,7 @@ namespace stepwright::answers {
 /// How surely plans shall fit in memory, where a person says it beside the job; at most one of the
 /// two.
 struct MemoryReserve {
-  std::optional<double> share;       ///< Of the device's memory, that plans leave free.
+  std::optional<double> share;       ///< Share of the device's memory that plans leave free.
   std::optional<double> confidence;  ///< Probability with which plans fit.
 
   /// Puts what was given into a job.

@@ -9,7 +9,7 @@ namespace stepwright::answers {
 
 /// The options of a search that learns from a person's own runs.
 struct OwnRunsRequest {
-  std::string name;        ///< Of the job's file, for messages.
+  std::string name;        ///< Name of the job's file, for messages.
   std::string runs;        ///< Path of the table of runs.
   std::string candidates;  ///< Path of the table of plans to choose among; empty: a search's.
   std::int64_t next = 1;   ///< Plans to name whose measurement is worth most.

@@ -11,16 +11,16 @@ namespace stepwright::answers {
 
 /// The options of an answer about the phases of a step.
 struct PhasesRequest {
-  std::string name;  ///< Of the job's file: errors about the job begin with it.
+  std::string name;  ///< Name of the job's file: errors about the job begin with it.
   MemoryReserve reserve;
-  int threads = 0;              ///< Of the search of a job; 0: one per processor.
-  tune::TellProgress progress;  ///< May be empty.
+  int threads = 0;              ///< Threads of a job's search; 0: one per processor.
+  tune::TellProgress progress;  ///< Listener for progress; may be empty.
 };
 
 /// The phases of a step of a plan, or of the best split of a job's devices.
 struct PhasesAnswer {
   phases::PhasedStep step;
-  std::optional<phases::PoolSplits> splits;  ///< Of a job; nullopt for a plan.
+  std::optional<phases::PoolSplits> splits;  ///< Splits of a job's devices; nullopt for a plan.
 };
 
 /// Says how long the phases of a step of a plan take. The plan is settled.

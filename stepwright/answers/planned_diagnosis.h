@@ -14,7 +14,8 @@ namespace stepwright::answers {
 struct PlannedDiagnosis {
   simulate::Prediction prediction;
   std::optional<double> measured_s;  ///< The median of steady steps; nullopt: no log has one.
-  std::vector<check::SaidRemedy> remedies;  ///< Of a device without memory; empty: none ran out.
+  /// Remedies for a device without memory; empty: none ran out.
+  std::vector<check::SaidRemedy> remedies;
 };
 
 /// Predicts a plan and adds to a diagnosis of its run what the prediction says: the measured step

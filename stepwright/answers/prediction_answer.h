@@ -14,8 +14,8 @@ namespace stepwright::answers {
 
 /// The options of a prediction.
 struct PredictionRequest {
-  std::string name;                  ///< Of the plan's file, for messages.
-  std::vector<std::string> changes;  ///< What if: "FIELD=VALUE", "FIELD=2x".
+  std::string name;                  ///< Name of the plan's file, for messages.
+  std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
   std::optional<tune::TrainingRun> run;
   MemoryReserve reserve;
   bool timeline = false;  ///< True if the events of the step are recorded.
@@ -23,10 +23,11 @@ struct PredictionRequest {
 
 /// All that `predict` says of a plan.
 struct PredictionAnswer {
-  std::optional<simulate::Prediction> before;  ///< Of the plan as it is; nullopt without changes.
-  simulate::Prediction prediction;             ///< Of the plan with the changes.
+  /// Prediction of the plan as it is; nullopt without changes.
+  std::optional<simulate::Prediction> before;
+  simulate::Prediction prediction;  ///< Prediction of the plan with the changes.
   std::optional<tune::TrainingRun> run;
-  std::vector<check::SaidRemedy> remedies;  ///< What lets it fit; empty: it does.
+  std::vector<check::SaidRemedy> remedies;  ///< Changes that let it fit; empty: it fits.
 };
 
 /// Predicts a plan. Fails with `kInput` where a change is none, or where the plan is not legal

@@ -18,19 +18,20 @@ inline constexpr std::int64_t kMostPlayedRuns = 100'000;
 
 /// The options of an answer about a whole run.
 struct RunRequest {
-  std::string name;  ///< Of the plan's or job's file: errors about it begin with it.
+  std::string name;  ///< Name of the plan's or job's file: errors about it begin with it.
   /// Replaces keys of the job's `run` (`read_run_settings`).
   std::map<std::string, std::string, std::less<>> settings;
   MemoryReserve reserve;
   std::optional<std::int64_t> played;  ///< Runs to play; nullopt: none.
-  std::uint64_t seed = 1;              ///< Of the random numbers of played runs.
-  tune::TuneOptions search;            ///< Of a job.
+  std::uint64_t seed = 1;              ///< Seed of the random numbers of played runs.
+  tune::TuneOptions search;            ///< Options of a job's search.
 };
 
 /// The whole run of a plan, or of the best plan of a job.
 struct RunAnswer {
   whole_run::RunCandidate best;
-  std::optional<whole_run::PlansByRun> comparison;  ///< Of a job's plans; nullopt for a plan.
+  /// Comparison of a job's plans; nullopt for a plan.
+  std::optional<whole_run::PlansByRun> comparison;
   std::optional<whole_run::SimulatedRuns> played;
 };
 

@@ -15,7 +15,7 @@ namespace stepwright::answers {
 /// A plan beside the logs of a run of it.
 struct RunComparison {
   logs::Log log;
-  logs::LogComparison found;  ///< What differs, of a ledger of our own call by call.
+  logs::LogComparison found;  ///< Differences; of a ledger of our own call by call.
   logs::Comparison ledger;
   std::optional<double> logged_s;  ///< A step in the logs.
 

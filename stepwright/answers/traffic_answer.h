@@ -16,22 +16,22 @@ namespace stepwright::answers {
 
 /// The options of a count of messages.
 struct TrafficRequest {
-  std::string name;                  ///< Of the plan's file, for messages.
-  std::vector<std::string> changes;  ///< What if: "FIELD=VALUE", "FIELD=2x".
-  std::optional<std::int64_t> rank;  ///< From 0; nullopt: all ranks.
+  std::string name;                  ///< Name of the plan's file, for messages.
+  std::vector<std::string> changes;  ///< Changes to try: "FIELD=VALUE", "FIELD=2x".
+  std::optional<std::int64_t> rank;  ///< Rank from 0; nullopt: all ranks.
   bool links = false;                ///< True if the bytes on links and NICs are wanted, too.
   std::string sweep;                 ///< "FIELD=VALUE,VALUE,..."; empty: no sweep.
 };
 
 /// Every message that a step of a plan sends.
 struct TrafficAnswer {
-  std::int64_t ranks = 0;            ///< Of the plan.
-  std::optional<std::int64_t> rank;  ///< Whose messages `ledger` has; nullopt: of all ranks.
+  std::int64_t ranks = 0;            ///< Ranks of the plan.
+  std::optional<std::int64_t> rank;  ///< Rank whose messages `ledger` has; nullopt: all ranks.
   traffic::Ledger ledger;
   traffic::TrafficMatrix matrix;
   std::optional<collective::LinkLoads> links;
   std::optional<TrafficSweep> sweep;
-  std::vector<std::string> notes;  ///< For people.
+  std::vector<std::string> notes;  ///< Remarks for people who read the answer.
 };
 
 /// Lists the messages of a plan. Fails with `kInput` where a change, a value or the rank is none,

@@ -12,7 +12,7 @@ namespace stepwright::answers {
 
 /// The traffic of a plan with one value of a field, and its step time.
 struct TrafficPoint {
-  std::string value;    ///< As given.
+  std::string value;    ///< Value of the field, as given.
   std::string refused;  ///< Why the plan is not legal with it; empty: it is.
   std::map<step::Scheme, traffic::Volume> schemes;
   double step_time_s = 0;

@@ -27,8 +27,9 @@ inline constexpr int kMostThreads = 1024;
 
 /// The options of a search.
 struct TuneRequest {
-  std::string name;                     ///< Of the job's file: errors about the job begin with it.
-  tune::TuneOptions options;            ///< Of each search; `progress` is not used.
+  /// Name of the job's file: errors about the job begin with it.
+  std::string name;
+  tune::TuneOptions options;            ///< Options of each search; `progress` is not used.
   std::optional<plan::PlannedJob> own;  ///< A plan to compare with the best (`read_own_plan`).
   std::string sweep;  ///< Values to tune for: "FIELD=VALUE,VALUE,..."; empty: no sweep.
   std::optional<tune::TrainingRun> run;
@@ -36,14 +37,14 @@ struct TuneRequest {
   /// Reads the job for the framework that starts the fastest plan, where the job names none; empty:
   /// the answer may be a plan that none starts.
   JobFor job_for;
-  std::string plan_file;  ///< Where the best plan is written, for commands; empty: nowhere.
+  std::string plan_file;  ///< File to write the best plan to, for commands; empty: none.
 };
 
 /// How far an answer is.
 struct TuneAnswerProgress {
   tune::TuneProgress search;
-  std::size_t value = 0;   ///< Of the sweep, from 1; 0: the job as it is.
-  std::size_t values = 0;  ///< Of the sweep; 0: no sweep.
+  std::size_t value = 0;   ///< Index of the sweep's value, from 1; 0: the job as it is.
+  std::size_t values = 0;  ///< Values of the sweep; 0: no sweep.
 };
 
 /// Called between rounds of each search; what it throws ends the answer. May be empty.
@@ -52,20 +53,22 @@ using TellTuneAnswer = std::function<void(const TuneAnswerProgress&)>;
 /// All that `tune` says of a job.
 struct TuneAnswer {
   tune::TuneResult result;
-  simulate::Prediction best;  ///< Of the first plan of `result`.
+  simulate::Prediction best;  ///< Prediction of the first plan of `result`.
   std::optional<tune::Against> against;
   std::optional<tune::Sweep> sweep;
   std::optional<tune::TrainingRun> run;
   std::vector<tune::MemoryStep> more_memory;  ///< Empty unless asked for.
   std::optional<tune::StrandsGain> strands;
-  std::vector<check::SaidRemedy> remedies;      ///< Of the first plan; empty where it fits.
-  std::vector<tune::FrameworkRun> frameworks;   ///< What their files start for the first plan.
-  std::optional<Launch> launch;                 ///< Of the first plan; nullopt: no files start it.
-  std::vector<std::string> refusals;            ///< As of `LaunchAnswer`.
-  std::optional<UnboundPlan> unbound;           ///< As of `LaunchAnswer`.
-  std::optional<tune::TunedPlan> with_experts;  ///< As `best_with_experts` says.
-  std::string plan_file;                        ///< As of `TuneRequest`.
-  StartedPlans started;                         ///< As of `LaunchAnswer`.
+  std::vector<check::SaidRemedy> remedies;  ///< Remedies of the first plan; empty where it fits.
+  /// Frameworks, and what their files start for the first plan.
+  std::vector<tune::FrameworkRun> frameworks;
+  /// Launch of the first plan; nullopt: no files start it.
+  std::optional<Launch> launch;
+  std::vector<std::string> refusals;            ///< Refusals, as in `LaunchAnswer`.
+  std::optional<UnboundPlan> unbound;           ///< Unbound plan, as in `LaunchAnswer`.
+  std::optional<tune::TunedPlan> with_experts;  ///< Plan with experts, from `best_with_experts`.
+  std::string plan_file;                        ///< Plan file, as in `TuneRequest`.
+  StartedPlans started;                         ///< Started plans, as in `LaunchAnswer`.
   /// Why no plan can be trained, naming the job's file; empty: one fits or is tight.
   std::string fault;
 

@@ -17,7 +17,7 @@ inline constexpr double kLevel = 0.01;
 /// Upkeep counts what a plan asks of the people who run it. Less is better; the first member that
 /// differs decides.
 struct Upkeep {
-  int kinds = 0;            ///< Of parallelism, data apart.
+  int kinds = 0;            ///< Kinds of parallelism, data apart.
   int moves = 0;            ///< Choices in which it leaves its framework's recipe.
   bool recomputes = false;  ///< True if it computes anything twice.
   auto operator<=>(const Upkeep&) const = default;

@@ -154,7 +154,8 @@ pid_t start_keeper(const CaptureRequest& request, const CaptureFolder& folder, c
 
 /// How a script ended.
 struct Ending {
-  std::string report;  ///< Of the keeper: "exit 0", "error TEXT"; empty: the keeper was killed.
+  /// Report of the keeper: "exit 0", "error TEXT"; empty: the keeper was killed.
+  std::string report;
   bool timed_out = false;
   int signal = 0;  ///< That interrupted the capture.
 };

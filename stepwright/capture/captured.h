@@ -13,7 +13,7 @@ using Words = std::vector<std::string>;
 
 /// A file that a captured command names.
 struct CapturedFile {
-  std::string path;     ///< As the command names it, relative to the command's folder.
+  std::string path;     ///< Path in the command, relative to the command's folder.
   bool exists = false;  ///< True if the file existed when the command was reached.
   /// The text that the command would have read; present only if the file was changed or removed
   /// before the script ended.
@@ -30,7 +30,7 @@ struct CapturedCommand {
   std::string folder;                            ///< The absolute working directory.
   std::optional<std::int64_t> nodes;             ///< nullopt if nothing says how many.
   std::optional<std::int64_t> devices_per_node;  ///< nullopt if nothing says how many.
-  std::vector<CapturedFile> files;               ///< In the order of the arguments.
+  std::vector<CapturedFile> files;               ///< Files in the order of the arguments.
   std::string scheduler;                         ///< "slurm", "pbs", "lsf", "sge"; empty: none.
   Words batch_options;                           ///< Options of the batch job, as written.
   std::vector<std::string> left_out;             ///< Names of secrets that were left out.
@@ -40,10 +40,11 @@ struct CapturedCommand {
 
 /// The launches that a script reached, and what else became of it.
 struct Captured {
-  std::vector<CapturedCommand> commands;  ///< In the order in which the script reached them.
-  std::vector<std::string> ran;           ///< Launchers that really ran, or could have.
-  std::vector<std::string> not_run;       ///< Other commands that did nothing, quoted for a shell.
-  std::vector<std::string> notes;         ///< What a person should know about the record.
+  /// Commands in the order in which the script reached them.
+  std::vector<CapturedCommand> commands;
+  std::vector<std::string> ran;      ///< Launchers that really ran, or could have.
+  std::vector<std::string> not_run;  ///< Other commands that did nothing, quoted for a shell.
+  std::vector<std::string> notes;    ///< Remarks on the record, for people.
   /// Exit code of the script; 128 plus the number of the signal that ended it, 124 at the time
   /// limit.
   int exit_code = 0;

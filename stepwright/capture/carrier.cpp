@@ -15,13 +15,13 @@ namespace {
 /// Where the command of a carrier begins.
 enum class Begins {
   kBehindOptions,  ///< Behind the options and `operands` more words.
-  kBehindDashes,   ///< Behind `--`.
+  kBehindDashes,   ///< Behind the word `--`.
   kAtProgram,      ///< At the first word that is a program with a stand-in or a shell.
 };
 
 /// How a carrier reads its words.
 struct CarrierRules {
-  std::string_view names;        ///< Of programs.
+  std::string_view names;        ///< Names of its programs.
   std::string_view subcommands;  ///< That carry a command; empty: the program has none.
   OptionRules options;
   Begins begins = Begins::kBehindOptions;
@@ -145,8 +145,8 @@ void add_assignments(std::string_view list, std::map<std::string, std::string>& 
   }
 }
 
-/// What the options of srun, mpirun, docker and singularity set: `--export=ALL,A=1`, `-x A=1`,
-/// `-genv A 1`, `-e A=1`, `--env A=1,B=2`.
+/// Variables that the options of srun, mpirun, docker and singularity set: `--export=ALL,A=1`, `-x
+/// A=1`, `-genv A 1`, `-e A=1`, `--env A=1,B=2`.
 std::map<std::string, std::string> environment_of(std::string_view name,
                                                   const std::vector<Option>& options) {
   std::map<std::string, std::string> environment;

@@ -15,7 +15,7 @@ namespace stepwright::capture {
 struct Carried {
   std::size_t program = 0;  ///< Place of the first word of the command; the number of words: none.
   std::vector<Option> options;
-  std::map<std::string, std::string> environment;  ///< That the carrier's options set.
+  std::map<std::string, std::string> environment;  ///< Variables that the carrier's options set.
   bool remote = false;      ///< True if the command runs on another machine or in a container.
   bool as_text = false;     ///< True if a shell reads the words, joined with blanks.
   bool from_input = false;  ///< True if without a command a shell reads standard input.

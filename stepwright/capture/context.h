@@ -27,15 +27,15 @@ struct Settings {
   std::optional<std::int64_t> nodes;             ///< nullopt: the script says.
   std::optional<std::int64_t> devices_per_node;  ///< nullopt: the script says.
   bool only_launchers = false;
-  std::map<std::string, std::string> environment;  ///< In which the capture was called.
+  std::map<std::string, std::string> environment;  ///< Variables with which the capture was called.
 };
 
 /// Where a stand-in stands: the capture, and what is in front of its command.
 struct Context {
-  std::filesystem::path folder;  ///< Of the capture.
+  std::filesystem::path folder;  ///< Folder of the capture.
   Settings settings;
   Words launcher;                        ///< Words of carriers in front, the outermost first.
-  std::optional<Allocation> allocation;  ///< Of the batch job around it.
+  std::optional<Allocation> allocation;  ///< Allocation of the batch job around it.
   Words scripts;                         ///< Batch scripts around it, absolute paths.
   bool remote = false;                   ///< True behind ssh, kubectl and containers.
 

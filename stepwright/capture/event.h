@@ -8,10 +8,10 @@
 
 namespace stepwright::capture {
 
-/// What stand-ins write down, one line of JSON each, into one file of the capture's folder. Appends
-/// of several processes do not mix.
+/// Events that stand-ins write down, one line of JSON each, into one file of the capture's folder.
+/// Appends of several processes do not mix.
 
-/// Appends a launch.
+/// Appends a launch to the events.
 void append_launch(const std::filesystem::path& folder, const CapturedCommand& command);
 
 /// Kinds of events with a text.
@@ -32,7 +32,7 @@ bool must_stop(const std::filesystem::path& folder);
 /// All events of a capture; each text of a kind once.
 struct Events {
   Captured captured;  ///< Commands as they came: none is merged with another.
-  std::string error;  ///< Empty: none.
+  std::string error;  ///< Error of the capture; empty: none.
 };
 
 /// Reads all events of a folder. An incomplete last line is passed over.

@@ -13,7 +13,7 @@ namespace stepwright::capture {
 /// A batch job as a scheduler would start it on its first node.
 struct Job {
   Allocation allocation;
-  std::filesystem::path script;  ///< Absolute; empty: none.
+  std::filesystem::path script;  ///< Absolute path of the script; empty: none.
 };
 
 /// Fills in what the options of a job do not say: nodes and devices that a person states (these

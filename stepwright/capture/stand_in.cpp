@@ -136,7 +136,8 @@ int shell(const Context& context, Words words) {
   return run_really(context, words);
 }
 
-/// What goes on with another program must not take the path of this one for its own.
+/// Words of the command for a program that takes over; it must not take the path of this one for
+/// its own.
 Words taken_over(const Context& context, const Words& words) {
   Words written = as_written(context, words);
   ::unsetenv(kRealVariable);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kMostTasks = 16;
 
-/// What a submission runs.
+/// Job and command of a submission.
 struct Submission {
   Job job;
   Words command;  ///< The words that run on the first node.

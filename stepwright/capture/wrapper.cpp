@@ -26,7 +26,7 @@ bool is_launcher_by_path(const Context& context, const std::string& word) {
   return kind && is_launcher(*kind);
 }
 
-/// What programs below `env -i` need of the capture.
+/// Adds the variables that programs below `env -i` need of the capture.
 void add_capture_variables(const Context& context, Words& words) {
   for (const auto& [name, value] : own_environment()) {
     if (name.starts_with("STEPWRIGHT_CAPTURE") || name == "BASH_ENV") {

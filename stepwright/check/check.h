@@ -16,7 +16,7 @@ namespace stepwright::check {
 
 /// The fullest device of a plan: where memory runs out first.
 struct FullestStage {
-  std::int64_t stage = 0;       ///< Pipeline position.
+  std::int64_t stage = 0;       ///< Pipeline position of the stage.
   std::int64_t first_rank = 0;  ///< The lowest rank there; all ranks of a stage hold the same.
 };
 
@@ -28,10 +28,11 @@ enum class Starts : std::uint8_t { kNo, kUnknown, kYes };
 inline constexpr Named<Starts> kStartsNames[] = {
     {Starts::kNo, "NO"}, {Starts::kUnknown, "unknown"}, {Starts::kYes, "yes"}};
 
-/// What a person learns of a job before it is queued.
+/// Result of checking a job before it is queued.
 struct JobCheck {
-  framework_files::ImportedPlan imported;  ///< Without a target where a plan file was given.
-  std::optional<simulate::Prediction> prediction;  ///< Of a plan that starts.
+  /// Imported files; without a target where a plan file was given.
+  framework_files::ImportedPlan imported;
+  std::optional<simulate::Prediction> prediction;  ///< Prediction of a plan that starts.
   FullestStage fullest;
   /// The way to the best plan that the framework runs; nothing where the plan does not start, or
   /// where no legal plan of the job is one that the framework is known to run.

@@ -17,7 +17,7 @@ inline constexpr std::string_view kIndexName = "checkpoint.json";
 /// The state that every tensor has: its values in the type that the optimizer works in.
 inline constexpr std::string_view kWeightsState = "weights";
 
-/// A shard file.
+/// A file of a shard, with its sum.
 struct IndexedFile {
   std::string name;
   FileSum sum;
@@ -26,7 +26,7 @@ struct IndexedFile {
 
 /// A part of a whole tensor in a file, where it is called `STATE/TENSOR`, flat.
 struct IndexedSlice {
-  std::int64_t file = 0;  ///< In the index's list.
+  std::int64_t file = 0;  ///< Index of the file in the index's list.
   std::vector<Piece> pieces;
   bool operator==(const IndexedSlice&) const = default;
 };
@@ -36,7 +36,7 @@ struct IndexedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<IndexedSlice> slices;
-  /// Of the index's states those that it has; empty: all.
+  /// States that the tensor has, of the index's; empty: all.
   std::vector<std::string> states = {};
 
   [[nodiscard]] std::int64_t elements() const;
@@ -45,24 +45,24 @@ struct IndexedTensor {
 
 /// The facts of a run that the one that continues it must share, and how far it had come.
 struct CheckpointRun {
-  std::int64_t step = 0;      ///< Steps done.
-  std::uint64_t seed = 0;     ///< Of initial values and of the order of samples.
+  std::int64_t step = 0;      ///< Number of steps done.
+  std::uint64_t seed = 0;     ///< Seed of initial values and of the order of samples.
   std::int64_t samples = 0;   ///< Sequences taken from the data.
   std::int64_t length = 0;    ///< Tokens of a sequence.
-  std::int64_t tokens = 0;    ///< Of the data file.
+  std::int64_t tokens = 0;    ///< Tokens of the data file.
   std::string data = {};      ///< The data file's path; empty: an older checkpoint, which has none.
   std::string data_sum = {};  ///< The checksum of all of its bytes; empty as `data`.
   std::string plan;           ///< The plan's text (YAML).
   std::string program;        ///< The hash of its program.
-  std::string base = {};  ///< Where parts are frozen: the directory that their values came from;
-                          ///< empty: none, or from the seed.
+  /// Directory that the values of frozen parts came from; empty: none, or from the seed.
+  std::string base = {};
   bool operator==(const CheckpointRun&) const = default;
 };
 
 /// All that is known of a checkpoint but its numbers.
 struct CheckpointIndex {
   CheckpointRun run;
-  std::string dtype;                ///< Of all states, as safetensors calls it.
+  std::string dtype;                ///< Type of all states, as safetensors calls it.
   std::vector<std::string> states;  ///< "weights", and the optimizer's.
   std::vector<IndexedFile> files;
   std::vector<IndexedTensor> tensors;

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
 
-constexpr std::size_t kPrefix = 8;                     ///< The header's length.
+constexpr std::size_t kPrefix = 8;                     ///< Bytes of the header's length.
 constexpr std::uint64_t kLongestHeader = 100'000'000;  ///< The limit of the format's own reader.
 
 struct NamedSize {

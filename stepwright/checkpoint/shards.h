@@ -46,7 +46,7 @@ class ShardReader {
   [[nodiscard]] const CheckpointIndex& index() const { return index_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
 
-  /// As `verify_file`.
+  /// Verifies a file of the checkpoint, as `verify_file`.
   void verify(const IndexedFile& file) const { verify_file(directory_, file); }
   /// A tensor of the index; null when it has none of this name.
   [[nodiscard]] const IndexedTensor* find(std::string_view tensor) const;

@@ -19,7 +19,7 @@ class Logger;
 /// The streams that a command reads and writes.
 struct Console {
   std::ostream& out;  ///< The answer; on a terminal a `TextStream`.
-  const Logger& log;  ///< Everything else.
+  const Logger& log;  ///< Log of everything else that it says.
   /// The stream on which progress is shown and questions are asked; null when standard error is no
   /// terminal.
   std::ostream* terminal = nullptr;

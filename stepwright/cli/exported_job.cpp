@@ -18,7 +18,7 @@
 namespace stepwright::cli {
 namespace {
 
-/// What a step takes as the file starts it, and by the plan where that differs.
+/// Note on the time of a step as the file starts it, and by the plan where that differs.
 std::string time_note(const plan::PlannedJob& planned, const simulate::Prediction& started) {
   const double here_s = simulate::predict(planned).step_time_s();
   const double there_s = started.step_time_s();

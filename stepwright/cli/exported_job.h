@@ -10,8 +10,8 @@ namespace stepwright::cli {
 /// A plan to write as the files of a framework or launcher.
 struct ExportRequest {
   std::string to;        ///< A word of `framework_files::export_words`.
-  std::string release;   ///< Of its framework; empty: that of the job, else the newest.
-  std::string plan;      ///< The plan's file.
+  std::string release;   ///< Release of its framework; empty: that of the job, else the newest.
+  std::string plan;      ///< Path of the plan's file.
   std::string output;    ///< The name of the file that is written; empty: none.
   bool nearest = false;  ///< Writes the nearest plan that runs and fits where the plan does not.
   bool even_if_it_does_not_fit = false;

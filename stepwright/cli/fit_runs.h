@@ -9,7 +9,7 @@ struct Console;
 /// The arguments of `stepwright fit --runs`.
 struct FitRunsRequest {
   std::string runs;
-  std::string conditions;  ///< To start from; empty: the built-in ones.
+  std::string conditions;  ///< Conditions to start from; empty: the built-in ones.
   std::string output;      ///< Empty: nothing is written.
   bool json = false;
 };

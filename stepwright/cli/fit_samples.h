@@ -17,11 +17,11 @@ using SampleFile = std::variant<CsvTable, logs::KinetoTrace>;
 /// The arguments of `stepwright fit`.
 struct FitRequest {
   std::vector<std::string> files;
-  std::vector<SampleFile> samples;  ///< Of the files.
+  std::vector<SampleFile> samples;  ///< Samples of the files.
   std::string output;
-  std::string device;   ///< Of operator samples that do not say.
-  std::string name;     ///< Of the profile; empty: that of the file.
-  std::string machine;  ///< Of collective samples that name none.
+  std::string device;   ///< Device of operator samples that do not say.
+  std::string name;     ///< Name of the profile; empty: that of the file.
+  std::string machine;  ///< Machine of collective samples that name none.
   std::string plan;     ///< File of the plan whose traces the files are; empty: they are samples.
   bool json = false;
 };
@@ -30,7 +30,7 @@ struct FitRequest {
 /// All fail with `kInput` when a table holds something else, or no fit is left.
 void fit_operator_tables(const FitRequest& request, const Console& console);
 void fit_collective_tables(const FitRequest& request, const Console& console);
-/// The same of what `stepwright sample` wrote.
+/// Fits the tables that `stepwright sample` wrote.
 void fit_measured_tables(const FitRequest& request, const Console& console);
 
 /// Fits a measured profile to the traces of a job of that plan (`FitRequest::plan`).

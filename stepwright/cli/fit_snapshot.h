@@ -10,8 +10,8 @@ struct Console;
 /// The arguments of `stepwright fit --snapshot`.
 struct FitSnapshotRequest {
   std::vector<std::string> snapshots;
-  std::string plan;        ///< That the ranks ran.
-  std::string conditions;  ///< To start from; empty: the built-in ones.
+  std::string plan;        ///< Plan that the ranks ran.
+  std::string conditions;  ///< Conditions to start from; empty: the built-in ones.
   std::string output;      ///< Empty: nothing is written.
   bool json = false;
 };

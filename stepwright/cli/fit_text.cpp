@@ -52,7 +52,7 @@ std::string median_line(const fit::DeviceFit& fit) {
       counted(static_cast<std::int64_t>(means.size()), "fit"), percent(means[means.size() / 2]));
 }
 
-/// "product", "attention, cudnn".
+/// Name of a fitted class: "product", "attention, cudnn".
 std::string fitted_name(const cost::OperatorEntry& entry) {
   const std::string_view name = name_of(cost::kOperatorClassNames, entry.what);
   if (entry.what != cost::OperatorClass::kAttention) return std::string(name);

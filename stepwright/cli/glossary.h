@@ -9,8 +9,8 @@ namespace stepwright::cli {
 
 /// A row of docs/glossary.md.
 struct Term {
-  std::string names;    ///< "busbw, algbw".
-  std::string meaning;  ///< In a person's words.
+  std::string names;    ///< Names of the term: "busbw, algbw".
+  std::string meaning;  ///< Meaning in a person's words.
 };
 
 /// The row that a word is in: one of its names, or one that its meaning defines behind "; ". Upper

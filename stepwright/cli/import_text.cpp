@@ -27,7 +27,7 @@ std::string read_text(const framework_files::ImportReport& report) {
   return table.rows.empty() ? "" : to_text(table) + "\n";
 }
 
-/// What a plan has where nothing was asked for.
+/// True for the value of a field that nobody set.
 bool is_nothing(std::string_view value) {
   static constexpr std::string_view kWords[] = {"1", "false", "none", "library", "even"};
   return std::ranges::find(kWords, value) != std::end(kWords);

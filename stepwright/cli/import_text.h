@@ -6,8 +6,8 @@
 
 namespace stepwright::cli {
 
-/// What was read, assumed and not read, for people: one line each, with the place in the file;
-/// defaults of the framework together, without those that are 1 or off.
+/// Text of what was read, assumed and not read: one line each, with the place in the file; defaults
+/// of the framework together, without those that are 1 or off.
 std::string import_text(const framework_files::ImportReport& report);
 
 /// The last part of it: what was not read, with what a prediction leaves out; what changes no

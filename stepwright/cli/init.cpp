@@ -62,7 +62,7 @@ std::string path_from(const fs::path& path, const fs::path& folder) {
 /// A thing to know, from its flag or from a person.
 struct Question {
   const char* flag;
-  const char* words;  ///< For a person.
+  const char* words;  ///< Question for a person.
   std::string* answer;
   std::function<void()> check;  ///< Takes the answer; fails when no job can say it.
   bool open = false;            ///< True if there need not be an answer.

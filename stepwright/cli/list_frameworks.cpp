@@ -58,7 +58,7 @@ Json default_json(const plan::DefaultLine& line) {
   return json;
 }
 
-/// "1f1b, interleaved".
+/// Joins words: "1f1b, interleaved".
 std::string joined_by(const char* between, const Json& words) {
   const auto listed = words.get<std::vector<std::string>>();
   return listed.empty() ? "none" : fmt::format("{}", fmt::join(listed, between));

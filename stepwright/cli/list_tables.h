@@ -18,7 +18,7 @@ nlohmann::ordered_json schedules_json();
 nlohmann::ordered_json collectives_json();
 nlohmann::ordered_json frameworks_json();
 
-/// The same arrays as tables for people.
+/// Tables of models, profiles and shardings, for people.
 std::string models_text(const nlohmann::ordered_json& models);
 std::string profiles_text(const nlohmann::ordered_json& profiles);
 std::string shardings_text(const nlohmann::ordered_json& shardings);

@@ -6,7 +6,7 @@
 
 namespace stepwright::cli {
 
-/// What a command says beside its answer. Where that goes is for whoever runs the command.
+/// Log of what a command says beside its answer. Whoever runs the command says where it goes.
 class Logger {
  public:
   /// Takes a level ("info", "warning" or "error") and a text without an end of line.

@@ -14,8 +14,8 @@ namespace stepwright::cli {
 /// it the known spelling); fails with these, and with the nearest to what was given.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// The same for words that take time to find: they are asked for when the option is given or its
-/// help is written.
+/// Accepts one of these words, which take time to find: they are asked for when the option is given
+/// or its help is written.
 CLI::Validator one_of(std::function<std::vector<std::string>()> words);
 
 }  // namespace stepwright::cli

@@ -100,7 +100,7 @@ std::string losses_line(const simulate::Prediction& prediction) {
   return text;
 }
 
-/// Of a model of which some parameters are frozen.
+/// Line about trained parameters, for a model of which some are frozen.
 std::string trained_line(const simulate::Prediction& prediction) {
   const model::Architecture& model = prediction.planned.job.model;
   if (!model.freezes()) return "";
@@ -147,7 +147,7 @@ std::string summary(const simulate::Prediction& prediction, const whole_run::Ask
       name_of(plan::kPrecisionNames, job.precision), losses_line(prediction));
 }
 
-/// What documents of unequal lengths make of the step; nothing where there are none.
+/// Text about documents of unequal lengths; empty where there are none.
 std::string documents_text(const simulate::Prediction& prediction) {
   if (!prediction.planned.job.documents) return "";
   const simulate::DocumentFigures figures = simulate::document_figures(prediction);

@@ -15,19 +15,19 @@ namespace {
 struct Argument {
   std::string name;  ///< Without dashes; of an argument as help shows it.
   std::string letter;
-  std::string words;                 ///< What it is, on one line.
-  std::string value;                 ///< What stands for its value; empty: it takes none.
+  std::string words;                 ///< Description on one line.
+  std::string value;                 ///< Name of its value; empty: it takes none.
   std::vector<std::string> choices;  ///< All values that it can have; empty: any.
 };
 
 /// A command, the program itself or one below a command.
 struct Leaf {
-  std::vector<std::string> path;  ///< "lab", "run".
+  std::vector<std::string> path;  ///< Names down to the command: "lab", "run".
   std::string words;
   std::string footer;
   std::vector<Argument> options;
   std::vector<Argument> arguments;
-  std::vector<std::string> inner;  ///< Commands below it.
+  std::vector<std::string> inner;  ///< Commands below this one.
 };
 
 std::string on_one_line(std::string text) {

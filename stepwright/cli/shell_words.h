@@ -13,7 +13,7 @@ namespace stepwright::cli {
 
 /// The script that completes commands, options and the values that are one of a few, in bash.
 std::string bash_completion(const CLI::App& program);
-/// The same in zsh, and in fish.
+/// Completion in zsh, and in fish.
 std::string zsh_completion(const CLI::App& program);
 std::string fish_completion(const CLI::App& program);
 

@@ -108,7 +108,7 @@ class Train : public Command {
                           (kind == ErrorKind::kRuntime ? how_to_go_on() : ""));
   }
 
-  /// What a run that has ended left behind, and what goes on from there.
+  /// Remark on what a run that has ended left behind, and how to go on from there.
   [[nodiscard]] std::string how_to_go_on() const {
     if (options_.hold) return "";
     if (options_.checkpoint.empty()) return "; nothing was saved (--checkpoint DIR saves)";

@@ -11,7 +11,7 @@ class App;
 
 namespace stepwright::cli {
 
-/// `--tokens` and `--price-per-gpu-hour`.
+/// Options `--tokens` and `--price-per-gpu-hour`.
 class TrainingRunOptions {
  public:
   explicit TrainingRunOptions(CLI::App& app);

@@ -17,7 +17,7 @@ class TuneRuns {
 
   [[nodiscard]] bool asked() const { return !request_.runs.empty(); }
 
-  /// What is asked of the job of a file.
+  /// Request about the job of a file.
   [[nodiscard]] answers::OwnRunsRequest request(const std::string& job_file) const;
 
  private:

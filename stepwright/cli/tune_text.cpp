@@ -36,7 +36,7 @@ std::string mark(const tune::TunedPlan& tuned, const tune::TunedPlan& best) {
   return ties_simply(tuned, best) ? "tied, simpler" : tuned.tied ? "tied" : "";
 }
 
-/// What the marks of plans mean, of those that stand there.
+/// Legend of the marks that stand beside these plans.
 std::string marks_legend(const std::vector<tune::TunedPlan>& plans) {
   if (std::ranges::count(plans, true, &tune::TunedPlan::tied) < 2) return "";
   const auto simply = [&](const tune::TunedPlan& tuned) {
@@ -310,7 +310,7 @@ std::string best_text(const answers::TuneAnswer& answer) {
                          framework_line(answer));
 }
 
-/// What the person asked beside the best plan.
+/// Text about what the person asked beside the best plan.
 std::string asked_text(const answers::TuneAnswer& answer) {
   std::string text;
   if (answer.against) text += against_text(answer.result, *answer.against);

@@ -9,8 +9,8 @@ namespace stepwright::cluster {
 /// The links of a cluster whose switches add and copy.
 enum class AddingSwitches : std::uint8_t {
   kNone,
-  kInsideNodes,   ///< NVLink SHARP.
-  kBetweenNodes,  ///< Of the network (SHARP); inside, ranks add.
+  kInsideNodes,   ///< Switches inside nodes (NVLink SHARP).
+  kBetweenNodes,  ///< Switches of the network (SHARP); inside, ranks add.
   kEverywhere,
 };
 

@@ -17,10 +17,13 @@ struct Generation;
 struct Device {
   std::string name;
   std::map<DType, double> peak_flops;  ///< Dense FLOP/s by input precision.
-  double memory_bytes = 0;             ///< What a process can allocate, not the label on the box.
+  /// Bytes that a process can allocate, not the label on the box.
+  double memory_bytes = 0;
   double memory_bandwidth_bytes_per_s = 0;
-  double host_link_bytes_per_s = 0;        ///< To the memory of its host, each way; 0: not stated.
-  const Generation* generation = nullptr;  ///< If stated (`generation_of`, cluster/generation.h).
+  /// Bandwidth to the memory of its host, each way; 0: not stated.
+  double host_link_bytes_per_s = 0;
+  /// Generation, if stated (`generation_of`, cluster/generation.h).
+  const Generation* generation = nullptr;
   /// A board of its generation that no published run used: of other power, memory or links.
   bool variant = false;
   /// Limit of the board's power, W, where it is not that of its generation's best-known board.
@@ -57,7 +60,7 @@ struct Level {
 /// The host of a node: what offloading asks for. 0: not stated.
 struct Host {
   double memory_bytes = 0;
-  double memory_bandwidth_bytes_per_s = 0;  ///< Of all its processors together.
+  double memory_bandwidth_bytes_per_s = 0;  ///< Bandwidth of all its processors together.
 
   bool operator==(const Host&) const = default;
 };

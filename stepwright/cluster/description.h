@@ -25,12 +25,12 @@ struct ClusterDescription {
   std::string name;
   Device device;
   std::int64_t nodes = 0;
-  std::int64_t devices = 0;  ///< Instead of `nodes`.
+  std::int64_t devices = 0;  ///< Number of devices, instead of `nodes`.
   std::int64_t devices_per_node = 0;
   std::int64_t nics_per_node = 0;
   double nic_bytes_per_s = 0;
   std::vector<std::int64_t> nic_of_device;
-  std::vector<Level> levels;  ///< Those inside a node.
+  std::vector<Level> levels;  ///< Levels inside a node.
   std::vector<NetworkLevel> network;
   Host host;
   double all_reduce_bytes_per_s = 0;

@@ -13,10 +13,10 @@
 
 namespace stepwright::cluster {
 
-/// What is known of the devices of one architecture, which attain alike shares of their peaks: a
-/// file in `generations/` with a source for each figure (docs/formats.md, "Generation").
+/// Figures of the devices of one architecture, which attain alike shares of their peaks: a file in
+/// `generations/` with a source for each figure (docs/formats.md, "Generation").
 struct Generation {
-  std::string name;          ///< That of its best-known member.
+  std::string name;          ///< Name of its best-known member.
   std::string architecture;  ///< Another word for it, such as Hopper; empty: none.
   /// Dense 16-bit peaks between which its devices lie; 0: devices must name it.
   double lowest_flops = 0, highest_flops = 0;
@@ -32,15 +32,15 @@ struct Generation {
   double matrix_share = 0;  ///< Large products in 16 bits, of their peak.
   /// Rate of products in a running job over their rate alone: power and clocks.
   double sustained_share = 0;
-  double fp8_speedup = 1;            ///< Of fp8 and mxfp8 products over those in 16 bits.
-  double fp4_speedup = 1;            ///< Of nvfp4 products.
-  double fp8_attention_speedup = 1;  ///< Of fused attention in fp8 over that in 16 bits.
+  double fp8_speedup = 1;            ///< Rate of fp8 and mxfp8 products over those in 16 bits.
+  double fp4_speedup = 1;            ///< Rate of nvfp4 products over those in 16 bits.
+  double fp8_attention_speedup = 1;  ///< Rate of fused attention in fp8 over that in 16 bits.
   double board_power_w = 0;          ///< Limit of the best-known board, W; 0: not known.
   double board_tflops = 0;  ///< Dense 16-bit peak of that board, TFLOP/s; 0: of any of its devices.
   double tf32_slowdown = 0;  ///< Rate of products in 16 bits over those in TF32; 0: has no TF32.
   double start_us = 0;       ///< Start of a product: a rate of F / (F + start * rate).
-  double network_share = 0;  ///< Of the NICs' line rate.
-  std::map<std::string, std::string, std::less<>> sources;  ///< By the keys of the file.
+  double network_share = 0;  ///< Share of the NICs' line rate that is attained.
+  std::map<std::string, std::string, std::less<>> sources;  ///< Sources, by the keys of the file.
 };
 
 /// A figure of a generation: its key, and between which values it lies. Those that begin at 1 may
@@ -72,7 +72,7 @@ std::span<const Generation> generations();
 
 /// The generation of a name or an architecture; `where` fails when there is none, naming all.
 const Generation& generation_named(std::string_view word, Node where);
-/// The same for a word that is known.
+/// The generation of a word that is known.
 const Generation& generation_named(std::string_view word);
 
 /// The generation of devices of which nothing else is known, so that any device is priced.

@@ -6,7 +6,7 @@
 namespace stepwright::cluster {
 namespace {
 
-/// What is not among `kGenerationFigures`, and has a source.
+/// Keys with a source that are not among `kGenerationFigures`.
 constexpr std::string_view kOthers[] = {"peak",    "compute_capability", "adding_switches",
                                         "kernels", "attention",          "attention_backward"};
 

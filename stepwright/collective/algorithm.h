@@ -17,15 +17,15 @@ enum class Collective : std::uint8_t {
   kReduceScatter,
   kAllToAll,
   kPointToPoint,  ///< Every member sends to the next one: a pipeline transfer, a step of a ring.
-  kBroadcast,     ///< As schedules only, from the first rank.
-  kReduce,        ///< As schedules only, to the first rank.
+  kBroadcast,     ///< A broadcast from the first rank; only in schedules.
+  kReduce,        ///< A reduction to the first rank; only in schedules.
 };
 
 /// The ways in which a collective is carried out, wherever one is named: in plans, prices, traffic,
 /// schedules and process groups. To add one: an enumerator, a file in `algorithms/` that defines
 /// it, and a row in `kAlgorithmRows`.
 enum class Algorithm : std::uint8_t {
-  kLibrary,  ///< What the machine's library would choose at that size among what it has.
+  kLibrary,  ///< The algorithm that the machine's library chooses at that size.
   kNvls,     ///< Switches inside nodes add (NVLink SHARP).
   kRing,
   kRings,
@@ -74,15 +74,15 @@ struct AlgorithmNames<kFirst, std::index_sequence<kRow...>> {
 /// The words alone, in the order of the enumerators.
 inline constexpr auto& kAlgorithmNames =
     AlgorithmNames<0, std::make_index_sequence<std::size(kAlgorithmRows)>>::kNames;
-/// Those that a schedule can be generated for, in the same order.
+/// Names of the algorithms for which a schedule can be generated, in the same order.
 inline constexpr auto& kGeneratedNames =
     AlgorithmNames<2, std::make_index_sequence<std::size(kAlgorithmRows) - 2>>::kNames;
 
 /// How a group lies over the nodes of a cluster, as far as algorithms ask.
 struct GroupForm {
   std::int64_t ranks = 1;
-  std::int64_t members = 1;  ///< Of a node, at most.
-  std::int64_t nodes = 1;    ///< At least, where they have as many.
+  std::int64_t members = 1;  ///< Most members of a node.
+  std::int64_t nodes = 1;    ///< Least number of nodes, where they have as many members.
   bool inside_adds = false;  ///< Switches inside the nodes add.
 
   /// Whether each node has as many ranks as any other.

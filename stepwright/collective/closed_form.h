@@ -12,12 +12,12 @@ namespace stepwright::collective {
 struct GroupLinks {
   std::int32_t members = 1;
   std::int32_t nodes = 1;
-  double inside_s_per_byte = 0;  ///< Of a rank alone.
+  double inside_s_per_byte = 0;  ///< Seconds per byte of a rank alone.
   double inside_latency_s = 0;
-  double rail_s_per_byte = 0;  ///< Of each rank while all of its node send out.
-  double lone_s_per_byte = 0;  ///< Of one rank that sends out alone.
+  double rail_s_per_byte = 0;  ///< Seconds per byte of each rank while all of its node send out.
+  double lone_s_per_byte = 0;  ///< Seconds per byte of one rank that sends out alone.
   double network_latency_s = 0;
-  double message_s = 0;  ///< Of each message, before its bytes flow, at both ends.
+  double message_s = 0;  ///< Seconds of each message before its bytes flow, at both ends.
 };
 
 /// The most chunks that a block is cut into on purpose.

@@ -37,7 +37,7 @@ struct ClosedTerms {
     return start_s + blocks * (hop.bytes_s - start_s);
   }
 
-  const ScheduleSpec& spec;  ///< Outlives the terms.
+  const ScheduleSpec& spec;  ///< The spec, which outlives the terms.
   double members;
   double nodes;
   double ranks;
@@ -45,7 +45,7 @@ struct ClosedTerms {
   double passes;  ///< An all-reduce goes twice.
   double payload;
   double block;
-  double start_s;  ///< Of a message.
+  double start_s;  ///< Seconds before a message's bytes flow.
   ChunkHop inside;
   ChunkHop rail;
   ChunkHop lone;

@@ -10,7 +10,8 @@ namespace stepwright::collective {
 /// The content of a piece of memory: pieces of inputs at one place of the buffer, added up.
 struct Contributions {
   std::int64_t place = -1;  ///< Which piece of the collective's data; -1: nothing.
-  std::uint64_t ranks = 0;  ///< Whose: bits, or beyond 64 ranks a sum of random numbers.
+  /// Ranks that contributed: bits, or beyond 64 ranks a sum of random numbers.
+  std::uint64_t ranks = 0;
 
   bool operator==(const Contributions&) const = default;
 };

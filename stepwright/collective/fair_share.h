@@ -25,7 +25,7 @@ class FairShare {
 
   struct Link {
     double left = 0;         ///< Bytes per second that no flow has yet.
-    std::int32_t flows = 0;  ///< That still grow.
+    std::int32_t flows = 0;  ///< Flows on it that still grow.
     bool full = false;
   };
   std::vector<Link> links_;

@@ -12,13 +12,13 @@ namespace stepwright::collective {
 
 /// How the ranks of one group below the outermost tier pass blocks to each other.
 enum class Inner : std::uint8_t {
-  kDirect,  ///< To each peer: a switch carries that without sharing, with one latency.
-  kRing,    ///< To the next one: for meshes and buses in a row.
+  kDirect,  ///< A link to each peer: a switch carries that without sharing, with one latency.
+  kRing,    ///< A link to the next rank: for meshes and buses in a row.
 };
 
 /// The parameters of a generated schedule.
 struct ScheduleSpec {
-  Algorithm method{};  ///< One of `kGeneratedNames`.
+  Algorithm method{};  ///< A method of `kGeneratedNames`.
   Collective collective{};
   /// Ranks of a group on each tier, innermost first; their product is the number of ranks.
   /// {8, 4}: four nodes of eight. Flat algorithms take only the product.

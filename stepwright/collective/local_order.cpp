@@ -149,7 +149,8 @@ class LocalOrder {
   std::vector<std::int32_t> done_;   ///< Steps taken, per channel.
   std::vector<std::size_t> waited_;  ///< Waits taken, per channel.
   std::vector<std::vector<std::int32_t>> clocks_;
-  std::vector<std::int32_t> now_;  ///< Of the step in hand: steps over, per channel.
+  /// By channel: steps of it that are over before the step in hand.
+  std::vector<std::int32_t> now_;
   /// Per buffer and piece: channel and step + 1 of the last write; 0: none.
   std::array<std::vector<std::pair<std::int32_t, std::int32_t>>, 3> writers_;
   /// Per buffer, piece and channel: step + 1 of the last read since.

@@ -80,7 +80,7 @@ class SchedulePlay {
     double bytes;
     double rate = 0;
   };
-  /// Time, rank, channel.
+  /// Time, rank and channel of an arrival.
   using Arrival = std::tuple<double, std::int32_t, std::size_t>;
 
   [[nodiscard]] const ScheduleChannel& channel(std::int32_t rank, std::size_t c) const {
@@ -238,7 +238,7 @@ class SchedulePlay {
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   std::vector<std::int32_t> awake_;
   FairShare fair_share_;
-  std::vector<const LinkPath*> paths_;  ///< Of the flows.
+  std::vector<const LinkPath*> paths_;  ///< Path of each flow.
   bool changed_ = false;
   double now_ = 0;
 };

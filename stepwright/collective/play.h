@@ -10,9 +10,9 @@ namespace stepwright::collective {
 
 /// How a schedule is played.
 struct PlaySetting {
-  double payload_bytes = 0;  ///< The full buffer.
-  bool full_duplex = true;   ///< Else the two ways of each link share its rate.
-  double message_s = 0;      ///< Of each message, before its bytes flow, at both ends.
+  double payload_bytes = 0;  ///< Bytes of the full buffer.
+  bool full_duplex = true;   ///< False: the two ways of each link share its rate.
+  double message_s = 0;      ///< Seconds of each message before its bytes flow, at both ends.
   bool every_rank = false;   ///< `play_generated`: also where one node can stand for all.
 };
 

@@ -24,8 +24,8 @@ enum class DefectKind : std::uint8_t {
 struct Defect {
   DefectKind kind{};
   std::int32_t rank = 0;
-  StepRef at;        ///< The step, if it is one's fault.
-  std::string text;  ///< What a person should know.
+  StepRef at;        ///< Step that is at fault, if one is.
+  std::string text;  ///< Explanation of the defect, for people.
 };
 
 /// The first defect of a schedule; nothing: it is proven that, whatever the timing,

@@ -25,9 +25,9 @@ struct PieceRun {
 /// The operation of a step on a run of pieces.
 enum class StepKind : std::uint8_t {
   kSend,           ///< `source` to `peer`; over when the peer has it.
-  kReceive,        ///< From `peer` into `target`.
+  kReceive,        ///< Receives from `peer` into `target`.
   kReceiveReduce,  ///< `target` = what comes from `peer` + `source`.
-  kCopy,           ///< `target` = `source`.
+  kCopy,           ///< Sets `target` = `source`.
   kReduce,         ///< `target` = `target` + `source`.
 };
 
@@ -51,7 +51,7 @@ inline bool writes(const ScheduleStep& step) { return step.kind != StepKind::kSe
 
 /// A step of a rank: channel and position in it.
 struct StepRef {
-  std::int32_t channel = -1;  ///< -1: no step.
+  std::int32_t channel = -1;  ///< Channel of the step; -1: no step.
   std::int32_t step = -1;
 
   [[nodiscard]] bool exists() const { return channel >= 0; }
@@ -73,7 +73,7 @@ struct StepWait {
 struct ScheduleChannel {
   std::uint8_t lane = 0;
   std::vector<ScheduleStep> steps;
-  std::vector<StepWait> waits;  ///< In the order of their steps.
+  std::vector<StepWait> waits;  ///< Waits in the order of their steps.
 };
 
 /// The steps of one rank.
@@ -88,7 +88,7 @@ struct CollectiveSchedule {
   std::int32_t pieces = 0;
   std::int32_t input_pieces = 0;
   std::int32_t output_pieces = 0;
-  std::int32_t scratch_pieces = 0;  ///< Of each rank.
+  std::int32_t scratch_pieces = 0;  ///< Scratch pieces of each rank.
   std::vector<RankSchedule> ranks;
 };
 

@@ -31,7 +31,7 @@ std::int32_t tiered_scratch(const Tiered& tiered, Collective collective);
 /// The part of `rank` in an all-gather, reduce-scatter or all-reduce.
 RankSchedule tiered_rank(const Tiered& tiered, Collective collective, std::int32_t rank);
 
-/// The same of a spec, as definitions ask.
+/// Scratch pieces of a spec's tiers, as definitions ask.
 template <Tiered (*kTiers)(const ScheduleSpec&)>
 std::int32_t scratch_of_tiers(const ScheduleSpec& spec) {
   return tiered_scratch(kTiers(spec), spec.collective);

@@ -158,7 +158,7 @@ class TieredReduce {
     use(step, value);
   }
 
-  /// `step` reads `value`.
+  /// Notes that `step` reads `value`, and makes it wait for the value.
   void use(StepRef step, const Value& value) {
     if (!value.sum) return;
     writer_.wait(step, made_[*value.sum]);
@@ -167,8 +167,8 @@ class TieredReduce {
 
   struct Addition {
     std::int32_t block;
-    bool first;  ///< Starts the sum.
-    bool last;   ///< Ends it.
+    bool first;  ///< True if it starts the sum.
+    bool last;   ///< True if it ends the sum.
   };
 
   /// Receives from `by` places back and adds to the sum of tier `level`.

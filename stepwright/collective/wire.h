@@ -14,10 +14,10 @@ namespace stepwright::collective {
 /// 1 (Thakur et al. 2005, the bandwidth-optimal algorithms). 0 in a group of one.
 double sent_bytes(Collective collective, double payload_bytes, std::int64_t size);
 
-/// The same in the mean over the ranks of a group by an algorithm that covers the operation and
-/// suits the group. Equal to the above, so that only the links differ, but for the relay (twice for
-/// what is passed on) and for adding switches: up once, an m-th of the sum up once more for all of
-/// the node, and between n nodes 2 (n-1)/(nm) along a tree.
+/// Mean bytes that a rank of a group sends by an algorithm that covers the operation and suits the
+/// group. Equal to the above, so that only the links differ, but for the relay (twice for what is
+/// passed on) and for adding switches: up once, an m-th of the sum up once more for all of the
+/// node, and between n nodes 2 (n-1)/(nm) along a tree.
 double sent_bytes(Algorithm algorithm, Collective collective, double payload_bytes,
                   const GroupForm& form);
 

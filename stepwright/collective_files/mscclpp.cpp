@@ -249,7 +249,7 @@ class GpuPlan {
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<int>> releases_;
   std::map<std::pair<std::int32_t, collective::RankBuffer>, int> remote_ids_;
   Json remote_ = Json::array();
-  Json ops_;                ///< Of the thread block in hand, as the next three.
+  Json ops_;                ///< Operations of the thread block in hand; so the next three.
   bool unsettled_ = false;  ///< One thread saw, or several wrote, what others have not noticed.
   std::map<std::string, std::vector<int>> block_channels_;
   std::map<std::string, std::vector<int>> block_buffers_;

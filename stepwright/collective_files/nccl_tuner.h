@@ -18,7 +18,7 @@ struct TunerGroup {
   std::int64_t nodes = 1;
   std::int64_t ranks = 1;
   cluster::GroupLayout layout;
-  std::string name;    ///< For people.
+  std::string name;    ///< Name of the group, for people.
   std::string others;  ///< Names of groups with the same numbers that lie differently.
 };
 
@@ -49,8 +49,8 @@ std::vector<TunerRange> tuner_ranges(const cost::CollectiveCost& cost,
 
 /// The head of a tuner file, beside its ranges.
 struct TunerSetting {
-  std::string about;  ///< What it is for, in one line.
-  int channels = -1;  ///< Of every collective; -1: NCCL's choice.
+  std::string about;  ///< Purpose of the file, in one line.
+  int channels = -1;  ///< Channels of every collective; -1: NCCL's choice.
 };
 
 /// The configuration file (CSV) of NCCL's example tuner plugin for all-reduce, all-gather and

@@ -20,7 +20,7 @@ struct MessageFlow {
 
 /// The place at which a message arrives.
 struct Landing {
-  std::int32_t channel = 0;  ///< Of the receiver.
+  std::int32_t channel = 0;  ///< Channel of the receiver.
   const collective::ScheduleStep* step = nullptr;
 };
 

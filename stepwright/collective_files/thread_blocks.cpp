@@ -114,7 +114,7 @@ class TouchedPieces {
   std::set<std::pair<std::int32_t, std::int32_t>> earlier_;
 };
 
-/// Cuts one rank.
+/// Cuts one rank into thread blocks.
 class BlockCutter {
  public:
   BlockCutter(const BlockSource& source, std::int32_t rank)

@@ -11,7 +11,7 @@ namespace stepwright::collective_files {
 /// A step of a thread block of MSCCL.
 struct BlockStep {
   collective::ScheduleStep step;
-  collective::PieceRun lands{};  ///< Of a send: where its receiver puts it.
+  collective::PieceRun lands{};  ///< Place where the receiver of a send puts it.
   /// The other steps that must be over before it starts: thread blocks (as `channel`) and their
   /// steps. No other steps imply one of them.
   std::vector<collective::StepRef> after;
@@ -38,7 +38,7 @@ struct BlockSource {
   const collective::CollectiveSchedule& schedule;
   const Landings& landings;
   const FlowChannels& channels;
-  std::int32_t most_pieces = 0;  ///< Of one step; longer ones are cut.
+  std::int32_t most_pieces = 0;  ///< Most pieces of one step; longer ones are cut.
 };
 
 /// One rank of a schedule without defects as thread blocks: one for each flow, local steps in that

@@ -17,11 +17,11 @@ namespace {
 
 TextPosition place_of(const Tree& tree) { return {tree.line, tree.column}; }
 
-/// What a copy of a value adds to a document.
+/// Size that a copy of a value adds to a document.
 struct Extent {
   std::size_t values = 1;
   std::size_t bytes = 0;
-  std::size_t levels = 0;  ///< Of lists and mappings.
+  std::size_t levels = 0;  ///< Levels of lists and mappings inside each other.
 };
 
 Extent extent_of(const Tree& tree) {

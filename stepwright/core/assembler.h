@@ -87,7 +87,7 @@ class Assembler {
   std::vector<RepeatedKey>* repeated_;
   std::vector<Open> open_;
   std::size_t values_ = 0;
-  std::size_t copied_ = 0;  ///< Bytes.
+  std::size_t copied_ = 0;  ///< Bytes of values that were copied.
   Tree root_;
 };
 

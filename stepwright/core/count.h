@@ -13,7 +13,7 @@ namespace stepwright {
 /// whose K, M, B and T are powers of ten (`Quantity::kTokens`).
 IntegerReading read_count(std::string_view word);
 
-/// The same of a value of a file. Fails as `Node::integer`.
+/// Reads a count from a value of a file. Fails as `Node::integer`.
 std::int64_t read_count(Node node, std::int64_t low, std::int64_t high);
 
 }  // namespace stepwright

@@ -12,7 +12,7 @@ namespace stepwright {
 
 /// One record of a table of comma-separated values.
 struct CsvRow {
-  std::size_t line = 0;  ///< Where it begins in the file, from 1.
+  std::size_t line = 0;  ///< Line on which the row begins, from 1.
   std::vector<std::string> cells;
 };
 
@@ -20,7 +20,7 @@ struct CsvRow {
 /// commas, doubled quotes and line ends. Records end with LF or CRLF; empty lines are passed over.
 /// Every record has as many cells as the header, whose titles have no blanks around them.
 struct CsvTable {
-  std::string name;  ///< What stands for the file in messages.
+  std::string name;  ///< Name of the file, for messages.
   std::vector<std::string> header;
   std::vector<CsvRow> rows;
 

@@ -31,9 +31,9 @@ class Node {
   [[nodiscard]] bool is_scalar() const;
   /// A scalar that reads as a number (and is not in quotes).
   [[nodiscard]] bool is_number() const;
-  /// A list.
+  /// True if this is a list.
   [[nodiscard]] bool is_sequence() const;
-  /// Keys with values.
+  /// True if this is a mapping of keys to values.
   [[nodiscard]] bool is_mapping() const;
 
   /// The value of a key; nothing when absent. Fails when this is not a mapping.
@@ -61,7 +61,7 @@ class Node {
                                      std::int64_t high = INT64_MAX) const;
   /// A finite number, both ends included.
   [[nodiscard]] double number(double low, double high) const;
-  /// A finite number.
+  /// Reads a finite number.
   [[nodiscard]] double number() const;
   /// The enumerator of a word. Fails listing the words of the table and naming the nearest.
   template <class Enum, std::size_t kCount>
@@ -82,7 +82,8 @@ class Node {
   [[nodiscard]] std::uint32_t line() const;
   /// A copy of the value and everything below it, without positions, to be written elsewhere.
   [[nodiscard]] Tree tree() const;
-  /// The same with positions, to be changed and read on as a part of the same file.
+  /// Returns the value as a tree with positions, to be changed and read on as a part of the same
+  /// file.
   [[nodiscard]] Tree placed_tree() const;
   /// Throws `kInput`: `where()` and the message.
   [[noreturn]] void fail(std::string_view message) const;

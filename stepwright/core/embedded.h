@@ -11,8 +11,9 @@ inline constexpr std::size_t kEmbeddedRoom = 64;
 
 /// A data file that is compiled in.
 struct EmbeddedFile {
-  std::string_view name;  ///< Of the file, without its ending; of several folders: `folder/name`.
-  std::string_view text;  ///< `kEmbeddedRoom` blanks follow.
+  /// Name of the file, without its ending; of several folders: `folder/name`.
+  std::string_view name;
+  std::string_view text;  ///< Text of the file; `kEmbeddedRoom` blanks follow.
 };
 
 /// The text of a file without the blanks behind it.

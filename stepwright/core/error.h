@@ -9,7 +9,7 @@ namespace stepwright {
 
 /// Why an operation could not be done; the command line maps each kind to an exit code.
 enum class ErrorKind {
-  kInput,        ///< What the person gave is wrong (exit code 2).
+  kInput,        ///< Input of the person is wrong (exit code 2).
   kUnsupported,  ///< The schema knows it but no model covers it yet (exit code 3).
   kRuntime,      ///< It failed while running (exit code 1).
 };
@@ -17,10 +17,10 @@ enum class ErrorKind {
 /// Which value of which file an error is about, for programs; what is not known is empty or 0.
 struct InputPlace {
   std::string file;
-  std::int64_t line = 0;    ///< From 1.
+  std::int64_t line = 0;    ///< Number of the line, from 1.
   std::int64_t column = 0;  ///< Bytes from the start of the line, from 1.
   std::string field;        ///< The dotted path: `batch.length`.
-  std::string value;        ///< As it was written; of a list or mapping nothing.
+  std::string value;        ///< Value as it was written; empty for a list or mapping.
 };
 
 /// The one exception type. The message names the file, the field, the value and what is allowed.

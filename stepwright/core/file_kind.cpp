@@ -59,7 +59,7 @@ constexpr FileKind kFileKinds[] = {
 struct WideText {
   std::string_view kind;
   std::size_t width;
-  std::size_t place;  ///< Of the byte that is not 0.
+  std::size_t place;  ///< Index of the byte that is not 0.
 };
 constexpr WideText kWideTexts[] = {
     {"UTF-32LE", 4, 0}, {"UTF-32BE", 4, 3}, {"UTF-16LE", 2, 0}, {"UTF-16BE", 2, 1}};

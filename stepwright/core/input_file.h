@@ -47,7 +47,8 @@ class InputFile {
   Descriptor file_;
   std::size_t size_bytes_ = 0;
   bool may_be_silent_ = false;  ///< A reader waits for those who write: no plain file.
-  std::optional<std::chrono::milliseconds> wait_;  ///< For a writer; nullopt if none is waited for.
+  /// Time to wait for a writer; nullopt: none is waited for.
+  std::optional<std::chrono::milliseconds> wait_;
 };
 
 /// Reads a whole file of at most `most_bytes`. Fails as `InputFile` does.

@@ -9,7 +9,7 @@ namespace stepwright {
 /// The first place at which a text is no JSON.
 struct JsonFault {
   std::size_t offset = 0;  ///< Bytes from the start of the text; its size: the text ends too early.
-  std::string text;        ///< What is wrong, and what is allowed there. Empty: nothing is.
+  std::string text;        ///< The fault, and what is allowed there. Empty: the text is JSON.
 };
 
 /// Finds the first fault of a text that should be one JSON value: strict JSON without comments,

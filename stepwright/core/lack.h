@@ -7,7 +7,7 @@ namespace stepwright {
 /// Something that this machine or this build does not have, and what a person can do about it.
 struct Lack {
   std::string what;    ///< A sentence without a full stop.
-  std::string remedy;  ///< The same, beginning with a verb.
+  std::string remedy;  ///< Remedy: a sentence without a full stop that begins with a verb.
 };
 
 }  // namespace stepwright

@@ -22,12 +22,13 @@ class MappingBuilder {
   MappingBuilder& set(std::string_view key, Tree value);
   /// The value of a key, until the next `set`; null pointer when absent.
   [[nodiscard]] Tree* find(std::string_view key);
-  /// The finished mapping.
+  /// Returns the finished mapping.
   [[nodiscard]] Tree take() { return std::move(mapping_); }
 
  private:
   Tree mapping_;
-  std::map<std::string, std::size_t, std::less<>> places_;  ///< Of values in `mapping_.items`.
+  /// Indices of values in `mapping_.items`, by key.
+  std::map<std::string, std::size_t, std::less<>> places_;
 };
 
 }  // namespace stepwright

@@ -35,10 +35,10 @@ class OutputFile {
   void finish();
 
  private:
-  std::filesystem::path path_;    ///< As the person gave it, for messages.
+  std::filesystem::path path_;    ///< Path as the person gave it, for messages.
   std::filesystem::path target_;  ///< The name to take.
   std::filesystem::path part_;    ///< The file beside it; empty: written directly, or finished.
-  std::optional<UnfinishedPath> unfinished_;  ///< `part_`, for signals.
+  std::optional<UnfinishedPath> unfinished_;  ///< Removes `part_` if a signal ends the program.
   Descriptor file_;
 };
 

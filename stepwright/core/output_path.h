@@ -8,9 +8,10 @@ namespace stepwright {
 
 /// Where the bytes of an output go.
 struct OutputTarget {
-  std::filesystem::path path;     ///< The path with its links followed, also to a missing file.
-  std::optional<int> descriptor;  ///< Of /dev/stdout and its like: an open descriptor instead.
-  bool is_plain = true;           ///< False: a pipe or a device, which is written to directly.
+  std::filesystem::path path;  ///< The path with its links followed, also to a missing file.
+  /// Descriptor to write to, for /dev/stdout and its like; nullopt: a path.
+  std::optional<int> descriptor;
+  bool is_plain = true;  ///< False: a pipe or a device, which is written to directly.
 };
 
 /// Finds where an output goes. Fails with `kRuntime`, naming the file and the reason, when that is

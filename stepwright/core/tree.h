@@ -36,7 +36,7 @@ struct Tree {
   /// The elements of a sequence; key, value, key, value, ... of a mapping.
   std::vector<Tree> items;
 
-  /// Null.
+  /// Makes a null value.
   Tree() = default;
   // The conversions are implicit so that `set("tensor", 4)` reads well.
 
@@ -46,10 +46,10 @@ struct Tree {
   Tree(const std::string& words) : Tree(std::string_view(words)) {}
   /// The shortest number that reads back exactly. Fails with `kInput` when it is not finite.
   Tree(double number);
-  /// A truth value.
+  /// Makes a truth value.
   template <std::same_as<bool> T>
   Tree(T truth) : kind(Kind::kScalar), text(truth ? "true" : "false") {}
-  /// An integer.
+  /// Makes a whole number.
   template <std::integral T>
     requires(!std::same_as<T, bool> && !std::same_as<T, char>)
   Tree(T number) : kind(Kind::kScalar), text(std::to_string(number)) {}

@@ -13,7 +13,7 @@ constexpr std::size_t kLongestUnfinished = 4096;  // Bytes with the zero, as of 
 
 enum class Slot : std::uint8_t { kFree, kClaimed, kFull };
 
-/// What a handler of signals can read: no lock, no memory to ask for.
+/// A path that a handler of signals can read: no lock, no memory to ask for.
 struct Entry {
   std::atomic<Slot> state = Slot::kFree;
   std::array<char, kLongestUnfinished> path{};

@@ -20,7 +20,7 @@ class UnfinishedPath {
   UnfinishedPath& operator=(const UnfinishedPath&) = delete;
 
  private:
-  std::size_t slot_ = kMostUnfinished;  ///< `kMostUnfinished`: not registered.
+  std::size_t slot_ = kMostUnfinished;  ///< Slot of the path; `kMostUnfinished`: not registered.
 };
 
 /// The path in a slot of the table; null if the slot is free. Safe in handlers of signals.

@@ -140,7 +140,7 @@ class EventHandler : public YAML::EventHandler {
   const std::string& file_;
   Assembler assembler_;
   std::map<YAML::anchor_t, Tree> anchored_;
-  std::vector<YAML::anchor_t> open_anchors_;  ///< Of each open list or mapping.
+  std::vector<YAML::anchor_t> open_anchors_;  ///< Anchor of each open list or mapping.
   bool started_ = false;
 };
 

@@ -14,7 +14,7 @@ namespace stepwright::diagnose {
 
 /// Places of clues among findings.
 enum class ClueRank : std::uint8_t {
-  kRoot,     ///< Nothing else in a log explains it.
+  kRoot,     ///< No other line of a log explains it.
   kNetwork,  ///< It may follow from a rank that ended.
   kFollows,  ///< Said only where nothing else is known.
 };
@@ -22,10 +22,10 @@ enum class ClueRank : std::uint8_t {
 /// Lines of libraries, drivers and schedulers that say by themselves what went wrong: a row of
 /// `clues.yaml`.
 struct ClueKind {
-  std::string reason;  ///< Key of `advice.yaml`.
+  std::string reason;  ///< A key of `advice.yaml`.
   FindingKind kind{};
   ClueRank rank{};
-  std::string what;                             ///< One sentence.
+  std::string what;                             ///< Description of the fault, in one sentence.
   std::vector<std::vector<std::string>> lines;  ///< A line holds all words of one of these.
 };
 

@@ -223,7 +223,7 @@ class Diagnoser {
   Diagnosis diagnosis_;
   Evidence evidence_;
   std::vector<OutOfMemory> out_of_memory_;
-  std::vector<Finding> slow_;  ///< What steps of training logs say.
+  std::vector<Finding> slow_;  ///< Findings from steps of training logs.
   std::vector<std::string> unread_;
   std::set<std::int64_t> explained_;  ///< Ranks of findings that others follow from.
   bool dumps_ = false;

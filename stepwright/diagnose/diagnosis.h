@@ -31,9 +31,9 @@ struct MeasuredSteps {
 struct Diagnosis {
   std::vector<DiagnosedFile> files;
   std::vector<Finding> findings;           ///< The cause of all others first.
-  std::vector<std::string> notes;          ///< What is missing, and what would say more.
-  std::vector<MeasuredSteps> measured;     ///< Of each log that has steps.
-  std::vector<MeasuredMessages> messages;  ///< Of each log that times them.
+  std::vector<std::string> notes;          ///< Gaps in the files, and which files would say more.
+  std::vector<MeasuredSteps> measured;     ///< Steps of each log that has some.
+  std::vector<MeasuredMessages> messages;  ///< Messages of each log that times them.
   std::vector<SnapshotMemory> snapshots;   ///< Devices of each snapshot of memory.
   std::vector<OutOfMemory> out_of_memory;  ///< Devices and hosts without memory, in file order.
 };

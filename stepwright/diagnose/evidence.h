@@ -15,24 +15,24 @@ namespace stepwright::diagnose {
 
 /// A process group of a job.
 struct RankGroup {
-  std::string name;                 ///< As the job names it: "0", "5".
+  std::string name;                 ///< Name of the group in the job: "0", "5".
   std::string purpose;              ///< "default_pg", "tp"; empty: unknown.
   std::vector<std::int64_t> ranks;  ///< Global, in group order; empty: unknown.
 
-  /// "group 5 (tp)".
+  /// Writes the group as "group 5 (tp)".
   [[nodiscard]] std::string text() const;
 };
 
 /// A call of a rank, as a recorder or a watchdog saw it.
 struct RankCall {
   std::int64_t place = 0;     ///< Entry of a dump or line of a log, from 1.
-  std::int32_t group = 0;     ///< Into `Evidence::groups`.
+  std::int32_t group = 0;     ///< An index into `Evidence::groups`.
   std::int64_t sequence = 0;  ///< Number among the calls of its group, from 1; of messages 0.
   std::string operation;      ///< "all_reduce"; messages have ranks: "send 1->2".
   std::string sizes;          ///< Sizes that all ranks must share: "[1024]"; empty: may differ.
-  std::string type;           ///< "Float"; empty: unknown.
+  std::string type;           ///< Type of the elements, as "Float"; empty: unknown.
   bool message = false;       ///< A send or a receive.
-  bool sends = false;         ///< Of messages.
+  bool sends = false;         ///< True for a message that sends.
   std::int64_t peer = logs::kUnknown;  ///< Global rank of the other side of a message.
   bool ended = false;
   std::string frame;  ///< "train.py:41 in step"; empty: unknown.
@@ -49,8 +49,8 @@ struct RankTrail {
 struct StuckRank {
   std::string file;
   std::int64_t line = 0;
-  std::string function;  ///< Of PyTorch: "all_reduce".
-  std::string frame;     ///< "train.py:41 in step".
+  std::string function;  ///< Function of PyTorch, as "all_reduce".
+  std::string frame;     ///< Place in the script, as "train.py:41 in step".
   std::string error;     ///< "RuntimeError: ... Timed out waiting".
 };
 
@@ -59,7 +59,7 @@ struct RankEnd {
   std::string file;
   std::int64_t line = 0;
   std::string what;   ///< "ValueError: ...", "signal 9 (SIGKILL)".
-  std::string frame;  ///< Of an exception; empty: unknown.
+  std::string frame;  ///< Place of an exception; empty: unknown.
 };
 
 /// A sentence of a library that names a disagreement of ranks by itself.

@@ -58,10 +58,10 @@ struct Finding {
   std::optional<double> lost_bytes;  ///< Bytes that were asked for and not there.
   std::vector<std::int64_t> ranks;   ///< Ranks where it happened, sorted; empty: unknown.
   Place where;
-  std::string what;                   ///< One sentence.
-  std::vector<std::string> evidence;  ///< What the files say, each with its place.
+  std::string what;                   ///< Description of the fault, in one sentence.
+  std::vector<std::string> evidence;  ///< Lines of the files that show it, each with its place.
   std::vector<std::string> causes;    ///< Usual causes, the likeliest first.
-  std::vector<std::string> changes;   ///< What to do, in words of the framework.
+  std::vector<std::string> changes;   ///< Changes to make, in words of the framework.
 };
 
 }  // namespace stepwright::diagnose

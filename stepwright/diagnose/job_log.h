@@ -18,10 +18,11 @@ struct JobLog {
   std::vector<std::int64_t> ranks;  ///< Ranks that lines name, sorted.
   bool local_ranks = false;         ///< True if they are torchrun's numbers on one node.
   std::int64_t lines = 0;
-  std::int64_t told = 0;               ///< Lines of these that say how the job ended.
-  TrainingLog training;                ///< Steps that one rank printed.
-  NcclFacts nccl;                      ///< What lines of NCCL_DEBUG=INFO say of ways and settings.
-  std::vector<TimedMessage> messages;  ///< Of DeepSpeed's communication logger and nccl-tests.
+  std::int64_t told = 0;  ///< Lines of these that say how the job ended.
+  TrainingLog training;   ///< Steps that one rank printed.
+  NcclFacts nccl;         ///< Ways and settings in lines of NCCL_DEBUG=INFO.
+  /// Messages of DeepSpeed's communication logger and nccl-tests.
+  std::vector<TimedMessage> messages;
 };
 
 /// Reads a log in bounded memory and adds what it says to the evidence: time-outs of PyTorch's

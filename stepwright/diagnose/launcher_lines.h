@@ -26,7 +26,7 @@ class LauncherLines {
  private:
   std::optional<LaunchedEnd> read_block(std::string_view line);
 
-  std::int64_t block_rank_ = logs::kUnknown;  ///< Of a block of torchrun.
+  std::int64_t block_rank_ = logs::kUnknown;  ///< Rank of torchrun's current block.
   bool root_cause_ = false;                   ///< True behind the mark of its last block.
 };
 

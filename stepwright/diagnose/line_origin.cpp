@@ -18,7 +18,7 @@ void skip_blanks(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
-/// Takes "\x1b[31m" off.
+/// Removes a colour, as "\x1b[31m", from the front.
 bool skip_colour(std::string_view& text) {
   if (!text.starts_with("\x1b[")) return false;
   const std::size_t end = text.find('m');
@@ -60,7 +60,7 @@ bool take_rank(std::string_view& text, std::string_view begin, std::string_view 
   return true;
 }
 
-/// Takes "[1,3]<stderr>:" off.
+/// Removes a rank, as "[1,3]<stderr>:", from the front.
 bool take_mpi_rank(std::string_view& text, std::int64_t& rank) {
   if (!text.starts_with("[1,")) return false;
   const std::size_t end = text.find(">:");

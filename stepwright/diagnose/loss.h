@@ -12,10 +12,10 @@ namespace stepwright::diagnose {
 
 /// A loss as a line of a training log says it, with its norm where the line has one.
 struct LoggedLoss {
-  std::int64_t number = -1;  ///< Of its step; negative: the line does not say it.
+  std::int64_t number = -1;  ///< Number of its step; negative: the line does not say it.
   std::int64_t line = 0;
   double loss = 0;             ///< May be no number, or infinite.
-  std::optional<double> norm;  ///< Of the gradients; may be no number, or infinite.
+  std::optional<double> norm;  ///< Norm of the gradients; may be no number, or infinite.
 };
 
 /// Reads a loss of a program of `program_words`; nullopt: the line says none.

@@ -16,12 +16,12 @@ namespace stepwright::diagnose {
 /// Memory of one device in a snapshot of PyTorch's allocator.
 struct SnapshotMemory {
   std::string file;
-  std::int64_t rank = logs::kUnknown;  ///< By the name of the file.
+  std::int64_t rank = logs::kUnknown;  ///< Rank in the name of the file.
   std::int64_t device = 0;
   std::int64_t events = 0;
   std::int64_t peak_bytes = 0;                   ///< Largest sum of blocks.
   std::int64_t reserved_bytes = 0;               ///< Segments when the snapshot was taken.
-  std::int64_t unused_bytes = 0;                 ///< Of the segments, what no block uses ...
+  std::int64_t unused_bytes = 0;                 ///< Bytes of segments that no block uses ...
   std::int64_t largest_unused_bytes = 0;         ///< ... and the largest piece of that.
   std::optional<snapshot::OutOfMemory> failure;  ///< The last allocation that failed.
   std::vector<snapshot::BlockGroup> largest;     ///< Blocks at the peak by frames; at most three.

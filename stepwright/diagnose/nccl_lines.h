@@ -29,7 +29,7 @@ struct NcclFacts {
   std::map<std::string, NcclLine> no_adapter;         ///< Hosts that found none.
   std::set<std::string> hosts;                        ///< All that wrote a line.
   bool across_nodes = false;                          ///< A communicator says "nNodes 2" or more.
-  std::optional<NcclLine> socket_network;             ///< "Using network Socket".
+  std::optional<NcclLine> socket_network;             ///< Line that says "Using network Socket".
   std::optional<NcclLine> no_direct;                  ///< "GPU Direct RDMA Disabled for HCA".
 };
 

@@ -18,13 +18,13 @@ struct OutOfMemory {
   std::int64_t line = 0;
   std::int64_t rank = logs::kUnknown;
   bool host = false;        ///< True if the kernel or Slurm ended a process.
-  double asked_bytes = -1;  ///< What was to be allocated.
+  double asked_bytes = -1;  ///< Bytes that were to be allocated.
   double capacity_bytes = -1;
   double free_bytes = -1;
-  double process_bytes = -1;    ///< Of this process, with its context and libraries.
-  double allocated_bytes = -1;  ///< By PyTorch's allocator.
+  double process_bytes = -1;    ///< Bytes of this process, with its context and libraries.
+  double allocated_bytes = -1;  ///< Bytes allocated by PyTorch's allocator.
   double unused_bytes = -1;     ///< Reserved by the allocator and not allocated.
-  double others_bytes = 0;      ///< Of other processes on the device.
+  double others_bytes = 0;      ///< Bytes of other processes on the device.
   std::string frame;            ///< "train.py:41 in step"; empty: unknown.
   /// Keys of `advice.yaml` by the functions that asked for it, the innermost first.
   std::vector<std::string_view> places;

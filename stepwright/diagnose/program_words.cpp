@@ -11,7 +11,7 @@
 namespace stepwright::diagnose {
 namespace {
 
-/// Longest figure.
+/// Digits of the longest figure.
 constexpr std::size_t kMostDigits = 40;
 
 constexpr ProgramWords kWords[] = {{.program = TrainingProgram::kMegatron,

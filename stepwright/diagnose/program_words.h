@@ -35,10 +35,11 @@ inline constexpr Named<TrainingProgram> kTrainingProgramNames[] = {
 /// figure.
 struct ProgramWords {
   TrainingProgram program{};
-  std::string_view mark;                    ///< A line about a loss holds it.
-  std::array<std::string_view, 2> numbers;  ///< Of the step; the second where the first is absent.
-  bool by_epoch = false;                    ///< "1][200/735]" follows: epoch, step of it, steps.
-  std::string_view time;                    ///< Of a step.
+  std::string_view mark;  ///< A line about a loss holds it.
+  /// Words in front of the step's number; the second where the first is absent.
+  std::array<std::string_view, 2> numbers;
+  bool by_epoch = false;  ///< "1][200/735]" follows: epoch, step of it, steps.
+  std::string_view time;  ///< Words in front of a step's time.
   double time_unit_s = 1;
   std::string_view rate;  ///< Tokens per second of a device.
   std::array<std::string_view, 2> loss;

@@ -137,7 +137,7 @@ class Dump {
   std::int64_t rank_;
   dom::parser parser_;
   logs::RecorderGroups listed_;
-  std::vector<RankGroup> own_groups_;  ///< Of each call.
+  std::vector<RankGroup> own_groups_;  ///< Group of each call.
   std::vector<RankCall> calls_;
 };
 

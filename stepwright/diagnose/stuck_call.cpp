@@ -8,9 +8,10 @@ namespace {
 
 /// Calls of one group by their number, without messages.
 struct GroupCalls {
-  std::map<std::int64_t, std::map<std::int64_t, const RankCall*>> by_sequence;  ///< Then by rank.
+  /// Calls by number, then by rank.
+  std::map<std::int64_t, std::map<std::int64_t, const RankCall*>> by_sequence;
   std::map<std::int64_t, std::int64_t>
-      first;  ///< Of each rank: the oldest that its file still has.
+      first;  ///< Oldest call of each rank that its file still has.
 };
 
 std::vector<GroupCalls> calls_by_group(const Evidence& evidence) {

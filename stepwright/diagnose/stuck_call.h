@@ -10,8 +10,8 @@ namespace stepwright::diagnose {
 
 /// A call of a group, or a message between two ranks, that does not end.
 struct StuckCall {
-  std::int32_t group = 0;     ///< Into `Evidence::groups`.
-  std::int64_t sequence = 0;  ///< Of its group, from 1; of a message 0.
+  std::int32_t group = 0;     ///< An index into `Evidence::groups`.
+  std::int64_t sequence = 0;  ///< Number of the call in its group, from 1; 0 for a message.
   /// Ranks that made the call, each with the call as it made it.
   std::map<std::int64_t, const RankCall*> made;
   std::vector<std::int64_t> missing;  ///< Ranks of the group that did not make it, sorted.

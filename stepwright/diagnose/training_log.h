@@ -21,7 +21,7 @@ struct LoggedStep {
   std::int64_t number = 0;
   std::int64_t line = 0;
   double step_time_s = -1;
-  double tokens_per_s = -1;  ///< Of one device.
+  double tokens_per_s = -1;  ///< Tokens a second of one device.
 };
 
 /// Reads a line about a step; nullopt: the line is about something else. A bar that is printed over
@@ -34,7 +34,7 @@ struct TrainingLog {
   TrainingProgram program{};
   std::vector<LoggedStep> steps;
   std::vector<LoggedLoss> losses;
-  std::vector<DataTime> data;  ///< Of lines that say how long a step waited for its data.
+  std::vector<DataTime> data;  ///< Waits of steps for their data, from lines that say them.
 };
 
 /// The steps of a log as a whole: without the first tenth of them, which warm up.
@@ -43,7 +43,8 @@ struct SteadySteps {
   std::int64_t restarts = 0;  ///< Times that the number of the step went back.
   double step_time_s = -1;    ///< The median; negative: the log says no time.
   double tokens_per_s = -1;   ///< The median, of one device; negative: the log does not say it.
-  double slow_share = 0;      ///< Of the time, what slow steps (`kSlowStep`) took beyond it.
+  /// Share of the time that slow steps (`kSlowStep`) took beyond a usual step.
+  double slow_share = 0;
   std::int64_t slow_steps = 0;
 
   /// "3 that take more than 1.5 medians (12 % of the time)"; empty: none does.

@@ -13,8 +13,8 @@ namespace stepwright::diagnose {
 /// A time-out that PyTorch's watchdog reports. Numbers that its line does not say are `kUnknown`.
 struct TimeOut {
   std::int64_t rank = logs::kUnknown;
-  RankCall call;  ///< Its group is not known yet; `sequence` may be `kUnknown`.
-  std::int64_t elements = logs::kUnknown;  ///< Of what the rank put in.
+  RankCall call;  ///< The call; its group is not known yet, and `sequence` may be `kUnknown`.
+  std::int64_t elements = logs::kUnknown;  ///< Elements that the rank put in.
   std::int64_t limit_ms = logs::kUnknown;
 };
 

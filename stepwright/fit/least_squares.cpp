@@ -8,7 +8,7 @@
 namespace stepwright::fit {
 namespace {
 
-constexpr double kDifference = 1e-6;  ///< Of a parameter, for the derivative.
+constexpr double kDifference = 1e-6;  ///< Step of a parameter, for the derivative.
 constexpr int kMostEvaluations = 1000;
 
 /// A problem as Eigen asks for it. Whatever a step tries counts as the nearest parameters within

@@ -20,8 +20,8 @@ struct AdaptedRows {
   std::int64_t down = 0;
 };
 
-/// Those of a parameter, part after part; of routed experts one expert after the other, as all
-/// three stand.
+/// Adapted rows of a parameter, part after part; of routed experts one expert after the other, as
+/// all three stand.
 std::vector<AdaptedRows> adapted_rows(const model::Adapters& adapters,
                                       const model::Parameter& weight,
                                       const model::AdaptedWeight& entry);
@@ -32,7 +32,7 @@ struct WithAdapters {
   std::vector<AdaptedRows> rows;
 };
 
-/// Those of a model that has adapters, by the weight's name in checkpoints
+/// Weights of a model that have adapters, by the weight's name in checkpoints
 /// ("layers.3.attention.qkv").
 std::map<std::string, WithAdapters, std::less<>> adapted_weights(const model::Architecture& model);
 

@@ -108,7 +108,7 @@ std::string module_of(std::string_view tensor, int parts) {
   return std::string(tensor.substr(begin + 1));
 }
 
-/// "mlp.experts.gate_up_proj" of "model.layers.0.mlp.experts.gate_up_proj".
+/// Name within its layer: "mlp.experts.gate_up_proj" of "model.layers.0.mlp.experts.gate_up_proj".
 std::string within_layer(const std::string& tensor) {
   const std::size_t number = tensor.find_first_of("0123456789");
   return tensor.substr(tensor.find('.', number) + 1);

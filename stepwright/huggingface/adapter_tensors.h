@@ -10,8 +10,8 @@ namespace stepwright::huggingface {
 
 /// The A and the B of an adapter in a folder of peft, as rows of our parameters.
 struct AdapterTensors {
-  std::string weight;       ///< The tensor beside which they stand, in files of the model.
-  bool transposed = false;  ///< That tensor is stored input x output.
+  std::string weight;       ///< Name of the tensor beside which they stand, in files of the model.
+  bool transposed = false;  ///< True if that tensor is stored input x output.
   ForeignTensor down, up;
 };
 
@@ -21,9 +21,10 @@ struct AdapterTensors {
 /// none stands, and where the experts of a layer are one tensor.
 std::vector<AdapterTensors> adapter_tensors(const model::Architecture& model, const Family& family);
 
-/// What a model's adapters stand beside in the family's files, each once: modules by the last part
-/// of their names ("q_proj"; with the one before it where others end so, too), and parameters that
-/// are no modules, as stacked experts, by their names within a layer ("mlp.experts.gate_up_proj").
+/// Modules and parameters that a model's adapters stand beside in the family's files, each once:
+/// modules by the last part of their names ("q_proj"; with the one before it where others end so,
+/// too), and parameters that are no modules, as stacked experts, by their names within a layer
+/// ("mlp.experts.gate_up_proj").
 struct AdaptedModules {
   std::vector<std::string> modules;
   std::vector<std::string> parameters;

@@ -195,7 +195,7 @@ class Exporter {
     return values;
   }
 
-  /// What the checkpoint does not hold is the base's.
+  /// Values of a tensor; the base has those that the checkpoint does not hold.
   std::vector<double> whole_values(const ForeignTensor& tensor) {
     if (reader_.find(tensor.own) != nullptr) return values_of(tensor);
     std::vector<double> values(static_cast<std::size_t>(tensor.row_count() * tensor.columns));
@@ -336,7 +336,8 @@ class Exporter {
   NumberType stored_{};
   NumberType type_{};
   std::map<std::string, WithAdapters, std::less<>> adapted_;  ///< Where they are merged,
-  std::optional<HuggingFaceWeights> base_;                    ///< and with these.
+  /// Frozen weights with which adapters are merged.
+  std::optional<HuggingFaceWeights> base_;
 };
 
 }  // namespace

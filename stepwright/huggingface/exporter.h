@@ -9,18 +9,20 @@
 
 namespace stepwright::huggingface {
 
-/// What is written: all weights of a model that was trained whole; those of the base with what was
-/// trained of them and what adapters add; or adapters alone as a folder of peft.
+/// Weights that are written: all weights of a model that was trained whole; those of the base with
+/// what was trained of them and what adapters add; or adapters alone as a folder of peft.
 enum class ExportForm : std::uint8_t { kWeights, kMerged, kAdapters };
 
 /// How weights are written.
 struct ExportOptions {
   ExportForm form = ExportForm::kWeights;
-  /// Of the other two: the directory of the weights that are frozen, whose names are written.
+  /// For kMerged and kAdapters: directory of the frozen weights, whose names are written.
   /// Empty: where the run had them from.
   std::filesystem::path base = {};
-  std::optional<NumberType> type = {};       ///< Nothing: as the checkpoint holds them.
-  std::int64_t shard_bytes = 5'000'000'000;  ///< Of numbers in one file, if tensors are smaller.
+  /// Type of the numbers; nullopt: as the checkpoint holds them.
+  std::optional<NumberType> type = {};
+  /// Bytes of numbers in one file, if tensors are smaller.
+  std::int64_t shard_bytes = 5'000'000'000;
 };
 
 /// Writes the weights of a committed checkpoint as a directory that transformers loads:

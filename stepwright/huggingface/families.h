@@ -14,24 +14,25 @@ namespace stepwright::huggingface {
 /// input; fused ones hold part after part (`Parameter::fused`): queries, keys, values; gates, ups;
 /// and those of experts one after the other.
 enum class Storage : std::uint8_t {
-  kWhole,              ///< As it is.
+  kWhole,              ///< Stored as ours is.
   kTransposed,         ///< Columns x rows (Conv1D of GPT-2).
   kFilters,            ///< Rows x 1 x columns: a filter for each channel.
   kRow,                ///< A vector as a matrix of one row.
   kParts,              ///< A tensor for each part, or for some of them.
-  kPartFilters,        ///< The same of filters.
+  kPartFilters,        ///< A tensor of filters for each part, or for some of them.
   kByHead,             ///< The parts of a tensor head by head.
-  kByGroup,            ///< The same by groups of heads that share keys.
-  kByFour,             ///< The same by quarters of the heads.
+  kByGroup,            ///< The parts of a tensor by groups of heads that share keys.
+  kByFour,             ///< The parts of a tensor by quarters of the heads.
   kHeads,              ///< A tensor for each head.
   kHeadRows,           ///< One tensor with a row for each head.
   kExperts,            ///< A tensor for each expert.
   kExpertParts,        ///< A tensor for each part of each expert.
   kStacked,            ///< Experts x rows x columns.
   kStackedTransposed,  ///< Experts x columns x rows.
-  kAlternating,        ///< The same, row by row of the parts in turn; a vector experts x rows.
-  kJoinedParts,        ///< A tensor for each part, all experts' one below the other.
-  kJoinedTransposed,   ///< Columns x rows of all experts one below the other.
+  /// Experts x columns x rows, rows of the parts in turn; a vector experts x rows.
+  kAlternating,
+  kJoinedParts,       ///< A tensor for each part, all experts' one below the other.
+  kJoinedTransposed,  ///< Columns x rows of all experts one below the other.
 };
 
 /// A parameter (as `layer_parameters` and its like call it) and its names there: `{0}` stands for
@@ -49,12 +50,12 @@ struct ParameterNames {
 /// How the two elements stand that a rotary position turns against each other.
 enum class RotaryOrder : std::uint8_t {
   kHalves,         ///< In the halves of a head, as ours.
-  kSwapped,        ///< The same, turned the other way.
+  kSwapped,        ///< In the halves of a head, turned the other way.
   kPairs,          ///< Side by side (GPT-J).
-  kPairsAsStated,  ///< The same, unless the file says `rope_interleave: false` (DeepSeek-V3).
+  kPairsAsStated,  ///< Side by side, unless the file says `rope_interleave: false` (DeepSeek-V3).
 };
 
-/// Names in the order of the lists that they stand in.
+/// Joins lists of names, in the order of the lists.
 template <std::size_t... kCounts>
 constexpr auto joined_names(const ParameterNames (&... lists)[kCounts]) {
   std::array<ParameterNames, (kCounts + ...)> all{};
@@ -63,7 +64,7 @@ constexpr auto joined_names(const ParameterNames (&... lists)[kCounts]) {
   return all;
 }
 
-/// What most decoders call alike: their tables, the norm before attention, and its products.
+/// Names that most decoders share: of their tables, the norm before attention, and its products.
 inline constexpr ParameterNames kUsualNames[] = {
     {"embedding.word", Storage::kWhole, {"model.embed_tokens.weight"}},
     {"head.weight", Storage::kWhole, {"lm_head.weight"}},
@@ -81,16 +82,17 @@ inline constexpr ParameterNames kUsualNames[] = {
 /// The files of one `model_type`.
 struct Family {
   std::string_view model_type;
-  std::string_view model_class;  ///< In transformers.
+  std::string_view model_class;  ///< Name of the class in transformers.
   /// The prefix of names; files of the model without its head leave it out.
   std::string_view prefix;
-  std::string_view layer;  ///< What names of a layer begin with.
+  std::string_view layer;  ///< Prefix of a layer's names.
   std::span<const ParameterNames> names;
-  std::span<const ParameterNames> own_names = {};  ///< Of its own: before those in `names`.
+  /// Names of this family, which go before those in `names`.
+  std::span<const ParameterNames> own_names = {};
   /// Before those, where both branches of a layer read the same rows, each behind its own norm.
   std::span<const ParameterNames> parallel_names = {};
   RotaryOrder rotary = RotaryOrder::kHalves;
-  RotaryOrder index_rotary = RotaryOrder::kHalves;  ///< Of indexers.
+  RotaryOrder index_rotary = RotaryOrder::kHalves;  ///< Rotary order of indexers.
   /// Another name of the head's table.
   std::string_view head_alias = {};
   /// Tensors whose names end so follow from the configuration (masks, frequencies).

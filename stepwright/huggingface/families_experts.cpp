@@ -5,7 +5,7 @@
 namespace stepwright::huggingface {
 namespace {
 
-/// What most of them share.
+/// Names that most families with experts share.
 constexpr ParameterNames kBaseOwn[] = {
     {"norm.final", Storage::kWhole, {"model.norm.weight"}},
     {"norm.final_bias", Storage::kWhole, {"model.norm.bias"}},
@@ -78,7 +78,7 @@ constexpr ParameterNames kExaone[] = {
     {"router.correction_bias", Storage::kWhole, {".mlp.e_score_correction_bias"}},
 };
 
-/// Hunyuan's third version.
+/// Names of Hunyuan's third version.
 constexpr ParameterNames kHunyuan3[] = {
     {"router.weight", Storage::kWhole, {".mlp.router.gate.weight"}},
     {"router.correction_bias", Storage::kWhole, {".mlp.expert_bias"}},

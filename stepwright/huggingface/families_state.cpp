@@ -4,7 +4,7 @@
 namespace stepwright::huggingface {
 namespace {
 
-/// Of layers that are one mixer or one feed-forward behind one norm (Mamba, Nemotron-H).
+/// Names in layers that are one mixer or one feed-forward behind one norm (Mamba, Nemotron-H).
 constexpr ParameterNames kBackbone[] = {
     {"embedding.word", Storage::kWhole, {"backbone.embeddings.weight"}},
     {"norm.final", Storage::kWhole, {"backbone.norm_f.weight"}},
@@ -44,7 +44,7 @@ constexpr ParameterNames kStepsOfChannels[] = {
     {"mixer.step", Storage::kWhole, {".mixer.dt_proj.weight"}},
     {"mixer.step_bias", Storage::kWhole, {".mixer.dt_proj.bias"}}};
 
-/// Of layers that have a Mamba-2 in the place of attention, or beside it.
+/// Names in layers that have a Mamba-2 in the place of attention, or beside it.
 constexpr ParameterNames kMambaOwn[] = {
     {"norm.final", Storage::kWhole, {"model.final_layernorm.weight"}},
     {"norm.mlp", Storage::kWhole, {".pre_ff_layernorm.weight"}},
@@ -162,7 +162,7 @@ constexpr ParameterNames kDeltaOwn[] = {
     {"shared.gate", Storage::kWhole, {".mlp.shared_expert_gate.weight"}},
 };
 
-/// What a delta net projects: queries, keys, values, gates, strengths, decays.
+/// Projections of a delta net: queries, keys, values, gates, strengths, decays.
 constexpr ParameterNames kDeltaByGroup[] = {
     {"mixer.in",
      Storage::kByGroup,

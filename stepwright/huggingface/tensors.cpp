@@ -9,7 +9,7 @@
 namespace stepwright::huggingface {
 namespace {
 
-/// What a storage makes of a parameter's copies.
+/// Layout of a parameter's copies in a storage.
 struct Layout {
   bool heads = false;  ///< A copy is what one head has, else what one expert has.
   bool apart = false;  ///< A tensor for each copy.

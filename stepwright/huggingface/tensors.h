@@ -13,7 +13,7 @@ namespace stepwright::huggingface {
 struct RowRun {
   std::int64_t begin = 0;
   std::int64_t count = 0;
-  std::int64_t place = 0;  ///< Of the first one among the rows of a tensor;
+  std::int64_t place = 0;  ///< Place of the first one among the rows of a tensor;
   std::int64_t step = 1;   ///< each next one stands so many further.
   bool operator==(const RowRun&) const = default;
 };
@@ -21,14 +21,14 @@ struct RowRun {
 /// A tensor of a Hugging Face file as rows of one of our parameters.
 struct ForeignTensor {
   std::string name;
-  std::string own;           ///< As checkpoints call it: "layers.3.attention.qkv".
+  std::string own;           ///< Name in checkpoints: "layers.3.attention.qkv".
   std::vector<RowRun> rows;  ///< None of them is in two blocks.
-  std::int64_t columns = 1;  ///< Of both.
-  std::int64_t blocks = 1;   ///< Its rows stand in so many equal blocks (experts).
+  std::int64_t columns = 1;  ///< Columns of both tensors.
+  std::int64_t blocks = 1;   ///< Equal blocks in which its rows stand (experts).
   bool transposed = false;   ///< Each block is stored columns x rows.
   bool stacked = false;      ///< Blocks are an extent of their own, the first one.
   bool filters = false;      ///< Stored rows x 1 x columns.
-  bool vector = false;       ///< Of one column, which is no extent.
+  bool vector = false;       ///< One column, which is no extent of its own.
 
   [[nodiscard]] std::int64_t row_count() const;
   [[nodiscard]] std::vector<std::int64_t> shape() const;

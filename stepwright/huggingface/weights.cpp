@@ -78,7 +78,7 @@ void check_adapters(const Document& config, const model::Architecture& model) {
   check("lora_alpha", adapters.alpha);
 }
 
-/// What would read an A twice.
+/// Refuses adapters that would read an A twice.
 void check_apart(const std::vector<AdapterTensors>& tensors) {
   std::set<std::pair<std::string, std::int64_t>> downs;
   for (const AdapterTensors& one : tensors) {

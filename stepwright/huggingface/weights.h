@@ -23,7 +23,7 @@ namespace stepwright::huggingface {
 /// ones, for a family without names and for the text part of a multimodal model.
 Family weights_family(const Document& config);
 
-/// The same of a directory whose `config.json` describes this model; fails with `kInput` where it
+/// The family of a directory whose `config.json` describes this model; fails with `kInput` where it
 /// describes another.
 Family checked_family(const std::filesystem::path& directory, const model::Architecture& model);
 
@@ -53,10 +53,10 @@ class HuggingFaceWeights {
 
   /// Rows of a parameter that stand together in a tensor.
   struct Part {
-    std::int64_t row = 0;  ///< Of the parameter.
+    std::int64_t row = 0;  ///< First row of the parameter.
     std::int64_t count = 0;
-    std::size_t tensor = 0;        ///< In `tensors_`.
-    std::int64_t foreign_row = 0;  ///< Of the tensor;
+    std::size_t tensor = 0;        ///< Index of the tensor in `tensors_`.
+    std::int64_t foreign_row = 0;  ///< First row of the tensor;
     std::int64_t step = 1;         ///< the next one's is so much further.
   };
   struct Opened {

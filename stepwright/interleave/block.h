@@ -14,7 +14,7 @@ struct Block {
   std::vector<std::string> forward;  ///< Computations, in execution order.
   std::vector<std::string> backward;
   std::vector<std::string> communication;
-  double compute_s = 0;  ///< Of both strands, alone.
+  double compute_s = 0;  ///< Seconds of both strands' computation alone.
   double seconds = 0;
 };
 

@@ -15,17 +15,18 @@ namespace stepwright::interleave {
 
 /// Two strands interleaved operator by operator. Seconds of one layer pair.
 struct Interleaving {
-  std::vector<Block> blocks;        ///< What belongs to the next layer has a prime: f1'.
+  /// Blocks in order; an operator of the next layer has a prime: f1'.
+  std::vector<Block> blocks;
   double serial_s = 0;              ///< One operator after the other.
   double serial_own_overlap_s = 0;  ///< Each reduction beside its own weight gradient.
   double interleaved_s = 0;         ///< Sum over the blocks.
-  double event_s = 0;               ///< The same order with events in place of barriers.
+  double event_s = 0;               ///< Seconds of the same order with events in place of barriers.
   double lower_bound_s = 0;         ///< The larger of all computation and of any link's messages.
-  double exposed_s = 0;             ///< Less all computation.
+  double exposed_s = 0;             ///< Seconds of `interleaved_s` beyond all computation.
   std::map<std::string, double> exposed_by_collective;
   std::string starts_at;          ///< First operator of the forward list.
-  double peak_extra_bytes = 0;    ///< Beyond what is there before, where it was asked for.
-  double serial_extra_bytes = 0;  ///< The same of one operator after the other.
+  double peak_extra_bytes = 0;    ///< Bytes beyond what is there before the pair, where asked for.
+  double serial_extra_bytes = 0;  ///< Extra bytes of running one operator after the other.
 };
 
 struct InterleaveOptions {

@@ -89,7 +89,7 @@ constexpr StrandRole kRoles[] = {
     {step::LayerPart::kSharedFc2, Use::kLeave, "s_rs", ""},
     {step::LayerPart::kSharedGate, Use::kCompute, "s_gate", "s_gate_bwd"},
     {step::LayerPart::kSharedGate, Use::kWeightGradient, "", "s_gate_wgrad"}};
-/// What has other ids in a layer without experts and in one with.
+/// Roles whose ids differ between a layer without experts and one with.
 constexpr StrandRole kDenseRoles[] = {{step::LayerPart::kMlpNorm, Use::kCompute, "f8", "b9"},
                                       {step::LayerPart::kMlpDropout, Use::kCompute, "f14", "b1"},
                                       {step::LayerPart::kMlpResidual, Use::kCompute, "f14", "b1"}};
@@ -200,16 +200,17 @@ class StrandWriter {
   std::span<const cost::OperatorTime> times_;
   std::vector<std::size_t> ids_;  ///< By operator of the template.
   Strand strand_;
-  std::map<std::size_t, std::pair<double, double>> seconds_;  ///< Of computation, of messages.
+  /// Seconds of computation, and of messages.
+  std::map<std::size_t, std::pair<double, double>> seconds_;
   std::map<std::string, std::size_t> places_;
   std::map<std::size_t, std::set<std::size_t>> needed_;
 };
 
 /// How far a ring of context parallelism has come.
 struct RingEntries {
-  std::int64_t blocks = 0;     ///< Of attention.
-  std::int64_t messages = 0;   ///< Of keys and values.
-  std::int64_t gradients = 0;  ///< Of their gradients.
+  std::int64_t blocks = 0;     ///< Blocks of attention so far.
+  std::int64_t messages = 0;   ///< Messages of keys and values.
+  std::int64_t gradients = 0;  ///< Messages of gradients of keys and values.
 };
 
 /// Names the operators of a layer's templates.
@@ -324,7 +325,7 @@ void check_listed(const plan::Job& job, const plan::Plan& plan, std::int64_t lay
   }
 }
 
-/// What a plan recomputes of a layer of the model.
+/// Recomputation of a layer of the model in a plan.
 plan::LayerRecompute recompute_of(const plan::Job& job, const plan::Plan& plan,
                                   std::int64_t layer) {
   std::int64_t chunk = 0;

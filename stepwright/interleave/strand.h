@@ -11,13 +11,14 @@ namespace stepwright::interleave {
 
 /// An operator of one micro-batch in one layer and direction: a computation, or a collective.
 struct StrandOperator {
-  std::string id;                                 ///< As in `docs/strands.md`: f1 ..., b1 ...
-  std::string what = {};                          ///< For people: "all_gather of attention.qkv".
-  cost::LinkClass link = cost::LinkClass::kNone;  ///< Of a collective; kNone: a computation.
-  double seconds = 0;                             ///< Alone.
+  std::string id;  ///< Id as in `docs/strands.md`: f1 ..., b1 ...
+  /// Description for people: "all_gather of attention.qkv".
+  std::string what = {};
+  cost::LinkClass link = cost::LinkClass::kNone;  ///< Link of a collective; kNone: a computation.
+  double seconds = 0;                             ///< Seconds of the operator alone.
   std::vector<std::size_t> after;  ///< Places in the list that it depends on, all before its own.
   bool weight_gradient = false;
-  std::vector<std::int32_t> operators;  ///< Of its template, in their order there.
+  std::vector<std::int32_t> operators;  ///< Operators of its template, in their order there.
 
   [[nodiscard]] bool is_collective() const { return link != cost::LinkClass::kNone; }
 };
@@ -27,7 +28,7 @@ using Strand = std::vector<StrandOperator>;
 
 /// The forward of one micro-batch through a layer, and the backward of another.
 struct StrandPair {
-  Strand forward;  ///< What is free to start waits for the layer before it.
+  Strand forward;  ///< Forward; an operator without dependences waits for the layer before it.
   Strand backward;
 };
 

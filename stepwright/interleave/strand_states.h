@@ -26,7 +26,7 @@ struct Extension {
 /// them.
 class StrandStates {
  public:
-  /// `strand` outlives this.
+  /// Lists the states of `strand`, which outlives this.
   explicit StrandStates(const Strand& strand);
 
   [[nodiscard]] const Strand& strand() const { return strand_; }
@@ -59,7 +59,7 @@ class StrandStates {
   const Strand& strand_;
   std::vector<OperatorSet> sets_;
   std::vector<Remaining> remaining_;
-  std::vector<std::size_t> next_;  ///< By state and operator.
+  std::vector<std::size_t> next_;  ///< Next state, by state and operator.
   std::vector<std::vector<std::size_t>> computations_;
   std::vector<std::vector<std::size_t>> collectives_;
   std::vector<std::vector<Extension>> extensions_;

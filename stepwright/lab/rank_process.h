@@ -14,9 +14,11 @@ namespace stepwright::lab {
 /// standard input.
 struct RankStart {
   CommandLine command;
-  std::map<std::string, std::string> environment;  ///< Over that of this process.
-  std::string network;                             ///< Name of the network namespace.
-  int out = -1;                                    ///< Its standard output and error.
+  /// Variables that replace those of this process.
+  std::map<std::string, std::string> environment;
+  std::string network;  ///< Name of the network namespace.
+  /// Descriptors of its standard output and error.
+  int out = -1;
   int err = -1;
 };
 

@@ -112,7 +112,7 @@ class RankRun {
   Clock::time_point begin_ = Clock::now();
   Warden warden_;
   std::vector<RunningRank> ranks_;
-  std::optional<double> deadline_;  ///< Of the run; while stopping, of the grace.
+  std::optional<double> deadline_;  ///< Deadline of the run; while stopping, of the grace.
   bool stopping_ = false;
   std::string failure_;
 };

@@ -12,10 +12,10 @@ namespace stepwright::lab {
 
 /// How ranks are run.
 struct RunOptions {
-  std::ostream& out;     ///< What ranks write to standard output, each line after `[RANK] `.
-  std::ostream& err;     ///< The same of standard error.
+  std::ostream& out;     ///< Stream for the ranks' standard output, each line after `[RANK] `.
+  std::ostream& err;     ///< Stream for the ranks' standard error.
   double timeout_s = 0;  ///< Ranks still running then are stopped; 0: they may take any time.
-  double grace_s = 5;    ///< From SIGTERM to SIGKILL for ranks that are stopped.
+  double grace_s = 5;    ///< Seconds from SIGTERM to SIGKILL for ranks that are stopped.
   int stop_fd = -1;      ///< When it can be read, ranks are stopped; a second time, killed.
 };
 

@@ -14,7 +14,7 @@ struct RankEnd {
   std::int64_t rank = 0;
   std::int64_t node = 0;
   int exit_code = 0;
-  int signal = 0;  ///< That ended it; 0: it ended itself.
+  int signal = 0;  ///< Signal that ended it; 0: it ended itself.
   double seconds = 0;
 };
 

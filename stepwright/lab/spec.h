@@ -36,7 +36,7 @@ struct LabSpec {
   ShapedLink nic;  ///< One NIC, each way.
   NicOwner nic_of = NicOwner::kNode;
   ShapedLink inside;       ///< The bus that all ranks of a node share, both ways together.
-  cluster::Device device;  ///< What a rank stands for in predictions.
+  cluster::Device device;  ///< Device that a rank stands for in predictions.
 
   [[nodiscard]] std::int64_t ranks() const { return nodes * ranks_per_node; }
   [[nodiscard]] std::int64_t nics_per_node() const {
@@ -63,7 +63,7 @@ LabSpec load_lab(const std::filesystem::path& path);
 /// The lab as a cluster, with nominal rates: a rank sends its share of the node's bus.
 cluster::Cluster lab_cluster(const LabSpec& spec);
 
-/// The same as a cluster file, which `cluster: {profile: FILE}` of a job reads.
+/// The emulated cluster as a cluster file, which `cluster: {profile: FILE}` of a job reads.
 nlohmann::ordered_json lab_profile(const LabSpec& spec);
 
 }  // namespace stepwright::lab

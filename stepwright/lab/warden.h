@@ -19,8 +19,8 @@ class Warden {
   Warden(const Warden&) = delete;
   Warden& operator=(const Warden&) = delete;
 
-  /// Forks as `fork` does, with a child inside. In a program of several threads the child may only
-  /// call what is safe in a signal handler.
+  /// Forks as `fork` does; the child belongs to this warden. In a program of several threads the
+  /// child may only call what is safe in a signal handler.
   [[nodiscard]] pid_t fork_inside() const;
   /// Kills what is inside, and lets nothing more start.
   void kill_all() const;

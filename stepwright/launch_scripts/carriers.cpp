@@ -169,7 +169,7 @@ class Containers {
   }
 
   std::vector<Node> found;
-  std::int64_t pods = 0;  ///< With devices.
+  std::int64_t pods = 0;  ///< Pods that ask for devices.
   std::int64_t devices = 0;
 
  private:
@@ -222,7 +222,7 @@ std::int64_t accelerators_of(const std::optional<Node>& said) {
   return number.status == IntegerReading::Status::kGood ? number.value : 0;
 }
 
-/// skypilot-org/skypilot docs/source/reference/yaml-spec.rst.
+/// Reads a task of SkyPilot (skypilot-org/skypilot docs/source/reference/yaml-spec.rst).
 void read_sky(Node root, ScriptLines& script) {
   const auto resources = below(root, "resources");
   const std::int64_t nodes = std::max<std::int64_t>(1, count_below(root, "num_nodes"));

@@ -13,8 +13,8 @@ namespace stepwright::learn {
 
 /// A constant before and after.
 struct CalibratedConstant {
-  std::string_view key;  ///< As in docs/formats.md, "Conditions of training".
-  std::string of;        ///< Its device or framework.
+  std::string_view key;  ///< Key of docs/formats.md, "Conditions of training".
+  std::string of;        ///< Name of its device or framework.
   double built_in = 0;
   double calibrated = 0;
 };
@@ -43,9 +43,9 @@ struct Calibration {
   std::vector<std::string> frameworks;
   std::string_view moved;  ///< Which constants the runs move: "all", ..., "none".
   std::vector<CalibratedConstant> constants;
-  std::vector<CalibrationRun> runs;  ///< In file order.
+  std::vector<CalibrationRun> runs;  ///< Runs in file order.
   std::vector<SkippedRun> skipped;
-  validate::ErrorStatistics built_in, fitted, held_out;  ///< Of the runs that count.
+  validate::ErrorStatistics built_in, fitted, held_out;  ///< Errors of the runs that count.
   cost::TrainingConditions conditions;                   ///< `start` with the calibrated entries.
 };
 

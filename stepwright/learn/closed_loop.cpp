@@ -49,7 +49,7 @@ struct Known {
   double share = 0;
   bool candidate = false;
   bool failed = false;              ///< It did not start, for whatever reason.
-  std::vector<double> log_seconds;  ///< Of its runs, in the order of the table.
+  std::vector<double> log_seconds;  ///< Logarithms of its runs' seconds, in the order of the table.
 };
 
 /// The distribution of the logarithm of a plan's seconds.
@@ -331,12 +331,12 @@ class Loop {
   int threads_ = 1;
   MemoryPosterior memory_;
   std::vector<Known> plans_;
-  std::map<plan::Plan, std::size_t> index_;  ///< Places in `plans_`.
+  std::map<plan::Plan, std::size_t> index_;  ///< Indices into `plans_`, by plan.
   std::vector<std::size_t> step_plan_;       ///< The plan of each measured step ...
   std::vector<double> weights_;              ///< ... and how far it is trusted.
   std::optional<Learnable> learnable_;
   Distribution posterior_;
-  LinearTimes before_;     ///< Of the measured steps, before any run; none: nothing ran.
+  LinearTimes before_;     ///< Times of the measured steps before any run; empty: nothing ran.
   Eigen::VectorXd now_s_;  ///< Logarithms of the same with what the runs teach.
   LinearTimes times_;
   PlanPosterior plan_posterior_;

@@ -13,13 +13,13 @@ namespace stepwright::learn {
 
 /// A plan as it is believed to run after a person's own runs.
 struct LoopPlan {
-  std::string id;  ///< Of its row; empty: a plan of the search.
+  std::string id;  ///< Id of its row; empty: a plan of the search.
   plan::PlannedJob planned;
   double expected_s = 0;
   double low_s = 0;  ///< Bounds of 80 %.
   double high_s = 0;
   double p_fits = 0;
-  bool ran = false;  ///< Its step was measured.
+  bool ran = false;  ///< True if its step was measured.
   /// The expected gain of measuring it: the share of the best step that this is expected to save,
   /// less what a failed start costs.
   double gain = 0;
@@ -41,11 +41,12 @@ struct LoopRun {
 
 /// The verdict of a person's own runs of a job on its plans.
 struct ClosedLoop {
-  std::optional<LoopPlan> best;  ///< Nothing where no plan fits.
-  std::vector<LoopPlan> next;    ///< Whose measurement is worth most, first the most.
+  std::optional<LoopPlan> best;  ///< The best plan; nullopt where no plan fits.
+  std::vector<LoopPlan> next;    ///< Plans whose measurement is worth most, first the most.
   bool stop = false;             ///< No measurement is expected to gain a hundredth.
-  std::size_t measured = 0, out_of_memory = 0, failed = 0;  ///< Runs.
-  std::vector<LoopRun> runs;                                ///< That were measured, in file order.
+  std::size_t measured = 0, out_of_memory = 0, failed = 0;  ///< Number of runs of each outcome.
+  /// Runs that were measured, in file order.
+  std::vector<LoopRun> runs;
   std::vector<LearnedConstant> learned;
   /// The constants, of those learned, that moved steps against what most runs say.
   std::vector<LearnedConstant> contrary;

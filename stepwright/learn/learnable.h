@@ -14,8 +14,8 @@ namespace stepwright::learn {
 
 /// A constant of the conditions of training, of one device or of one framework.
 struct LearnableConstant {
-  std::string_view key;  ///< As in docs/formats.md, "Conditions of training".
-  std::string of;        ///< Device or framework.
+  std::string_view key;  ///< Key of docs/formats.md, "Conditions of training".
+  std::string of;        ///< Name of the device or framework.
   double value = 0;
 };
 
@@ -44,8 +44,8 @@ class Learnable {
 
  private:
   struct Place {
-    int key = 0;            ///< Of all keys that can be learned.
-    std::size_t entry = 0;  ///< Of the devices or frameworks.
+    int key = 0;            ///< Index among all keys that can be learned.
+    std::size_t entry = 0;  ///< Index among the devices or frameworks.
     LearnableConstant before;
   };
   void add_places();

@@ -23,7 +23,7 @@ class MemoryPosterior {
   [[nodiscard]] double share_at(double probability) const;
 
  private:
-  std::vector<memory::MemoryErrorModel> cases_;  ///< What the job's common part may be ...
+  std::vector<memory::MemoryErrorModel> cases_;  ///< Values that the job's common part may have ...
   std::vector<double> weights_;                  ///< ... and how probable each is; they sum to 1.
 };
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double kFreedom = 30;  ///< Degrees, of Student's distribution.
 constexpr int kRounds = 30;
-constexpr double kScaleFreedom = 4;  ///< What steps weigh against for the factor on all variances.
+/// Weight of the prior against steps, for the factor on all variances.
+constexpr double kScaleFreedom = 4;
 
 constexpr double kVariance = kPlanDeviation * kPlanDeviation + kRunDeviation * kRunDeviation;
 

@@ -18,7 +18,7 @@ struct Distribution {
 struct LinearTimes {
   Eigen::VectorXd around;
   Eigen::VectorXd seconds;  ///< One for each plan.
-  Eigen::MatrixXd slopes;   ///< Plans by constants.
+  Eigen::MatrixXd slopes;   ///< Rows: plans; columns: constants.
 
   [[nodiscard]] Eigen::VectorXd at(const Eigen::VectorXd& constants) const {
     return seconds + slopes * (constants - around);
@@ -35,7 +35,7 @@ struct MeasuredSteps {
 /// seconds: the median error of the fit on the rows that it saw is 5 % (docs/accuracy.md), and a
 /// normal distribution has two thirds of its deviation as its median error.
 inline constexpr double kPlanDeviation = 0.075;
-/// The same of a measurement that is repeated: the middle of equal plans of one source.
+/// Deviation of a measurement that is repeated: the middle of equal plans of one source.
 inline constexpr double kRunDeviation = 0.02;
 
 /// The distribution of the constants after these steps. Errors of steps are of Student's

@@ -17,7 +17,7 @@ enum class RunOutcome : std::uint8_t {
   kOpen,  ///< Not run yet: neither an outcome nor a measurement.
   kOk,
   kOutOfMemory,
-  kFailed,  ///< For another reason.
+  kFailed,  ///< Failed for another reason.
 };
 inline constexpr Named<RunOutcome> kRunOutcomeNames[] = {
     {RunOutcome::kOk, "ok"}, {RunOutcome::kOutOfMemory, "oom"}, {RunOutcome::kFailed, "failed"}};
@@ -27,14 +27,14 @@ struct OwnRun {
   std::size_t line = 0;
   std::string id;
   RunOutcome outcome = RunOutcome::kOpen;
-  double seconds = 0;  ///< Of a step; 0: not measured.
-  double trust = 1;    ///< From 0 to 1: its column `trust`.
+  double seconds = 0;  ///< Seconds of a step; 0: not measured.
+  double trust = 1;    ///< Trust in the row from 0 to 1: its column `trust`.
 };
 
 /// A table of runs, each with the plan that it says.
 struct OwnRuns {
   std::string table;
-  std::vector<OwnRun> runs;  ///< In file order, as `plans`.
+  std::vector<OwnRun> runs;  ///< Runs in file order, as `plans`.
   std::vector<plan::PlannedJob> plans;
   std::vector<SkippedRun> skipped;
 };

@@ -15,13 +15,13 @@ namespace stepwright::logs {
 /// Calls of one operation in groups of one size, of all ranks in the log.
 struct OperationVolume {
   LogOperation operation{};
-  std::int64_t group_size = 0;  ///< 0: not known.
+  std::int64_t group_size = 0;  ///< Ranks of a group; 0: not known.
   std::int64_t count = 0;
-  std::int64_t payload_bytes = 0;  ///< Of the calls whose payload is known, full buffers.
+  std::int64_t payload_bytes = 0;  ///< Full-buffer bytes of the calls whose payload is known.
   std::int64_t unknown = 0;        ///< Calls whose payload is not known.
-  std::int64_t logged_bytes = 0;   ///< Of those, as logged.
+  std::int64_t logged_bytes = 0;   ///< Logged bytes of calls whose payload is not known.
   std::int64_t timed = 0;          ///< Calls that say how long they took.
-  double seconds = 0;              ///< Of those.
+  double seconds = 0;              ///< Seconds of the timed calls.
 };
 
 /// The volumes by operation, then by size of the group.

@@ -10,13 +10,13 @@
 namespace stepwright::logs {
 namespace {
 
-constexpr std::int64_t kFewBytes = 64;  ///< Norms, losses, counts.
+constexpr std::int64_t kFewBytes = 64;  ///< Most bytes of a call about norms, losses or counts.
 
 /// Calls of one group by operation and payload.
 struct GroupPattern {
   CommunicatorRole role;
   std::map<LogOperation, std::map<std::int64_t, std::int64_t>> sizes;
-  std::map<LogOperation, double> elements;  ///< In all calls.
+  std::map<LogOperation, double> elements;  ///< Elements in all calls.
   bool typed = true;                        ///< The log says the type of each payload.
 
   [[nodiscard]] std::int64_t calls(LogOperation operation) const {

@@ -11,8 +11,8 @@ namespace stepwright::logs {
 
 /// The messages in one group of ranks, of all ranks in the log.
 struct CommunicatorRole {
-  std::int64_t group_size = 0;      ///< 0: not known.
-  std::vector<std::int64_t> ranks;  ///< Empty: not known.
+  std::int64_t group_size = 0;      ///< Ranks of a group; 0: not known.
+  std::vector<std::int64_t> ranks;  ///< Ranks of the group; empty: not known.
   std::map<LogOperation, std::int64_t> calls;
   std::int64_t payload_bytes = 0;
   /// The bytes among them of payloads of a size that the same rank sends again: what a plan can

@@ -10,17 +10,17 @@ namespace stepwright::logs {
 
 /// Calls whose payload is data (`data_calls`): how many rows a rank's experts get is the router's.
 struct RoutedCalls {
-  GroupCall call;                   ///< With the predicted payload, the mean.
+  GroupCall call;                   ///< The call, with the predicted mean payload.
   std::int64_t calls = 0;           ///< Executed, of all ranks and steps.
   double bound_bytes = 0;           ///< The mean times the job's imbalance.
   std::int64_t executed_bytes = 0;  ///< Payloads of all of them.
-  std::int64_t largest_bytes = 0;   ///< Of one.
+  std::int64_t largest_bytes = 0;   ///< Payload of the largest call.
   std::int64_t beyond = 0;          ///< Calls above the bound.
 };
 
 /// A predicted ledger beside an executed one.
 struct Comparison {
-  std::int64_t communicators = 0;        ///< Of all ranks, compared call by call.
+  std::int64_t communicators = 0;        ///< Communicators of all ranks, compared call by call.
   std::int64_t calls = 0;                ///< Predicted, of all ranks and steps.
   std::vector<std::string> differences;  ///< One line each; empty: none.
   std::vector<RoutedCalls> routed;       ///< Not among the differences, whatever their payloads.

@@ -14,7 +14,7 @@ struct LatencyLine {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double latency_s = 0;
-  double rate_bytes_per_s = 0;  ///< Of payload.
+  double rate_bytes_per_s = 0;  ///< Bytes of payload per second.
   /// Below it latency takes more time than bandwidth.
   [[nodiscard]] double knee_bytes() const { return latency_s * rate_bytes_per_s; }
 };
@@ -28,10 +28,10 @@ struct SmallCalls {
   LogOperation operation{};
   std::int64_t group_size = 0;
   double knee_bytes = 0;
-  std::int64_t count = 0;          ///< Below it.
-  std::int64_t all = 0;            ///< Of the operation.
-  std::int64_t payload_bytes = 0;  ///< Below it.
-  double seconds = 0;              ///< Below it, where timed.
+  std::int64_t count = 0;          ///< Calls below the knee.
+  std::int64_t all = 0;            ///< All calls of the operation.
+  std::int64_t payload_bytes = 0;  ///< Payload bytes below the knee.
+  double seconds = 0;              ///< Seconds of calls below the knee, where timed.
 };
 
 /// The small calls of each operation and size of group that has a knee: the one of its line among
@@ -43,7 +43,7 @@ std::vector<SmallCalls> small_calls(const Log& log, const std::vector<LatencyLin
 /// each but the first would start for nothing.
 struct Batching {
   std::int64_t messages = 0;  ///< Sends below the knee.
-  std::int64_t batches = 0;   ///< That they would make.
+  std::int64_t batches = 0;   ///< Batches that they would make.
   double saved_s = 0;         ///< Summed over ranks: a latency for each message less; 0: not timed.
 };
 Batching batching_of(const Log& log, const std::vector<LatencyLine>& lines,

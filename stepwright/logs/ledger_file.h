@@ -10,7 +10,7 @@ namespace stepwright::logs {
 struct ExecutedLedger {
   std::int64_t ranks = 1;
   std::int64_t steps = 0;
-  Calls calls;  ///< Of all steps.
+  Calls calls;  ///< Calls of all steps.
 };
 
 /// Reads a file that `stepwright train --ledger` wrote. Fails with `kInput`.

@@ -13,17 +13,17 @@ namespace stepwright::logs {
 
 /// Programs whose logs are read.
 enum class LogFormat : std::uint8_t {
-  kNcclText,        ///< NCCL_DEBUG=INFO.
+  kNcclText,        ///< Text that NCCL prints with NCCL_DEBUG=INFO.
   kKineto,          ///< Chrome trace of the PyTorch profiler.
   kFlightRecorder,  ///< Dump of PyTorch's flight recorder, pickle or JSON.
   kExecutionTrace,  ///< PyTorch's host execution trace.
-  kChakra,          ///< Chakra's protobuf.
+  kChakra,          ///< Trace of Chakra, in protobuf.
   kDeepSpeed,       ///< DeepSpeed's communication logger, text.
-  kDeepSpeedRaw,    ///< Its raw data or summary as JSON.
+  kDeepSpeedRaw,    ///< DeepSpeed's raw data or summary as JSON.
   kNcclProfiler,    ///< NCCL's example profiler plugin.
-  kNcclInspector,   ///< NCCL's inspector.
-  kNcclTests,       ///< nccl-tests.
-  kLedger,          ///< `stepwright train --ledger`.
+  kNcclInspector,   ///< Output of NCCL's inspector.
+  kNcclTests,       ///< Text that nccl-tests prints.
+  kLedger,          ///< Ledger of `stepwright train --ledger`.
 };
 inline constexpr Named<LogFormat> kLogFormatNames[] = {
     {LogFormat::kNcclText, "nccl-debug"},
@@ -41,16 +41,17 @@ inline constexpr Named<LogFormat> kLogFormatNames[] = {
 /// A process group as a log names it.
 struct LogCommunicator {
   std::string name;                 ///< A handle, a hash, a name: unique in its log.
-  std::int64_t size = 0;            ///< 0: unknown.
+  std::int64_t size = 0;            ///< Number of ranks; 0: unknown.
   std::vector<std::int64_t> ranks;  ///< Global, in group order; empty: not known.
 };
 
 /// The parts of an all-to-all, where a log says them.
 struct LogExchange {
-  std::int64_t line = 0;  ///< Of its record, as are source and rank.
+  std::int64_t line = 0;  ///< Line of its record, as are source and rank.
   std::int64_t rank = kUnknown;
   std::int32_t source = 0;
-  std::vector<std::int64_t> sent_bytes;  ///< To each member of the group, in group order.
+  /// Bytes sent to each member of the group, in group order.
+  std::vector<std::int64_t> sent_bytes;
 };
 
 /// A line that no reader could explain.
@@ -63,14 +64,14 @@ struct Unexplained {
 struct LogSource {
   std::string file;
   LogFormat format{};
-  std::string version;             ///< Of the program or the format, as the file says it.
+  std::string version;             ///< Version of the program or the format, as the file says it.
   std::int64_t world = 0;          ///< Ranks of the job; 0: not known.
   std::int64_t lines = 0;          ///< Lines, events or entries read.
-  std::int64_t unexplained = 0;    ///< Of these, those that should be calls and could not be read.
+  std::int64_t unexplained = 0;    ///< Lines that should be calls and could not be read.
   std::vector<Unexplained> first;  ///< The first of them.
-  std::vector<std::string> notes;  ///< What the person should know: what is assumed or missing.
+  std::vector<std::string> notes;  ///< Assumptions and gaps that a person should know.
   std::vector<double> step_starts_s;    ///< Marks of steps, by the clock of the file.
-  std::int64_t steps = 0;               ///< Of which all its calls are; 0: not said.
+  std::int64_t steps = 0;               ///< Number of steps that its calls are of; 0: not said.
   bool scatters_as_reductions = false;  ///< An all-reduce may be a reduce-scatter of its payload.
   bool lacks_messages = false;          ///< Sends and receives are never in it.
 

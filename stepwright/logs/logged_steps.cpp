@@ -214,8 +214,8 @@ class StepFinder {
 
   /// The rest of a kind of calls of a step: planned less logged.
   struct Left {
-    std::map<std::int64_t, double> calls;  ///< By payload.
-    double data_bytes = 0;                 ///< Of data parallelism, in buckets of any size.
+    std::map<std::int64_t, double> calls;  ///< Number of calls, by payload.
+    double data_bytes = 0;                 ///< Bytes of data parallelism, in buckets of any size.
     double bucket_bytes = 1;               ///< Mean of its planned ones.
   };
 
@@ -277,7 +277,7 @@ class StepFinder {
   std::span<const std::size_t> records_;
   const PlannedStep& planned_;
   CallResolver resolver_;
-  std::vector<std::uint32_t> calls_;  ///< Of the resolver, in their order.
+  std::vector<std::uint32_t> calls_;  ///< Calls of the resolver, in their order.
 };
 
 }  // namespace

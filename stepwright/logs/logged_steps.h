@@ -22,7 +22,8 @@ struct LoggedSize {
 
 /// The messages of one rank in whole steps.
 struct LoggedSteps {
-  std::map<CallKind, std::map<std::int64_t, LoggedSize>> calls;  ///< By payload.
+  /// Calls of each kind, by payload.
+  std::map<CallKind, std::map<std::int64_t, LoggedSize>> calls;
   std::int64_t steps = 0;
   std::int64_t outside = 0;  ///< Calls before and after them.
   std::string found;         ///< How the steps were found, for people.

@@ -16,7 +16,7 @@ namespace stepwright::logs {
 struct CallKind {
   LogOperation operation{};
   std::vector<std::int64_t> members;  ///< Ascending; empty: a message, or not known.
-  std::int64_t size = 0;              ///< Of the group; 0: not known.
+  std::int64_t size = 0;              ///< Ranks of the group; 0: not known.
   auto operator<=>(const CallKind&) const = default;
 };
 
@@ -40,14 +40,15 @@ struct PlannedSize {
 
 /// A group of a rank in the plan.
 struct PlannedGroup {
-  std::string name;       ///< Of its kind.
-  step::Scheme scheme{};  ///< Of what the plan sends in it; kNone: nothing.
+  std::string name;       ///< Name of its kind.
+  step::Scheme scheme{};  ///< Scheme of its messages; kNone: it has none.
 };
 
 /// The messages of one rank in a step, in the words of logs: a shift is a send and a receive.
 struct PlannedStep {
-  std::map<CallKind, std::map<std::int64_t, PlannedSize>> calls;  ///< By payload.
-  std::map<std::vector<std::int64_t>, PlannedGroup> groups;       ///< By members.
+  /// Calls of each kind, by payload.
+  std::map<CallKind, std::map<std::int64_t, PlannedSize>> calls;
+  std::map<std::vector<std::int64_t>, PlannedGroup> groups;  ///< Groups, by their members.
 
   [[nodiscard]] std::int64_t count() const;
   /// Calls of a kind and payload; 0 without.

@@ -51,18 +51,20 @@ struct LogRecord {
   /// The full buffer: an all-gather's output, a reduce-scatter's input, the local input of an
   /// all-to-all, the message of a send.
   std::int64_t payload_bytes = kUnknown;
-  std::int64_t logged_bytes = kUnknown;  ///< What stood in the log, where the payload is unknown.
-  std::int64_t peer = kUnknown;          ///< Global rank of the other side of a message.
-  std::int64_t count = 1;                ///< Equal calls that stand for one.
-  double enqueued_s = kNoTime;           ///< When the host asked for it, by the clock of its file.
-  double start_s = kNoTime;              ///< When it began; by the same clock.
-  double duration_s = kNoTime;           ///< With the wait for others; of one call.
-  double exposed_s = kNoTime;            ///< Of it, what no computation of the rank ran beside.
-  std::int32_t communicator = -1;        ///< Into `Log::communicators`.
-  std::int32_t source = 0;               ///< Into `Log::sources`.
-  std::int32_t run = 0;                  ///< Of a job that was started again in the same log.
+  /// Bytes that the log states, where the payload is unknown.
+  std::int64_t logged_bytes = kUnknown;
+  std::int64_t peer = kUnknown;    ///< Global rank of the other side of a message.
+  std::int64_t count = 1;          ///< Equal calls that stand for one.
+  double enqueued_s = kNoTime;     ///< When the host asked for it, by the clock of its file.
+  double start_s = kNoTime;        ///< When it began; by the same clock.
+  double duration_s = kNoTime;     ///< Seconds of one call, with the wait for others.
+  double exposed_s = kNoTime;      ///< Seconds of it beside no computation of the rank.
+  std::int32_t communicator = -1;  ///< An index into `Log::communicators`.
+  std::int32_t source = 0;         ///< An index into `Log::sources`.
+  /// Number of a job's start, where it was started again in the same log.
+  std::int32_t run = 0;
   LogOperation operation{};
-  std::uint8_t element_bytes = 0;  ///< 0: unknown.
+  std::uint8_t element_bytes = 0;  ///< Bytes of an element; 0: unknown.
 };
 
 }  // namespace stepwright::logs

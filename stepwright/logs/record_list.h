@@ -13,9 +13,9 @@ namespace stepwright::logs {
 /// Calls that are equal but for their lines and times.
 struct EqualCalls {
   LogRecord first;
-  std::uint32_t kind = 0;  ///< Of `RecordList`.
+  std::uint32_t kind = 0;  ///< Number of the kind in `RecordList`.
   std::int64_t records = 0;
-  std::int64_t calls = 0;  ///< That the records stand for.
+  std::int64_t calls = 0;  ///< Calls that the records stand for.
 };
 
 /// Calls in their order, a dozen bytes each and their times: what equal calls say is held once.
@@ -49,7 +49,7 @@ class RecordList {
     for (LogRecord& record : known_) change(record);
     numbers_.clear();
   }
-  /// Changes every call.
+  /// Applies a change to every call.
   template <typename Change>
   void change(const Change& change) {
     for (std::size_t i = 0; i < size(); ++i) {
@@ -116,7 +116,7 @@ class RecordList {
   std::vector<std::int64_t> lines_;
   std::vector<Times> times_;  ///< Empty while no call has one.
   std::vector<LogRecord> known_;
-  std::map<Said, std::uint32_t> numbers_;  ///< Of kinds; none are known after they changed.
+  std::map<Said, std::uint32_t> numbers_;  ///< Number of each kind; empty after kinds changed.
 };
 
 }  // namespace stepwright::logs

@@ -51,7 +51,7 @@ void add_distance(const Matrix& a, const Matrix& b, Distance& distance) {
   }
 }
 
-/// The same messages, whichever exchange of a step they were in.
+/// Adds up the exchanges of a step: the messages between two ranks become one.
 Matrix whole_step(const Matrix& exchanges) {
   Matrix sum;
   for (const auto& [message, bytes] : exchanges) {

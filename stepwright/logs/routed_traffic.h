@@ -13,15 +13,18 @@ namespace stepwright::logs {
 /// matrices are sum |a - b| / sum (a + b): 0 where they are equal, 1 where they have nothing in
 /// common.
 struct RoutedTraffic {
-  std::int64_t payload_bytes = 0;  ///< Of all calls whose payload is known.
+  std::int64_t payload_bytes = 0;  ///< Bytes of all calls whose payload is known.
   /// The bytes among them of all-to-alls whose parts differ, in any step, at their place in it. All
   /// else follows from the plan, the sizes of groups and the batch.
   std::int64_t routed_bytes = 0;
-  std::int64_t unsaid_bytes = 0;  ///< Of all-to-alls of whose parts the log says nothing.
-  std::int64_t steps = 0;        ///< That were told apart, of the rank with most; else repetitions.
-  double moved = 0;              ///< From step to step, of the matrix of a whole step.
-  double moved_of_exchange = 0;  ///< The same of the n-th exchange of a step.
-  double uneven = 0;             ///< From a matrix in which each rank sends to all alike.
+  std::int64_t unsaid_bytes = 0;  ///< Bytes of all-to-alls of whose parts the log says nothing.
+  /// Steps that were told apart, of the rank with most; else repetitions.
+  std::int64_t steps = 0;
+  /// Share that moves from step to step, of the matrix of a whole step.
+  double moved = 0;
+  /// Share that moves from step to step, of the matrix of the n-th exchange of a step.
+  double moved_of_exchange = 0;
+  double uneven = 0;  ///< Distance from a matrix in which each rank sends to all alike.
   /// Routed bytes of a step from rank to rank, on average; of groups whose ranks are known.
   std::map<std::pair<std::int64_t, std::int64_t>, double> sent;
 };

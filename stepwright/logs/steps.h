@@ -10,7 +10,7 @@ namespace stepwright::logs {
 struct Repetition {
   std::size_t first = 0;
   std::size_t period = 0;
-  std::size_t repeats = 0;  ///< 0: nothing repeats.
+  std::size_t repeats = 0;  ///< Number of repetitions; 0: nothing repeats.
   [[nodiscard]] std::size_t end() const { return first + period * repeats; }
 };
 

@@ -22,12 +22,12 @@ struct LeftOver {
   LogOperation operation{};
   std::string group;
   std::int64_t group_size = 0;
-  std::int64_t predicted = 0;  ///< Calls.
+  std::int64_t predicted = 0;  ///< Number of predicted calls.
   std::int64_t logged = 0;
   double predicted_bytes = 0;
   double logged_bytes = 0;
   double all_predicted_bytes = 0;  ///< With what was matched.
-  std::int64_t largest_bytes = 0;  ///< Payload.
+  std::int64_t largest_bytes = 0;  ///< Payload of the largest call.
 
   [[nodiscard]] bool more_logged() const { return logged > predicted; }
   [[nodiscard]] double apart() const { return std::abs(logged_bytes - predicted_bytes); }

@@ -31,7 +31,7 @@ class Channel {
  private:
   Descriptor in_;
   Descriptor out_;
-  std::string begun_;  ///< What was read behind the last line.
+  std::string begun_;  ///< Bytes read behind the last line.
 };
 
 }  // namespace stepwright::mcp

@@ -14,7 +14,7 @@ constexpr std::size_t kLength = 3000;
 
 /// How much of an answer is kept.
 struct Extent {
-  std::size_t entries = 0;  ///< Of each list.
+  std::size_t entries = 0;  ///< Entries kept of each list.
   int depth = 0;            ///< Lists and mappings inside of each other.
 };
 

@@ -7,7 +7,7 @@ namespace stepwright::mcp {
 
 /// A tool that an agent can call.
 struct Tool {
-  std::string name;          ///< "tune", "list_models".
+  std::string name;          ///< Name of the tool: "tune", "list_models".
   std::string description;   ///< When to call it, for the agent.
   std::string input_schema;  ///< JSON Schema of its arguments, a JSON text.
   std::string

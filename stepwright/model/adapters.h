@@ -37,7 +37,7 @@ inline constexpr Named<AdapterTarget> kAdapterTargetNames[] = {
     {AdapterTarget::kQueryUp, "q_up"},    {AdapterTarget::kKeyValueDown, "kv_down"},
     {AdapterTarget::kKeyValueUp, "kv_up"}};
 
-/// Targets by `AdapterTarget`.
+/// A set of targets, by `AdapterTarget`.
 using AdapterTargets = std::bitset<std::size(kAdapterTargetNames)>;
 
 constexpr std::size_t place_of(AdapterTarget target) { return static_cast<std::size_t>(target); }
@@ -53,8 +53,8 @@ struct Adapters {
   std::int64_t rank = 8;
   double alpha = 8;
   AdapterTargets targets;
-  double dropout = 0;         ///< Of the input of A.
-  DType base = DType::kBf16;  ///< Of `kAdapterBaseNames`; bf16: as everything else is stored.
+  double dropout = 0;         ///< Dropout of the input of A.
+  DType base = DType::kBf16;  ///< A type of `kAdapterBaseNames`; bf16: stored as everything else.
   /// The parts of a fused product share one adapter (Megatron-Bridge's linear_qkv and linear_fc1);
   /// else each has its own (peft's q_proj, k_proj, v_proj).
   bool joined = false;
@@ -67,9 +67,9 @@ struct Adapters {
 
 /// Parts of a model that are not trained, though nothing stands beside them.
 struct Frozen {
-  bool embedding = false;  ///< With a tied head the head's table, too.
-  bool encoder = false;    ///< Of images, but for its projector.
-  bool projector = false;  ///< Behind the encoder.
+  bool embedding = false;  ///< Freezes the embedding; with a tied head the head's table, too.
+  bool encoder = false;    ///< Freezes the encoder of images, without its projector.
+  bool projector = false;  ///< Freezes the projector behind the encoder.
   std::int64_t first = 0;  ///< Layers from here, so many.
   std::int64_t layers = 0;
 

@@ -21,7 +21,7 @@ enum class NormPlacement : std::uint8_t { kBefore, kAfter, kBoth };
 /// weights for every head (Cohere, StableLM), over all heads at once (OLMo-2), or over each head
 /// without weights (Llama 4).
 enum class QkNorm : std::uint8_t { kNone, kHead, kEachHead, kWhole, kPlain };
-/// What a layer mixes tokens with. `kNone`: the layer has a feed-forward alone.
+/// The way a layer mixes tokens. `kNone`: the layer has a feed-forward alone.
 enum class Mixer : std::uint8_t {
   kAttention,
   kDeltaNet,
@@ -109,14 +109,15 @@ struct RotaryScaling {
   double low_frequency = 1;
   double high_frequency = 4;
   std::int64_t original_positions = 8192;
-  /// Of sines and cosines, of `yarn` and `longrope`; 0: that which follows from the others.
+  /// Factor on sines and cosines, of `yarn` and `longrope`; 0: follows from the other numbers.
   double attention_factor = 0;
   bool rounded = true;  ///< The numbers between which `yarn` interpolates are whole.
   /// Weights of the logarithm of `factor` in what it follows from; the second also scales the
   /// scores of latent attention (DeepSeek-V2, -V3), 0: not.
   double mscale = 1;
   double mscale_all_dim = 0;
-  /// Of `longrope`, one for each pair: of sequences up to `original_positions`, and of longer ones.
+  /// Factors of `longrope`, one for each pair: for sequences up to `original_positions`, and for
+  /// longer ones.
   std::vector<double> short_factors = {};
   std::vector<double> long_factors = {};
   bool operator==(const RotaryScaling&) const = default;
@@ -158,7 +159,7 @@ struct Experts {
   Scoring scoring = Scoring::kSoftmax;
   std::int64_t groups = 1;      ///< Groups of experts of which a token chooses some first.
   std::int64_t top_groups = 1;  ///< Groups that a token's experts come from.
-  double scale = 1;             ///< Of the routed experts' sum.
+  double scale = 1;             ///< Factor on the routed experts' sum.
   bool operator==(const Experts&) const = default;
 };
 
@@ -183,8 +184,8 @@ struct StateMixer {
   bool selection_normed = false;  ///< Mamba: norms of step sizes, B and C (Jamba).
   auto operator<=>(const StateMixer&) const = default;
 
-  /// What tensor ranks share evenly beside `heads`: groups whose keys and queries are projected by
-  /// head; 0 where none are (Mamba, short convolutions).
+  /// Groups that tensor ranks share evenly, beside `heads`: those whose keys and queries are
+  /// projected by head; 0 where none are (Mamba, short convolutions).
   [[nodiscard]] std::int64_t dealt_groups() const {
     return state > 0 && step_rank == 0 ? groups : 0;
   }
@@ -192,8 +193,8 @@ struct StateMixer {
 
 /// How far the gradient of the loss goes through a layer; what is frozen decides it.
 enum class GradientPath : std::uint8_t {
-  kThrough,  ///< To the layer below.
-  kEnds,     ///< To its own weights: nothing below is trained.
+  kThrough,  ///< The gradient goes on to the layer below.
+  kEnds,     ///< The gradient ends at the layer's own weights: nothing below is trained.
   kAbove,    ///< It ends above: the layer has no backward.
 };
 
@@ -210,7 +211,7 @@ struct LayerClass {
   /// The two follow from what the model freezes, and are never part of `Architecture::pattern`.
   bool frozen = false;  ///< None of its weights is trained, and it has no adapters.
   GradientPath gradients = GradientPath::kThrough;
-  std::optional<NormPlacement> norms = {};  ///< Where norms stand, if not as in the model.
+  std::optional<NormPlacement> norms = {};  ///< Place of the norms, if not as in the model.
   auto operator<=>(const LayerClass&) const = default;
 
   [[nodiscard]] bool has_experts() const { return feed_forward == FeedForward::kExperts; }
@@ -231,7 +232,7 @@ struct Architecture {
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
-  std::int64_t head_dim = 0;  ///< Of queries and keys; with `latent` nope + rope.
+  std::int64_t head_dim = 0;  ///< Width of a head of queries and keys; with `latent` nope + rope.
   std::int64_t ffn = 0;  ///< Intermediate width of the dense MLP; 0 only where no layer has one.
   std::int64_t vocabulary = 0;
   std::int64_t positions =
@@ -244,12 +245,13 @@ struct Architecture {
   bool norm_unit_offset = false;  ///< Norms multiply by 1 + weight (Gemma).
   NormPlacement norm_placement = NormPlacement::kBefore;
   double norm_epsilon = 1e-5;  ///< Added to the variance in every norm.
-  /// The same in norms of latent rows and in gated norms of delta nets; 0: as in the others.
+  /// Epsilon of norms of latent rows and of gated norms of delta nets; 0: `norm_epsilon`.
   double inner_norm_epsilon = 0;
   Position position = Position::kRope;
-  std::int64_t first_position = 0;  ///< Of a learned table or of waves: 2 in OPT and XGLM.
-  double rotary_fraction = 1.0;     ///< Share of the head dimension that is rotated.
-  double rotary_base = 10000;       ///< Of the series of wavelengths of rotary positions or waves.
+  /// First position of a learned table or of waves: 2 in OPT and XGLM.
+  std::int64_t first_position = 0;
+  double rotary_fraction = 1.0;  ///< Share of the head dimension that is rotated.
+  double rotary_base = 10000;    ///< Base of the wavelengths of rotary positions or waves.
   std::optional<RotaryScaling> rotary_scaling = {};
   /// `rotary_base` of layers with a window, whose frequencies are not scaled then (Gemma-3); 0: as
   /// in the others.
@@ -263,33 +265,34 @@ struct Architecture {
   bool attention_gate = false;     ///< The core's result times a sigmoid of its own projection.
   bool gate_bias = false;          ///< A bias per head of those gates (Beam).
   bool sinks = false;              ///< A trained logit per head in every softmax (gpt-oss).
-  double attention_scale = 0;      ///< Of the scores; 0: one over the root of `head_dim`.
+  double attention_scale = 0;      ///< Factor on the scores; 0: one over the root of `head_dim`.
   double attention_cap = 0;        ///< Bound of the scores by a hyperbolic tangent; 0: none.
-  double logit_cap = 0;            ///< The same of the head's logits.
-  double logit_scale = 1;          ///< Of the head's logits.
-  double embedding_scale = 1;      ///< Of embedded tokens.
-  double residual_scale = 1;       ///< Of what a branch adds to the residual stream.
+  double logit_cap = 0;            ///< Bound of the head's logits by a hyperbolic tangent; 0: none.
+  double logit_scale = 1;          ///< Factor on the head's logits.
+  double embedding_scale = 1;      ///< Factor on embedded tokens.
+  double residual_scale = 1;       ///< Factor on what a branch adds to the residual stream.
   bool embedding_norm = false;     ///< A norm right after the embedding (BLOOM).
   bool parallel_residual = false;  ///< Attention and MLP read the same input (GPT-NeoX).
   bool shared_input_norm =
-      false;             ///< With `parallel_residual`: one norm feeds both (GPT-J, Falcon).
+      false;             ///< If `parallel_residual`: one norm feeds both branches (GPT-J, Falcon).
   bool tied = false;     ///< Embedding and head share one table.
   double dropout = 0.0;  ///< Hidden and attention dropout in training; masks are kept.
   std::optional<LatentAttention> latent = {};
   std::optional<Experts> experts = {};
-  std::optional<Encoder> encoder = {};         ///< Of images; no part of the decoder's counts.
-  std::optional<StateMixer> state_mixer = {};  ///< Of the layers whose mixer carries a state.
+  /// Encoder of images, which the decoder's counts leave out.
+  std::optional<Encoder> encoder = {};
+  std::optional<StateMixer> state_mixer = {};  ///< Mixer of the layers that carry a state.
   /// Layer by layer. Empty: all attend, with experts where the model has them.
   std::vector<LayerClass> pattern = {};
   std::int64_t multi_token_layers = 0;  ///< Multi-token-prediction layers that the model carries.
   bool count_multi_token = false;       ///< Whether they are part of the step and of the counts.
-  /// Of the mean loss of the multi-token layers in what is minimised (Megatron-LM,
+  /// Weight of the multi-token layers' mean loss in what is minimised (Megatron-LM,
   /// `--mtp-loss-scaling-factor`).
   double multi_token_weight = 0.1;
-  /// What stands beside the weights, which are frozen then: the job says so, like `frozen`.
+  /// Adapters beside the weights, which are frozen then: the job says so, like `frozen`.
   std::optional<Adapters> adapters = {};
   Frozen frozen = {};
-  /// What it computes beyond all this that needs neither parameters nor products: clipped queries
+  /// Computation beyond all this that needs neither parameters nor products: clipped queries
   /// (DBRX), a temperature by position (Llama 4). Counts and plans hold; nobody executes it.
   std::string beyond = {};
 
@@ -307,7 +310,7 @@ struct Architecture {
   /// The class of layer `layer` (0-based) as the model describes it, whatever is trained of it; of
   /// multi-token layers, which are numbered behind the others, that of the last one.
   [[nodiscard]] LayerClass described_layer(std::int64_t layer) const;
-  /// The same with what is trained of it.
+  /// Class of a layer, with the parts of it that are trained.
   [[nodiscard]] LayerClass layer_class(std::int64_t layer) const;
   /// Whether a step corrects the routers of such layers by the loads of their experts: not those
   /// of layers of which nothing is trained, and none beside adapters, whose files have no place
@@ -350,7 +353,8 @@ struct Architecture {
   bool operator==(const Architecture&) const = default;
 };
 
-inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;    ///< Of any size but layers.
+/// Largest size of anything but layers.
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 inline constexpr std::int64_t kLargestLayers = std::int64_t{1} << 12;  ///< Layers of one model.
 
 /// A model with the dropout, the multi-token layers, the adapters and the frozen parts of another:

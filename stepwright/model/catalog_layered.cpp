@@ -54,7 +54,7 @@ Architecture gemma3_1b() {
   return model;
 }
 
-/// Those that see images have 64 more words for them.
+/// Returns the model that sees images: its vocabulary has 64 more words for them.
 Architecture gemma3_with_images(Architecture model) {
   model.vocabulary = 262208;
   model.rotary_scaling = RotaryScaling{.factor = 8};

@@ -12,10 +12,10 @@ namespace stepwright::model {
 /// The names of fields in most files, for the messages of `check`.
 std::span<const FieldName> usual_names();
 
-/// What the configuration class of a family has where a file has no key.
+/// Defaults of a family's configuration class, where a file has no key.
 struct ConfigDefaults {
   std::int64_t positions = 0;
-  std::int64_t kv_heads = 0;  ///< 0: all heads.
+  std::int64_t kv_heads = 0;  ///< Heads of keys and values; 0: all heads.
   double norm_epsilon = 1e-6;
   std::int64_t head_dim = 0;  ///< 0: hidden_size / num_attention_heads.
   bool tied = false;
@@ -31,8 +31,8 @@ std::int64_t head_dim(const ConfigFields& fields, const Architecture& model,
 
 /// RMSNorm, a gated MLP, rotary positions, grouped queries: most families. Without `head_dim`.
 Architecture read_common(const ConfigFields& fields, ConfigDefaults defaults);
-/// The same with the head dimension. Whole heads are rotated: most families pass over a share that
-/// a file states.
+/// Reads what `read_common` reads, and the head dimension. Whole heads are rotated: most families
+/// pass over a share that a file states.
 Architecture read_rotary(const ConfigFields& fields, ConfigDefaults defaults);
 /// Says of a model what it computes beyond its description.
 void add_beyond(std::string_view what, Architecture& model);

@@ -214,7 +214,7 @@ Architecture read_glm4(const ConfigFields& fields) {
   return model;
 }
 
-/// LayerNorm without weights.
+/// Reads OLMo, whose LayerNorm has no weights.
 Architecture read_olmo(const ConfigFields& fields) {
   Architecture model = read_rotary(fields, {.positions = 2048, .norm_epsilon = 1e-5});
   model.norm = Norm::kLayer;

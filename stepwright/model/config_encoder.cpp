@@ -33,16 +33,16 @@ struct Tower {
   std::int64_t outer_norms = 0;    ///< Before the first and behind the last layer.
   std::int64_t layer_vectors = 0;  ///< Further vectors of a layer, `hidden` long.
   std::int64_t rest = 0;           ///< Parameters behind the layers.
-  std::int64_t patches = 0;        ///< Of an image; 0: any number.
+  std::int64_t patches = 0;        ///< Patches of an image; 0: any number.
   std::int64_t heads = 1;
   std::int64_t window = 0;       ///< Patches that see each other; 0: all.
-  std::int64_t full_layers = 0;  ///< Of a tower with windows those without.
+  std::int64_t full_layers = 0;  ///< Layers without a window, in a tower with windows.
 };
 
-/// What stands between a tower and a decoder.
+/// Layers between a tower and a decoder.
 struct Projector {
   std::int64_t parameters = 0;
-  std::int64_t matrices = 0;  ///< Of those, which a token is multiplied by.
+  std::int64_t matrices = 0;  ///< Parameters that a token is multiplied by.
   std::int64_t tokens = 0;    ///< That an image becomes.
   std::int64_t rows = 0;      ///< That it multiplies for an image.
   std::int64_t square = 1;    ///< Patches that become a token, where images have any size.
@@ -61,7 +61,8 @@ std::int64_t parameters_of(const Tower& t) {
   return t.layers * layer + (t.patch + table + t.outer_norms * t.norm) * t.hidden + t.rest;
 }
 
-/// Of a forward of one image through a tower of the encoder's sizes and what stands behind it.
+/// FLOPs of a forward of one image through a tower of the encoder's sizes and the projector behind
+/// it.
 double flops_of(const Encoder& encoder, const Tower& t, const Projector& p) {
   return tower_flops(encoder, static_cast<double>(t.patches + t.summaries)) +
          2 * static_cast<double>(t.patches) * static_cast<double>(t.patch * t.hidden) +
@@ -251,7 +252,7 @@ struct Between {
   const ConfigFields& config;
   const ConfigFields& vision;
   const Tower& tower;
-  std::int64_t out;  ///< The decoder's width.
+  std::int64_t out;  ///< Width of the decoder.
 };
 
 /// Layers of the tower that are read: one, or as many as a list has.
@@ -352,7 +353,7 @@ Projector project_qwen3_vl(const Between& b) {
 }
 
 struct ProjectorKind {
-  std::string_view model_type;  ///< Of the whole.
+  std::string_view model_type;  ///< `model_type` of the whole model.
   Projector (*read)(const Between& between);
 };
 constexpr ProjectorKind kProjectors[] = {{"llava", project_llava},

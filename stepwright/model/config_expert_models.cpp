@@ -97,7 +97,7 @@ Architecture read_granitemoe_swa(const ConfigFields& fields) {
   return model;
 }
 
-/// LayerNorm with biases.
+/// Reads PhiMoE, whose LayerNorm has biases.
 Architecture read_phimoe(const ConfigFields& fields) {
   Architecture model =
       read_rotary(fields, {.positions = 131072, .kv_heads = 8, .norm_epsilon = 1e-5});

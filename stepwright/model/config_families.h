@@ -15,21 +15,24 @@ namespace stepwright::model {
 struct ConfigFamily {
   std::string_view model_type;
   Architecture (*read)(const ConfigFields& fields);
-  std::span<const FieldName> names;  ///< For the messages of `check`.
-  double rotary_base = 1e4;          ///< Where neither the file nor the reader has one.
+  std::span<const FieldName> names;  ///< Names of fields for the messages of `check`.
+  double rotary_base = 1e4;          ///< Rotary base if neither the file nor the reader has one.
 };
 
 /// The supported families, sorted by `model_type`.
 const std::vector<ConfigFamily>& config_families();
 
 // Those of one kind, a source for each.
-std::span<const ConfigFamily> dense_families();    ///< Like Llama.
-std::span<const ConfigFamily> gemma_families();    ///< Norms of 1 + weight, capped logits.
-std::span<const ConfigFamily> gpt_families();      ///< Like GPT-2.
-std::span<const ConfigFamily> expert_families();   ///< With experts, weighed by a softmax.
-std::span<const ConfigFamily> sigmoid_families();  ///< With experts, weighed by sigmoids.
-std::span<const ConfigFamily> latent_families();   ///< With latent attention.
-std::span<const ConfigFamily> mamba_families();    ///< With Mamba.
-std::span<const ConfigFamily> delta_families();    ///< With delta nets and short convolutions.
+std::span<const ConfigFamily> dense_families();  ///< Families of dense models like Llama.
+std::span<const ConfigFamily> gemma_families();  ///< Norms of 1 + weight, capped logits.
+std::span<const ConfigFamily> gpt_families();    ///< Families of models like GPT-2.
+/// Families with experts whose router is a softmax.
+std::span<const ConfigFamily> expert_families();
+/// Families with experts whose router is a sigmoid.
+std::span<const ConfigFamily> sigmoid_families();
+std::span<const ConfigFamily> latent_families();  ///< Families with latent attention.
+std::span<const ConfigFamily> mamba_families();   ///< Families with Mamba layers.
+/// Families with delta nets and short convolutions.
+std::span<const ConfigFamily> delta_families();
 
 }  // namespace stepwright::model

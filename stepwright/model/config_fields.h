@@ -51,7 +51,7 @@ class ConfigFields : public OptionalFields<ConfigFields> {
   [[nodiscard]] bool tied(bool fallback) const;
   /// An activation by the names of transformers; others are `kUnsupported`.
   [[nodiscard]] Activation activation(std::string_view key, Activation fallback) const;
-  /// What a file says of its rotary positions: `rope_scaling`, else version 5's `rope_parameters`.
+  /// Rotary positions of the file: `rope_scaling`, else version 5's `rope_parameters`.
   [[nodiscard]] std::optional<Node> rotary() const;
   /// The rotated share of a head: partial_rotary_factor, alone, in `rope_parameters` or in each of
   /// its layer types, or GPT-NeoX's rotary_pct.

@@ -31,8 +31,8 @@ enum class WindowRule : std::uint8_t {
 /// the file names none; 0: no window.
 void read_windows(const ConfigFields& fields, WindowRule rule, std::int64_t fallback,
                   Architecture& model);
-/// The same where the layers without `layer_types` follow from their number: `slides` of it,
-/// counted from 0.
+/// Reads the windows; without `layer_types`, the layers whose number, counted from 0, `slides`
+/// accepts have one.
 void read_windows(const ConfigFields& fields, const std::function<bool(std::int64_t)>& slides,
                   std::int64_t fallback, Architecture& model);
 /// Holds for all layers but the last of each `every`.
@@ -45,7 +45,7 @@ void mark_rotated_layers(Architecture& model,
 
 /// Marks the layers that have an ordinary MLP; drops `model.experts` when all of them do.
 void mark_dense_layers(Architecture& model, const std::function<bool(std::int64_t)>& is_dense);
-/// Those that `mlp_layer_types` calls dense, or the first ones.
+/// Marks the layers that `mlp_layer_types` calls dense, or the first ones.
 void mark_listed_dense(const ConfigFields& fields, std::int64_t first, Architecture& model);
 
 }  // namespace stepwright::model

@@ -8,7 +8,7 @@ namespace stepwright::model {
 /// A type of transformers' decoders whose layers cannot be said in an `Architecture`.
 struct RefusedType {
   std::string_view model_type;
-  std::string_view reason;   ///< What it has that cannot be said.
+  std::string_view reason;   ///< The part of it that cannot be said.
   std::string_view instead;  ///< A type that is read, whose sizes may stand in for its own.
 };
 std::span<const RefusedType> refused_types();

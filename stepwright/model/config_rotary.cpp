@@ -39,7 +39,7 @@ std::vector<double> numbers_of(Node rope, std::string_view key) {
   return found;
 }
 
-/// What some files say outside of the mapping goes before what stands in it.
+/// Reads the original positions; a value outside of the mapping goes before one inside.
 std::int64_t original_positions(const ConfigFields& fields, Node rope, const Architecture& model) {
   constexpr std::string_view kKey = "original_max_position_embeddings";
   auto original = fields.value(kKey);

@@ -7,16 +7,17 @@ namespace stepwright::model {
 
 struct Architecture;
 
-/// What turns images into tokens ahead of a decoder: a tower of layers over patches, and the
-/// projector behind it into the decoder's width. The counts of a decoder leave it out.
+/// An encoder of images ahead of a decoder: a tower of layers over patches, and the projector
+/// behind it into the decoder's width. The counts of a decoder leave it out.
 struct Encoder {
   std::string name = {};        ///< `model_type` of its configuration.
-  std::int64_t parameters = 0;  ///< Of the tower; 0: nobody knows, and no step holds it.
-  std::int64_t projector = 0;   ///< Parameters behind it.
-  std::int64_t patches = 0;     ///< Of an image; 0: no step encodes any.
-  std::int64_t tokens = 0;      ///< Of the decoder that such an image becomes.
-  double flops = 0;             ///< Of a forward of such an image through tower and projector.
-  bool any_size = false;        ///< Images have any size: `patches` are those of a usual one.
+  std::int64_t parameters = 0;  ///< Parameters of the tower; 0: nobody knows, and no step holds it.
+  std::int64_t projector = 0;   ///< Parameters of the projector behind it.
+  std::int64_t patches = 0;     ///< Patches of an image; 0: no step encodes any.
+  std::int64_t tokens = 0;      ///< Tokens of the decoder that such an image becomes.
+  /// FLOPs of a forward of such an image through tower and projector.
+  double flops = 0;
+  bool any_size = false;  ///< Images have any size: `patches` are those of a usual one.
   /// Layers of the tower and their sizes; without layers its work is one product.
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
@@ -24,8 +25,8 @@ struct Encoder {
   std::int64_t ffn = 0;
   bool gated = false;
   std::int64_t window = 0;       ///< Patches that see each other; 0: all of an image.
-  std::int64_t full_layers = 0;  ///< Of the layers of a tower with windows, those without.
-  double images = 1;             ///< Of a sequence, in the mean: a job may say otherwise.
+  std::int64_t full_layers = 0;  ///< Layers without a window, in a tower with windows.
+  double images = 1;             ///< Images of a sequence, in the mean: a job may say otherwise.
   bool operator==(const Encoder&) const = default;
 
   /// Whether a step encodes images.
@@ -33,10 +34,10 @@ struct Encoder {
 };
 
 inline constexpr std::int64_t kMostEncoderLayers = 256;
-inline constexpr std::int64_t kMostPatches = 1 << 20;  ///< Of an image.
-inline constexpr double kMostImages = 1 << 16;         ///< Of a sequence.
+inline constexpr std::int64_t kMostPatches = 1 << 20;  ///< Most patches of an image.
+inline constexpr double kMostImages = 1 << 16;         ///< Most images of a sequence.
 
-/// The same with images of another size; their tokens and FLOPs follow.
+/// Returns the encoder with images of another size; their tokens and FLOPs follow.
 Encoder with_patches(Encoder encoder, std::int64_t patches);
 
 /// The tower's layers as a model of their own: all parameters but biases and tables.

@@ -17,7 +17,7 @@ double forward_flops_per_token(const Architecture& model, std::int64_t length);
 /// for each frozen parameter and token, 6 for each of an adapter).
 double training_flops_per_token(const Architecture& model, std::int64_t length);
 
-/// Those of `training_flops_per_token` that attention has behind the causal mask: a token sees half
+/// FLOPs of `training_flops_per_token` that attention has behind the causal mask: a token sees half
 /// of the sequence in the mean, of a window all but its first tokens.
 double masked_flops_per_token(const Architecture& model, std::int64_t length);
 

@@ -55,7 +55,7 @@ struct ScalingParts {
   bool original = false;
   bool amplitude = false;
   bool yarn = false;
-  bool lists = false;  ///< `short_factors` and `long_factors`.
+  bool lists = false;  ///< Has `short_factors` and `long_factors`.
 };
 constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
   switch (kind) {
@@ -66,17 +66,17 @@ constexpr ScalingParts scaling_parts(RotaryScalingKind kind) {
     default: return {};
   }
 }
-/// Of `llama3` and `yarn`.
+/// Keys of `llama3` and `yarn`.
 inline constexpr ModelKey<RotaryScaling> kTurnKeys[] = {
     {"low_frequency", &RotaryScaling::low_frequency, 0},
     {"high_frequency", &RotaryScaling::high_frequency, 0}};
-/// Of those and `longrope`.
+/// Keys of `llama3`, `yarn` and `longrope`.
 inline constexpr ModelKey<RotaryScaling> kOriginalKeys[] = {
     {"original_positions", &RotaryScaling::original_positions}};
-/// Of `yarn` and `longrope`.
+/// Keys of `yarn` and `longrope`.
 inline constexpr ModelKey<RotaryScaling> kAmplitudeKeys[] = {
     {"attention_factor", &RotaryScaling::attention_factor, 0}};
-/// Of `yarn` alone.
+/// Keys of `yarn` alone.
 inline constexpr ModelKey<RotaryScaling> kYarnKeys[] = {
     {"rounded", &RotaryScaling::rounded},
     {"mscale", &RotaryScaling::mscale, 0},

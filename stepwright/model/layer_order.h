@@ -10,7 +10,7 @@ namespace stepwright::model {
 /// The layers of a model by class.
 struct LayerOrder {
   std::vector<LayerClass> classes;    ///< Distinct, in the order in which the layers meet them.
-  std::vector<std::size_t> class_of;  ///< Of each layer, into `classes`.
+  std::vector<std::size_t> class_of;  ///< By layer: its class, as an index into `classes`.
 };
 
 LayerOrder layer_order(const Architecture& model);
@@ -20,9 +20,9 @@ std::vector<LayerClass> layers_of(const Architecture& model);
 /// Sets `pattern`, to nothing where it says no more than that; so equal models compare equal.
 void set_layers(Architecture& model, std::vector<LayerClass> layers);
 
-/// Of each layer the window of its attention, 0: full; empty where all are full.
+/// By layer: the window of its attention, 0: full; empty where all are full.
 std::vector<std::int64_t> windows_of(const Architecture& model);
-/// Of each layer 1 where a dense MLP stands; empty where none does.
+/// By layer: 1 where a dense MLP stands; empty where none does.
 std::vector<std::uint8_t> dense_layers_of(const Architecture& model);
 /// Write one property of all layers, from lists as the two above return them.
 void set_windows(Architecture& model, const std::vector<std::int64_t>& windows);

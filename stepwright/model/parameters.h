@@ -22,10 +22,10 @@ enum class Split : std::uint8_t {
 
 /// The values that training starts from.
 enum class Start : std::uint8_t {
-  kNormal,    ///< Of a matrix.
-  kResidual,  ///< Of a matrix whose products are added to the residual stream: narrower.
-  kOnes,      ///< Of a norm's weight.
-  kZeros,     ///< Of a bias.
+  kNormal,    ///< Start of a matrix.
+  kResidual,  ///< Start of a matrix whose products are added to the residual stream: narrower.
+  kOnes,      ///< Start of a norm's weight.
+  kZeros,     ///< Start of a bias.
 };
 
 /// One tensor of a block. `rows x columns` as stored (output x input); vectors have
@@ -39,7 +39,7 @@ struct Parameter {
   bool expert = false;  ///< A routed expert's weight: cut by expert and expert-tensor parallelism.
   bool trained = true;  ///< False for the router's correction bias: stored, no parameter.
   bool vector = false;  ///< A norm weight or a bias: not a factor of a matrix product.
-  bool per_head = false;  ///< Of a norm of single heads: tensor ranks sum their gradients.
+  bool per_head = false;  ///< Belongs to a norm of single heads: tensor ranks sum its gradients.
   bool frozen = false;    ///< Stored and used, but not trained.
   bool adapter = false;   ///< The A or the B of an adapter.
   bool partial = false;  ///< The one of them that tensor ranks have whole beside a weight that they
@@ -83,9 +83,9 @@ std::string bias_name(std::string_view weight);
 /// Embedding side: embedding.word, embedding.position (learned), embedding.norm.
 std::vector<Parameter> embedding_parameters(const Architecture& model);
 
-/// Of an encoder of images, which lies beside the embedding: the matrices and norms of its layers,
-/// named as those of a decoder's (each all layers' together), encoder.patches (all else of the
-/// tower) and encoder.projector. Empty where no step encodes images.
+/// Parameters of an encoder of images, which lies beside the embedding: the matrices and norms of
+/// its layers, named as those of a decoder's (each all layers' together), encoder.patches (all else
+/// of the tower) and encoder.projector. Empty where no step encodes images.
 std::vector<Parameter> encoder_parameters(const Architecture& model);
 
 /// Head side: norm.final, head.weight (absent when tied), head.bias.
@@ -101,7 +101,7 @@ std::vector<Parameter> multi_token_parameters(const Architecture& model);
 /// `count_multi_token`.
 std::int64_t count_parameters(const Architecture& model);
 
-/// Those of them that are trained.
+/// Counts the parameters that are trained.
 std::int64_t count_trained_parameters(const Architecture& model);
 
 /// Parameters that one token meets: routed experts count `top_k` of `count`.

@@ -5,8 +5,8 @@ namespace {
 
 using Parameters = std::vector<Parameter>;
 
-/// Of one element of Mamba's state: the decay's exponential, its product with the state, the input
-/// times step and B, the sum, and C (mamba_ssm, selective_scan_fwd_kernel.cuh).
+/// FLOPs of one element of Mamba's state: the decay's exponential, its product with the state, the
+/// input times step and B, the sum, and C (mamba_ssm, selective_scan_fwd_kernel.cuh).
 constexpr double kScanStepFlops = 9;
 
 Parameter projection(std::string_view name, std::int64_t rows, std::int64_t columns, Split split) {

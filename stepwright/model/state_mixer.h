@@ -10,17 +10,17 @@ namespace stepwright::model {
 
 /// Widths of a mixer that carries a state, in elements a token, before tensor parallelism cuts it.
 struct StateWidths {
-  std::int64_t in = 0;           ///< Of the projection into it.
+  std::int64_t in = 0;           ///< Width of the projection into it.
   std::int64_t convolution = 0;  ///< Channels of the convolution.
-  std::int64_t scalars = 0;      ///< Of `in`: step sizes, strengths and decays, one for each head.
-  std::int64_t out = 0;          ///< Of the projection out of it.
+  std::int64_t scalars = 0;      ///< Step sizes, strengths and decays in `in`, one for each head.
+  std::int64_t out = 0;          ///< Width of the projection out of it.
 };
 
 StateWidths state_widths(const StateMixer& mixer, Mixer kind);
 
-/// Its parameters, in the order of use, by the names in `layer_parameters`. Sources: gated delta
-/// net, Mamba-2, Mamba and short convolution as transformers has them (models/qwen3_next, mamba2,
-/// mamba and lfm2).
+/// Parameters of a state mixer, in the order of use, by the names in `layer_parameters`. Sources:
+/// gated delta net, Mamba-2, Mamba and short convolution as transformers has them
+/// (models/qwen3_next, mamba2, mamba and lfm2).
 std::vector<Parameter> state_mixer_parameters(const Architecture& model, Mixer kind);
 
 /// FLOPs of a convolution for one token, and of the scan of a forward. A scan in chunks of c tokens

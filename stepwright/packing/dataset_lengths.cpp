@@ -108,8 +108,8 @@ class Lines {
   std::string name_;
   InputFile file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;   ///< Of what was not read yet.
-  std::size_t filled_ = 0;  ///< Of the buffer.
+  std::size_t begin_ = 0;   ///< Index of the first unread byte.
+  std::size_t filled_ = 0;  ///< Bytes in the buffer.
   std::int64_t number_ = 0;
 };
 
@@ -293,7 +293,7 @@ class LengthReader {
   const LengthField& field_;
   Lines& lines_;
   std::vector<std::string_view> keys_;
-  std::string_view line_;  ///< That is read.
+  std::string_view line_;  ///< Line that is being read.
   bool counts_characters_ = false;
   ondemand::parser parser_;
 };

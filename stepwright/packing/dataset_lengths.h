@@ -11,7 +11,7 @@ namespace stepwright::packing {
 /// Where the documents of a data set say how long they are.
 struct LengthField {
   std::string name;  ///< A key of each line; dots lead into mappings.
-  /// Of text, which says its length in tokens only through this; 0: text is refused.
+  /// Characters for each token of text, which states no length in tokens; 0: text is refused.
   double characters_per_token = 0;
 };
 
@@ -29,8 +29,8 @@ struct DatasetLengths {
 /// that is no JSON object, without the field, or with anything else in it.
 DatasetLengths read_dataset_lengths(const std::filesystem::path& path, const LengthField& field);
 
-/// The same histogram with at most `most` lengths: neighbours are joined at their mean length.
-/// Documents stay.
+/// Returns the histogram with at most `most` lengths: neighbours are joined at their mean length.
+/// No document is lost.
 LengthHistogram fewer_lengths(const LengthHistogram& histogram, std::size_t most);
 
 }  // namespace stepwright::packing

@@ -143,7 +143,7 @@ Moments moments_of(const std::vector<double>& values) {
   return moments;
 }
 
-/// What is to be known of sequences that were packed.
+/// Statistics of sequences that were packed.
 Packs summary(const std::vector<Documents>& packs) {
   std::vector<std::int64_t> documents;
   std::vector<std::int64_t> fills;

@@ -15,8 +15,8 @@ enum class PadTo : std::uint8_t { kLength, kLongest, kNone };
 inline constexpr Named<PadTo> kPadToNames[] = {
     {PadTo::kLength, "length"}, {PadTo::kLongest, "longest"}, {PadTo::kNone, "none"}};
 
-/// What happens to documents longer than a sequence: the job is refused, they are cut into
-/// sequences, left out, or their first tokens alone are taken.
+/// Treatment of documents longer than a sequence: the job is refused, they are cut into sequences,
+/// left out, or their first tokens alone are taken.
 enum class TooLong : std::uint8_t { kRefuse, kSplit, kDrop, kTruncate };
 inline constexpr Named<TooLong> kTooLongNames[] = {{TooLong::kRefuse, "refuse"},
                                                    {TooLong::kSplit, "split"},
@@ -30,7 +30,7 @@ inline constexpr Named<Deal> kDealNames[] = {{Deal::kAsTheyCome, "none"}, {Deal:
 
 struct Packing {
   PackingKind kind = PackingKind::kNone;
-  PackingOrder order = PackingOrder::kLongestFirst;  ///< Of first fit.
+  PackingOrder order = PackingOrder::kLongestFirst;  ///< Order of first fit.
   std::int64_t group = 0;  ///< Documents that first fit packs at a time, however full the last of
                            ///< their sequences is; 0: all.
   bool masks = true;       ///< Documents of a sequence see nothing of each other.
@@ -49,11 +49,11 @@ struct Moments {
   bool operator==(const Moments&) const = default;
 };
 
-/// What sequences of documents look like, by packing many with a seed.
+/// Statistics of packed sequences, from packing many with a seed.
 struct Packs {
-  LengthHistogram documents;  ///< Of one sequence, in the mean; at most 256 lengths.
+  LengthHistogram documents;  ///< Documents of one sequence, in the mean; at most 256 lengths.
   LengthHistogram fills;      ///< Tokens of documents in a sequence, and its share; as many.
-  Moments tokens;             ///< Of the documents of a sequence.
+  Moments tokens;             ///< Tokens of the documents of a sequence.
   Moments pairs;              ///< Query-key pairs of a sequence that causal masks of its documents
                               ///< leave.
   double too_long = 0;        ///< Share of the data's documents that were longer than a sequence.
@@ -71,7 +71,7 @@ double share_beyond(const LengthHistogram& lengths, std::int64_t room);
 std::vector<Documents> packed_sequences(const LengthHistogram& lengths, const Packing& packing,
                                         std::int64_t room);
 
-/// What such sequences look like.
+/// Packs documents as `packed_sequences` does, and returns statistics of the sequences.
 Packs make_packs(const LengthHistogram& lengths, const Packing& packing, std::int64_t room);
 
 /// Sequences of `tokens` of documents each, by the longest of `count` of them drawn by chance.

@@ -28,7 +28,7 @@ class Forwards {
     plan_.schedule.strands = 1;
   }
 
-  /// The same sequences in micro-batches of another size, as many of them as fill all
+  /// Forwards of the same sequences in micro-batches of another size, as many of them as fill all
   /// ranks and positions.
   Forwards(const plan::PlannedJob& planned, std::int64_t micro_batch) : Forwards(planned) {
     plan_.micro_batch = micro_batch;
@@ -68,7 +68,7 @@ class Forwards {
     return simulate::simulate(program(of_batches(batches)), cost_, layouts_, plan_).step_time_s;
   }
 
-  /// Of the position with most work, what more pairs of documents and more tokens take.
+  /// Growth of the position with most work, with more pairs of documents and with more tokens.
   [[nodiscard]] simulate::MicroBatchSeconds slowest() const {
     const step::StepProgram forwards = program(job_);
     const std::vector<double> own = passes(forwards);
@@ -89,7 +89,7 @@ class Forwards {
     return forwards;
   }
 
-  /// What each position's compute stream does of one micro-batch.
+  /// Seconds of each position's compute stream for one micro-batch.
   [[nodiscard]] std::vector<double> passes(const step::StepProgram& forwards) const {
     const simulate::Prices prices =
         simulate::price_operators(forwards, cost_, layouts_, plan_.collectives);

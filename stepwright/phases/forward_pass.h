@@ -15,8 +15,8 @@ struct ForwardPass {
   std::vector<double> peak_bytes;
 };
 
-/// Of so many batches of a legal plan one behind the other. Where documents make micro-batches
-/// unequal the waits are in it (`UnevenSteps`).
+/// Forwards of so many batches of a legal plan one behind the other. Where documents make
+/// micro-batches unequal the waits are in it (`UnevenSteps`).
 ForwardPass forward_pass(const plan::PlannedJob& planned, std::int64_t batches);
 
 }  // namespace stepwright::phases

@@ -78,7 +78,7 @@ class Engine {
   const plan::Job& job_;
   double tensor_;
   double cache_parts_;  ///< Into so many parts the caches of a sequence are split.
-  double prompt_;       ///< Tokens.
+  double prompt_;       ///< Tokens of the prompt.
   double sequences_ = 0;
   double answer_ = 0;  ///< Tokens that a sequence generates in the mean.
 };

@@ -17,8 +17,8 @@ inline constexpr std::int64_t kMostAtOnce = 256;
 /// How long the generation of a step takes where nobody has measured it.
 struct GenerationEstimate {
   double seconds = 0;  ///< Geometric mean of the two below.
-  double low_s = 0;    ///< Engines reach `kFastestShare`.
-  double high_s = 0;   ///< Engines reach `kSlowestShare`.
+  double low_s = 0;    ///< Seconds if engines reach `kFastestShare`.
+  double high_s = 0;   ///< Seconds if engines reach `kSlowestShare`.
   std::int64_t engines = 0;
   std::int64_t at_once = 0;  ///< Sequences that an engine works on together.
 };

@@ -17,7 +17,7 @@
 namespace stepwright::phases {
 namespace {
 
-/// Of all models whose states stay where they are.
+/// Bytes of all models whose states stay where they are.
 double resting_bytes(const step::States& states) {
   return static_cast<double>(states.parameters + states.gradients + states.optimizer +
                              states.others.bytes());
@@ -243,7 +243,7 @@ class Phases {
   const plan::TrainingMethod& method_;
   const cluster::Cluster& whole_;
   std::int64_t stated_on_;
-  ForwardPass forward_;          ///< Of the policy on its own devices.
+  ForwardPass forward_;          ///< Forward of the policy on its own devices.
   GenerationEstimate estimate_;  ///< Without engines where generation is given, or none is there.
 };
 

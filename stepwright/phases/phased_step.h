@@ -20,7 +20,7 @@ enum class PhaseKind : std::uint8_t {
   kUpdate,               ///< All updates of the policy.
   kCriticUpdate,
   kWeightSync,
-  kSwitch  ///< From generation to training and back, on the same devices.
+  kSwitch  ///< Change from generation to training and back, on the same devices.
 };
 inline constexpr Named<PhaseKind> kPhaseKindNames[] = {
     {PhaseKind::kGeneration, "generation"},
@@ -36,8 +36,9 @@ struct StepPhase {
   PhaseKind kind{};
   double seconds = 0;
   std::int64_t devices = 0;
-  bool beside = false;    ///< On devices of its own, beside those that train the policy.
-  double peak_bytes = 0;  ///< Of a device; of generation without its caches. 0: as the others.
+  bool beside = false;  ///< True if it has devices of its own, beside those that train the policy.
+  /// Peak of a device; for generation without its caches. 0: as the others.
+  double peak_bytes = 0;
   /// The range of `seconds` where it is an assumption; 0: it is none.
   double low_s = 0;
   double high_s = 0;
@@ -47,18 +48,19 @@ struct StepPhase {
 
 /// A step of a plan with everything that its method asks for.
 struct PhasedStep {
-  simulate::Prediction update;  ///< Of one update; its memory holds the models that stay beside it.
+  /// Prediction of one update; its memory holds the models that stay beside it.
+  simulate::Prediction update;
   std::vector<StepPhase> phases;
-  WeightSync sync;        ///< Of what generates.
-  double generated = 0;   ///< Tokens.
+  WeightSync sync;        ///< Way of updated weights to the devices that generate.
+  double generated = 0;   ///< Tokens that are generated.
   double training_s = 0;  ///< All but generation, the weights' way to it and the change to it.
   double step_s = 0;
   /// 80 %: weights' way and change count as exact, generation too where it is given; an assumed one
   /// is at an end of its range.
   double low_s = 0;
   double high_s = 0;
-  double peak_bytes = 0;     ///< Of the devices that train, over the phases.
-  std::int64_t devices = 0;  ///< All.
+  double peak_bytes = 0;     ///< Peak of the devices that train, over the phases.
+  std::int64_t devices = 0;  ///< Number of all devices.
   std::vector<std::string> notes;
 
   [[nodiscard]] const plan::TrainingMethod& method() const { return update.planned.job.method; }
@@ -72,7 +74,7 @@ struct PhasedStep {
   [[nodiscard]] double seconds(PhaseKind kind) const;
   /// Tokens that a step trains on, once each.
   [[nodiscard]] double tokens() const;
-  /// Of all devices, those that generate too.
+  /// Tokens a second for each of all devices, those that generate too.
   [[nodiscard]] double tokens_per_s_per_device() const {
     return tokens() / step_s / static_cast<double>(devices);
   }
@@ -87,7 +89,7 @@ struct PhasedStep {
 PhasedStep phased_step(simulate::Prediction update, const cluster::Cluster& whole,
                        std::int64_t stated_on);
 
-/// The same of a plan that stands for itself: devices that generate alone are beside its own.
+/// Phases of a plan that stands for itself: devices that generate alone are beside its own.
 PhasedStep phased_step(const plan::PlannedJob& planned);
 
 /// The answer of `stepwright phases --json` (docs/formats.md, "Phases").

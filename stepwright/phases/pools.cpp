@@ -27,7 +27,7 @@ std::vector<std::int64_t> training_pools(const cluster::Cluster& cluster) {
   return pools;
 }
 
-/// The same memory with so many bytes less of it for plans.
+/// Returns the job with so many bytes of memory less for plans.
 plan::Job with_less_memory(plan::Job job, double bytes) {
   double& limit = job.objective.memory_limit_bytes;
   double& memory = limit > 0 ? limit : job.cluster.device.memory_bytes;

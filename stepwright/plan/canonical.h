@@ -12,7 +12,7 @@ Sharding canonical_sharding(const Job& job, const Plan& plan);
 /// groups of one rank have neither messages nor moments of their own.
 Plan with_canonical_sharding(const Job& job, Plan plan);
 
-/// Of modules whose activations may lie on the host those of which some layer keeps something.
+/// Returns the offloaded modules of which some layer keeps something.
 OffloadModules kept_modules(OffloadModules listed, const Recompute& recompute);
 
 /// Pipeline positions of which each has a part of the vocabulary's tables; 1 where the ends of the

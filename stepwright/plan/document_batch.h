@@ -11,18 +11,19 @@ namespace stepwright::plan {
 
 /// How long documents are as a formula.
 struct LognormalLengths {
-  double median = 0;  ///< Tokens.
+  double median = 0;  ///< Median length, in tokens.
   double sigma = 0;   ///< Standard deviation of the logarithm.
   bool operator==(const LognormalLengths&) const = default;
 };
 
 /// A batch of documents of unequal lengths.
 struct DocumentBatch {
-  std::string file;                           ///< Of lengths, absolute; empty: none.
-  std::optional<LognormalLengths> lognormal;  ///< What `lengths` was said to be, if that.
+  std::string file;  ///< Absolute path of the file of lengths; empty: none.
+  /// The formula that `lengths` came from; nullopt: none.
+  std::optional<LognormalLengths> lognormal;
   packing::LengthHistogram lengths;
   packing::Packing packing;
-  packing::Packs packs;  ///< What sequences of the job's length become.
+  packing::Packs packs;  ///< Packs into which sequences of the job's length are filled.
 
   bool operator==(const DocumentBatch&) const = default;
 

@@ -31,7 +31,7 @@ PlannedJob load_plan(const std::filesystem::path& path);
 /// full: the form on which `--set` works.
 std::string plan_yaml(const PlannedJob& planned, bool expanded = false);
 
-/// The same content as JSON, for `--json` outputs.
+/// Returns the plan file's content as JSON, for `--json` outputs.
 nlohmann::ordered_json plan_json(const PlannedJob& planned);
 
 /// Applies `field=value` or `field=2x`. The field is a dotted path of the plan file (`micro_batch`,

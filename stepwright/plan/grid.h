@@ -30,7 +30,7 @@ enum class GroupKind : std::uint8_t {
   kPipeline,
   kEmbedding,   ///< First and last pipeline position, same other coordinates (tied tables).
   kNorm,        ///< Ranks over which the dense gradient norm is summed.
-  kExpertNorm,  ///< The same for routed experts.
+  kExpertNorm,  ///< Ranks over which the gradient norm of routed experts is summed.
   kWorld,
 };
 inline constexpr Named<GroupKind> kGroupNames[] = {
@@ -103,7 +103,7 @@ class Grid {
   void lay_embedding();
 
   std::int64_t ranks_ = 1;
-  Extent tensor_, context_, data_, pipeline_;  ///< Dense side.
+  Extent tensor_, context_, data_, pipeline_;  ///< Extents of the dense side.
   Extent expert_tensor_, expert_,
       expert_data_;  ///< Expert side; with experts its pipeline is the same.
   std::array<GroupShape, kGroupKinds> shapes_;

@@ -7,7 +7,7 @@ namespace {
 
 /// Groups of a shape repeat in blocks of consecutive ranks.
 struct Blocks {
-  std::int64_t ranks = 1;  ///< Of one block.
+  std::int64_t ranks = 1;  ///< Ranks of one block.
   std::int64_t head = 0;   ///< With idle ranks: those before, and after, them.
 
   explicit Blocks(const GroupShape& shape) : ranks(shape.extents.block()) {

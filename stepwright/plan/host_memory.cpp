@@ -57,7 +57,7 @@ double divisor(Spread spread, std::int64_t group, std::int64_t world) {
   return static_cast<double>(spread == Spread::kInner ? group : world);
 }
 
-/// Of them a rank's mean part when a state of the spread is divided.
+/// Mean part of `sum` on a rank, when a state of the spread is divided.
 double of_rank(const Plan& plan, const Elements& sum, Spread spread) {
   const Parallel& degrees = plan.parallel;
   const Sharding& sharding = plan.sharding;

@@ -25,7 +25,7 @@ double host_bandwidth(const cluster::Cluster& cluster);
 /// How the ranks of a pipeline lie on nodes.
 struct NodeRanks {
   std::int64_t ranks = 1;
-  std::int64_t stride = 1;  ///< Between neighbours of a pipeline.
+  std::int64_t stride = 1;  ///< Ranks between neighbours of a pipeline.
   std::int64_t of_node = 1;
 };
 NodeRanks node_ranks(const Job& job, const Plan& plan);

@@ -24,7 +24,7 @@ inline constexpr Named<DType> kPrecisionNames[] = {
     {DType::kBf16, "bf16"},  {DType::kFp8, "fp8"},   {DType::kMxfp8, "mxfp8"},
     {DType::kNvfp4, "nvfp4"}};
 
-/// What sets them apart is a row each of `plan/optimizer_traits.h`.
+/// Optimizers; a row each of `plan/optimizer_traits.h` says how they differ.
 enum class Optimizer : std::uint8_t {
   kAdam,
   kAdamW,
@@ -58,8 +58,8 @@ inline constexpr std::int64_t kMostHostThreads = 4096;
 struct CudaGraphs {
   bool step = false;
   bool attention = false;
-  bool mlp = false;     ///< Dense ones.
-  bool router = false;  ///< And shared experts.
+  bool mlp = false;     ///< The MLP, if it is dense.
+  bool router = false;  ///< The router and shared experts.
 
   bool operator==(const CudaGraphs&) const = default;
 };
@@ -89,13 +89,13 @@ enum class Masters : std::uint8_t { kBeside, kAlone, kNone };
 inline constexpr Named<Masters> kMasterNames[] = {
     {Masters::kBeside, "beside"}, {Masters::kAlone, "alone"}, {Masters::kNone, "none"}};
 
-/// What stands of a loss, or of each chunk of one, between its forward and its backward. kLogits:
+/// Tensors that a loss, or each chunk of one, keeps between its forward and its backward. kLogits:
 /// its logits, or what a loss makes of them. kGradients: its forward goes on to the gradients of
 /// its rows and of the head's weight, of which all chunks have one (Liger's fused linear cross
 /// entropy). kRows: the input of the head alone, of which the backward makes logits again, chunk by
-/// chunk. kSums: the same and the sum of each token's exponentials, by kernels that write no logits
-/// at all (cut cross entropy, arXiv 2411.09009). kTiles: the same as kSums, by kernels that write a
-/// tile of logits at a time, and sum gradients in fp32 beside those of the step (TRL's fused head).
+/// chunk. kSums: the rows and the sum of each token's exponentials, by kernels that write no logits
+/// at all (cut cross entropy, arXiv 2411.09009). kTiles: as kSums, by kernels that write a tile of
+/// logits at a time, and sum gradients in fp32 beside those of the step (TRL's fused head).
 enum class LossKeeps : std::uint8_t { kLogits, kGradients, kRows, kSums, kTiles };
 inline constexpr Named<LossKeeps> kLossKeepsNames[] = {{LossKeeps::kLogits, "logits"},
                                                        {LossKeeps::kGradients, "gradients"},
@@ -133,7 +133,8 @@ struct Kernels {
   bool fused_norm = true;          ///< Norms, rotary and gated activation as one kernel each.
   bool fused_activation = true;    ///< Rotary and gated activation so; false: of fused norms alone.
   bool fused_accumulation = true;  ///< Products add their weight gradient to the step's sum.
-  bool fused_softmax = true;       ///< Of unfused attention: scale, mask and softmax in one.
+  /// Scale, mask and softmax of unfused attention run in one kernel.
+  bool fused_softmax = true;
   CrossEntropy cross_entropy = CrossEntropy::kUnfused;
   ExpertWeights expert_weights = ExpertWeights::kAfter;
   CudaGraphs cuda_graphs = {};
@@ -210,7 +211,7 @@ inline constexpr Named<bool Kernels::*> kKernelFlags[] = {
 /// selects cost constants.
 struct Framework {
   std::string name;          ///< One of `kFrameworkNames`; empty: any of them.
-  std::string version = {};  ///< Empty: the newest.
+  std::string version = {};  ///< Release of the framework; empty: the newest.
   std::string variant = {};  ///< A fork or a stack built on it that its file names; empty: itself.
 };
 inline constexpr std::string_view kFrameworkNames[] = {
@@ -249,7 +250,7 @@ struct Objective {
   double memory_reserve = -1;
   /// Probability of fitting that plans are asked for; negative: what is usual (`fit_confidence`).
   double memory_confidence = -1;
-  double target_step_time_s = 0;  ///< For the smallest cluster: one of these two is set.
+  double target_step_time_s = 0;  ///< Target of the smallest cluster: one of these two is set.
   double target_tokens_per_s = 0;
 };
 
@@ -259,9 +260,9 @@ struct Job {
   std::string model_name;
   model::Architecture model;
   cluster::Cluster cluster;
-  std::int64_t sequences = 0;  ///< Global batch.
+  std::int64_t sequences = 0;  ///< Sequences of the global batch.
   std::int64_t length = 0;     ///< Tokens of one sequence, padding included.
-  /// What sequences are made of; nothing: of one document of `length` tokens each.
+  /// Documents that fill the sequences; nullopt: each sequence is one document of `length` tokens.
   std::optional<DocumentBatch> documents;
   DType precision = DType::kBf16;
   Optimizer optimizer = Optimizer::kAdam;
@@ -283,10 +284,11 @@ struct Job {
   double capacity_factor = 0;
   bool pad_to_capacity = false;  ///< Each expert gets exactly so many rows.
   Objective objective;
-  TrainingMethod method;  ///< What stands beside the updates, of which plans are.
+  TrainingMethod method;  ///< Training method: the work beside the updates that a plan is made for.
   RunSettings run;        ///< Around the steps: what no step depends on.
   bool use_all = false;   ///< The search leaves no device of the cluster idle.
-  Space space;            ///< What the search may choose; free dimensions are empty lists.
+  /// Values that the search may choose; an empty list leaves a dimension free.
+  Space space;
   /// The notes of the reader on what it took differently from how it was written, for people (an
   /// alias that is only the nearest, a sharding group of one).
   std::vector<std::string> notes;

@@ -39,7 +39,7 @@ void add_groups_of_one(const Job& job, const Sharding& sharding, std::vector<std
   }
 }
 
-/// What only first fit reads of a packing.
+/// Adds notes about settings of a packing that only first fit reads.
 void add_unread_packing(const packing::Packing& packing, std::vector<std::string>& notes) {
   if (packing.kind == packing::PackingKind::kFirstFit) return;
   const auto add = [&](std::string_view key) {

@@ -11,8 +11,7 @@ namespace stepwright::plan {
 /// from how it was written (`Job::notes`), what its step leaves out, pads or only knows as a mean.
 std::vector<std::string> plan_notes(const PlannedJob& planned);
 
-/// What of a step of a method that learns from more than documents is not in a plan's figures;
-/// empty where all of it is.
+/// Names the work of a training method that is not in a plan's figures; empty: all of it is.
 std::string method_note(const Job& job);
 
 }  // namespace stepwright::plan

@@ -11,7 +11,7 @@
 
 namespace stepwright::plan {
 
-/// What of a layer's kept activations may lie on the host until its backward, in the words of
+/// Activations of a layer that may lie on the host until its backward, in the words of
 /// Megatron-Core (`--offload-modules`): the input of a norm, of a product or of an activation; of
 /// the core of attention all that it keeps. `mlp_fc1` and `mlp_act` are those of dense MLPs. A
 /// layer that is recomputed as a whole keeps its input alone, `layer_input`.
@@ -52,7 +52,7 @@ class OffloadModules {
     return (bits_ & bit(module)) != 0;
   }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  /// Those that keep something in a layer that is recomputed as a whole, or is not.
+  /// Modules of this set that keep something in a layer, by whether it is recomputed as a whole.
   [[nodiscard]] constexpr OffloadModules of_layers(bool recomputed) const {
     const OffloadModules input{OffloadModule::kLayerInput};
     return recomputed ? without(without(input)) : without(input);
@@ -78,13 +78,14 @@ std::vector<std::string_view> offload_words(OffloadModules modules);
 /// The modules of a set that some layer of the model has.
 OffloadModules held_modules(const model::Architecture& model, OffloadModules modules);
 
-/// What lies in the memory of the host instead of the device's.
+/// States and activations that lie in host memory instead of device memory.
 struct Offload {
   /// From 0 to 1: of the parameters that a rank's optimizer holds, those whose states do, which the
   /// host updates.
   double optimizer = 0;
-  bool masters = true;         ///< The copies that updates compute with lie there, too.
-  OffloadModules activations;  ///< From each forward to its backward.
+  bool masters = true;  ///< The copies that updates compute with lie there, too.
+  /// Modules whose activations lie there from each forward to its backward.
+  OffloadModules activations;
   /// Parameters and gradients do: every use fetches a rank's part of them, every reduction leaves
   /// it there.
   bool parameters = false;

@@ -8,28 +8,29 @@
 
 namespace stepwright::plan {
 
-/// What of its tensors an optimizer treats as matrices; the rest are single elements to it.
+/// Tensors that an optimizer treats as matrices; the rest are single elements to it.
 enum class ActsOn : std::uint8_t {
-  kElements,       ///< Nothing.
+  kElements,       ///< None: every tensor is single elements.
   kLayerMatrices,  ///< Matrices of layers: neither tables of the vocabulary nor of positions.
-  kMatrices,       ///< All.
+  kMatrices,       ///< All matrices of the model.
 };
 
-/// What an optimizer keeps of a parameter, in bits of an fp32 update; one whose masters are fp64
-/// keeps its wide moments in fp64.
+/// States that an optimizer keeps of a parameter, in bits of an fp32 update; one whose masters are
+/// fp64 keeps its wide moments in fp64.
 struct OptimizerTraits {
   Optimizer optimizer;
   ActsOn acts_on = ActsOn::kElements;
-  int wide_moments = 0;               ///< Moments in the type of the masters.
-  int wide_matrix_moments = 0;        ///< The same of elements of matrices.
-  std::int64_t narrow_centibits = 0;  ///< Of narrower moments, of an element.
+  int wide_moments = 0;  ///< Moments in the type of the masters.
+  /// Moments of elements of matrices, in the type of the masters.
+  int wide_matrix_moments = 0;
+  std::int64_t narrow_centibits = 0;  ///< Centibits of an element's narrower moments.
   /// Elements of narrower moments that share a scale; 0: they have none.
   std::int64_t scale_block = 0;
   /// Matrices keep a number for each row and each column instead of elements.
   bool sums_edges = false;
   /// Adam's fused update, which is what operators of updates were measured with.
   bool fused_adam = false;
-  /// Its update is one pass over elements, so that a host can take over a part.
+  /// True if its update is one pass over elements, so that a host can take over a part.
   bool can_offload = false;
 };
 

@@ -15,19 +15,19 @@ namespace stepwright::plan {
 
 /// How codes and sentences say that a choice of yes or no is on; empty: not at all.
 struct FlagWords {
-  std::string_view mark;   ///< In the code of a plan: "parameters:host".
-  std::string_view words;  ///< In `plan_words`, and under tables of codes.
-  std::string_view means;  ///< In the explanation of a code, as a sentence.
+  std::string_view mark;   ///< Mark in the code of a plan: "parameters:host".
+  std::string_view words;  ///< Words in `plan_words`, and under tables of codes.
+  std::string_view means;  ///< Meaning of a code, as a sentence.
 };
 
 /// All that is known of one flag of `Overlap`: files, canonical plans, codes, sentences, abilities
 /// of frameworks, keys of block costs and floors of the search loop over `kOverlapTable`.
 struct OverlapRow {
   bool Overlap::* flag;
-  std::string_view name;   ///< In files, abilities and the search: "tensor_gradients".
-  std::string_view code;   ///< In the code of a plan, behind `exposed:`: "tp-grad".
-  std::string_view text;   ///< In the explanation of that code: "the pipeline".
-  std::string_view words;  ///< In `plan_words`, behind "no overlap of".
+  std::string_view name;   ///< Name in files, abilities and the search: "tensor_gradients".
+  std::string_view code;   ///< Word in the code of a plan, behind `exposed:`: "tp-grad".
+  std::string_view text;   ///< Words in the explanation of that code: "the pipeline".
+  std::string_view words;  ///< Words in `plan_words`, behind "no overlap of".
   /// True if anything depends on the flag; canonical plans have its default otherwise.
   bool (*matters)(const Job& job, const Plan& plan);
   /// True if its messages wait while nothing is computed, though the plan could lay them beside
@@ -39,7 +39,7 @@ struct OverlapRow {
   bool Overlap::* in_floors = nullptr;
   /// True if it costs memory: neither `overlap: true` nor a free search turns it on.
   bool chosen = false;
-  FlagWords said = {};  ///< Of what costs memory, which has no code behind `exposed:`.
+  FlagWords said = {};  ///< Words of a flag that costs memory, which has no code behind `exposed:`.
 };
 
 /// The flags in the order of files.

@@ -91,13 +91,13 @@ inline constexpr ShardingAlias kShardingAliases[] = {
 struct Overlap {
   bool gradients = true;
   bool parameters = true;
-  bool tensor = false;  ///< In pieces, beside the product that makes or takes them.
+  bool tensor = false;  ///< Tensor messages in pieces, beside the product that makes or takes them.
   /// Whether a product split by columns overlaps its messages with its weight gradient: its input
   /// gathered again beside its data gradient, that gradient reduced beside the weight gradient
   /// (Megatron-LM's asynchronous messages).
   bool tensor_gradients = true;
   bool context = true;
-  bool expert = false;  ///< Beside another micro-batch.
+  bool expert = false;  ///< Messages of experts run beside another micro-batch.
   /// Whether messages of experts run beside the shared experts of their layer, whose first products
   /// then stand behind the dispatch and whose last ones behind the combine (Megatron-Core's
   /// `moe_shared_expert_overlap`); nothing of it is left to do with `expert`.
@@ -159,8 +159,8 @@ struct Plan {
   TensorInput tensor_input = TensorInput::kRegather;
   ContextKind context_kind = ContextKind::kRing;
   DType accumulate = DType::kFp32;
-  std::int64_t gradient_bucket = 40'000'000;   ///< Elements.
-  std::int64_t parameter_bucket = 40'000'000;  ///< Elements.
+  std::int64_t gradient_bucket = 40'000'000;   ///< Elements of a bucket of parameters.
+  std::int64_t parameter_bucket = 40'000'000;  ///< Elements of a bucket of gradients.
   Overlap overlap;
   Collectives collectives;
   RankOrder rank_order;
@@ -176,7 +176,7 @@ inline schedule::Placement placement_of(const Plan& plan) {
   return schedule::placement_of(plan.schedule, plan.parallel.pipeline);
 }
 
-/// "IIG".
+/// Writes the spread of states, as "IIG".
 std::string sharding_word(const Sharding& sharding);
 
 /// The states of "IIG" or of an alias ("zero3"), groups left at 1; nothing for any other word. All
@@ -191,7 +191,7 @@ bool is_paro_strategy(const Sharding& sharding);
 /// at 1.
 std::vector<Sharding> paro_strategies();
 
-/// "tp-cp-ep-dp-pp".
+/// Writes an order of ranks, as "tp-cp-ep-dp-pp".
 std::string rank_order_word(const RankOrder& order);
 
 /// The order of a word that names all five axes once; nothing for any other word.

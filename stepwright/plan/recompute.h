@@ -18,7 +18,7 @@ inline constexpr Named<RecomputeKind> kRecomputeNames[] = {{RecomputeKind::kNone
                                                            {RecomputeKind::kEvery, "every"},
                                                            {RecomputeKind::kModules, "modules"}};
 
-/// What one pipeline position computes again in its backwards, where the plan says more of it.
+/// Recomputation of one pipeline position that differs from the others.
 struct StageRecompute {
   std::int64_t position = 0;
   RecomputeKind kind = RecomputeKind::kNone;
@@ -27,25 +27,25 @@ struct StageRecompute {
   auto operator<=>(const StageRecompute&) const = default;
 };
 
-/// What a plan computes again in its backwards.
+/// Recomputation of a plan: what it computes again in its backwards.
 struct Recompute {
   RecomputeKind kind = RecomputeKind::kNone;
   /// Layers 0, n, 2n, ... of a chunk are recomputed: with kEvery in full, with kModules their
   /// modules.
   std::int64_t every = 1;
-  ModuleSet modules;  ///< With kModules.
+  ModuleSet modules;  ///< Modules recomputed with kModules.
   /// Positions that do otherwise, ascending.
   std::vector<StageRecompute> stages;
   auto operator<=>(const Recompute&) const = default;
 };
 
-/// What a position of `stages` recomputes.
+/// Recomputation of a position of `stages`.
 inline Recompute setting_of(const StageRecompute& stage) {
   return {stage.kind, stage.every, stage.modules, {}};
 }
 
-/// What the layers of one pipeline position recompute. What asks about a layer asks here first: no
-/// one else knows how positions differ.
+/// Recomputation of the layers of one pipeline position. Whatever asks about a layer asks here
+/// first: no other function knows how positions differ.
 Recompute recompute_at(const Recompute& recompute, std::int64_t position);
 
 /// Visits what positions recompute, each setting at least once; that of most positions first.
@@ -55,10 +55,10 @@ void each_setting(const Recompute& recompute, Visit&& visit) {
   for (const StageRecompute& stage : recompute.stages) visit(setting_of(stage));
 }
 
-/// What of one layer runs again in its backward: all of it, or some modules.
+/// The part of a layer that runs again in its backward: all of it, or some modules.
 struct LayerRecompute {
   bool whole = false;
-  ModuleSet modules;  ///< Empty with `whole`.
+  ModuleSet modules;  ///< Recomputed modules; empty with `whole`.
   auto operator<=>(const LayerRecompute&) const = default;
 };
 inline constexpr LayerRecompute kNoRecompute{};
@@ -68,8 +68,8 @@ inline constexpr ModuleSet kPerOperator{Module::kPerOperator};
 
 // Of one position's setting (`recompute_at`):
 
-/// What is recomputed of the layers that are: of `every: n` the 0th, nth, 2nth of a chunk, of the
-/// other kinds all.
+/// Recomputation of the layers that are recomputed: with `every: n` the 0th, nth, 2nth of a chunk,
+/// else all.
 constexpr LayerRecompute recomputed(const Recompute& recompute) {
   switch (recompute.kind) {
     case RecomputeKind::kNone: return kNoRecompute;
@@ -79,7 +79,7 @@ constexpr LayerRecompute recomputed(const Recompute& recompute) {
   }
 }
 
-/// What is recomputed of every layer at least.
+/// Recomputation that every layer has at least.
 constexpr LayerRecompute least_recomputed(const Recompute& recompute) {
   return recompute.every > 1 ? kNoRecompute : recomputed(recompute);
 }
@@ -89,14 +89,14 @@ constexpr bool is_recomputed(const Recompute& recompute, std::int64_t within_chu
   return recompute.every <= 1 || within_chunk % recompute.every == 0;
 }
 
-/// What is recomputed of a layer, by its place in its chunk.
+/// Recomputation of a layer, by its place in its chunk.
 constexpr LayerRecompute layer_recompute(const Recompute& recompute, std::int64_t within_chunk) {
   return is_recomputed(recompute, within_chunk) ? recomputed(recompute) : kNoRecompute;
 }
 
 // Of all positions:
 
-/// What is recomputed of every layer at least; nothing where that differs by position.
+/// Recomputation that every layer of all positions has at least.
 LayerRecompute least_everywhere(const Recompute& recompute);
 
 /// Whether all positions recompute alike.
@@ -124,7 +124,7 @@ inline constexpr RecomputeWord kRecomputeWords[] = {
 /// settings have equal words.
 std::string recompute_word(const Recompute& recompute);
 
-/// "full recomputation".
+/// Describes recomputation, as "full recomputation".
 std::string recompute_text(const Recompute& recompute);
 
 }  // namespace stepwright::plan

@@ -16,7 +16,7 @@ struct CollectiveLists {
   std::vector<collective::Algorithm> tensor, context, expert, data;
   bool operator==(const CollectiveLists&) const = default;
 };
-/// What the tuner may leave to the host.
+/// States and activations that the tuner may leave to the host.
 struct OffloadLists {
   std::vector<double> optimizer;
   std::vector<bool> masters;
@@ -37,21 +37,23 @@ struct Space {
   std::vector<std::int64_t> micro_batch;
   std::vector<schedule::ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
-  std::vector<std::int64_t> strands;         ///< (*)
-  std::vector<Sharding> sharding;            ///< States only; the groups below.
-  std::vector<std::int64_t> sharding_group;  ///< `kNodeGroup`: `node_sharding_group`.
-  std::vector<std::int64_t> expert_group;    ///< `kNodeGroup`: `node_expert_group`.
-  std::vector<Recompute> recompute;          ///< Free: none, selective, full.
+  std::vector<std::int64_t> strands;  ///< Strands of a schedule (*)
+  std::vector<Sharding> sharding;     ///< States only; the groups below.
+  /// Groups of sharding; `kNodeGroup`: `node_sharding_group`.
+  std::vector<std::int64_t> sharding_group;
+  /// Groups of experts; `kNodeGroup`: `node_expert_group`.
+  std::vector<std::int64_t> expert_group;
+  std::vector<Recompute> recompute;  ///< Free: none, selective, full.
   std::vector<bool> sequence_parallel;
   std::vector<TensorInput> tensor_input;
   std::vector<ContextKind> context_kind;
-  std::vector<DType> accumulate;                  ///< (*)
-  std::vector<std::int64_t> gradient_bucket;      ///< (*)
-  std::vector<std::int64_t> parameter_bucket;     ///< (*)
-  std::vector<Overlap> overlap;                   ///< (*)
-  CollectiveLists collectives;                    ///< Each (*)
-  std::vector<RankOrder> rank_order;              ///< (*)
-  OffloadLists offload;                           ///< Each (*)
+  std::vector<DType> accumulate;                  ///< Types of accumulated gradients (*)
+  std::vector<std::int64_t> gradient_bucket;      ///< Elements of a gradient bucket (*)
+  std::vector<std::int64_t> parameter_bucket;     ///< Elements of a parameter bucket (*)
+  std::vector<Overlap> overlap;                   ///< Sets of overlaps (*)
+  CollectiveLists collectives;                    ///< Algorithms, each list (*)
+  std::vector<RankOrder> rank_order;              ///< Orders of ranks (*)
+  OffloadLists offload;                           ///< Offloads, each list (*)
   std::vector<std::vector<std::int64_t>> layers;  ///< An empty one: even. (*)
 
   bool operator==(const Space&) const = default;

@@ -5,7 +5,7 @@
 namespace stepwright::plan {
 namespace {
 
-/// Of the job's optimizer: what updates compute with, and whether shards are nothing else.
+/// Types of states for the job's optimizer; `alone`: parameters are sharded as its states are.
 StateTypes types_of(const Job& job, DType gradient, bool alone) {
   const DType storage = storage_type(job.precision);
   StateTypes types = copied_states(storage, gradient);

@@ -7,14 +7,14 @@ namespace stepwright::plan {
 /// The types of the states of trained parameters on a rank of a plan (`Kernels::masters`).
 struct StateTypes {
   DType stored{};    ///< Parameters, between their uses.
-  DType master{};    ///< What updates compute with, and wide moments are.
+  DType master{};    ///< Type that updates compute with, and of wide moments.
   DType gradient{};  ///< Gradients, between their reduction and the update.
 
   /// Whether updates compute with copies of the parameters.
   [[nodiscard]] constexpr bool copies() const { return stored != master; }
 };
 
-/// Those of parameters beside which the optimizer has fp32 copies, if they are narrower.
+/// Types where the optimizer has fp32 copies of parameters, if these are narrower.
 constexpr StateTypes copied_states(DType storage, DType gradient) {
   const DType wide = storage == DType::kFp64 ? DType::kFp64 : DType::kFp32;
   return {.stored = storage, .master = wide, .gradient = gradient};
@@ -33,7 +33,7 @@ struct OtherModels {
 };
 OtherModels other_models(const Job& job);
 
-/// Of all plans of a job the types that take fewest bytes.
+/// Types that take the fewest bytes, over all plans of a job.
 StateTypes least_state_types(const Job& job);
 
 }  // namespace stepwright::plan

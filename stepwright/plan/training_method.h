@@ -7,10 +7,10 @@
 
 namespace stepwright::plan {
 
-/// What a step optimises. kPretrain, kSft: the loss of the next token, and nothing beside it. kDpo:
+/// Training methods. kPretrain, kSft: the loss of the next token, and nothing beside it. kDpo:
 /// preferences between two sequences against a frozen copy of the policy (arXiv 2305.18290). kGrpo:
-/// rewards of groups of generated sequences (arXiv 2402.03300). kPpo: the same with a trained model
-/// of values (arXiv 1707.06347, 2203.02155).
+/// rewards of groups of generated sequences (arXiv 2402.03300). kPpo: as kGrpo, with a trained
+/// model of values (arXiv 1707.06347, 2203.02155).
 enum class MethodKind : std::uint8_t { kPretrain, kSft, kDpo, kGrpo, kPpo };
 inline constexpr Named<MethodKind> kMethodNames[] = {{MethodKind::kPretrain, "pretrain"},
                                                      {MethodKind::kSft, "sft"},
@@ -33,7 +33,7 @@ inline constexpr Named<ModelPlace> kModelPlaceNames[] = {
 
 struct SecondModel {
   ModelPlace place = ModelPlace::kNone;
-  std::int64_t devices = 0;  ///< Of its own, with kOther.
+  std::int64_t devices = 0;  ///< Devices of its own, with kOther.
   bool operator==(const SecondModel&) const = default;
 };
 
@@ -43,10 +43,11 @@ struct Rollout {
   std::optional<double> tokens_per_s;
   /// the time of all of them, on the devices that generate.
   std::optional<double> seconds;
-  double longest_s = 0;  ///< Of the longest sequence, which no more devices shorten.
-  double switch_s = 0;   ///< Of devices that train and generate in turns: both changes of a step.
-  double prompt = 0;     ///< Tokens of a sequence, in the mean, that are not generated.
-  std::int64_t devices = 0;  ///< That generate and do not train; 0: those that train.
+  double longest_s = 0;  ///< Seconds of the longest sequence, which no more devices shorten.
+  /// Seconds of both changes in a step, where devices train and generate in turns.
+  double switch_s = 0;
+  double prompt = 0;         ///< Tokens of a sequence, in the mean, that are not generated.
+  std::int64_t devices = 0;  ///< Devices that generate and do not train; 0: those that train.
   std::int64_t tensor = 1;   ///< Devices that share one copy of the weights.
   bool operator==(const Rollout&) const = default;
 };
@@ -64,7 +65,7 @@ struct Dispatch {
   bool operator==(const Dispatch&) const = default;
 };
 
-/// What a step optimises and what stands beside its updates. The batch of a job is that of one
+/// The training method of a step and the work beside its updates. The batch of a job is that of one
 /// update.
 struct TrainingMethod {
   MethodKind kind = MethodKind::kPretrain;

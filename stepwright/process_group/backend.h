@@ -29,8 +29,10 @@ struct GroupSetup {
       tiers;                   ///< {members, nodes}; empty: not rectangular, nothing scheduled.
   std::int64_t min_bytes = 0;  ///< Full buffers below go to the wrapped backend.
   EngineOptions engine;
-  c10::intrusive_ptr<c10d::Backend> wrapped;       ///< For tensors in host memory, and without.
-  c10::intrusive_ptr<c10d::Backend> wrapped_cuda;  ///< For those of CUDA devices; may be null.
+  /// Wrapped backend for tensors in host memory, and for calls without tensors.
+  c10::intrusive_ptr<c10d::Backend> wrapped;
+  /// Wrapped backend for tensors of CUDA devices; may be null.
+  c10::intrusive_ptr<c10d::Backend> wrapped_cuda;
   std::vector<c10::intrusive_ptr<c10d::Backend>> lanes;
 };
 

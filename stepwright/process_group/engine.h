@@ -29,10 +29,10 @@ struct SizeChoice {
 /// The options that a person can choose; the same on all ranks.
 struct EngineOptions {
   collective::Algorithm method = collective::Algorithm::kHoRing;
-  std::int64_t chunk_bytes = 128 << 10;   ///< Of a block: `chunks_of`.
-  std::int64_t segment_bytes = 64 << 20;  ///< Of an all-reduce that runs at a time.
-  std::int64_t message_bytes = 1 << 20;   ///< Longest message.
-  std::vector<SizeChoice> choices;        ///< By size, ascending; before `method`.
+  std::int64_t chunk_bytes = 128 << 10;   ///< Bytes of a block (`chunks_of`).
+  std::int64_t segment_bytes = 64 << 20;  ///< Bytes of an all-reduce that runs at a time.
+  std::int64_t message_bytes = 1 << 20;   ///< Bytes of the longest message.
+  std::vector<SizeChoice> choices;        ///< Choices by size, ascending; they go before `method`.
 
   /// The algorithm of an operation; an all-to-all for which nothing is chosen is relayed.
   [[nodiscard]] std::optional<collective::Algorithm> method_for(collective::Collective collective,
@@ -46,7 +46,7 @@ struct CollectiveCall {
   at::Tensor input;
   at::Tensor output;
   transport::Reduction reduction;
-  std::optional<double> factor;  ///< Of every input, before the sum.
+  std::optional<double> factor;  ///< Factor on every input, before the sum.
   bool average = false;          ///< Divides the sum by the number of ranks.
   std::chrono::milliseconds timeout{};
   collective::Algorithm method{};

@@ -20,7 +20,7 @@ std::optional<transport::ElementType> element_type(at::ScalarType type);
 /// The reduction of tensors of a type.
 std::optional<KnownReduction> known_reduction(const c10d::ReduceOp& op, at::ScalarType type);
 
-/// "sum", "average", ...
+/// Name of a reduction: "sum", "average", ...
 const char* reduction_name(const c10d::ReduceOp& op);
 
 }  // namespace stepwright::process_group

@@ -16,7 +16,7 @@ namespace stepwright::process_group {
 /// A collective that waits for its turn.
 struct QueuedCall {
   CollectiveCall call;
-  std::function<void()> after;  ///< With the result, before the work is over; may be empty.
+  std::function<void()> after;  ///< Called with the result, before the work is over; may be empty.
   c10::intrusive_ptr<ScheduledWork> work;
 };
 

@@ -18,7 +18,7 @@ class ScheduledWork : public c10d::Work {
   struct Place {
     int rank = 0;
     c10d::OpType type{};
-    std::uint64_t number = 0;  ///< Of the group's calls.
+    std::uint64_t number = 0;  ///< Number of the call in its group.
   };
   /// `outputs` stay alive until it is over.
   ScheduledWork(const Place& place, const std::string& title, const std::vector<at::Tensor>& inputs,

@@ -14,7 +14,7 @@ class Tally {
   /// Calls of one kind.
   struct Count {
     std::int64_t calls = 0;
-    std::int64_t bytes = 0;  ///< Of full buffers.
+    std::int64_t bytes = 0;  ///< Bytes of full buffers.
   };
   using Key = std::pair<std::string, std::string>;  ///< Operation; reason, or empty.
 
@@ -25,7 +25,7 @@ class Tally {
     ++count.calls;
     count.bytes += bytes;
   }
-  /// All so far.
+  /// Returns the counts so far.
   [[nodiscard]] std::map<Key, Count> counts() const {
     const std::scoped_lock lock(mutex_);
     return counts_;

@@ -12,8 +12,8 @@ namespace stepwright::report {
 /// what belongs to it. `prediction` was made with its events recorded.
 nlohmann::ordered_json timeline_overview_json(const simulate::Prediction& prediction);
 
-/// The same with `detail`: every operator of one forward and the backward after it, in the middle
-/// of the critical stage's schedule.
+/// The recorded timeline with `detail`: every operator of one forward and the backward after it, in
+/// the middle of the critical stage's schedule.
 nlohmann::ordered_json timeline_json(const simulate::Prediction& prediction);
 
 }  // namespace stepwright::report

@@ -38,7 +38,7 @@ constexpr std::int64_t kFirstBytes = 4096;
 constexpr std::int64_t kLastBytes = std::int64_t{4} << 20;
 /// The first one of a series up to a given size.
 constexpr std::int64_t kFirstGivenBytes = std::int64_t{64} << 10;
-/// Between two messages.
+/// Pause between two messages.
 constexpr double kPauseS = 2e-3;
 
 /// Whether schedules are sampled for an operation.

@@ -11,7 +11,7 @@ namespace stepwright::sample {
 
 /// Which messages to time.
 struct MessageSampling {
-  double scale = 1;         ///< Of the held runs that they are for.
+  double scale = 1;         ///< Scale of the held runs that they are for.
   bool world_only = false;  ///< The group of all ranks, else groups of every even shape.
   /// The bytes of the longest all-reduce, all-gather and reduce-scatter; 0: goes on while they are
   /// short, and takes all operations.

@@ -21,14 +21,14 @@ inline constexpr Named<SampleKind> kSampleKindNames[] = {{SampleKind::kOperators
 /// The options of a measurement.
 struct SampleOptions {
   std::string kind;         ///< A word of `kSampleKindNames`.
-  std::string output;       ///< Table to write.
+  std::string output;       ///< Path of the table to write.
   std::int64_t ranks = 0;   ///< Processes to start; 0: one for each core, or as the launcher did.
-  double scale = 1;         ///< Of collectives: that of the held runs that they are for.
-  double pace = 1;          ///< Of operators: that of the runs that they are for.
+  double scale = 1;         ///< Collectives: scale of the held runs that they are for.
+  double pace = 1;          ///< Operators: pace of the runs that they are for.
   bool world_only = false;  ///< Collectives of all ranks only.
   std::int64_t most_bytes = 0;        ///< Longest collective; 0: goes on while they are short.
-  std::vector<std::string> messages;  ///< Only these collectives (`asked_message`); empty: all.
-  std::string dtype = "fp32";         ///< Of operators.
+  std::vector<std::string> messages;  ///< Collectives to time (`asked_message`); empty: all.
+  std::string dtype = "fp32";         ///< Type of sampled operators.
   double timeout_s = 60;
 };
 

@@ -40,10 +40,10 @@ struct PipelineForm {
 struct UniformPipeline {
   std::int64_t stages = 1;
   std::int64_t micro_batches = 1;
-  std::int64_t chunks = 2;  ///< Of schedules with several.
+  std::int64_t chunks = 2;  ///< Chunks of each position, for schedules with several.
   double forward_s = 0;
-  double backward_s = 0;  ///< Both gradients.
-  double weight_s = 0;    ///< Of that, the weight gradients.
+  double backward_s = 0;  ///< Seconds of data and weight gradients.
+  double weight_s = 0;    ///< The weight gradients' part of `backward_s`.
   /// A forward beside a backward; nothing: their sum. Beside data gradients alone it takes the
   /// weight gradients' time less, and no less than the longer; beside those alone the sum.
   std::optional<double> paired_s;

@@ -14,7 +14,7 @@ namespace stepwright::schedule {
 /// reductions follow the last part that makes gradients.
 struct ChunkEnds {
   std::int32_t first_forward = -1;
-  std::int32_t last_backward = -1;  ///< Or data gradient.
+  std::int32_t last_backward = -1;  ///< A whole backward or a data gradient.
   std::int32_t last_weight = -1;    ///< None where a whole backward follows.
 };
 ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
@@ -22,8 +22,8 @@ ChunkEnds chunk_ends(std::span<const Part> parts, std::int32_t chunk);
 /// Micro-batches that wait on a position when a turn is about to begin, by chunk: for their
 /// backward or data gradient, and, that one done, for their weight gradient.
 struct Moment {
-  Part part;                   ///< Of two that run together the forward.
-  std::optional<Part> beside;  ///< The other.
+  Part part;                   ///< The forward, if two parts run together.
+  std::optional<Part> beside;  ///< The backward that runs beside it, if any.
   std::vector<std::int32_t> backward;
   std::vector<std::int32_t> weight;
 };

@@ -17,20 +17,21 @@ namespace stepwright::schedule {
 /// The demands of a kind of schedule on a plan.
 struct ScheduleTraits {
   PlacementKind placement = PlacementKind::kCyclic;
-  std::int64_t least_chunks = 1;  ///< Of a position.
+  std::int64_t least_chunks = 1;  ///< Least chunks of a position.
   std::int64_t most_chunks = 1;
   bool several_apart = false;       ///< One chunk on one position, at least two on each of several.
-  bool alone = true;                ///< Also of one position.
+  bool alone = true;                ///< Works on a single position, too.
   bool pairs = false;               ///< Has turns in which a forward stands beside a backward.
-  bool braids = false;              ///< Also beside data gradients or weight gradients alone.
+  bool braids = false;              ///< Pairs a forward with data or weight gradients alone, too.
   bool groups = false;              ///< Micro-batches come in groups (`groups.h`).
   bool even = false;                ///< Positions are an even number, and so are micro-batches.
-  std::int64_t least_rounds = 0;    ///< At least so many times the positions are micro-batches.
+  std::int64_t least_rounds = 0;    ///< Least number of rounds: micro-batches over positions.
   bool spreads_vocabulary = false;  ///< Each position has a part of the tables.
-  /// Of those: between a forward of the last position and its backward, how often all wait for the
-  /// last of them, in passes of their own (`is_pass`); 0: they meet (`is_joint`).
+  /// If `spreads_vocabulary`: how often all positions wait for the last of them between a forward
+  /// of the last position and its backward, in passes of their own (`is_pass`); 0: they meet
+  /// (`is_joint`).
   std::int64_t barriers = 0;
-  bool found = false;  ///< Its order is looked for, by how long a plan's parts take.
+  bool found = false;  ///< Its order is searched for, from the seconds of a plan's parts.
   bool runs = true;    ///< A plan may name it; else it is only studied.
 };
 
@@ -42,7 +43,7 @@ struct PipelineSize {
   std::int64_t stages = 1;
   std::int64_t position = 0;
   std::int64_t micro_batches = 1;
-  std::int64_t chunks = 1;  ///< Of a position.
+  std::int64_t chunks = 1;  ///< Chunks of each position.
   std::int64_t group = 0;   ///< Micro-batches of a group; 0: `least_group`.
 
   /// Positions between this one and the last.
@@ -55,12 +56,13 @@ struct PipelineSize {
 
 /// All that a schedule is: what its file in `kinds/` defines.
 struct ScheduleDefinition {
-  std::string_view text;  ///< In a person's words.
+  std::string_view text;  ///< Description in a person's words.
   ScheduleTraits traits = {};
   /// The order in which a position works; none where it is found. All else that a schedule implies
   /// follows from these turns (`facts.h`); closed forms say nothing that they do not.
   Turns (*turns)(const PipelineSize&) = nullptr;
-  PipelineForm form = {};  ///< For positions of any length, which saves the pricer from playing.
+  /// Closed forms for positions of any length, which save the pricer from playing.
+  PipelineForm form = {};
   /// Seconds where all positions take as long; nothing where the form does not hold.
   std::optional<double> (*uniform_s)(const UniformPipeline&) = nullptr;
 };

@@ -65,7 +65,7 @@ class Placement {
   [[nodiscard]] bool holds_head(const Place& place) const {
     return model_chunk(place) + 1 == model_chunks();
   }
-  /// The same of all chunks of a position.
+  /// Whether any chunk of a position holds the embedding, or the head.
   [[nodiscard]] bool holds_embedding(std::int64_t position) const;
   [[nodiscard]] bool holds_head(std::int64_t position) const;
 

@@ -16,11 +16,12 @@ namespace stepwright::schedule {
 /// The seconds and bytes of one chunk for one micro-batch.
 struct ChunkLoad {
   std::int64_t forward_ns = 0;
-  std::int64_t data_ns = 0;        ///< Data gradients.
-  std::int64_t weight_ns = 0;      ///< Weight gradients.
-  std::int64_t backward_ns = 0;    ///< Both together, where the backward is not cut.
-  std::int64_t forward_bytes = 0;  ///< From the forward to the backward or data gradients.
-  std::int64_t weight_bytes = 0;   ///< From the data gradients to the weight gradients.
+  std::int64_t data_ns = 0;      ///< Nanoseconds of data gradients.
+  std::int64_t weight_ns = 0;    ///< Nanoseconds of weight gradients.
+  std::int64_t backward_ns = 0;  ///< Nanoseconds of a backward that is not cut.
+  /// Bytes kept from the forward to the backward or data gradients.
+  std::int64_t forward_bytes = 0;
+  std::int64_t weight_bytes = 0;  ///< Bytes kept from the data gradients to the weight gradients.
   auto operator<=>(const ChunkLoad&) const = default;
 };
 
@@ -30,10 +31,11 @@ inline constexpr Named<PlacementKind> kFoundPlacements[] = {{PlacementKind::kV, 
 
 /// The basis for which the order of an `auto` schedule is found.
 struct OrderBasis {
-  PlacementKind placement = PlacementKind::kV;  ///< Or cyclic.
-  std::vector<ChunkLoad> chunks;                ///< In model order; empty: no order is settled yet.
-  std::int64_t hop_ns = 0;                      ///< Of a message between positions.
-  std::vector<std::int64_t> room_bytes;         ///< By position: what its chunks keep at most.
+  PlacementKind placement = PlacementKind::kV;  ///< Either kV or kCyclic.
+  /// Chunks in model order; empty: no order is settled yet.
+  std::vector<ChunkLoad> chunks;
+  std::int64_t hop_ns = 0;               ///< Nanoseconds of a message between positions.
+  std::vector<std::int64_t> room_bytes;  ///< By position: what its chunks keep at most.
   auto operator<=>(const OrderBasis&) const = default;
 };
 
@@ -58,11 +60,12 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::kOneForwardOneBackward;
   std::int64_t chunks = 1;   ///< Model chunks of a pipeline position.
   std::int64_t strands = 1;  ///< 2: a forward and a backward of a turn run operator by operator.
-  std::int64_t group = 0;    ///< Of schedules with groups, micro-batches of one; 0: `least_group`.
-  /// Of `auto` without an order: the one placement in which orders are looked for, if any.
+  /// Micro-batches of a group, for schedules with groups; 0: `least_group`.
+  std::int64_t group = 0;
+  /// For `auto` without an order: the only placement to search; nullopt: all placements.
   std::optional<PlacementKind> placement = std::nullopt;
-  OrderBasis basis = {};  ///< Of `auto`: the same one has the same order.
-  KnownTurns known = {};  ///< Of `auto`.
+  OrderBasis basis = {};  ///< Basis of an `auto` order: equal bases have equal orders.
+  KnownTurns known = {};  ///< Order of `auto`, if already found.
   auto operator<=>(const Schedule&) const = default;
 };
 

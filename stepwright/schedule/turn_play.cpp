@@ -73,12 +73,12 @@ struct Links {
 
   struct End {
     std::int64_t chunk = kNone;
-    bool hops = false;  ///< From another position.
+    bool hops = false;  ///< Comes from another position.
   };
 
-  std::int64_t chunk = 0;  ///< Its own.
+  std::int64_t chunk = 0;  ///< Chunk of the model at this place.
   End forward;             ///< Whose forward comes before its own,
-  End backward;            ///< and whose backward.
+  End backward;            ///< The chunk whose backward comes before its own.
 };
 
 Links::End end_at(const Placement& placement, std::optional<Place> place, std::int64_t own) {
@@ -237,9 +237,9 @@ class Ordering {
   std::vector<Links> links_;
   std::int64_t chunks_of_position_;
   const std::vector<std::int32_t>& first_;
-  std::int64_t chunks_;               ///< Of the model.
-  std::vector<std::int32_t> known_;   ///< Turns, by `cell`.
-  std::vector<std::size_t> next_;     ///< By position.
+  std::int64_t chunks_;               ///< Chunks of the model.
+  std::vector<std::int32_t> known_;   ///< By `cell`: the turn that did it; kNotYet: none so far.
+  std::vector<std::size_t> next_;     ///< Next turn of each position.
   std::vector<std::int32_t> posted_;  ///< Messages of all, by position.
 };
 

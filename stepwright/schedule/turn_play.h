@@ -10,7 +10,7 @@
 
 namespace stepwright::schedule {
 
-/// What a forward costs beside each of several backwards, and beside a part of one alone.
+/// Cost of a forward beside each of several backwards, data gradients or weight gradients.
 template <class Cost>
 struct Beside {
   std::vector<Cost> backward = {};
@@ -26,13 +26,15 @@ struct Beside {
 /// Seconds of the parts of one chunk on one position, for one micro-batch.
 struct PartSeconds {
   double forward = 0;
-  double backward = 0;  ///< Both gradients together.
+  double backward = 0;  ///< Data and weight gradients together.
   double data = 0;
   double weight = 0;
-  double embed = 0;  ///< Of the first chunk: what all positions do together, and so the next two.
+  /// Set in the first chunk only: what all positions do together, as are the next two.
+  double embed = 0;
   double predict = 0;
   double embed_gradient = 0;
-  Beside<double> beside = {};  ///< Its forward, by chunk of the position; empty: the sum of both.
+  /// Cost of its forward beside each chunk's backward; empty: the sum of both.
+  Beside<double> beside = {};
 
   [[nodiscard]] double of(Direction direction) const;
 };
@@ -49,17 +51,20 @@ struct PassSeconds {
 /// Messages of one chunk on one position, once in a step; those of a position go one after the
 /// other.
 struct ChunkMessages {
-  double before_s = 0;  ///< From the start, in the order of chunks: its forwards end after them.
-  double after_s = 0;   ///< From where its last backward or data gradient begins.
+  /// Seconds from the start, in the order of chunks; forwards end after them.
+  double before_s = 0;
+  double after_s = 0;  ///< Seconds from where its last backward or data gradient begins.
 };
 
 /// The seconds of a schedule's turns.
 struct TurnSeconds {
-  std::vector<std::vector<PartSeconds>> parts;       ///< By position, then chunk.
-  double hop_s = 0;                                  ///< Of a message to another position.
-  std::vector<std::vector<ChunkMessages>> messages;  ///< By position, then chunk; empty: none.
-  std::vector<PassSeconds> passes = {};              ///< By position; empty: there are none.
-  std::vector<double> factors = {};  ///< On the seconds of each micro-batch; empty: none.
+  std::vector<std::vector<PartSeconds>> parts;  ///< Seconds of parts, by position, then chunk.
+  double hop_s = 0;                             ///< Seconds of a message to another position.
+  /// Messages, by position, then chunk; empty: none.
+  std::vector<std::vector<ChunkMessages>> messages;
+  /// Seconds of passes, by position; empty: there are none.
+  std::vector<PassSeconds> passes = {};
+  std::vector<double> factors = {};  ///< Factors on the seconds of each micro-batch; empty: none.
 
   /// Seconds of a turn of a position.
   [[nodiscard]] double of(std::size_t position, const Turn& turn) const;
@@ -124,9 +129,9 @@ class TurnPlayer {
   };
   std::vector<double> all_ends_;
   std::vector<Message> messages_;
-  std::vector<double> message_ends_;       ///< Of those that are known to have ended.
+  std::vector<double> message_ends_;       ///< Ends of the messages that are known to have ended.
   std::vector<double> free_;               ///< By position: when what it has begun ends.
-  std::vector<std::vector<double>> ends_;  ///< The same by position.
+  std::vector<std::vector<double>> ends_;  ///< By position: the end of each of its turns.
 };
 
 /// When the last of all turns ends.

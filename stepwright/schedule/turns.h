@@ -12,7 +12,7 @@ namespace stepwright::schedule {
 
 enum class Direction : std::uint8_t {
   kForward,
-  kBackward,  ///< Both gradients.
+  kBackward,  ///< Data and weight gradients.
   kUpdate,
   kDataGradient,    ///< The part of a backward that other chunks wait for.
   kWeightGradient,  ///< The rest of it, at any later time.
@@ -20,18 +20,19 @@ enum class Direction : std::uint8_t {
   // By all positions at once, each for its part of the vocabulary (`is_joint`):
   kEmbed,          ///< Tokens to rows, for the first chunk.
   kPredict,        ///< The head behind the last chunk: logits, the loss and their gradients.
-  kEmbedGradient,  ///< What the first chunk's backward hands to the table.
+  kEmbedGradient,  ///< The gradient of the first chunk's input, for the table.
   // By each position when its turn comes, with messages of all on their way between turns
   // (`is_pass`):
-  kLookUp,         ///< Tokens to the rows of this part of the table, which are summed.
-  kTakeRows,       ///< The sums, for the first chunk.
-  kHandRows,       ///< Rows behind the last chunk, to all.
-  kLogits,         ///< Of this part, with its share of the loss, which all exchange.
-  kLogitGradient,  ///< Of the table, too; with two barriers also of the rows.
-  kSumGradient,    ///< Of the rows, over all; with one barrier logits do it.
+  kLookUp,    ///< Tokens to the rows of this part of the table, which are summed.
+  kTakeRows,  ///< The sums, for the first chunk.
+  kHandRows,  ///< Rows behind the last chunk, to all.
+  /// Logits of this part of the vocabulary, with its share of the loss, which all exchange.
+  kLogits,
+  kLogitGradient,  ///< Gradient of the logits and of the table; with two barriers also of the rows.
+  kSumGradient,    ///< Gradient of the rows, summed over all; with one barrier `kLogits` sums it.
   kTakeGradient,   ///< The sum, for the last chunk's backward.
-  kHandGradient,   ///< Of the first chunk's input, to all.
-  kTableGradient,  ///< What it gives to this part of the table.
+  kHandGradient,   ///< Gradient of the first chunk's input, to all.
+  kTableGradient,  ///< Gradient of this part of the table, from that input's gradient.
 };
 inline constexpr Named<Direction> kDirectionNames[] = {
     {Direction::kForward, "forward"},
@@ -62,7 +63,7 @@ constexpr bool is_joint(Direction direction) {
 /// first.
 constexpr bool is_pass(Direction direction) { return direction >= Direction::kLookUp; }
 inline constexpr std::size_t kVocabularyPasses = 9;
-/// Its place among passes.
+/// Index of a pass among the passes, from 0.
 constexpr std::size_t pass_index(Direction pass) {
   return static_cast<std::size_t>(pass) - static_cast<std::size_t>(Direction::kLookUp);
 }
@@ -84,7 +85,7 @@ constexpr bool awaits(Direction direction) {
 /// One piece of work of a pipeline position: a direction of one of its chunks for one micro-batch.
 struct Part {
   Direction direction = Direction::kForward;
-  std::int32_t chunk = 0;  ///< Of the position.
+  std::int32_t chunk = 0;  ///< Chunk of the position, from 0.
   std::int32_t micro_batch = 0;
   auto operator<=>(const Part&) const = default;
 };
@@ -106,7 +107,7 @@ Turn turn_of(Direction direction, std::int64_t chunk, std::int64_t micro_batch);
 /// first, which frees what the forward then takes.
 std::vector<Part> parts_of(std::span<const Turn> turns);
 
-/// The same turns with the parts of each one after the other.
+/// Returns the turns with the parts of each pair one after the other.
 Turns without_pairs(Turns turns);
 
 }  // namespace stepwright::schedule

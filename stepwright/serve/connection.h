@@ -13,7 +13,8 @@ namespace stepwright::serve {
 /// How long browsers may take, and how many may be connected.
 struct ServeLimits {
   std::chrono::milliseconds request{10'000};  ///< Until a request has come to its end.
-  std::chrono::milliseconds idle{10'000};     ///< Without a byte of the answer taken.
+  /// Longest time in which no byte of the answer is taken.
+  std::chrono::milliseconds idle{10'000};
   std::chrono::milliseconds answer{300'000};  ///< Until the whole answer is taken.
   std::chrono::milliseconds farewell{2'000};  ///< Until the browser ends the connection, too.
   std::size_t connections = 64;

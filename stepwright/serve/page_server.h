@@ -15,7 +15,7 @@ class PageServer {
   /// Listens; port 0 takes any that is free. Fails with `kInput` when the port cannot be had.
   explicit PageServer(std::uint16_t port, const ServeLimits& limits = {});
 
-  /// "http://127.0.0.1:8017/".
+  /// Address of the page, as "http://127.0.0.1:8017/".
   [[nodiscard]] std::string address() const;
 
   /// Answers until `stop_fd` is readable, and then returns at once. One thread that never waits for

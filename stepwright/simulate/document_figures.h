@@ -9,38 +9,40 @@
 
 namespace stepwright::simulate {
 
-/// What is said of a step of documents beside what is said of any step.
+/// Figures of a step whose job has documents, beside the figures of any step.
 struct DocumentFigures {
   double efficiency = 0;       ///< Tokens of documents over those computed, padding included.
   double per_sequence = 0;     ///< Documents in a sequence, in the mean.
   double mean_length = 0;      ///< Tokens of a document.
   double sequence_length = 0;  ///< Tokens of a sequence of the mean micro-batch, padding included.
   double too_long = 0;         ///< Share of the data's documents that were split or dropped.
-  double tokens = 0;           ///< Of the documents of a step.
-  double tokens_per_s = 0;     ///< Of documents.
+  double tokens = 0;           ///< Tokens of documents in a step.
+  double tokens_per_s = 0;     ///< Tokens of documents a second.
   double even_step_s = 0;      ///< Were all micro-batches the mean one.
-  Uneven uneven;               ///< What they add, and how steps vary.
+  Uneven uneven;               ///< Seconds that unequal micro-batches add, and how steps vary.
 };
 
-/// Of a prediction whose job has documents.
+/// Figures of a prediction whose job has documents.
 DocumentFigures document_figures(const Prediction& prediction);
 
-/// The same plan with another packing.
+/// Gain of a plan from another packing.
 struct PackingGain {
-  std::string set;  ///< As `--set` takes it.
+  std::string set;  ///< The packing, as `--set` takes it.
   double step_time_s = 0;
-  double tokens_per_s = 0;  ///< Of documents.
-  double gain = 0;          ///< Of those tokens in a second over the plan's own, less one.
+  double tokens_per_s = 0;  ///< Tokens of documents a second.
+  /// Gain in tokens of documents a second: the ratio to the plan's own, less one.
+  double gain = 0;
 };
-/// What each other kind of packing, padding to the longest and balancing by cost would gain or
-/// lose, best first. Predicts each: some ten milliseconds.
+/// Predicts what each other kind of packing, padding to the longest and balancing by cost would
+/// gain or lose, best first. Takes some ten milliseconds for each.
 std::vector<PackingGain> packing_gains(const Prediction& prediction);
 
-/// What choosing the context degree anew for each micro-batch would do (dynamic context
-/// parallelism, Megatron-LM #5679).
+/// Gain from choosing the context degree anew for each micro-batch (dynamic context parallelism,
+/// Megatron-LM #5679).
 struct DynamicContext {
-  double tokens_per_s = 0;  ///< Of documents.
-  double gain = 0;          ///< Of those over the plan's own, less one.
+  double tokens_per_s = 0;  ///< Tokens of documents a second.
+  /// Gain in tokens of documents a second: the ratio to the plan's own, less one.
+  double gain = 0;
 };
 /// Documents short enough for one rank are packed for one rank each, the others as they are
 /// planned. Nothing where the plan does not cut packed sequences, and where Megatron does not run

@@ -10,7 +10,7 @@ namespace stepwright::simulate {
 struct Efficiency {
   double flops_per_s = 0;  ///< Model FLOP/s of one device, idle ones included.
   double peak_flops = 0;   ///< FLOP/s of one device in the job's precision, without sparsity.
-  double mfu = 0;          ///< Their ratio.
+  double mfu = 0;          ///< Model FLOP/s over peak FLOP/s.
 };
 
 /// `step_time_s` above 0; the device has a peak rate for the job's precision.

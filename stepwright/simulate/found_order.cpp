@@ -168,7 +168,7 @@ class Settling {
   double least_bytes_ = std::numeric_limits<double>::infinity();
 };
 
-/// What an `auto` schedule became.
+/// A note that says what an `auto` schedule became.
 std::string order_note(const schedule::Schedule& schedule,
                        std::optional<schedule::PlacementKind> asked) {
   if (asked) {

@@ -12,7 +12,8 @@ namespace stepwright::simulate {
 /// by default and the conditions of training that its published runs show.
 struct FrameworkSpan {
   std::string_view fastest, slowest;
-  double least_s = 0, middle_s = 0, most_s = 0;  ///< As priced.
+  /// Priced step times: shortest, median, longest.
+  double least_s = 0, middle_s = 0, most_s = 0;
   int frameworks = 0;
 };
 

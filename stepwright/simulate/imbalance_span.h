@@ -9,7 +9,7 @@ namespace stepwright::simulate {
 
 /// How a step's time depends on the load of experts that a job does not state.
 struct ImbalanceSpan {
-  double load = 0;    ///< Of the busiest expert rank over the mean, as supposed.
+  double load = 0;    ///< Supposed load of the busiest expert rank over the mean.
   double longer = 0;  ///< Priced step with that load over the one with equal loads.
 };
 

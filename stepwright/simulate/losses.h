@@ -10,9 +10,9 @@ namespace stepwright::simulate {
 /// A part of the step in which the critical stage does less than multiply at the dense peak; never
 /// below 0.
 struct Loss {
-  std::string_view key;   ///< For machines, as `exposed_tensor`.
-  std::string_view name;  ///< For people, as "exposed tensor-parallel messages".
-  double seconds = 0;     ///< Of the step.
+  std::string_view key;   ///< Key for machines: `exposed_tensor`.
+  std::string_view name;  ///< Name for people: "exposed tensor-parallel messages".
+  double seconds = 0;     ///< Seconds lost of the step.
 };
 
 /// Seconds of the critical stage's matrix products and attention at the dense peak, as its kernels

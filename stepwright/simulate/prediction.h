@@ -15,7 +15,7 @@ namespace stepwright::simulate {
 
 /// Operators whose price was fitted on other sizes, all in the same way.
 struct UnmeasuredSizes {
-  std::vector<std::string> operators;  ///< Names: "mlp.fc1".
+  std::vector<std::string> operators;  ///< Names of operators, as "mlp.fc1".
   std::string how;                     ///< "columns 28,672, measured 2,048 to 8,192".
 };
 
@@ -31,18 +31,20 @@ struct Prediction {
   std::int64_t active_parameters = 0;
   double flops_per_token = 0;  ///< Forward and backward at the job's length.
   double tokens_per_s_per_device = 0;
-  double flops_per_s_per_device = 0;        ///< Model FLOPs over time and devices.
-  double peak_flops = 0;                    ///< FLOP/s of a device in the job's precision, dense.
-  double mfu = 0;                           ///< The ratio of the two above.
-  double unmasked_mfu = 0;                  ///< Without what attention has behind the causal mask.
-  double hfu = 0;                           ///< With the FLOPs that recomputation repeats.
+  double flops_per_s_per_device = 0;  ///< Model FLOPs over time and devices.
+  double peak_flops = 0;              ///< FLOP/s of a device in the job's precision, dense.
+  double mfu = 0;                     ///< The ratio of the two above.
+  /// MFU without what attention has behind the causal mask.
+  double unmasked_mfu = 0;
+  /// FLOP/s with the FLOPs that recomputation repeats, over the peak.
+  double hfu = 0;
   cost::StepInterval interval;              ///< 80 %, in shares of the step.
   std::vector<std::string> notes;           ///< Remarks on this plan, those that change most first.
   std::vector<std::string> basis;           ///< Remarks on what the figures assume and rest on.
   std::vector<UnmeasuredSizes> unmeasured;  ///< Empty: all sizes were measured.
 
   [[nodiscard]] double step_time_s() const { return simulation.step_time_s; }
-  /// Padding included.
+  /// Tokens of all devices a second, padding included.
   [[nodiscard]] double tokens_per_s() const {
     return step::step_tokens(planned.job, planned.plan).slots / step_time_s();
   }

@@ -13,18 +13,19 @@ namespace stepwright::snapshot {
 /// One rank's recording beside the plan.
 struct ComparedRank {
   std::string file;
-  std::int64_t rank = -1;  ///< -1: not known.
-  std::int64_t stage = 0;  ///< Its pipeline position.
+  std::int64_t rank = -1;  ///< Rank of the recording; -1: not known.
+  std::int64_t stage = 0;  ///< Pipeline position of the rank.
   Recording recording;
-  std::int64_t predicted_peak_bytes = 0;  ///< Of that position, as PyTorch's allocator counts.
+  /// Predicted peak of that position, as PyTorch's allocator counts.
+  std::int64_t predicted_peak_bytes = 0;
   SnapshotMatch match;
 };
 
 /// The snapshots of a run beside its plan.
 struct SnapshotComparison {
-  std::vector<ComparedRank> ranks;  ///< In the order of files and devices.
-  std::size_t fullest = 0;          ///< Of `ranks`, the one with the largest peak.
-  std::vector<std::string> notes;   ///< For people.
+  std::vector<ComparedRank> ranks;  ///< Ranks in the order of files and devices.
+  std::size_t fullest = 0;          ///< Index in `ranks` of the one with the largest peak.
+  std::vector<std::string> notes;   ///< Remarks for people who read the answer.
 };
 
 /// Reads the snapshots of some ranks and compares each with the plan. Which rank a file is: as its
@@ -37,7 +38,7 @@ SnapshotComparison compare_snapshots(const std::vector<std::string>& files, cons
 
 /// Memory of a framework beside the account of tensors and states, learned from a snapshot.
 struct LearnedMargins {
-  double other_bytes = 0;    ///< In the allocator, beyond states and tensors of the plan.
+  double other_bytes = 0;    ///< Bytes in the allocator beyond states and tensors of the plan.
   double fragmentation = 0;  ///< Reserved but not in use, as a share of tensors that come and go.
 };
 LearnedMargins learned_margins(const SnapshotComparison& comparison,

@@ -54,7 +54,7 @@ class Matching {
  private:
   /// Properties that paired blocks of one size share.
   enum class Likeness : std::uint8_t {
-    kModule,  ///< Age and module.
+    kModule,  ///< Equal age and equal module.
     kAge,     ///< Blocks from before the recording are states, others are not.
     kSize,
   };
@@ -266,8 +266,9 @@ class Matching {
   std::vector<char> run_open_, plan_open_;
   std::map<std::int64_t, OfSize> sizes_;
   bool has_older_ = false;  ///< The run has blocks from before the recording.
-  std::unordered_map<std::uint64_t, Module> modules_;  ///< By stack.
-  std::int64_t spent_states_ = 0;                      ///< Matched by lifetime.
+  std::unordered_map<std::uint64_t, Module> modules_;  ///< Modules by their stack.
+  /// Bytes of states already matched by lifetime.
+  std::int64_t spent_states_ = 0;
   SnapshotMatch result_;
 };
 

@@ -9,8 +9,8 @@ namespace stepwright::snapshot {
 /// A block in use.
 struct Block {
   std::int64_t bytes = 0;
-  std::int64_t event = -1;  ///< That allocated it; -1: it was there before the first event.
-  std::uint64_t what = 0;   ///< For the caller.
+  std::int64_t event = -1;  ///< Event that allocated it; -1: it was there before the first event.
+  std::uint64_t what = 0;   ///< Mark that the caller may use.
 };
 
 /// The largest sum of blocks in use over a list of events, and which blocks they are, in one pass
@@ -43,7 +43,7 @@ class PeakWalk {
  private:
   std::unordered_map<std::uint64_t, Block> in_use_;
   std::vector<Block> freed_;        ///< Since the peak, of those that were in use then.
-  std::vector<Block> never_freed_;  ///< Of those before the first event.
+  std::vector<Block> never_freed_;  ///< Blocks from before the first event that are never freed.
   std::int64_t before_bytes_ = 0;
   std::int64_t added_bytes_ = 0;
   std::int64_t peak_added_bytes_ = 0;

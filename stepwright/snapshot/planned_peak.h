@@ -10,7 +10,7 @@ namespace stepwright::snapshot {
 /// The blocks of one pipeline position of a plan when most bytes are in use.
 struct PlannedPeak {
   std::int64_t bytes = 0;
-  std::vector<memory::PlannedBlock> blocks;  ///< In the order of their allocation.
+  std::vector<memory::PlannedBlock> blocks;  ///< Blocks in the order of their allocation.
 };
 
 PlannedPeak planned_peak(const plan::Job& job, const step::StepProgram& program,

@@ -32,7 +32,7 @@ class StackTable {
   /// The place of a stack. Stacks beyond 4 Mi different ones count as one without frames.
   StackId stack(std::span<const FrameId> frames);
 
-  /// "train.py:88 forward".
+  /// Text of a frame, as "train.py:88 forward".
   [[nodiscard]] std::string_view text(FrameId frame) const { return *frames_[frame - 1]; }
   [[nodiscard]] std::span<const FrameId> frames(StackId stack) const;
 

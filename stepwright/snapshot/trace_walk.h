@@ -44,13 +44,13 @@ struct TraceEvent {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
   StackId stack = 0;
-  std::int64_t free_bytes = 0;  ///< Of an allocation that failed.
+  std::int64_t free_bytes = 0;  ///< Free bytes, for an allocation that failed.
 };
 
 /// A block of a segment when the snapshot was taken.
 struct SegmentBlock {
   std::uint64_t address = 0;
-  std::int64_t bytes = 0;  ///< Asked for.
+  std::int64_t bytes = 0;  ///< Bytes that were asked for.
   StackId stack = 0;
 };
 
@@ -58,7 +58,7 @@ struct SegmentBlock {
 struct Segment {
   std::int64_t device = 0;
   std::int64_t bytes = 0;
-  std::int64_t unused_bytes = 0;          ///< Of pieces that no block uses ...
+  std::int64_t unused_bytes = 0;          ///< Bytes of pieces that no block uses ...
   std::int64_t largest_unused_bytes = 0;  ///< ... and of the largest one.
   std::vector<SegmentBlock> blocks;
 

@@ -65,7 +65,7 @@ class Segments {
     gaps_.erase(address);
   }
 
-  std::map<std::int64_t, std::int64_t> gaps_;  ///< By address.
+  std::map<std::int64_t, std::int64_t> gaps_;  ///< Size of each gap, by address.
   std::set<std::pair<std::int64_t, std::int64_t>> by_size_;
   std::int64_t end_ = 0;
 };
@@ -73,7 +73,7 @@ class Segments {
 struct PlacedBlock {
   PlannedBlock block;
   std::int64_t address = 0;
-  std::int64_t size = 0;  ///< Rounded up.
+  std::int64_t size = 0;  ///< Bytes of the block, rounded up.
 };
 
 class SnapshotWriter {
@@ -224,9 +224,9 @@ class SnapshotWriter {
 
   PickleWriter& out_;
   Segments segments_;
-  std::map<std::int64_t, PlacedBlock> in_use_;  ///< By number.
+  std::map<std::int64_t, PlacedBlock> in_use_;  ///< Blocks in use, by number.
   bool recording_ = false;
-  std::vector<End> ends_;  ///< By device.
+  std::vector<End> ends_;  ///< Ends of traces, by device.
   std::map<std::tuple<std::int32_t, std::string_view, std::string_view>, std::uint32_t>
       stacks_;  ///< Names of lists of frames.
 };

@@ -6,7 +6,7 @@
 namespace stepwright::step {
 namespace {
 
-/// What a part keeps of its adapter.
+/// Roles of the tensors that a part keeps of its adapter.
 struct AdapterRoles {
   LayerPart part{};
   Keep narrow{};

@@ -25,9 +25,9 @@ void add_adapter(Emit& e, TensorId x, TensorId y, const Product& p);
 
 /// Gradients inside an adapter; -1 without one.
 struct AdapterGradients {
-  TensorId wide = -1;    ///< Of its result, scaled.
-  TensorId narrow = -1;  ///< Of the result of A.
-  TensorId input = -1;   ///< Of its input.
+  TensorId wide = -1;    ///< Gradient of the adapter's result, scaled.
+  TensorId narrow = -1;  ///< Gradient of A's result.
+  TensorId input = -1;   ///< Gradient of the adapter's input.
 };
 AdapterGradients adapter_data_gradient(Emit& e, TensorId dy, const Product& p);
 /// Gradients of B and A; `x` is the product's input.

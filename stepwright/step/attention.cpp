@@ -34,7 +34,7 @@ void rotate(Emit& e, TensorId qkv, Phase phase, const model::LayerClass& layer) 
 
 bool norms_whole_width(const Setting& s) { return s.model->qk_norm == model::QkNorm::kWhole; }
 
-/// What queries and keys are normed over: each head, or all heads of each.
+/// Shape over which queries and keys are normed: each head, or all heads of each.
 Shape normed_heads(const Setting& s) {
   if (!norms_whole_width(s)) {
     return {.rows = s.tokens * (s.heads() + s.kv_heads()), .columns = s.model->head_dim};

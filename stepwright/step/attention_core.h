@@ -7,14 +7,14 @@ namespace stepwright::step {
 /// Query-key pairs of one head and one whole sequence that a causal mask and a layer's window
 /// leave: the sum over positions i of min(i + 1, window), or of i + 1 in each chunk.
 std::int64_t seen_pairs(std::int64_t length, const model::LayerClass& layer);
-/// The same of one sequence of a setting, in the mean: the sum over its documents.
+/// Query-key pairs of one sequence of a setting, in the mean: the sum over its documents.
 std::int64_t sequence_pairs(const Setting& s, const model::LayerClass& layer);
 
 /// Elements per token of keys and values on this rank.
 std::int64_t key_value_width(const Setting& s);
 /// Elements per token of queries, keys and values on this rank.
 std::int64_t query_key_value_width(const Setting& s);
-/// The same with the gates behind them, where attention has gates.
+/// Width of queries, keys and values together; with attention gates, their width too.
 std::int64_t projected_width(const Setting& s);
 
 /// The attention core: from queries, keys and values [tokens, projected_width] to

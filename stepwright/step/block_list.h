@@ -13,14 +13,15 @@ namespace stepwright::step {
 /// One block of a chunk: its templates and its parameters.
 struct Block {
   TemplateId forward = -1;
-  TemplateId backward = -1;  ///< Of a split backward the data gradients' part; -1: it has none.
-  TemplateId weight = -1;    ///< Of a split backward the weight gradients' part; -1: not split.
-  TemplateId whole = -1;     ///< Both gradients.
+  TemplateId backward = -1;  ///< The data gradients, if the backward is split; -1: it has none.
+  TemplateId weight = -1;    ///< The weight gradients, if the backward is split; -1: not split.
+  TemplateId whole = -1;     ///< Data and weight gradients in one template.
   TemplateId deferred = -1;  ///< Weight gradients behind all turns of the position; -1: none.
-  std::vector<TemplateId> passes;  ///< Of a block that is done in passes instead, in their order,
-  std::vector<schedule::Direction> directions;  ///< and what they are.
+  /// In their order, the passes of a block that is done in passes.
+  std::vector<TemplateId> passes;
+  std::vector<schedule::Direction> directions;  ///< Directions of `passes`, one each.
   std::int32_t layer = -1;
-  std::int32_t unit = -1;  ///< As in `Item::units`.
+  std::int32_t unit = -1;  ///< The block's number, as in `Item::units`.
   model::GradientPath gradients = model::GradientPath::kThrough;
   UnitSize size;
 };
@@ -36,8 +37,8 @@ class TemplateStore {
   /// `at_end` as in `build_embedding`.
   Block embedding(const plan::LayerRecompute& recompute, bool at_end = true);
   Block head(bool own_table, bool at_end = true);
-  /// The same where the position holds the table of the embedding too, whose reduction waits for
-  /// the gradients of both: it defers none.
+  /// A head beside the embedding's table, whose reduction waits for the gradients of both: the head
+  /// defers none.
   Block head_beside_embedding();
   Block multi_token(std::int64_t depth, bool own_table, const plan::LayerRecompute& recompute);
   Block layer(std::int64_t index, const plan::LayerRecompute& recompute);
@@ -84,7 +85,7 @@ class SequenceWriter {
   /// The chunk to write, and how others come before and after it in the model.
   struct Chunk {
     const std::vector<Block>& blocks;
-    std::int32_t index = 0;  ///< Of the stage.
+    std::int32_t index = 0;  ///< Index of the chunk in its stage.
     ChunkLink before = ChunkLink::kNone;
     ChunkLink behind = ChunkLink::kNone;
   };
@@ -99,14 +100,14 @@ class SequenceWriter {
   [[nodiscard]] Sequence backward(bool last);
   [[nodiscard]] Sequence data_gradients(bool last);
   [[nodiscard]] Sequence weight_gradients(bool last);
-  /// What the blocks of the chunk defer, with its reduction.
+  /// Weight gradients that the blocks of the chunk defer, and their reduction.
   [[nodiscard]] Sequence head_gradient(bool last);
 
-  /// What all positions do together, of a chunk that is one block: the embedding or the head.
+  /// Work that all positions do together on a chunk of one block: the embedding or the head.
   [[nodiscard]] Sequence embed(bool first);
   [[nodiscard]] Sequence predict(bool first, bool last);
   [[nodiscard]] Sequence embed_gradient(bool last);
-  /// A pass of such a block.
+  /// One pass of a block that is done in passes.
   [[nodiscard]] Sequence pass(std::size_t which, bool first, bool last);
 
  private:

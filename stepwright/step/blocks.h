@@ -38,7 +38,7 @@ MlpRole shared_mlp(const model::Architecture& model);
 /// MLP behind its norm: [rows, hidden] to the partial [tokens, hidden]; and back to normed rows.
 TensorId mlp_block(Emit& e, TensorId normed, const MlpRole& role);
 TensorId mlp_block_backward(Emit& e, TensorId dy, const MlpRole& role);
-/// Its halves: to the activated [tokens, ffn] of this rank, and from there.
+/// The MLP's two halves: to the activated [tokens, ffn] of this rank, and from there.
 TensorId mlp_up(Emit& e, TensorId normed, const MlpRole& role);
 TensorId mlp_down(Emit& e, TensorId active, const MlpRole& role);
 TensorId mlp_down_backward(Emit& e, TensorId dy, const MlpRole& role);
@@ -68,7 +68,7 @@ class LayerWriter {
 
   /// Writes the forward into an `Emit` whose `kept` holds nothing else.
   TensorId forward(Emit& e, TensorId x);
-  /// What of everything kept survives the forward of the layer, whose input is `x`.
+  /// The kept tensors that survive the forward of the layer, whose input is `x`.
   [[nodiscard]] Kept surviving(const Kept& all, TensorId x) const;
   /// Writes the backward into an `Emit` whose `kept` was restored.
   TensorId backward(Emit& b, TensorId dy, const Rematerialisation::Source& source) const;
@@ -86,10 +86,10 @@ class LayerWriter {
 /// Tensors of an activation beside its input; -1: none.
 struct ActivationOperands {
   TensorId other = -1;      ///< The other half of a gated product, where it is a tensor of its own.
-  TensorId gate = -1;       ///< Where what is made of the gates is kept.
-  TensorId places = -1;     ///< With `weights`: what tells which row each weight belongs to.
+  TensorId gate = -1;       ///< Tensor in which the activated gates are kept.
+  TensorId places = -1;     ///< Row that each of `weights` belongs to.
   TensorId weights = -1;    ///< One number for each row, multiplied with the result.
-  TensorId d_weights = -1;  ///< In a backward: the gradient of `weights`.
+  TensorId d_weights = -1;  ///< Gradient of `weights`, in a backward.
 };
 
 /// Activation function over [rows, columns] results; gated ones read twice as many.

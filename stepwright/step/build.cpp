@@ -106,12 +106,13 @@ class ProgramBuilder {
   /// A chunk's sequences: its parts that begin or end the step have messages of their own.
   struct ChunkSequences {
     std::int32_t forward_first, forward;
-    std::int32_t backward, backward_last;  ///< Both gradients.
+    std::int32_t backward, backward_last;  ///< Data and weight gradients.
     std::int32_t data, data_last, weight, weight_last;
-    std::int32_t head = -1, head_last = -1;  ///< What its head defers; -1: nothing.
-    std::int32_t embed_first, embed, predict_first, predict, predict_last;  ///< Of all together.
+    std::int32_t head = -1, head_last = -1;  ///< Weight gradients that its head defers; -1: none.
+    /// Work of all positions together.
+    std::int32_t embed_first, embed, predict_first, predict, predict_last;
     std::int32_t embed_gradient, embed_gradient_last;
-    /// Of each pass over the vocabulary: of the first micro-batch, of the last, of others.
+    /// By pass over the vocabulary: the sequence of the first micro-batch, of the last, of others.
     std::array<std::array<std::int32_t, 3>, schedule::kVocabularyPasses> passes;
   };
 
@@ -136,7 +137,7 @@ class ProgramBuilder {
     return refreshes_in_blocks(plan_) && sharding_.gathers_after_step();
   }
 
-  /// What a position does together with all others, beside its chunk.
+  /// Adds the work that a position does together with all others, beside its chunk.
   void add_joint(Stage& stage, ChunkSequences& made, UnitSize& size) {
     const bool first = placement_.holds_embedding(stage.position);
     const bool last = placement_.holds_head(stage.position);
@@ -351,11 +352,12 @@ class ProgramBuilder {
   schedule::BackwardForm form_;
   TemplateStore store_;
   schedule::Placement placement_;
-  OperatorSeconds seconds_;  ///< By which strands are interleaved.
+  OperatorSeconds seconds_;  ///< Seconds by which strands are interleaved.
   std::vector<std::int64_t> layers_;
-  std::vector<schedule::Turns> turns_;  ///< By position.
+  std::vector<schedule::Turns> turns_;  ///< Turns of each position.
   Block embedding_;
-  std::array<Block, 2> embeddings_, heads_;  ///< Of positions between the ends and at them.
+  /// [0]: between the ends of the model; [1]: at an end.
+  std::array<Block, 2> embeddings_, heads_;
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ Operator loss_pass(const Emit& e, Phase phase, std::string_view name,
 void share_loss(Emit& e, TensorId values, std::string_view name, bool largest = false,
                 std::int64_t messages = 1);
 
-/// Those of the tensor ranks alone.
+/// Sums `values` over the tensor ranks, or takes their largest.
 void share_over_tensor(Emit& e, TensorId values, std::string_view name, bool largest = false);
 /// That of the positions alone; `values` stay what they are where `into` is another tensor.
 void share_over_positions(Emit& e, TensorId values, TensorId into, std::string_view name,

@@ -20,9 +20,9 @@ namespace stepwright::step {
 
 /// When in a step messages are due: the columns of the table.
 enum class DataMoment : std::uint8_t {
-  kEachUse,       ///< Before every forward and backward of a block: its parameters.
-  kEachBackward,  ///< After every backward: gradients that do not stay whole.
-  kLastBackward,  ///< After the last backward of a step: what makes gradients sums over all ranks.
+  kEachUse,       ///< Parameters of a block, before every forward and backward of it.
+  kEachBackward,  ///< Gradients that do not stay whole, after every backward.
+  kLastBackward,  ///< Sums of gradients over all ranks, after the last backward of a step.
   kAfterStep,     ///< Updated parameters, back to the ranks that hold them.
 };
 
@@ -67,8 +67,8 @@ DataMessages data_messages(const plan::Sharding& sharding, DataMoment moment, bo
 /// How a plan spreads the states of one kind of parameters (dense, routed): group sizes and
 /// communicators.
 struct StateSpread {
-  std::int64_t inner = 1;  ///< m.
-  std::int64_t world = 1;  ///< n * m.
+  std::int64_t inner = 1;  ///< Ranks of the inner group (m).
+  std::int64_t world = 1;  ///< Ranks of all groups together (n * m).
   plan::GroupKind inner_group{};
   plan::GroupKind outer_group{};
   plan::GroupKind world_group{};
@@ -115,15 +115,15 @@ constexpr DType message_type(DataMoment moment, DType storage, DType gradient, b
   return wide && gradient != DType::kFp64 ? DType::kFp32 : gradient;
 }
 
-/// What a rank copies of its states of one kind between a host that holds them and the device: a
-/// list of at most two types, of trained and of frozen parameters.
+/// States of one kind that a rank copies between host and device: a list of at most two types, for
+/// trained and for frozen parameters.
 struct StateCopy {
   DType type{};
   std::int64_t elements = 0;
 };
 using StateCopies = std::array<StateCopy, 2>;
-/// Its parts of blocks of a size at a moment; those of parameters, but where they are stored as the
-/// frozen ones are, each in its type.
+/// Copies at a moment for blocks of a size; parameters only where they are stored as the frozen
+/// ones are, each in its type.
 StateCopies state_copies(const plan::Job& job, const plan::Plan& plan, const StateSpread& spread,
                          const UnitSize& size, DataMoment moment);
 
@@ -155,11 +155,11 @@ struct EndMessage {
   Purpose purpose{};
   Scheme scheme{};
   OperatorKind kind = OperatorKind::kAllReduce;
-  std::int64_t bucket = 0;  ///< As of a plan's messages: elements of a piece; 0: one piece.
+  std::int64_t bucket = 0;  ///< Elements of a piece; 0: one piece.
 };
 /// The sums of a position at the end of a step.
 struct StepEnd {
-  std::int64_t partial = 0;  ///< As `UnitSize::partial`, and so the next.
+  std::int64_t partial = 0;  ///< Elements as in `UnitSize::partial`; so the next.
   std::int64_t expert_partial = 0;
   std::int64_t tied_table = 0;  ///< Elements of a table shared with another stage; 0: none.
   bool loss = false;            ///< It computes the loss.

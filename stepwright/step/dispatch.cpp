@@ -50,7 +50,7 @@ struct ExpertMessage {
   std::int64_t elements = 0;
   LayerPart part{};
   DType dtype = DType::kBf16;
-  Purpose purpose = Purpose::kPlain;  ///< Of routed rows: which way they go.
+  Purpose purpose = Purpose::kPlain;  ///< Which way routed rows go.
 };
 
 /// `counts`: how many rows go where; -1 where all ranks have as many.
@@ -168,7 +168,7 @@ ExpertExchange of_weights(Phase phase, bool outwards) {
 /// A message of the all-gather dispatcher, in which every rank has as many rows.
 struct Whole {
   OperatorKind kind{};
-  std::int64_t elements = 0;  ///< Of all ranks.
+  std::int64_t elements = 0;  ///< Elements of all ranks together.
   LayerPart part{};
   TensorId from = -1;
   TensorId to = -1;

@@ -7,7 +7,7 @@ namespace stepwright::step {
 /// Row counts of the routed path on one rank (means).
 struct RoutedRows {
   std::int64_t copies = 0;    ///< One for each row of the residual stream and expert of its top k.
-  std::int64_t sent = 0;      ///< What this rank sends out, and gets.
+  std::int64_t sent = 0;      ///< Rows that this rank sends out, and as many that it receives.
   std::int64_t computed = 0;  ///< Rows that its local experts work on.
 };
 RoutedRows routed_rows(const Setting& s);
@@ -29,7 +29,7 @@ struct RoutedTensors {
 /// How rows move: in `e.forward` or for a data gradient.
 struct Movement {
   Phase phase{};
-  LayerPart part{};     ///< Of the messages about rows.
+  LayerPart part{};     ///< The part that messages about rows belong to.
   TensorId weigh = -1;  ///< Gate weights to multiply copies of rows with.
 };
 

@@ -8,7 +8,7 @@
 namespace stepwright::step {
 namespace {
 
-/// Of how many tokens each document is a multiple.
+/// The number of tokens of which each document is a multiple.
 std::int64_t document_multiple(std::int64_t context) { return context > 1 ? 2 * context : 1; }
 
 std::int64_t filled_up(std::int64_t tokens, std::int64_t multiple) {

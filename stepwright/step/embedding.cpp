@@ -85,7 +85,7 @@ TensorId embed_backward(Emit& e, TensorId dy) {
   return dx;
 }
 
-/// The same where a position has a part of the table alone.
+/// Backward of an embedding of which the position has only a part of the table.
 TensorId embed_part_backward(Emit& e) {
   begin_pass(e, schedule::Direction::kHandGradient);
   const TensorId rows = hand_out(e, -1, Phase::kWeightGradient, LayerPart::kEmbedding);

@@ -52,7 +52,7 @@ void copy_layout(Emit& e, TensorId buffer, const Crossing& c) {
             {buffer}, {buffer});
 }
 
-/// Of a dropout, by its mask.
+/// The part that a dropout belongs to, by its mask.
 LayerPart dropout_part(Keep mask) {
   switch (mask) {
     case Keep::kAttentionMask: return LayerPart::kAttentionDropout;
@@ -361,7 +361,7 @@ TensorId backward_of_parts(Emit& e, TensorId dy, TensorId x, const Product& p,
   return sum;
 }
 
-/// What products of one input give to its gradient, summed: by one kernel where a compiler fuses
+/// Sums the gradients that products of one input give to it: in one kernel where a compiler fuses
 /// what stands between products, else one after the other.
 void sum_parts(Emit& e, TensorId dx, const Product& p) {
   if (p.parts == 1) return;

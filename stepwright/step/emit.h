@@ -19,8 +19,8 @@ struct Emit {
   TensorId gradients = -1;          ///< The layer's gradients on their way to being reduced.
   Slice rows{};                     ///< The chunk of a loss that is written; none: all rows.
   bool splits_gate = false;         ///< The halves of a gated product are products of their own.
-  ModuleEnds* ends = nullptr;       ///< In a forward: where its modules end.
-  Rematerialisation* rematerialisation = nullptr;  ///< In a backward: runs again what was not kept.
+  ModuleEnds* ends = nullptr;       ///< Ends of its modules, in a forward.
+  Rematerialisation* rematerialisation = nullptr;  ///< Rebuilds what was not kept, in a backward.
 };
 
 /// Notes that a module ends with this tensor.
@@ -39,12 +39,12 @@ struct Product {
   std::int64_t rows = 0;
   std::int64_t inner = 0;
   std::int64_t columns = 0;
-  LayerPart part{};         ///< Also of its parameter.
+  LayerPart part{};         ///< Part of the layer, which names its parameter too.
   std::int64_t groups = 0;  ///< Above 0: that many expert matrices share the rows.
   /// Whether it is in the type of storage whatever the precision of products: head and router,
   /// which fp8 recipes leave alone (Transformer Engine, Megatron-LM).
   bool wide = false;
-  TensorId counts = -1;  ///< With `groups`: how many rows each of them has.
+  TensorId counts = -1;  ///< Rows of each group, with `groups`.
   /// Products that this one stands for, each with an equal part of the columns: what each gives to
   /// the gradient of the input is added to the others', and reduced by itself where rows are not
   /// split over tensor ranks.
@@ -62,10 +62,10 @@ struct Sheet {
 TensorId activation(Emit& e, std::string_view name, DType type, std::int64_t rows,
                     std::int64_t columns);
 TensorId activation(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns);
-/// The same that a message fills.
+/// A new [rows, columns] activation that a message fills.
 TensorId message_buffer(Emit& e, std::string_view name, std::int64_t rows, std::int64_t columns);
 
-/// What stands for a product in a template, and its result of so many columns.
+/// The operator that stands for a product in a template, and the tensor of its result.
 Operator product_operator(const Emit& e, Phase phase, const Product& p);
 TensorId product_result(Emit& e, std::string_view name, const Product& p, std::int64_t columns);
 
@@ -87,7 +87,8 @@ TensorId gradients_of(const Emit& e, ParameterId parameter);
 
 /// Output of a product with that of its adapter, if it has one.
 TensorId adapted_linear(Emit& e, TensorId x, const Product& p);
-/// Its backward: gradient of the input, which was kept under a role, and those of what is trained.
+/// Backward of `adapted_linear`: the gradient of the input, which was kept under a role, and of
+/// what is trained.
 TensorId linear_backward(Emit& e, TensorId dy, Keep input, const Product& p);
 
 /// A norm over `columns`; keeps its input and statistics under two roles. An unfused one is a row
@@ -97,8 +98,8 @@ struct NormRole {
   Keep input{};
   Keep statistics{};
   LayerPart part{};
-  Keep copies{};           ///< What it keeps beside them when it is not fused.
-  std::int64_t parts = 1;  ///< Of a row, each of which is normed by itself.
+  Keep copies{};           ///< Copies that it keeps as well when it is not fused.
+  std::int64_t parts = 1;  ///< Parts of a row, each normed by itself.
 };
 TensorId norm(Emit& e, TensorId x, const Sheet& sheet, const NormRole& role);
 /// Gradient of a norm's input, plus `residual` when there is one; the weight's gradient with it.
@@ -110,7 +111,7 @@ struct Crossing {
   std::int64_t columns = 0;
   LayerPart part{};
   Phase phase{};
-  bool of_columns = false;  ///< In the backward of a product split by columns.
+  bool of_columns = false;  ///< True in the backward of a product split by columns.
 };
 
 /// Entry of a tensor-parallel region, forward: under sequence parallelism all-gathers rows.
@@ -133,7 +134,7 @@ TensorId hand_out(Emit& e, TensorId rows, Phase phase, LayerPart part);
 /// A column-parallel product behind `enter_tensor`: keeps what the weight gradient needs under
 /// `input` (the gathered input, or the sharded one to gather again).
 TensorId column_linear(Emit& e, TensorId x, Keep input, const Product& p);
-/// Its backward; returns the gradient of `x`, reduced.
+/// Backward of `column_linear`; returns the gradient of `x`, reduced.
 TensorId column_linear_backward(Emit& e, TensorId dy, Keep input, const Product& p);
 
 /// Dropout of x in its place when the model has it; its mask is kept under a role.

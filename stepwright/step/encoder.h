@@ -19,7 +19,7 @@ class EncoderWriter {
 
   /// Adds the images' tokens to `rows`, in their place.
   void forward(Emit& e, TensorId rows);
-  /// What the backward needs of the forward: of each layer, then of what stands around them.
+  /// Tensors that the backward needs: of each layer, then of what stands around the layers.
   [[nodiscard]] const std::vector<Kept>& kept() const { return kept_; }
   /// From the gradient of the rows. `source`: the forward's template and its gathered parameters.
   void backward(Emit& b, std::span<Kept> restored, TensorId d_rows, const TemplateBuilder& source,
@@ -34,7 +34,7 @@ class EncoderWriter {
 
   const Setting& own_;
   model::Architecture tower_;
-  Setting s_;  ///< Of the tower: its rows are patches.
+  Setting s_;  ///< Setting of the tower, whose rows are patches.
   std::int64_t tokens_ = 0;
   std::vector<LayerWriter> layers_;
   std::vector<Kept> all_;

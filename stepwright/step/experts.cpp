@@ -114,7 +114,7 @@ void weigh_rows(Emit& e, TensorId result, TensorId weights) {
   e.kept.set(Keep::kCombined, wide);
 }
 
-/// What the activation of experts is weighted with; nothing where results are.
+/// Weights for the activation of experts; empty if results are weighted instead.
 ActivationOperands row_weights(Emit& e) {
   if (!weighs_before(e.s)) return {};
   return {.places = travels(e.s) ? places_at_experts(e) : kept(e, Keep::kRouterIndices),
@@ -356,7 +356,8 @@ RoutedTensors routed_backward(Emit& e, TensorId dy, SharedBackward& shared) {
   return end_combine(e, back, in);
 }
 
-/// The same of the model's width.
+/// Backward of routed experts at the model's width, through the latent projections if there are
+/// any.
 RoutedTensors through_latent_backward(Emit& e, TensorId dy, SharedBackward& shared) {
   if (e.s.model->experts->latent == 0) return routed_backward(e, dy, shared);
   const TensorId d_out = linear_backward(e, dy, Keep::kLatentOut, latent_out(e.s));

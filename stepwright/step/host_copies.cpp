@@ -6,7 +6,7 @@
 namespace stepwright::step {
 namespace {
 
-/// What a module keeps for its backward (NVIDIA/Megatron-LM
+/// Roles that a module keeps for its backward (NVIDIA/Megatron-LM
 /// megatron/core/pipeline_parallel/fine_grained_activation_offload.py: what is saved inside of its
 /// scope).
 std::vector<Keep> roles_of(plan::OffloadModule module) {

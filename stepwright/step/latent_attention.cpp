@@ -137,10 +137,10 @@ Crossing key_positions(const Emit& e, Phase phase) {
 /// Gradients of what an assembly puts together.
 struct Apart {
   TensorId key_values = -1;
-  TensorId key_positions = -1;  ///< Of this rank's rows, reduced.
+  TensorId key_positions = -1;  ///< Gradient of this rank's rows of key positions, reduced.
 };
 
-/// Those of queries stay in front in `d_qkv`.
+/// Splits `d_qkv`; the gradients of queries stay in front in it.
 Apart take_apart(Emit& e, TensorId d_qkv) {
   const std::int64_t rope = sizes(e.s).rope;
   const TensorId key_values = activation(e, "gradient", e.s.tokens, sizes(e.s).kv_width);

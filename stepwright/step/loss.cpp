@@ -31,7 +31,7 @@ std::vector<Slice> chunks_of(const Setting& s) {
   return chunks;
 }
 
-/// The same target, for the rows of one chunk and what it keeps.
+/// The emit target of `e`, for the rows of one chunk and what that chunk keeps.
 Emit part_of(const Emit& e, Slice rows, Kept& kept, Phase forward) {
   return {.out = e.out,
           .s = e.s,

@@ -20,8 +20,8 @@ std::vector<Kept> head_loss(Emit& e, TensorId rows);
 /// Their backward: the gradient of the normed rows, and that of the head's weight.
 TensorId head_loss_backward(Emit& e, std::span<const Kept> chunks);
 
-/// What of it is left where the gradient of the rows came with the logits of a part of the
-/// vocabulary (`step/vocabulary_part.h`): that of the head's weight.
+/// The head's weight gradient alone, where the gradient of the rows came with the logits of a part
+/// of the vocabulary (`step/vocabulary_part.h`).
 void part_weight_gradient(Emit& e);
 
 }  // namespace stepwright::step

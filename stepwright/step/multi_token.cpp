@@ -22,7 +22,7 @@ model::LayerClass class_of_modules(const Setting& s) {
 
 Sheet rows_of(const Setting& s) { return {s.rows, s.model->hidden}; }
 
-/// Its columns are shared by the tensor ranks, who gather them (Megatron-Core
+/// Projection whose columns tensor ranks share and then gather (Megatron-Core
 /// transformer/multi_token_prediction.py, `eh_proj`).
 Product projection(const Setting& s) {
   return {s.tokens, 2 * s.model->hidden, s.model->hidden / s.tensor,

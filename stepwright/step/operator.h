@@ -17,7 +17,7 @@ namespace stepwright::step {
 enum class OperatorKind : std::uint8_t {
   // Computation.
   kEmbedding,      ///< rows x columns(hidden) looked up from inner(vocabulary on this rank) rows
-  kNorm,           ///< rows x columns
+  kNorm,           ///< rows x columns elements normed
   kLinear,         ///< [rows, inner] x [inner, columns]
   kGroupedLinear,  ///< `batch` matrices on this rank, rows in all, each [., inner] x [inner,
                    ///< columns]
@@ -148,7 +148,7 @@ enum class Stream : std::uint8_t {
   kReduce,  ///< Gradient reductions of data parallelism.
   kToHost,  ///< Copies to the memory of the host, and
   kFromHost,
-  kVocabulary,  ///< Of positions that share it and do not meet.
+  kVocabulary,  ///< Messages of positions that share the vocabulary and do not meet.
 };
 inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kTensor, "tensor"},
@@ -163,29 +163,31 @@ inline constexpr Named<Stream> kStreamNames[] = {{Stream::kCompute, "compute"},
                                                  {Stream::kVocabulary, "vocabulary"}};
 inline constexpr int kStreams = 11;
 
-/// What an operator is for, where its kind, phase, scheme and part leave that open.
+/// Purpose of an operator, where its kind, phase, scheme and part leave it open.
 enum class Purpose : std::uint8_t {
   kPlain,  ///< Kind, phase and scheme say it all.
   // Beside a frozen product: of its adapter.
   kAdapterDown,   ///< The product with A.
   kAdapterUp,     ///< The product with B.
   kAdapterScale,  ///< Times alpha / rank: its result forward, the gradient of that backward.
-  kAdapterAdd,    ///< Its result to the product's, the gradient of its input to the product's.
+  /// Adds the adapter's result to the product's; backward, the gradients of the input.
+  kAdapterAdd,
   // Messages about model states.
   kGatherParameters,  ///< Parameters of a block before a use.
   kGatherUpdated,     ///< Resident parameters after an update of finer shards.
-  kReduceGradients,   ///< Over data parallelism.
-  kReduceReplicated,  ///< Of parameters equal on all tensor ranks, each of which has a part.
-  kReduceTiedTable,   ///< Between the stages that hold a tied table.
-  kShareNorm,         ///< The sum of squares of the gradients.
-  kShareLoads,        ///< Rows of each expert, by which routers correct their choice.
+  kReduceGradients,   ///< Gradients, over data parallelism.
+  /// Gradients of parameters equal on all tensor ranks, each of which has a part.
+  kReduceReplicated,
+  kReduceTiedTable,  ///< Gradients of a tied table, between the stages that hold it.
+  kShareNorm,        ///< The sum of squares of the gradients.
+  kShareLoads,       ///< Rows of each expert, by which routers correct their choice.
   kShareLoss,
-  kGatherMatrices,  ///< Of gradients that an optimizer makes orthogonal.
-  kShareProducts,   ///< Of columns of such matrices.
+  kGatherMatrices,  ///< Gradients that an optimizer makes orthogonal.
+  kShareProducts,   ///< Products of such matrices, of which each rank has columns.
   kReturnMatrices,  ///< Parts of them, from the ranks that have made them orthogonal.
-  kShareSums,       ///< Of squares of rows and columns of matrices.
-  kGatherMoments,   ///< Of those sums.
-  kShareSquares,    ///< Of updates, which are limited by their own norm.
+  kShareSums,       ///< Sums of squares of rows and columns of matrices.
+  kGatherMoments,   ///< Sums of squares, gathered from the ranks that hold parts.
+  kShareSquares,    ///< Norms of updates that are limited by their own norm.
   kColumns,         ///< A gather of columns, of which each tensor rank has some.
   // Exchanges of sequence parts against head parts (Ulysses).
   kQueries,
@@ -194,11 +196,11 @@ enum class Purpose : std::uint8_t {
   kAttentionOut,
   // Routed rows.
   kToExperts,      ///< A message from the ranks of tokens to those of their experts.
-  kFromExperts,    ///< The reverse.
+  kFromExperts,    ///< A message from the ranks of experts back to those of tokens.
   kOwnCopies,      ///< Rows of this rank to their copies in the order of all experts, and back.
   kSortArrived,    ///< Rows as they arrived to the order of this rank's experts.
-  kUnsortArrived,  ///< The reverse.
-  kGateGradient,   ///< Of gate weights, from results and their gradients.
+  kUnsortArrived,  ///< Rows in the order of this rank's experts to the order of arrival.
+  kGateGradient,   ///< Gradients of gate weights, from results and their gradients.
   // Computations.
   kHeadNorm,       ///< kNorm: of each head of queries and keys, or of all.
   kHeadSums,       ///< kNorm: the sums that a norm of all heads shares between tensor ranks.
@@ -217,7 +219,7 @@ enum class Purpose : std::uint8_t {
   kPartSoftmax,   ///< kLossLocal: exponentials over their own sum.
   kPartSum,       ///< kLossLocal: that sum in the measure of all.
   kTargetRows,    ///< kEmbedding: of the head's table, those of the targets.
-  kPartGradient,  ///< kAdd: of the rows, of their own softmax and targets.
+  kPartGradient,  ///< kAdd: gradient of the rows, from their own softmax and targets.
   kDocumentLoss,  ///< kLossLocal: all passes by `inner` kernels, for whose results the host waits.
   kHeldGradient,  ///< A weight gradient that a forward holds for the backward.
   kOnChip,        ///< kLinear: of logits that are never written, with all that is made of them.
@@ -297,20 +299,21 @@ struct Operator {
   /// Communication: elements of the full buffer (all-gather: its output; reduce-scatter: its input;
   /// all-to-all: the local input; point to point: the message).
   std::int64_t payload_elements = 0;
-  /// Of a loss in chunks: the rows that it works on of tensors that have more; none: all.
+  /// Rows that a loss in chunks works on, of tensors that have more; empty: all rows.
   Slice rows{};
   std::int64_t repeats = 1;  ///< Equal operations issued back to back as one (buckets of a size).
   LayerPart part{};
-  std::string_view name{};  ///< For people; of a part the part's own.
+  std::string_view name{};  ///< Name for people; empty: the part's own.
   Purpose purpose = Purpose::kPlain;
   /// The strand in a template of two micro-batches (`step/pair.h`): 0 the forward's, 1 the
   /// backward's.
   std::uint8_t strand = 0;
-  ParameterId parameter = -1;  ///< Into the template's parameters: the weight it uses or updates.
-  Slice reads{};               ///< Tensors, into Template::operands.
-  Slice writes{};              ///< Tensors, into Template::operands.
-  Slice after{};               ///< Operators of the same template, into Template::edges.
-  double busiest = 1;          ///< Of routed work.
+  /// Index of the weight that it uses or updates, in the template's parameters.
+  ParameterId parameter = -1;
+  Slice reads{};       ///< Tensors that it reads, as indices into Template::operands.
+  Slice writes{};      ///< Tensors that it writes, as indices into Template::operands.
+  Slice after{};       ///< Operators of the same template, into Template::edges.
+  double busiest = 1;  ///< Load of the busiest rank over the mean, for routed work.
 
   /// How much of the mean the rank has that all wait for.
   [[nodiscard]] double load() const { return routed ? busiest : 1; }

@@ -10,12 +10,12 @@
 
 namespace stepwright::step {
 
-/// What one rank's optimizer holds and updates of the parameters of a position.
+/// Parameters of a position that one rank's optimizer holds and updates.
 struct OptimizerShare {
-  std::int64_t elements = 0;  ///< Padding included.
-  /// Of them those in matrices that it treats as such.
+  std::int64_t elements = 0;  ///< Elements of parameters, padding included.
+  /// Elements in matrices that the optimizer treats as matrices.
   std::int64_t matrix_elements = 0;
-  std::int64_t numbers = 0;  ///< As `MatrixSize::numbers`.
+  std::int64_t numbers = 0;  ///< Numbers kept beside moments, as `MatrixSize::numbers`.
   /// The matrices that it makes orthogonal; of an optimizer that keeps sums all of its ranks'.
   MatrixSize dense, expert;
   bool moves_shards = false;  ///< Parts of matrices go to the ranks that make them orthogonal.

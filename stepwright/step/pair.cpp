@@ -41,7 +41,7 @@ class Issuer {
   struct Strand {
     const Template* piece = nullptr;
     std::vector<double> seconds;
-    std::vector<double> ends;  ///< Of those issued; `kNever`: not yet.
+    std::vector<double> ends;  ///< When each issued operator ends; `kNever`: not issued yet.
     /// Computations between an operator and the next message behind it.
     std::vector<double> until_message;
     /// Operators that keep their order, by stream, the next one last.

@@ -35,7 +35,7 @@ struct Tensor {
   TensorKind kind = TensorKind::kActivation;
   DType dtype = DType::kBf16;
   bool routed = false;   ///< First extent is a mean; buffers hold `imbalance` times as much.
-  bool on_host = false;  ///< In the memory of the host.
+  bool on_host = false;  ///< True if it lies in host memory.
   std::array<std::int64_t, 3> extents{1, 1, 1};
 
   [[nodiscard]] std::int64_t elements() const { return extents[0] * extents[1] * extents[2]; }
@@ -46,7 +46,7 @@ struct Tensor {
 /// as one rank holds them, and what it keeps beside moments of elements; nothing of other
 /// optimizers.
 struct MatrixSize {
-  std::int64_t elements = 0;  ///< With their padding.
+  std::int64_t elements = 0;  ///< Elements, with their padding.
   std::int64_t count = 0;
   /// Sums of rows and columns, or scales of blocks of moments; with the padding that makes those of
   /// a parameter as many on each rank of its states.
@@ -55,7 +55,7 @@ struct MatrixSize {
   /// updates of whole matrices or parameters those of which tensor ranks have a part each.
   std::int64_t updates = 0;
   std::int64_t cut_updates = 0;
-  /// Of one step of Newton and Schulz for each of them, as this rank does it.
+  /// FLOPs of one step of Newton and Schulz for all of them, on this rank.
   std::int64_t flops = 0;
   /// Elements of messages between tensor ranks for them: of gathers, or of sums.
   std::int64_t payload = 0;
@@ -83,16 +83,16 @@ struct LocalParameter {
   std::int64_t copies = 1;
   bool expert = false;
   bool tensor_replicated = false;  ///< Equal on all tensor ranks.
-  bool tensor_partial = false;     ///< And its gradient is summed over them: each has seen some of
-                                   ///< the rows (sequence parallelism), heads or columns;
-                                   ///< of experts over expert-tensor ranks.
-  bool row_parallel = false;       ///< Each tensor rank has a part of the inputs: its products are
-                                   ///< summed over the ranks.
-  bool borrowed = false;           ///< Held by another block of the same rank (tied tables).
-  bool frozen = false;             ///< Without a gradient and optimizer states.
-  bool narrow = false;             ///< Stored in the type of the adapters' base.
-  std::int64_t blocks = 1;         ///< Its states are cut into that many equal blocks.
-  MatrixSize matrices{};           ///< Those that stand in it.
+  /// True if tensor ranks sum its gradient, as each has seen some of the rows (sequence
+  /// parallelism), heads or columns; of experts over expert-tensor ranks.
+  bool tensor_partial = false;
+  bool row_parallel = false;  ///< Each tensor rank has a part of the inputs: its products are
+                              ///< summed over the ranks.
+  bool borrowed = false;      ///< Held by another block of the same rank (tied tables).
+  bool frozen = false;        ///< True if it has no gradient and no optimizer states.
+  bool narrow = false;        ///< Stored in the type of the adapters' base.
+  std::int64_t blocks = 1;    ///< Number of equal blocks into which its states are cut.
+  MatrixSize matrices{};      ///< Matrices in it that the optimizer treats as matrices.
   [[nodiscard]] std::int64_t elements() const { return rows * columns * copies; }
   /// Elements with the padding that makes its blocks equal.
   [[nodiscard]] std::int64_t padded() const { return (elements() + blocks - 1) / blocks * blocks; }
@@ -115,7 +115,7 @@ struct Template {
   /// by a data gradient for the weight gradient.
   std::vector<TensorId> saved;
   std::int32_t saved_beside =
-      0;  ///< Of a pair: how many of them, the last, are the second strand's.
+      0;  ///< For a pair: how many of `saved`, from the end, belong to the second strand.
   /// The tensors that the one before saved, in the same order; what is needed again after that is
   /// saved again.
   std::vector<TensorId> restored;
@@ -152,13 +152,13 @@ struct Item {
   TemplateId which = 0;
   std::int32_t layer = -1;  ///< Model layer (0-based); -1 for what is not a layer.
   std::vector<std::int32_t> after;
-  std::vector<Source> inputs;  ///< One per Template::inputs.
+  std::vector<Source> inputs;  ///< One source for each of Template::inputs.
   /// Blocks whose parameters it uses or gathers, or whose gradients it reduces; none: no block's,
   /// or (in an update) those of all. Of a pair that of each strand.
   std::vector<std::int32_t> units;
   /// The strand of an item in a sequence of two: whose it is. Of a pair 0, and operators say it.
   std::uint8_t strand = 0;
-  std::int32_t beside_layer = -1;  ///< Of a pair: the layer of the second strand.
+  std::int32_t beside_layer = -1;  ///< For a pair: the layer of the second strand.
 
   /// The strand, layer and block of one of its operators.
   [[nodiscard]] std::size_t strand_of(const Operator& op) const {
@@ -176,7 +176,7 @@ struct Item {
 /// An update starts when everything before it on the rank has ended, on every stream.
 struct Sequence {
   schedule::Direction direction = schedule::Direction::kForward;
-  std::int32_t chunk = 0;  ///< Of the stage.
+  std::int32_t chunk = 0;  ///< Chunk of the stage.
   std::vector<Item> items;
   /// The chunk of a second strand, the backward of another micro-batch or part of it; -1: none.
   std::int32_t beside = -1;
@@ -188,7 +188,7 @@ struct Sequence {
 
 /// One entry of a schedule.
 struct Slot {
-  std::int32_t sequence = 0;     ///< Into Stage::sequences.
+  std::int32_t sequence = 0;     ///< An index into Stage::sequences.
   std::int32_t micro_batch = 0;  ///< -1 for the update.
   std::int32_t beside = -1;      ///< The micro-batch of a second strand.
 
@@ -209,13 +209,13 @@ struct OtherStates {
 /// Bytes of model states that one rank of a stage holds all the time.
 struct States {
   std::int64_t parameters = 0;
-  std::int64_t frozen = 0;  ///< Of `parameters`.
+  std::int64_t frozen = 0;  ///< Frozen part of `parameters`.
   std::int64_t gradients = 0;
-  std::int64_t optimizer = 0;  ///< But for what is `moved`.
-  std::int64_t moved = 0;      ///< Of the optimizer, to the host.
-  std::int64_t fetched = 0;    ///< Of parameters that lie on the host and are in none of the above.
-  HostStates host;             ///< In the memory of the host (`host_states`).
-  OtherStates others;          ///< In none of the above.
+  std::int64_t optimizer = 0;  ///< Optimizer states, without those `moved`.
+  std::int64_t moved = 0;      ///< Optimizer states moved to the host.
+  std::int64_t fetched = 0;    ///< Parameters fetched from the host that are in none of the above.
+  HostStates host;             ///< States in host memory (`host_states`).
+  OtherStates others;          ///< States of other models, in none of the above.
 };
 
 /// The states and the work of one pipeline position in a step; all its ranks do the same.
@@ -223,7 +223,7 @@ struct Stage {
   std::int32_t position = 0;
   std::vector<std::vector<std::int64_t>> chunks;  ///< Layers of each chunk.
   std::vector<Sequence> sequences;
-  std::vector<Slot> schedule;  ///< In the order of issue; one period of the step.
+  std::vector<Slot> schedule;  ///< Slots in the order of issue; one period of the step.
   States states;
   std::int64_t dense_parameters = 0;  ///< Elements per rank before sharding by data parallelism.
   std::int64_t expert_parameters = 0;
@@ -236,8 +236,8 @@ struct StepProgram {
   std::int64_t ranks = 1;
   std::int64_t pipeline_stride = 1;  ///< Ranks between neighbours of a pipeline.
   std::int64_t micro_batches = 1;
-  schedule::Placement placement;  ///< Of the chunks of the model.
-  double imbalance = 1.0;         ///< Of routed operators and tensors.
+  schedule::Placement placement;  ///< Placement of the model's chunks.
+  double imbalance = 1.0;         ///< Largest load over the mean, of routed operators and tensors.
   /// Every rank gets exactly the mean: routed payloads of a run are those of the program.
   bool even_routing = true;
   bool keeps_on_host = false;      ///< Tensors that stay for a backward.

@@ -114,8 +114,8 @@ class Pruner {
   const Template& piece_;
   bool goes_on_;
   bool reruns_;
-  std::vector<bool> needed_;  ///< Tensors.
-  std::vector<bool> stays_;   ///< Operators.
+  std::vector<bool> needed_;  ///< By tensor: whether it is needed.
+  std::vector<bool> stays_;   ///< By operator: whether it stays.
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ class Rematerialisation {
   struct Source {
     const TemplateBuilder& forward;
     const Kept& all;           ///< Everything that a backward may ask for.
-    const Kept& kept;          ///< What of it was kept, as tensors of the forward.
-    TensorId parameters = -1;  ///< Its gathered parameters, where they are sharded.
+    const Kept& kept;          ///< The part of `all` that was kept, as tensors of the forward.
+    TensorId parameters = -1;  ///< The forward's gathered parameters; -1: not sharded.
   };
   /// `restored`: what was kept, as tensors of the backward; `parameters`: gathered there.
   Rematerialisation(const Source& source, const Kept& restored, TensorId parameters);
@@ -54,14 +54,16 @@ class Rematerialisation {
     ModuleEnd end;
   };
   Source source_;
-  Kept restored_;  ///< As of the start.
+  Kept restored_;  ///< Tensors that were restored at the start.
   TensorId parameters_;
   std::vector<Whole> whole_;
   std::vector<TensorId> kept_;  ///< By tensor of the forward: where it was restored; -1.
   std::vector<TensorId> made_;  ///< By tensor of the forward: where it was made again; -1.
-  std::vector<std::int32_t> last_write_;  ///< By tensor of the forward; -1 for its inputs.
-  std::vector<bool> marked_;              ///< Operators of the forward that run again.
-  std::vector<std::int32_t> run_;         ///< Those that did: their index in the backward; -1.
+  /// Last operator that writes each tensor of the forward; -1 for its inputs.
+  std::vector<std::int32_t> last_write_;
+  std::vector<bool> marked_;  ///< Operators of the forward that run again.
+  /// By operator of the forward: its index in the backward; -1: not run.
+  std::vector<std::int32_t> run_;
 };
 
 }  // namespace stepwright::step

@@ -21,8 +21,9 @@ class RoughSeconds {
 
  private:
   const cluster::Device* device_;
-  std::array<double, plan::kGroupKinds> link_bytes_per_s_{};  ///< Of one rank; 0: a group of one.
-  std::array<double, plan::kGroupKinds> passed_{};            ///< (n - 1) / n.
+  /// Bandwidth of one rank; 0: a group of one.
+  std::array<double, plan::kGroupKinds> link_bytes_per_s_{};
+  std::array<double, plan::kGroupKinds> passed_{};  ///< (n - 1) / n.
 };
 
 }  // namespace stepwright::step

@@ -6,7 +6,7 @@ namespace stepwright::step {
 
 /// The decision of a router on the rows of a rank.
 struct Choice {
-  TensorId weights = -1;  ///< Of the top k, [rows, k], in the exact type.
+  TensorId weights = -1;  ///< Weights of the top k, [rows, k], in the exact type.
   TensorId counts = -1;   ///< Copies for each expert, [1, experts].
 };
 

@@ -8,7 +8,7 @@
 
 namespace stepwright::step {
 
-/// What a scan computes, by the mixer that it is of.
+/// Purpose of the scan of a mixer.
 struct ScanPurpose {
   model::Mixer mixer;
   Purpose purpose;
@@ -17,11 +17,11 @@ inline constexpr ScanPurpose kScanPurposes[] = {{model::Mixer::kDeltaNet, Purpos
                                                 {model::Mixer::kMamba2, Purpose::kMamba2Scan},
                                                 {model::Mixer::kMamba, Purpose::kMambaScan}};
 
-/// Of a mixer that scans.
+/// Purpose of the scan of a mixer that scans.
 inline Purpose scan_of(model::Mixer mixer) {
   return std::ranges::find(kScanPurposes, mixer, &ScanPurpose::mixer)->purpose;
 }
-/// Of the purpose of a scan.
+/// The mixer whose scan has a purpose.
 inline model::Mixer scanned_by(Purpose purpose) {
   return std::ranges::find(kScanPurposes, purpose, &ScanPurpose::purpose)->mixer;
 }

@@ -43,8 +43,8 @@ LocalParameter localize(const model::Parameter& whole, const Setting& s) {
   return local;
 }
 
-/// What another end of the model lists under a name of its own: a table of so many columns, or a
-/// bias of its entries.
+/// A table or bias that another end of the model lists under its own name: the whole vocabulary by
+/// `whole.columns`.
 LocalParameter shared_table(const Setting& s, model::Parameter whole, bool borrowed) {
   whole.rows = s.model->vocabulary;
   whole.split = model::Split::kVocabulary;
@@ -82,9 +82,10 @@ bool scales_waves(const model::Architecture& model) {
                                       : scaling.mscale != scaling.mscale_all_dim;
 }
 
-/// What the framework computes apart from its fused kernels. Expert by expert needs the number of
-/// rows of each on the host, for which no graph of a whole step waits: there experts are operations
-/// that Transformer Engine fuses, with their biases (NVIDIA/Megatron-LM pull request 4636).
+/// Sets what the framework computes apart from its fused kernels. Expert by expert needs the number
+/// of rows of each on the host, for which no graph of a whole step waits: there experts are
+/// operations that Transformer Engine fuses, with their biases (NVIDIA/Megatron-LM pull request
+/// 4636).
 void set_apart(Setting& s, const plan::Job& job) {
   const bool biases = job.model.experts && job.model.experts->bias;
   const bool scales = scales_waves(job.model);
@@ -172,7 +173,7 @@ std::vector<LocalParameter> local_layer_parameters(const Setting& setting,
 
 namespace {
 
-/// What positions between the ends of the model have of an end's parameters.
+/// Leaves only the parameters that positions between the ends of the model have: parts of tables.
 void keep_tables(std::vector<model::Parameter>& parameters) {
   std::erase_if(parameters,
                 [](const model::Parameter& p) { return p.split != model::Split::kVocabulary; });

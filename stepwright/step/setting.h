@@ -27,29 +27,31 @@ struct Setting {
   std::int64_t rows = 0;        ///< Rows of the residual stream: tokens, over tensor under SP.
   std::int64_t vocabulary = 0;  ///< Rows of the (padded) table on this rank.
   std::int64_t spread = 1;      ///< Pipeline positions of which each has a part of the tables.
-  std::int64_t barriers = 0;    ///< Of those: `ScheduleTraits::barriers`.
+  /// `ScheduleTraits::barriers` of a schedule that spreads the vocabulary.
+  std::int64_t barriers = 0;
   bool sequence_parallel = false;
   bool local_adapters = false;  ///< Their A multiplies this rank's own rows.
   bool keep_gathered = true;    ///< Column-parallel layers keep their gathered input.
   plan::ContextKind context_kind = plan::ContextKind::kRing;
-  DType storage = DType::kBf16;   ///< Of activations and messages.
-  DType matrix = DType::kBf16;    ///< Of matrix products.
-  DType base = DType::kBf16;      ///< Of frozen matrices that are stored narrow.
-  DType gradient = DType::kFp32;  ///< Of accumulated and reduced gradients.
-  DType exact = DType::kFp32;     ///< Of statistics, losses and norms: fp32, or fp64 for proofs.
+  DType storage = DType::kBf16;   ///< Type of activations and messages.
+  DType matrix = DType::kBf16;    ///< Type of matrix products.
+  DType base = DType::kBf16;      ///< Type of frozen matrices that are stored narrow.
+  DType gradient = DType::kFp32;  ///< Type of accumulated and reduced gradients.
+  /// Type of statistics, losses and norms: fp32, or fp64 for proofs.
+  DType exact = DType::kFp32;
   plan::Kernels kernels;
   plan::Optimizer optimizer = plan::Optimizer::kAdam;
   plan::MuonForm muon = plan::MuonForm::kDuplicated;
   plan::Dispatcher dispatcher = plan::Dispatcher::kAllToAll;
   plan::Overlap overlap;
-  plan::OffloadModules offloaded;  ///< Whose activations lie on the host.
-  std::int64_t dense_blocks = 1;   ///< Into which data parallelism cuts states; 1 when it does not.
+  plan::OffloadModules offloaded;  ///< Modules whose activations lie on the host.
+  std::int64_t dense_blocks = 1;   ///< Blocks into which data parallelism cuts states; 1: not cut.
   std::int64_t expert_blocks = 1;
   bool gather_dense = false;  ///< Dense parameters are split and gathered before each use.
   bool gather_expert = false;
   bool reduce_dense = false;  ///< Dense gradients leave each backward to be reduce-scattered.
   bool reduce_expert = false;
-  bool expert_biases_apart = false;  ///< By single kernels, as the framework does.
+  bool expert_biases_apart = false;  ///< True if single kernels add them, as the framework does.
   bool scaled_rotary_apart = false;
   /// Gradients leave a backward in the type of storage, and reductions send a copy of them.
   bool copies_gradients = false;
@@ -58,7 +60,7 @@ struct Setting {
   /// Gathered rows are copied into the order of positions, and rows to be reduced out of it.
   bool copies_layouts = false;
   bool fetches_experts = false;  ///< Parameters of each expert by calls of their own.
-  bool policy_loss = false;      ///< Of a method that generates.
+  bool policy_loss = false;      ///< The loss is that of a method that generates.
   bool trains = true;            ///< False: log-probabilities alone are asked for.
 
   [[nodiscard]] bool gathers() const { return gather_dense || gather_expert; }
@@ -79,7 +81,7 @@ struct Setting {
 inline std::int64_t vocabulary_part(const Setting& s, const plan::Coordinates& place) {
   return (s.spread > 1 ? place.pipeline * s.tensor : 0) + place.tensor;
 }
-/// Whether it has a part alone.
+/// True if a rank has only a part of the vocabulary.
 inline bool shares_vocabulary(const Setting& s) { return s.tensor * s.spread > 1; }
 
 Setting make_setting(const plan::Job& job, const plan::Plan& plan,
@@ -103,8 +105,9 @@ std::vector<LocalParameter> local_embedding_parameters(const Setting& setting, b
 std::vector<LocalParameter> local_head_parameters(const Setting& setting, bool own_table,
                                                   bool at_end = true);
 
-/// Of the multi-token layer `depth` (0-based), with the tables that it uses. `own_table`: the first
-/// holds a copy of the embedding, which lives on another rank; the others borrow.
+/// Parameters of the multi-token layer `depth` (0-based), with the tables that it uses.
+/// `own_table`: the first holds a copy of the embedding, which lives on another rank; the others
+/// borrow.
 std::vector<LocalParameter> local_multi_token_parameters(const Setting& setting, std::int64_t depth,
                                                          bool own_table);
 
@@ -115,12 +118,14 @@ struct UnitSize {
   std::int64_t dense = 0;  ///< Trained, and so the next.
   std::int64_t expert = 0;
   std::int64_t borrowed = 0;  ///< Held by another block of the rank, gathered and reduced here too.
-  std::int64_t partial = 0;   ///< Of `dense`: gradients are summed over the tensor ranks.
-  std::int64_t expert_partial = 0;  ///< Of `expert`, over the expert-tensor ranks.
+  /// The part of `dense` whose gradients are summed over the tensor ranks.
+  std::int64_t partial = 0;
+  /// The part of `expert` whose gradients are summed over the expert-tensor ranks.
+  std::int64_t expert_partial = 0;
   std::int64_t frozen_dense = 0;
   std::int64_t frozen_expert = 0;
   std::int64_t frozen_borrowed = 0;
-  MatrixSize dense_matrices;  ///< Of `dense`.
+  MatrixSize dense_matrices;  ///< Matrices that stand in `dense`.
   MatrixSize expert_matrices;
   std::int64_t largest_table = 0;  ///< The largest of what `dense_matrices` leaves out of `dense`.
   std::int64_t dense_tensors = 0;  ///< How many `dense` are.

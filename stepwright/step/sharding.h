@@ -40,7 +40,7 @@ class ShardingBuilder {
   /// End of the step: what was not overlapped, tied tables, gradient norm, optimizer, gathers.
   struct Update {
     UnitSize stage;
-    std::int64_t tied_table = 0;  ///< As in `StepEnd`, and so the next three.
+    std::int64_t tied_table = 0;  ///< Elements of a tied table, as in `StepEnd`; so the next three.
     bool loss = false;
     bool experts = false;
     std::int64_t loads = 0;

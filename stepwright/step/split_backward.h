@@ -9,7 +9,7 @@ namespace stepwright::step {
 /// update waits for. `weight.restored` matches `data.saved`; `data.restored` is the backward's.
 struct SplitBackward {
   Template data;
-  Template weight;  ///< Without operators when nothing can wait.
+  Template weight;  ///< Weight gradients; without operators when nothing can wait.
 };
 
 /// Splits a backward template. The weight part gets the operators that make weight gradients and

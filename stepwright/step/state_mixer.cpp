@@ -16,9 +16,9 @@ constexpr NormRole kSelectNorm{Keep::kMixerSelection, Keep::kMixerSelectionStati
 
 /// Sizes of one rank.
 struct Sizes {
-  model::StateWidths widths;  ///< Of its tensor rank.
+  model::StateWidths widths;  ///< Widths on its tensor rank.
   std::int64_t rows = 0;      ///< Where sequences are whole.
-  std::int64_t cut = 1;       ///< By which widths are divided there.
+  std::int64_t cut = 1;       ///< Divisor of widths where sequences are whole.
   Shape scan;
 };
 
@@ -156,7 +156,7 @@ TensorId scanned(Emit& e, TensorId in, model::Mixer kind) {
   return gated(e, y, in, kind);
 }
 
-/// What goes into the convolution is the product of two streams, what comes out is gated by the
+/// Gated short convolution: its input is the product of two streams, its output is gated by the
 /// third.
 TensorId short_convolution(Emit& e, TensorId in, model::Mixer kind) {
   const TensorId x = gated(e, in, -1, kind);
@@ -166,7 +166,7 @@ TensorId short_convolution(Emit& e, TensorId in, model::Mixer kind) {
 
 struct MixerGradients {
   TensorId values = -1;
-  TensorId in = -1;  ///< Of the projection: filled where the gates stand.
+  TensorId in = -1;  ///< Gradient of the projection: filled where the gates stand.
 };
 
 MixerGradients gated_backward(Emit& e, TensorId dy, TensorId values, TensorId in,

@@ -31,7 +31,7 @@ enum class Keep : std::uint8_t {
   kIndexLatent,  ///< Rows that an indexer projects: of queries and of the layer.
   kIndexInput,
   kIndexQueries,
-  kIndexKeyInput,  ///< Of the norm of its keys.
+  kIndexKeyInput,  ///< Input of the norm of an indexer's keys.
   kIndexStatistics,
   kIndexKeys,
   kIndexWeights,
@@ -40,11 +40,11 @@ enum class Keep : std::uint8_t {
   kHeadsOut,  ///< Ulysses: the core's output before the exchange.
   kAttentionOut,
   kAttentionGated,   ///< The core's result times its gates.
-  kAttentionResult,  ///< Of a norm on the result of attention: its input.
+  kAttentionResult,  ///< Input of a norm on the result of attention.
   kAttentionResultStatistics,
-  kMixerIn,  ///< What a mixer with a state projects, before its convolution.
+  kMixerIn,  ///< Projection of a mixer with a state, before its convolution.
   kMixerConvolved,
-  kMixerSelection,  ///< Of norms on those: their input.
+  kMixerSelection,  ///< Input of norms on Mamba's selection.
   kMixerSelectionStatistics,
   kMixerSelected,  ///< Mamba: step sizes, B and C.
   kMixerSteps,     ///< Mamba: step sizes for each channel.
@@ -62,12 +62,12 @@ enum class Keep : std::uint8_t {
   kMlpLinearInput,
   kFc1Out,
   kFc1Up,  ///< The other half of a gated product whose halves are products of their own.
-  kGate,   ///< What an activation makes of the gates, where a kernel of its own multiplies it.
+  kGate,   ///< Activated gates, where a kernel of its own multiplies them.
   kActivationOut,
   kFc2Out,   ///< Results of the second product, and of the sum over ranks, that nothing asks for
   kFc2Rows,  ///< but that recomputation by operator keeps.
   kMlpMask,
-  kMlpResult,  ///< Of a norm on the result of the MLP or the experts: its input.
+  kMlpResult,  ///< Input of a norm on the result of the MLP or the experts.
   kMlpResultStatistics,
   kRouterProbabilities,
   kRouterIndices,    ///< The top k of each row.
@@ -78,14 +78,15 @@ enum class Keep : std::uint8_t {
   kExpertFc1Out,
   kExpertActivationOut,
   kCombined,
-  kLatentOut,  ///< What experts give in their own width, added up: input of the way out of it.
+  /// Sum of the experts' results in their own width: input of the projection out of it.
+  kLatentOut,
   kSharedLinearInput,
   kSharedFc1Out,
   kSharedActivationOut,
-  kSharedOut,   ///< Of gated shared experts, before the gate.
-  kSharedGate,  ///< Its logits.
+  kSharedOut,   ///< Result of gated shared experts, before the gate.
+  kSharedGate,  ///< Logits of that gate.
   kPixels,      ///< Patches of images, and
-  kPatchRows,   ///< what an encoder's layers make of them.
+  kPatchRows,   ///< rows that an encoder's layers make of them.
   kEmbeddingNormInput,
   kEmbeddingStatistics,
   kEmbeddingMask,
@@ -95,11 +96,11 @@ enum class Keep : std::uint8_t {
   kLogits,
   kLossTarget,           ///< Logit of each token's target less the largest one.
   kLossSum,              ///< Sum of each token's exponentials.
-  kLossMaximum,          ///< Of a part of the vocabulary: the largest logit of all parts,
+  kLossMaximum,          ///< Part of a vocabulary: the largest logit of all parts,
   kPartMaximum,          ///< that of its own, and
   kPartSum,              ///< the sum in its measure.
-  kWideLogits,           ///< In fp32, of a plain cross entropy; of a cap.
-  kHeadRowGradient,      ///< Of a loss whose forward goes on to them: that of the head's input,
+  kWideLogits,           ///< Logits in fp32, for a plain cross entropy or a cap.
+  kHeadRowGradient,      ///< Loss whose forward computes gradients: that of the head's input,
   kHeadWeightGradient,   ///< and that of its weight.
   kAttentionNormCopies,  ///< Copies in fp32 that an unfused norm keeps, of each norm.
   kMlpNormCopies,
@@ -111,9 +112,9 @@ enum class Keep : std::uint8_t {
   kIndexCopies,
   kQueryNormCopies,
   kKeyValueNormCopies,
-  kQkvEngineInput,  ///< What a norm gives to a product that rests but keeps it (`engine_input`).
+  kQkvEngineInput,  ///< Norm's result for a frozen product that keeps it (`engine_input`).
   kFc1EngineInput,
-  kQkvNarrow,  ///< Of an adapter beside a product: the result of A, its input, the input's mask.
+  kQkvNarrow,  ///< Adapter beside a product: the result of A, its input, the input's mask.
   kQkvAdapterInput,
   kQkvAdapterMask,
   kQueryDownNarrow,
@@ -223,7 +224,7 @@ class TemplateBuilder {
   void save(const Kept& kept);
   /// Recreates in this backward template what `forward` saved under `kept`.
   Kept restore(const TemplateBuilder& forward, const Kept& kept);
-  /// The same of several that were saved.
+  /// Restores several sets of tensors that were saved.
   std::vector<Kept> restore(const TemplateBuilder& forward, std::span<const Kept> kept);
 
   [[nodiscard]] const Tensor& at(TensorId id) const {

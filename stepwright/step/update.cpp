@@ -83,7 +83,7 @@ struct Side {
   }
 };
 
-/// Of matrices that are made orthogonal.
+/// Adds the messages of matrices that are made orthogonal.
 void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerShare& share,
                const MatrixSize& matrices) {
   const auto parts = [&](Purpose purpose) {
@@ -112,7 +112,8 @@ void add_parts(std::vector<EndMessage>& list, const Side& side, const OptimizerS
   parts(Purpose::kReturnMatrices);
 }
 
-/// Of matrices of which sums of rows and columns are kept, and of the norms of all updates.
+/// Adds the messages of matrices whose sums of rows and columns are kept, and of the norms of all
+/// updates.
 void add_sums(std::vector<EndMessage>& list, const Side& side, const MatrixSize& matrices) {
   const bool split = side.plan.sharding.optimizer != plan::Spread::kNone;
   const auto add = [&](plan::GroupKind group, std::int64_t elements, std::string_view name,

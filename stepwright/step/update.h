@@ -9,15 +9,15 @@ namespace stepwright::step {
 /// The sum of squared gradients of the `elements` that a rank's optimizer holds.
 Operator norm_operator(std::int64_t elements, DType gradient);
 
-/// What an optimizer does beside messages, in its order: it makes matrices orthogonal, updates its
-/// elements, and has the host update those that lie there: gradients go down, parameters come up.
-/// One after the other, as without `overlap_cpu_optimizer_d2h_h2d` (NVIDIA/Megatron-LM
-/// megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py).
+/// Operators of an optimizer, without messages, in their order: it makes matrices orthogonal,
+/// updates its elements, and has the host update those that lie there: gradients go down,
+/// parameters come up. One after the other, as without `overlap_cpu_optimizer_d2h_h2d`
+/// (NVIDIA/Megatron-LM megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py).
 std::vector<Operator> update_operators(const plan::Job& job, const plan::Plan& plan,
                                        const OptimizerShare& share);
 
-/// What a rank does with updated parameters that it gathered after its update: each tensor's part
-/// of each rank is a copy of its own (`Kernels::refresh_by_tensor`). Nothing where blocks are
+/// Operators that unpack updated parameters which a rank gathered after its update: each tensor's
+/// part of each rank is a copy of its own (`Kernels::refresh_by_tensor`). Empty where blocks are
 /// gathered before their first use.
 std::vector<Operator> unpack_operators(const plan::Job& job, const plan::Plan& plan,
                                        const UnitSize& size);

@@ -5,10 +5,10 @@
 namespace stepwright::step {
 namespace {
 
-/// What a position says of each token.
+/// Loss terms of each token for one position's part of the vocabulary.
 struct PartLoss {
   TensorId maximum = -1;
-  TensorId sum = -1;  ///< Of exponentials, in the measure of that maximum.
+  TensorId sum = -1;  ///< Sum of exponentials, in the measure of that maximum.
   TensorId target = -1;
 };
 
@@ -33,8 +33,8 @@ PartLoss take_part(Emit& e, TensorId logits) {
   return part;
 }
 
-/// What a part gives to the gradient of the rows but for its measure: products of its table with
-/// its softmax, and rows of its table.
+/// A part's share of the gradient of the rows, before its measure: products of its table with its
+/// softmax, and rows of its table.
 struct RowParts {
   TensorId softmax = -1;
   TensorId target = -1;

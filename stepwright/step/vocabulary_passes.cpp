@@ -46,7 +46,7 @@ class Cutter {
     return std::span(all).subspan(first, last - first);
   }
 
-  /// What a forward saves and its backward restores is one tensor.
+  /// Gives every tensor its place; a tensor that a forward saves and its backward restores is one.
   void place_tensors(bool backward) {
     const Template& own = piece(backward);
     std::vector<std::size_t>& places = places_[backward ? 1 : 0];
@@ -129,7 +129,8 @@ class Cutter {
 
   const BlockPair& pair_;
   std::vector<Use> tensors_;
-  std::vector<std::size_t> places_[2];  ///< Of each template's tensors.
+  /// By template (forward, backward): the place of each tensor.
+  std::vector<std::size_t> places_[2];
 };
 
 }  // namespace

@@ -46,12 +46,12 @@ double scan_flops(const Operator& op) {
   return is_backward(op.phase) ? 3 * forward : forward;
 }
 
-/// What a scan moves, in elements of a sequence.
+/// Elements that a scan moves for all its sequences.
 struct ScanElements {
-  double values = 0;    ///< Of all heads, and as many results.
-  double keys = 0;      ///< Of all groups, and as many queries.
-  double states = 0;    ///< Of all chunks.
-  double products = 0;  ///< Of queries and keys inside of chunks.
+  double values = 0;    ///< Values of all heads, and as many results.
+  double keys = 0;      ///< Keys of all groups, and as many queries.
+  double states = 0;    ///< States of all chunks.
+  double products = 0;  ///< Products of queries and keys inside chunks.
 };
 
 ScanElements scan_elements(const Shape& s) {
@@ -81,8 +81,8 @@ double mamba2_bytes(const Operator& op) {
          2 * kExact * n.products;
 }
 
-/// Of others queries, keys, values and results of every token, and in fp32 the state of each chunk,
-/// written and read.
+/// Bytes that a scan moves. All but Mamba-2: queries, keys, values and results of every token, and
+/// in fp32 the state of each chunk, written and read.
 double scan_bytes(const Operator& op) {
   if (op.purpose == Purpose::kMamba2Scan) return mamba2_bytes(op);
   const ScanElements n = scan_elements(op.shape);
@@ -132,7 +132,7 @@ double attention_bytes(const Operator& op) {
   return width(op.dtype) * (is_backward(op.phase) ? 2 * forward : forward);
 }
 
-/// Of an element of `cat([t + b * p for each expert])` (NVIDIA/Megatron-LM
+/// Bytes moved for an element of `cat([t + b * p for each expert])` (NVIDIA/Megatron-LM
 /// megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias). Forward: the product is
 /// written, then added, then copied behind the others; backward: two products that are summed, for
 /// the bias and for the weight p, and a copy. Where p is fp32 all is, between casts.

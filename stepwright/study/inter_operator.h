@@ -13,7 +13,7 @@ namespace stepwright::study {
 /// The result of a two-level search in the manner of Alpa, and its cost.
 struct InterOperatorResult {
   plan::Plan plan;
-  double step_time_s = 0;            ///< Simulated.
+  double step_time_s = 0;            ///< Simulated step time of the plan.
   std::int64_t stages_profiled = 0;  ///< Pairs of a run of layers and an intra-operator choice.
   std::int64_t plans_priced = 0;
 };

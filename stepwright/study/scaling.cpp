@@ -14,7 +14,7 @@
 namespace stepwright::study {
 namespace {
 
-/// What the others are compared with.
+/// The method that others are compared with.
 constexpr collective::Algorithm kStudied = collective::Algorithm::kHoRing;
 
 /// Levels from `begin` to `end` that carry something between devices of the cluster.

@@ -17,7 +17,7 @@ namespace stepwright::study {
 struct ScalingSetting {
   std::vector<cluster::Cluster> clusters;  ///< One machine in several numbers of nodes.
   std::vector<collective::Collective> collectives;
-  std::vector<double> payloads_bytes;          ///< Full buffers.
+  std::vector<double> payloads_bytes;          ///< Bytes of full buffers.
   std::vector<collective::Algorithm> methods;  ///< None: all that cover the operation.
   double message_s = collective::kMessageStart;
   std::int64_t play_ranks = 0;  ///< Groups of up to so many ranks are simulated as well.
@@ -42,7 +42,8 @@ struct ScalingPoint {
   std::int64_t nodes = 1;
   std::int64_t ranks = 1;
   bool played = false;
-  std::vector<ScheduleTime> schedules;  ///< Those that there are, as in `kGeneratedNames`.
+  /// Schedules that exist there, in the order of `kGeneratedNames`.
+  std::vector<ScheduleTime> schedules;
   collective::LeastSeconds least;
   /// The seconds of an all-reduce, with switches that add between nodes, and inside nodes as well.
   std::optional<double> adding_network_s;
@@ -59,9 +60,9 @@ struct ScalingPoint {
 
 /// How the schedules of a collective scale with the nodes of a machine.
 struct ScalingStudy {
-  cluster::Cluster cluster;          ///< The largest.
-  collective::GroupLinks links;      ///< Of all its ranks.
-  std::vector<ScalingPoint> points;  ///< By operation, payload, nodes.
+  cluster::Cluster cluster;          ///< The largest cluster of the study.
+  collective::GroupLinks links;      ///< Links of all its ranks.
+  std::vector<ScalingPoint> points;  ///< Points by operation, payload, nodes.
 
   /// The largest |closed form / simulation - 1| of each schedule over the points that were played.
   [[nodiscard]] std::map<collective::Algorithm, double> differences() const;

@@ -15,15 +15,15 @@ namespace stepwright::study {
 struct SchedulePlay {
   schedule::Schedule schedule;
   std::string refused;                        ///< Why it cannot run there; empty: it can.
-  std::vector<schedule::Turns> turns;         ///< By position.
-  std::vector<std::vector<double>> starts_s;  ///< By position and turn.
+  std::vector<schedule::Turns> turns;         ///< Turns of each position.
+  std::vector<std::vector<double>> starts_s;  ///< Starts by position and turn.
   std::vector<std::vector<double>> ends_s;
   double makespan_s = 0;
-  std::vector<double> idle_s;  ///< By position.
+  std::vector<double> idle_s;  ///< Idle seconds of each position.
   /// The peaks by position, in activations of one micro-batch through a whole position, each held
   /// until its weight gradient is done; in a pair the backward frees before the forward allocates.
   std::vector<double> peak_activations;
-  std::optional<double> closed_form_s;  ///< Of schedules that have one.
+  std::optional<double> closed_form_s;  ///< Seconds by the closed form, of schedules that have one.
 };
 
 /// Most turns that a study plays, most stages, the longest time of a stage, and how many times as

@@ -42,7 +42,7 @@ struct Panel {
 /// How one of the two driving variables of a step's analytical time depends on what a person can
 /// choose, around one plan.
 struct Study {
-  std::string variable;  ///< "utilization" or "bandwidth".
+  std::string variable;  ///< The variable: "utilization" or "bandwidth".
   plan::PlannedJob planned;
   std::vector<Panel> panels;
 };

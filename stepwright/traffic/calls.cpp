@@ -13,7 +13,7 @@ std::vector<std::int64_t> sequence_runs(const step::Stage& stage) {
   return runs;
 }
 
-/// The same of each template.
+/// Runs of each template in a step.
 std::vector<std::int64_t> template_runs(const step::StepProgram& program, const step::Stage& stage,
                                         const std::vector<std::int64_t>& sequences) {
   std::vector<std::int64_t> runs(program.templates.size());

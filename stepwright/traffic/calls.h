@@ -18,13 +18,14 @@ struct Carriers {
 
 /// A communication operator of a stage and how often one rank performs it in a step.
 struct Call {
-  const step::Operator* op = nullptr;  ///< Of the program, which outlives the call.
+  const step::Operator* op = nullptr;  ///< Operator of the program, which outlives the call.
   std::int64_t count = 0;
   std::int64_t group_size = 1;  ///< 2 for transfers between pipeline neighbours.
-  std::int64_t to = -1;         ///< Of a send: the pipeline position that receives it.
+  std::int64_t to = -1;         ///< Pipeline position that receives a send.
   collective::Algorithm algorithm =
       collective::Algorithm::kLibrary;  ///< Covers the operation and suits the group.
-  collective::GroupForm form;           ///< Of the group; known where it is not the library.
+  /// Form of the group; known where the algorithm is not the library's.
+  collective::GroupForm form;
 };
 
 /// The calls of one rank of a stage, template by template; what has nobody to talk to is no call: a

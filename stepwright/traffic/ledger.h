@@ -37,7 +37,7 @@ struct Ledger {
 Ledger ledger(const step::StepProgram& program, std::optional<std::int64_t> rank,
               const plan::Grid& grid, const Carriers& carriers = {});
 
-/// Messages added up.
+/// Count and bytes of messages, added up.
 struct Volume {
   std::int64_t count = 0;
   std::int64_t payload_bytes = 0;

@@ -41,7 +41,7 @@ class TrafficMatrix {
   enum class Reach : std::uint8_t {
     kNextInGroup,
     kEachOfGroup,
-    kOtherEnd,   ///< From the first pipeline position to the last and back.
+    kOtherEnd,   ///< The other end of the pipeline: from the first position to the last and back.
     kNeighbour,  ///< The rank at the same place of another pipeline position.
     kAsScheduled,
   };
@@ -49,8 +49,8 @@ class TrafficMatrix {
     Reach reach{};
     plan::Extents group;
     std::int64_t to = -1;               ///< The position of a neighbour.
-    collective::ScheduleSpec schedule;  ///< Of `kAsScheduled`.
-    double bytes = 0;  ///< That one rank of the stage sends; as scheduled: of all payloads.
+    collective::ScheduleSpec schedule;  ///< Schedule of a flow `kAsScheduled`.
+    double bytes = 0;  ///< Bytes that one rank of the stage sends; as scheduled: of all payloads.
   };
   class Collector;
 
@@ -61,7 +61,7 @@ class TrafficMatrix {
   static void append_scheduled(const Flow& flow, std::int64_t from, std::vector<Edge>& edges);
 
   plan::Grid grid_;
-  std::vector<std::vector<Flow>> flows_;  ///< Per pipeline position.
+  std::vector<std::vector<Flow>> flows_;  ///< Flows of each pipeline position.
 };
 
 /// Writes `from,to,bytes` lines, one per pair that talks, of one sender or of all, in ascending

@@ -45,7 +45,7 @@ class ChannelWalk {
     std::size_t bytes;
     bool last;
     std::byte* staged;
-    std::span<const collective::StepWait> waits;  ///< Before what is staged is added.
+    std::span<const collective::StepWait> waits;  ///< Waits before staged pieces are added.
     std::unique_ptr<Transfer> transfer;
   };
 
@@ -63,7 +63,7 @@ class ChannelWalk {
   const collective::ScheduleChannel& channel_;
   std::span<std::byte> staging_;
   std::size_t wait_ = 0;   ///< The first wait of a later step.
-  std::size_t parts_ = 0;  ///< Parts started.
+  std::size_t parts_ = 0;  ///< Parts started so far.
   std::deque<Part> flight_;
 };
 

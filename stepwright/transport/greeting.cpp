@@ -15,7 +15,7 @@ namespace stepwright::transport {
 namespace {
 
 using Greeting = std::array<char, kGreetingBytes>;
-using Neighbours = std::set<std::pair<int, std::int32_t>>;  ///< Lane and peer.
+using Neighbours = std::set<std::pair<int, std::int32_t>>;  ///< Pairs of a lane and a peer.
 
 struct Heard {
   std::int32_t peer;

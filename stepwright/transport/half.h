@@ -16,7 +16,7 @@ struct Bfloat16 {
     const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
     return {static_cast<std::uint16_t>(is_nan ? 0x7fc0U : rounded)};
   }
-  /// Exact.
+  /// Returns the value, exactly.
   [[nodiscard]] float value() const {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
   }
@@ -43,7 +43,7 @@ struct Float16 {
     const bool is_nan = (wide & 0x7fffffffU) > 0x7f800000U;
     return {static_cast<std::uint16_t>(sign | (is_nan ? 0x7e00U : finite))};
   }
-  /// Exact.
+  /// Returns the value, exactly.
   [[nodiscard]] float value() const {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
     const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fffU) << 13U;

@@ -39,7 +39,7 @@ class ScheduleExecutor {
  private:
   ExecutionLimits limits_;
   ChannelThreads threads_;
-  std::vector<std::vector<std::byte>> staging_;  ///< Per channel.
+  std::vector<std::vector<std::byte>> staging_;  ///< Staging buffers, by channel.
 };
 
 }  // namespace stepwright::transport

@@ -13,7 +13,7 @@ namespace stepwright::validate {
 /// and measured times inside a group.
 struct Choices {
   std::size_t groups = 0;
-  std::size_t best_chosen = 0;  ///< Groups without regret.
+  std::size_t best_chosen = 0;  ///< Number of groups without regret.
   double mean_regret = 0;
   double median_regret = 0;
   double worst_regret = 0;

@@ -49,7 +49,7 @@ struct SkippedRows {
 struct LabelCount {
   std::size_t right = 0;
   std::size_t wrong = 0;
-  /// The same where the prediction is more than 5 % away from the capacity.
+  /// Labels right where the prediction is more than 5 % away from the capacity.
   std::size_t clear_right = 0;
   std::size_t clear_wrong = 0;
   std::size_t fits_called_oom = 0;
@@ -63,13 +63,15 @@ struct Validation {
   TableKind kind{};
   std::size_t rows = 0;
   std::size_t used = 0;
-  std::map<std::string, SkippedRows> skipped;   ///< By reason.
+  std::map<std::string, SkippedRows> skipped;   ///< Skipped rows, by reason.
   std::map<std::string, SkippedRows> left_out;  ///< Single measurements of used rows, by reason.
-  ErrorStatistics errors;                       ///< Its `used` counts rows, as in the groups.
-  std::vector<std::map<std::string, ErrorStatistics>> groups;  ///< As `error_groups`.
-  std::vector<RowResult> results;                              ///< In file order.
+  /// Errors of all rows; `used` counts rows, as in the groups.
+  ErrorStatistics errors;
+  /// Groups of errors, as in `error_groups`.
+  std::vector<std::map<std::string, ErrorStatistics>> groups;
+  std::vector<RowResult> results;  ///< Results in file order.
   std::optional<LabelCount> labels;
-  std::optional<Choices> choices;  ///< Of runs.
+  std::optional<Choices> choices;  ///< Choices among runs of one job.
 };
 
 struct ValidationOptions {

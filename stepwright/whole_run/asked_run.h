@@ -16,11 +16,11 @@ struct AskedRun {
   IdleDevices idle = {};
 };
 
-/// What a search leaves idle of its job's cluster.
+/// Devices that a search leaves idle of its job's cluster.
 IdleDevices idle_of(const tune::TuneResult& result);
 
-/// What is known of the whole run of a job's plan: what the job states, over it what is asked
-/// about; of a trillion tokens where neither says how many.
+/// Settings of the whole run of a job's plan: those of the job, with those asked about in their
+/// place; a trillion tokens where neither says how many.
 plan::RunSettings run_settings(const plan::Job& job, const AskedRun& asked);
 
 /// `whole_run` of the answers of `predict` and `tune` (docs/formats.md, "Prediction"): the run in

@@ -5,15 +5,16 @@
 
 namespace stepwright::whole_run {
 
-/// What a checkpoint of a program's states holds: parameters that are trained and optimizer states,
-/// each element once, whoever holds it, but for what each tensor rank holds whole (norms, a half of
-/// an adapter).
+/// Bytes of a checkpoint of a program's states: parameters that are trained and optimizer states.
+/// Each element counts once, whoever holds it, except what each tensor rank holds whole (norms, a
+/// half of an adapter).
 struct CheckpointSize {
   double bytes = 0;
-  double largest_part_bytes = 0;  ///< Of a rank, where holders of the same states share them out.
+  /// Largest part of a rank, where holders of the same states share them out.
+  double largest_part_bytes = 0;
 };
 
-/// `plan`: the program's.
+/// Bytes of a checkpoint of `plan`, whose program is `program`.
 CheckpointSize checkpoint_size(const plan::Plan& plan, const step::StepProgram& program);
 
 }  // namespace stepwright::whole_run

@@ -25,10 +25,12 @@ struct RunConditions {
   std::int64_t spare_nodes = 0;
   plan::CheckpointWriting checkpoints = plan::CheckpointWriting::kExposed;
   double storage_bytes_per_s = 0;
-  double host_copy_bytes_per_s = 0;             ///< Of asynchronous checkpoints.
-  std::optional<double> checkpoint_interval_s;  ///< Nothing: the best.
+  double host_copy_bytes_per_s = 0;  ///< Bandwidth of the copies of asynchronous checkpoints.
+  /// Seconds between checkpoints; nullopt: the best interval.
+  std::optional<double> checkpoint_interval_s;
   double straggler_spread = 0;
-  std::vector<std::string> assumed;  ///< What nobody states, for people, each with its source.
+  /// Assumptions in the place of what nobody states, for people, each with its source.
+  std::vector<std::string> assumed;
 };
 
 /// The conditions of a run on all devices of a cluster. What is assumed:

@@ -29,7 +29,7 @@ std::vector<std::int64_t> fewer_nodes(const cluster::Cluster& cluster) {
   return counts;
 }
 
-/// What stands idle of a cluster beside that of a job.
+/// Devices of a cluster that stand idle beside those of a job.
 IdleDevices idle_beside(const plan::Job& job, const cluster::Cluster& whole) {
   return {.devices = whole.devices() - job.cluster.devices(),
           .nodes = whole.nodes - job.cluster.nodes};

@@ -27,8 +27,8 @@ struct EndlessRun {
 /// The plans of a job by their whole runs.
 struct PlansByRun {
   std::vector<RunCandidate> candidates;  ///< The shortest whole run first, at least one.
-  std::size_t fastest_step = 0;          ///< Of them the one with the shortest step.
-  std::vector<EndlessRun> endless;       ///< As they were found.
+  std::size_t fastest_step = 0;          ///< Index of the candidate with the shortest step.
+  std::vector<EndlessRun> endless;       ///< Runs that would not end, in the order of the search.
 };
 
 /// Whole runs of what `search` finds best and of the best of other families, and where the job
@@ -41,7 +41,7 @@ PlansByRun plans_by_run(const plan::Job& job,
 
 /// `candidates` of `stepwright run JOB --json`.
 nlohmann::ordered_json candidates_json(const PlansByRun& comparison);
-/// Its `endless`.
+/// Writes the comparison's `endless` runs.
 nlohmann::ordered_json endless_json(const PlansByRun& comparison);
 
 }  // namespace stepwright::whole_run

@@ -10,15 +10,16 @@ namespace stepwright::whole_run {
 /// The steps of a run and all that goes on between them.
 struct RunProcess {
   std::int64_t steps = 1;
-  double step_s = 0;                  ///< As predicted.
-  double straggling_s = 0;            ///< What a step waits for the slowest device beyond that.
-  double evaluation_s = 0;            ///< Of one evaluation.
-  std::int64_t evaluation_every = 1;  ///< Steps.
+  double step_s = 0;  ///< Predicted seconds of a step.
+  /// Seconds that a step waits for the slowest device beyond that.
+  double straggling_s = 0;
+  double evaluation_s = 0;            ///< Seconds of one evaluation.
+  std::int64_t evaluation_every = 1;  ///< Steps between two evaluations.
   std::int64_t checkpoint_every = 1;  ///< Steps; after the last one, too.
-  double failures_per_s = 0;          ///< Of all devices in use together; 0: none fails.
+  double failures_per_s = 0;          ///< Failures of all devices in use together; 0: none fails.
   double restart_s = 0;
-  double copy_s = 0;   ///< Of a checkpoint: no step runs.
-  double write_s = 0;  ///< Of a checkpoint, beside steps.
+  double copy_s = 0;   ///< Seconds of copying a checkpoint, while no step runs.
+  double write_s = 0;  ///< Seconds of writing a checkpoint, beside steps.
   double repair_s = 0;
   std::int64_t spare_nodes = 0;
 };
@@ -30,7 +31,7 @@ enum class RunLoss : std::uint8_t {
   kCheckpoints,  ///< Copies, exposed writes, waiting for a write before the next copy.
   kRestarts,
   kLostWork,  ///< Done since the last checkpoint that counts, so that it is done again.
-  kWaiting    ///< For a repair: no spare node is left.
+  kWaiting    ///< Waiting for a repair: no spare node is left.
 };
 inline constexpr int kRunLosses = 6;
 inline constexpr Named<RunLoss> kRunLossNames[] = {
@@ -43,9 +44,10 @@ struct RunTime {
   double wall_s = 0;
   double deviation_s = 0;  ///< Standard deviation over runs.
   double failures = 0;
-  std::array<double, kRunLosses> losses_s{};  ///< With the steps they sum to `wall_s`.
+  /// Seconds lost, by cause; with the steps they sum to `wall_s`.
+  std::array<double, kRunLosses> losses_s{};
 
-  /// Of it what a run takes in which nothing fails.
+  /// Time of a run in which nothing fails.
   [[nodiscard]] double planned_s() const;
 };
 

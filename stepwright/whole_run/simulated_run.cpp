@@ -51,7 +51,7 @@ class PlayedRun {
     return true;
   }
 
-  /// What is written by now counts.
+  /// Makes the last written checkpoint the one that counts.
   void commit() {
     if (written_at_ > now_) return;
     saved_ = copied_;
@@ -141,8 +141,8 @@ class PlayedRun {
   double failure_ = kNever;
   double written_at_ = kNever;     ///< When the copy on its way counts.
   std::int64_t step_ = 0;          ///< Steps that are done.
-  std::int64_t copied_ = 0;        ///< Of them in the copy.
-  std::int64_t saved_ = 0;         ///< Of them in the checkpoint that counts.
+  std::int64_t copied_ = 0;        ///< Steps saved in the copy.
+  std::int64_t saved_ = 0;         ///< Steps saved in the checkpoint that counts.
   std::multiset<double> returns_;  ///< When nodes that are out come back.
 };
 

@@ -7,7 +7,7 @@ namespace stepwright::whole_run {
 /// Nodes that fail, one out after another for its repair, while spares stand in for those that are
 /// out: the run waits where more are out than there are spares, and none fails then.
 struct NodePool {
-  double failures_per_s = 0;  ///< Of all nodes together, while the run does not wait.
+  double failures_per_s = 0;  ///< Failures of all nodes together, while the run does not wait.
   double repair_s = 0;
   std::int64_t spares = 0;  ///< Nodes that wait to stand in.
 };
@@ -20,9 +20,9 @@ double waiting_share(const NodePool& pool);
 /// `nodes` in use, and the spares. One more is worth it as long as it saves more waiting.
 std::int64_t cheapest_spares(const NodePool& pool, double nodes);
 
-/// What waiting adds to the variance of the time of a run that has its nodes for `running_s`, of
-/// which failures cost `lost_share`: by the fundamental equation of the number of nodes that are
-/// out, for repairs without memory and runs that are long beside them.
+/// Variance that waiting adds to the time of a run that has its nodes for `running_s`, of which
+/// failures cost `lost_share`: by the fundamental equation of the number of nodes that are out, for
+/// repairs without memory and runs that are long beside them.
 double waiting_variance_s2(const NodePool& pool, double running_s, double lost_share);
 
 }  // namespace stepwright::whole_run

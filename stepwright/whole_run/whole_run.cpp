@@ -19,7 +19,7 @@ namespace {
 /// Four draws of five from a normal distribution lie within so many deviations.
 constexpr double kFourOfFive = 1.2816;
 
-/// What steps of a method leave out.
+/// Remark on the work of a training method that its steps leave out; empty: none.
 std::string updates_alone(const plan::Job& job) {
   if (plan::method_note(job).empty()) return "";
   return fmt::format(

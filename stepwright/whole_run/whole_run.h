@@ -14,16 +14,16 @@
 
 namespace stepwright::whole_run {
 
-/// What a cluster has beside the devices of a plan.
+/// Devices of a cluster beside those of a plan.
 struct IdleDevices {
   std::int64_t devices = 0;
-  std::int64_t nodes = 0;  ///< Whole ones of them: they stand in for nodes that fail.
+  std::int64_t nodes = 0;  ///< Whole nodes of them: they stand in for nodes that fail.
 };
 
 /// A whole run in the mean, and where it lies four times of five.
 struct WholeRun {
   double tokens = 0;
-  std::int64_t devices = 0;  ///< That are paid: in use, idle and spare.
+  std::int64_t devices = 0;  ///< Devices that are paid: in use, idle and spare.
   std::optional<double> price_per_gpu_hour;
   RunProcess process;
   RunTime time;
@@ -31,21 +31,21 @@ struct WholeRun {
   std::int64_t best_every = 0;  ///< Steps between checkpoints that are best.
   /// Spare nodes with which the run takes the fewest GPU-hours, where repairs take time.
   std::optional<std::int64_t> best_spare_nodes;
-  double low_s = 0;  ///< Of `time.wall_s`: of steps, of chance, and of what is assumed.
+  double low_s = 0;  ///< Range of `time.wall_s`: by steps, chance and assumptions.
   double high_s = 0;
-  double useful_low = 0;  ///< Of `useful_share`: of chance and of what is assumed.
+  double useful_low = 0;  ///< Range of `useful_share`: by chance and assumptions.
   double useful_high = 0;
-  std::vector<std::string> assumed;  ///< As in `RunConditions`.
+  std::vector<std::string> assumed;  ///< Assumptions, as in `RunConditions`.
 
   /// Steps alone, as predicted.
   [[nodiscard]] double steps_s() const {
     return process.step_s * static_cast<double>(process.steps);
   }
-  /// Of the whole time.
+  /// Share of the whole time in which steps run.
   [[nodiscard]] double useful_share() const { return steps_s() / time.wall_s; }
   /// Seconds of a run from a checkpoint to the next, without what a checkpoint takes.
   [[nodiscard]] double interval_s(std::int64_t every) const;
-  /// Of a run of so many seconds.
+  /// Device-hours, and their cost, of a run of so many seconds.
   [[nodiscard]] double gpu_hours(double seconds) const;
   [[nodiscard]] std::optional<double> cost(double seconds) const;
 };
@@ -60,9 +60,10 @@ WholeRun whole_run(const simulate::Prediction& prediction, const plan::RunSettin
 
 /// The answer of `stepwright run --json` (docs/formats.md, "Whole run").
 nlohmann::ordered_json whole_run_json(const WholeRun& run);
-/// Of it what says how long the run takes and what it costs: with `low`, `high` and `steps_alone`.
+/// The part of the answer that says how long the run takes and what it costs: with `low`, `high`
+/// and `steps_alone`.
 nlohmann::ordered_json run_summary_json(const WholeRun& run);
-/// Its `simulated`.
+/// Writes the simulated runs (`simulated` of the answer).
 nlohmann::ordered_json simulated_json(const SimulatedRuns& runs);
 
 }  // namespace stepwright::whole_run

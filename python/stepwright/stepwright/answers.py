@@ -568,8 +568,11 @@ class Alternative(TunedPlan):
     """Alternative."""
 
     family: str
+    """One choice of degrees, kind of schedule, sharding strategy and recomputation."""
     wins: list[str]
+    """What it does better than the best plan."""
     loses: list[str]
+    """What it does worse than the best plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -618,6 +621,7 @@ class Nearest(Part):
     plan: Plan | None
     """A plan: docs/formats.md, "Plan"."""
     changes: str | None
+    """Changes to the best plan; null: no plan near it runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -676,9 +680,12 @@ class Spares(Part):
     """What the idle devices are worth."""
 
     nodes: int
+    """Idle nodes: so many can fail before the plan must shrink."""
     devices_of_node: int
+    """Idle devices in each node in use."""
     step_time_if_used_s: float | None
-    """Seconds."""
+    """Step time of the best plan that uses all devices; null where none is legal and fits;
+    seconds."""
     tokens_per_s_if_used: float | None
 
 
@@ -687,11 +694,13 @@ class Change(Part):
     """Change."""
 
     set: list[str]
+    """Changes as FIELD=VALUE, as `predict --set` takes them."""
     step_time_s: float
     """Seconds."""
     gain_s: float
-    """Seconds."""
+    """Seconds that it saves; negative where it makes the plan fit."""
     kind: Literal["flag", "layout"]
+    """`layout` if degrees or the order of ranks change, else `flag`."""
     peak_memory_bytes: int
     """Bytes."""
 
@@ -701,6 +710,7 @@ class Against(TunedPlan):
     """The person's own plan, and what to change in it."""
 
     changes: list[Change]
+    """Changes from the person's plan to the best, each on top of those before it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -709,6 +719,7 @@ class SweepPoint(Part):
 
     value: float | str
     refused: str | None = None
+    """Why no plan is legal with this value."""
     plan: Plan | None = None
     """A plan: docs/formats.md, "Plan"."""
     fits: bool | None = None
@@ -733,7 +744,7 @@ class MemoryStep(Part):
     capacity_bytes: int
     """Bytes."""
     reserve_share: float
-    """A fraction."""
+    """Share of the memory that stays free."""
     p_fits: float
     """A probability."""
     plan: Plan
@@ -741,7 +752,7 @@ class MemoryStep(Part):
     step_time_s: float
     """Seconds."""
     gain_s: float
-    """Seconds."""
+    """Seconds against the best plan."""
     peak_memory_bytes: int
     """Bytes."""
 
@@ -816,9 +827,10 @@ class Tuning(TuningAnswer[TunedPlan]):
 
 @dataclass(frozen=True, kw_only=True)
 class BestPlan(Part):
-    """BestPlan."""
+    """The best plan; null where nothing fits with the asked probability (exit code 1)."""
 
     id: str | None = None
+    """Id of a candidate row; absent: a plan of the search."""
     plan: dict[str, Any] | None = None
     expected_step_s: float
     """Seconds."""
@@ -829,6 +841,7 @@ class BestPlan(Part):
     p_fits: float
     """A probability."""
     ran: bool
+    """True if its step was measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -846,6 +859,8 @@ class NextPlan(Part):
     p_fits: float
     """A probability."""
     gain: float
+    """Share of the best measured step that measuring it is expected to save, less a hundredth times
+    the probability that it does not fit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -866,9 +881,9 @@ class AdvicePrediction(Part):
     measured_s: float
     """Seconds."""
     before_s: float
-    """Seconds."""
+    """Predicted before any run; seconds."""
     now_s: float
-    """Seconds."""
+    """Predicted with what all runs teach; seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -905,14 +920,21 @@ class Advice(Answer):
 
     table: ClassVar[str] = "next"
     best: BestPlan | None
+    """The best plan; null where nothing fits with the asked probability (exit code 1)."""
     next: list[NextPlan]
+    """Plans whose measurement is worth most, first the most."""
     stop: bool
+    """True if no measurement is expected to gain a hundredth."""
     runs: RunCounts
     predictions: list[AdvicePrediction]
     learned: list[Learned]
+    """Constants that the runs moved."""
     contrary: list[Contrary]
+    """Learned constants that moved steps against what most runs say."""
     skipped: list[SkippedRow]
+    """Rows of runs that were not used."""
     skipped_candidates: list[SkippedRow]
+    """Rows of candidates that were not used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1219,7 +1241,7 @@ class SizeClass(Part):
     """SizeClass."""
 
     at_least_bytes: int
-    """Bytes."""
+    """Payloads from this power of two to the next; bytes."""
     count: int
     payload_bytes: int
     """Bytes."""
@@ -1245,7 +1267,9 @@ class LinkLoads(Part):
     """What links and NICs carry in a step."""
 
     levels: list[LinkLoad]
+    """Load of each level of the cluster."""
     nics: LinkLoad
+    """Load of the NICs, where there are any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1265,7 +1289,9 @@ class Sweep(Part):
 
     value: float | str
     refused: str | None = None
+    """Why the plan is not legal with this value."""
     by_scheme: dict[str, ByScheme] | None = None
+    """Scheme -> calls and bytes of all ranks."""
     sent_bytes_per_token: float | None = None
     step_time_s: float | None = None
     """Seconds."""
@@ -1287,7 +1313,9 @@ class Traffic(Answer):
     histogram: list[SizeClass]
     """Calls by the size of their payload."""
     notes: list[str]
+    """Remarks, ranked by what they change."""
     rank: int | None = None
+    """The rank whose messages these are; absent: all ranks."""
     links: LinkLoads | None = None
     """What links and NICs carry in a step."""
     sweep: list[Sweep] | None = None
@@ -1485,6 +1513,7 @@ class ErrorsOf(Part):
     """ErrorsOf."""
 
     used: int
+    """Rows that count."""
     median_abs_error: float
     """A fraction."""
     mean_abs_error: float
@@ -1494,6 +1523,7 @@ class ErrorsOf(Part):
     mean_signed_error: float
     """A fraction."""
     within_10_percent: float
+    """Share of errors within 10 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1536,10 +1566,14 @@ class Labels(Part):
     right: int
     wrong: int
     clear_right: int
+    """Right labels more than 5 % of the capacity away from it."""
     clear_wrong: int
+    """Wrong labels more than 5 % of the capacity away from it."""
     fits_called_oom: int
     oom_called_fits: int
     contradictory: list[Any]
+    """Pairs of a row that did not fit and a row that did, with the same configuration and no less
+    need."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1547,11 +1581,15 @@ class Choices(Part):
     """Groups of plans for one job: how good the plan is that is predicted fastest."""
 
     groups: int
+    """Groups of one source and setup with at least three plans of the same job."""
     best_chosen: int
+    """Groups in which the plan predicted fastest was the fastest."""
     mean_regret: float
+    """Regret: measured time of the plan predicted fastest over the measured fastest, less one."""
     median_regret: float
     worst_regret: float
     median_tau: float
+    """Kendall's tau-a between predicted and measured order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1562,6 +1600,7 @@ class Validation(Answer):
     kind: str
     """What the table holds: training_runs, memory, operators, collectives, messages or launches."""
     rows: int
+    """Rows of the table."""
     used: int
     """Rows that were predicted."""
     skipped: dict[str, int]
@@ -1641,6 +1680,7 @@ class Operator(Part):
     series: dict[str, Series] | None = None
     kernel: str | None = None
     derived: str | None = None
+    """From what it follows when nothing was measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1675,6 +1715,7 @@ class OperatorFit(Answer):
     operators: list[Operator]
     sources: list[str]
     dropped: list[Dropped]
+    """Rows that were not used."""
     unused: list[Unused] | None = None
     """Of traces: what was not used."""
 
@@ -1739,6 +1780,7 @@ class CollectiveFit(Answer):
     table: ClassVar[str] = "profiles"
     profiles: list[Profile]
     dropped: list[Dropped]
+    """Rows that were not used."""
     unused: list[Unused] | None = None
     """Of traces: what was not used."""
 
@@ -1825,6 +1867,7 @@ class Constant(Part):
 
     key: str
     of: str
+    """Device or framework of the constant."""
     built_in: float
     calibrated: float
 
@@ -1834,8 +1877,11 @@ class MeanAbsError(Part):
     """MeanAbsError."""
 
     built_in: float
+    """Error with the built-in conditions."""
     fitted: float
+    """Error with the fit."""
     held_out: float
+    """Error of each run with a fit to all other runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1854,6 +1900,7 @@ class CalibratedRun(Part):
     """A fraction."""
     trust: float
     outlier: str | None = None
+    """True if the others miss it by more than 30 %: it does not count."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1864,11 +1911,14 @@ class Calibration(Answer):
     devices: list[str]
     frameworks: list[str]
     moved: str
+    """Which constants could move: all, all by half, frameworks, devices or none."""
     constants: list[Constant]
+    """Constants before and after."""
     mean_abs_error: MeanAbsError
     """A fraction."""
     runs: list[CalibratedRun]
     skipped: list[SkippedRow]
+    """Rows that were not used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1897,12 +1947,13 @@ class RoutedCalls(Part):
     predicted_bytes: float
     """Bytes."""
     bound_bytes: float
-    """Bytes."""
+    """Mean payload times the job's imbalance; bytes."""
     mean_bytes: float
     """Bytes."""
     largest_bytes: float
     """Bytes."""
     beyond_bound: int
+    """Calls above the bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1922,17 +1973,17 @@ class SchemeCalls(Part):
     predicted_only: int
     logged_only: int
     time_s: float | None = None
-    """Seconds."""
+    """Seconds of the timed calls, with the wait for others."""
     transfer_s: float | None = None
-    """Seconds."""
+    """Shortest of all ranks' times of each call; seconds."""
     predicted_s: float | None = None
     """Of the predicted calls, each by itself; seconds."""
     waiting_s: float | None = None
-    """Seconds."""
+    """Seconds beyond the transfer."""
     exposed_s: float | None = None
-    """Seconds."""
+    """Seconds beside no computation."""
     hidden_s: float | None = None
-    """Seconds."""
+    """Seconds beside computation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1952,7 +2003,7 @@ class SizeCalls(Part):
     mean_transfer_s: float | None = None
     """Seconds."""
     busbw_bytes_per_s: float | None = None
-    """Bytes/s."""
+    """Bus bandwidth, as nccl-tests counts it; bytes/s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1998,12 +2049,17 @@ class Comparison(Answer):
 
     table: ClassVar[str] = "by_scheme"
     communicators: int
+    """Communicators compared call by call; of a ledger alone."""
     calls: int
+    """Predicted calls of all ranks: in all steps of a ledger, else in one step."""
     differences: list[str]
     """Lines, the largest difference first; none: the run sent what the plan says."""
     routed: list[RoutedCalls]
+    """Calls of a ledger whose payload is data: routed rows."""
     ranks: int
+    """Compared ranks."""
     steps: int
+    """Compared steps, of the rank with most."""
     step_time_s: float | None = None
     """Predicted time of a step, in seconds; where the log has marks of steps."""
     logged_step_time_s: float | None = None
@@ -2011,17 +2067,25 @@ class Comparison(Answer):
     matched: int
     """Calls that are predicted and logged."""
     predicted_only: int
+    """Predicted calls that are not logged, in whole steps of the logged ranks."""
     logged_only: int
+    """Logged calls that are not predicted, in whole steps."""
     byte_difference: int
     """Payloads logged less predicted, in bytes."""
     outside_steps: int
+    """Calls before and after whole steps."""
     unexplained_lines: int
+    """Lines that should be calls and could not be read."""
     remarks: list[str]
+    """What was assumed or left out."""
     by_scheme: list[SchemeCalls]
     """Calls by what is parallel and by operation."""
     by_size: list[SizeCalls]
+    """The calls of by_scheme by their payload."""
     below_knee: list[ShortMessages]
+    """Calls below the knee of their operation."""
     sources: list[Source]
+    """One entry for each file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2055,11 +2119,13 @@ class Gain(Part):
     in_files: list[str]
     """What it sets in words of the imported files; empty: not known."""
     set: list[str]
+    """Changes as FIELD=VALUE, as `predict --set` takes them."""
     gain_s: float
-    """Seconds."""
+    """Seconds that it saves on top of the changes before it."""
     step_time_s: float
     """Seconds."""
     kind: Literal["flag", "layout"]
+    """`layout` if degrees or the order of ranks change, else `flag`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2070,6 +2136,7 @@ class Read(Part):
     value: str
     file: str
     line: int | None
+    """Line of the file; null where a setting has none."""
     field: str
     """What it set in the plan."""
 
@@ -2091,7 +2158,9 @@ class NotRead(Part):
     value: str
     file: str
     line: int | None
+    """Line of the file; null where a setting has none."""
     matters: Literal["yes", "no", "unknown"]
+    """Whether the step depends on it: yes, no or unknown."""
     why: str
     """What a prediction leaves out; may be empty."""
 
@@ -2142,9 +2211,13 @@ class Check(Answer):
     from_: str = field(metadata={"key": "from"})
     """Whose configuration it is: a word of --from."""
     read: list[Read]
+    """Settings that were read, degrees first."""
     assumed: list[Assumed]
+    """Fields of the plan that no file says, with the value taken and why."""
     not_read: list[NotRead]
+    """Settings that were not read."""
     notes: list[str]
+    """Remarks, ranked by what they change."""
     log: dict[str, Any] | None = None
     """With --log: as `compare --json`."""
 
@@ -2164,7 +2237,7 @@ class DiagnosedFile(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class FindingPlace(Part):
-    """FindingPlace."""
+    """Place in a file that shows it."""
 
     file: str
     line: int | None = None
@@ -2178,6 +2251,7 @@ class ProposedChange(Part):
     """ProposedChange."""
 
     words: str
+    """Change in words of the framework."""
     gain_s: float | None
     """Seconds of a step that it saves, where known."""
 
@@ -2203,6 +2277,7 @@ class Finding(Part):
         "step_time",
         "late_data",
     ]
+    """Kind of fault: a hang, memory, loss, network, storage, a slow step and so on."""
     lost_s: float | None
     """Seconds of a step, in the mean."""
     lost_bytes: float | None
@@ -2210,6 +2285,7 @@ class Finding(Part):
     ranks: list[int]
     """Ranks where it happened; empty: unknown."""
     where: FindingPlace
+    """Place in a file that shows it."""
     what: str
     """One sentence."""
     evidence: list[str]
@@ -2262,9 +2338,13 @@ class ImportedPlan(Answer):
     from_: str = field(metadata={"key": "from"})
     """Whose configuration it is: a word of --from."""
     read: list[Read]
+    """Settings that were read, degrees first."""
     assumed: list[Assumed]
+    """Fields of the plan that no file says, with the value taken and why."""
     not_read: list[NotRead]
+    """Settings that were not read."""
     notes: list[str]
+    """Remarks, ranked by what they change."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@
 namespace stepwright::collective {
 namespace {
 
-/// One rank's steps.
+/// Writes one rank's steps of a direct exchange.
 class DirectExchange {
  public:
   DirectExchange(const ScheduleSpec& spec, std::int32_t rank)

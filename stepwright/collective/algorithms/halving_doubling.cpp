@@ -70,7 +70,7 @@ class HalvingDoubling {
   std::int32_t rank_;
   RankWriter writer_;
   StepRef copied_;
-  StepRef received_;  ///< The last receive.
+  StepRef received_;  ///< The last step that received.
   StepRef sent_;      ///< The last send of a sum.
 };
 

@@ -127,7 +127,7 @@ class RailHalving {
   std::int32_t node_;
   std::int32_t member_;
   RankWriter writer_;
-  StepRef have_;         ///< What the next step on a rail reads is there.
+  StepRef have_;         ///< The step after which the next step on a rail can read.
   StepRef own_;          ///< The rank's own block is.
   StepRef sent_;         ///< The last send of a sum on the rail.
   StepRef sent_inside_;  ///< The last send of what is summed inside.

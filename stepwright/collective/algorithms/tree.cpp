@@ -70,7 +70,7 @@ class BinomialTree {
   RankWriter writer_;
   std::int32_t parent_ = -1;
   std::vector<std::int32_t> children_;  ///< The smallest subtree first.
-  std::vector<StepRef> sums_;           ///< Per chunk.
+  std::vector<StepRef> sums_;           ///< The step that sums each chunk.
   std::vector<StepRef> sent_;           ///< Per chunk, the send of its sum.
 };
 

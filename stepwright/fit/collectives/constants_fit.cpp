@@ -19,7 +19,7 @@ using Matrix = Eigen::Matrix<double, kParameters, kParameters>;
 
 /// A constant as a parameter: its logarithm, or itself.
 struct Parameter {
-  double spread;     ///< Of the prior.
+  double spread;     ///< Spread of the prior.
   double low, high;  ///< Bounds of the constant.
   bool logarithmic = true;
   bool inside = true;  ///< Shown by samples inside a node.
@@ -286,7 +286,7 @@ class Fit {
   std::span<const TimedRoutes> samples_;
   cost::OperationConstants start_;
   Vector prior_;
-  Vector pull_;  ///< Of the prior on each parameter, squared.
+  Vector pull_;  ///< Squared weight of the prior on each parameter.
   cost::OperationConstants best_ = start_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };

@@ -19,7 +19,7 @@ std::uint64_t hash_of(const std::string& text) {
   return hash ^ (hash >> 29);
 }
 
-/// Signed errors, collected.
+/// Signed errors of rows left out.
 struct Errors {
   std::vector<double> all, small, unfitted;
 

@@ -16,7 +16,7 @@ struct FittedLibrary {
   std::string refused;
 };
 
-/// One machine.
+/// Fits of one machine, by library.
 struct FittedMachine {
   const SampledMachine* machine = nullptr;
   std::vector<FittedLibrary> libraries;

@@ -236,7 +236,7 @@ FittedOperator derived_backward(const FittedOperator& forward, const FittedOpera
   return out;
 }
 
-/// Of one kernel.
+/// Derives the law of one kernel's backward from its forward.
 void derive_attention_backward(std::vector<FittedOperator>& operators,
                                cluster::AttentionKernel kernel) {
   FittedOperator *forward = nullptr, *backward = nullptr;

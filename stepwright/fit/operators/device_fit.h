@@ -12,9 +12,9 @@ namespace stepwright::fit {
 
 /// Relative errors of predicted over measured time.
 struct FitError {
-  double mean = 0;    ///< Of |predicted / measured - 1| over rows.
-  double median = 0;  ///< As above.
-  double p90 = 0;     ///< As above.
+  double mean = 0;    ///< Mean of |predicted / measured - 1| over rows.
+  double median = 0;  ///< Median of |predicted / measured - 1| over rows.
+  double p90 = 0;     ///< 90th percentile of |predicted / measured - 1| over rows.
   double bias = 0;    ///< Median of predicted / measured - 1.
   std::size_t rows = 0;
 };
@@ -32,10 +32,10 @@ struct FittedOperator {
   Candidates errors;
   /// The errors of the chosen candidate by series.
   std::map<std::string, FitError> by_series;
-  std::map<std::string, std::size_t> dropped;  ///< Rows by reason.
+  std::map<std::string, std::size_t> dropped;  ///< Dropped rows, by reason.
   std::size_t rows = 0;
   std::string refused;  ///< Why it is not to be used; empty when it is.
-  std::string derived;  ///< From what it follows where nothing was measured; empty when measured.
+  std::string derived;  ///< Law from which it follows if nothing was measured; empty: measured.
 };
 
 /// The target of a fit.
@@ -43,12 +43,12 @@ struct FitTarget {
   cluster::Device device;
   int multiprocessors = 1;
   cluster::AttentionKernel attention =
-      cluster::AttentionKernel::kFlash2;  ///< Whose default a fit must beat.
+      cluster::AttentionKernel::kFlash2;  ///< Kernel whose default a fit must beat.
 };
 
 struct DeviceFit {
   std::vector<FittedOperator> operators;
-  std::vector<BadRow> dropped;  ///< In order of file and line.
+  std::vector<BadRow> dropped;  ///< Dropped rows, in order of file and line.
 };
 
 /// Fits every class and pass that the samples have. Rows above a peak, in wrong units, or far off

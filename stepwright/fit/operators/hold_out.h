@@ -18,8 +18,8 @@ struct FitRow {
   const std::string* file = nullptr;
   const OperatorSample* sample = nullptr;
   double seconds = 0;
-  double floor_s = 0;     ///< What the peaks allow.
-  double unfitted_s = 0;  ///< What the documented defaults say.
+  double floor_s = 0;     ///< Seconds at the device's peaks.
+  double unfitted_s = 0;  ///< Seconds by the documented defaults.
   cost::PassWork work;
   cost::Features inputs;
   bool kept = true;

@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kMostRows = 2500;  ///< More rows than that are thinned evenly.
 constexpr double kRobust = 0.05;         ///< Residuals above this count linearly.
-constexpr double kPull = 0.03;           ///< Of a prior, for each logarithm, at 300 rows.
+constexpr double kPull = 0.03;           ///< Weight of a prior, for each logarithm, at 300 rows.
 constexpr int kMostSteps = 60;
-constexpr double kStep = 1e-5;  ///< Of a logarithm, for the derivative.
+constexpr double kStep = 1e-5;  ///< Step of a logarithm, for the derivative.
 
 /// The fit of one law, over the logarithms of its constants.
 class LawProblem {

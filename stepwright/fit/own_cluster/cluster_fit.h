@@ -23,11 +23,12 @@ struct FittedLaw {
 /// Fitted laws of a cluster's own messages and computations.
 struct ClusterFit {
   std::map<collective::Collective, FittedLaw<cost::SampledLaw<cost::SocketLaw>>>
-      messages;  ///< Of c10d's Gloo.
+      messages;  ///< Laws of c10d's Gloo.
   std::map<std::pair<collective::Algorithm, collective::Collective>,
            FittedLaw<cost::SampledLaw<cost::ScheduleLaw>>>
       schedules;
-  std::vector<FittedLaw<cost::HostOverheadLaw>> host_overhead;  ///< No rows: assumed.
+  /// Laws of host overhead; no rows: assumed.
+  std::vector<FittedLaw<cost::HostOverheadLaw>> host_overhead;
   std::vector<FittedLaw<cost::ComputationLaw>> computations;
   cost::MeasuredOverlap overlap;
 };

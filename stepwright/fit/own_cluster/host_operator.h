@@ -12,9 +12,9 @@ namespace stepwright::fit {
 /// Widths by which operators of a framework are told apart.
 struct ModelWidths {
   std::set<std::int64_t> hidden;
-  std::set<std::int64_t> inner;       ///< Of an MLP, on one rank or on all.
-  std::set<std::int64_t> vocabulary;  ///< On one rank or on all.
-  std::set<std::int64_t> head;        ///< Of a head, and its half, which rotates.
+  std::set<std::int64_t> inner;       ///< Widths of an MLP, on one rank or on all.
+  std::set<std::int64_t> vocabulary;  ///< Rows of the vocabulary, on one rank or on all.
+  std::set<std::int64_t> head;        ///< Widths of a head, and their halves, which rotate.
 };
 
 /// The widths of a program's operators, and of the model before it was cut.
@@ -23,7 +23,7 @@ ModelWidths widths_of(const step::StepProgram& program, const model::Architectur
 /// The computation of an operator of PyTorch, by its name and sizes.
 struct HostOperator {
   step::OperatorKind kind{};
-  bool certain = false;  ///< By its name, whatever encloses it.
+  bool certain = false;  ///< True if its name alone says it, whatever encloses it.
 };
 
 /// The operator, or nothing where neither name nor sizes tell.

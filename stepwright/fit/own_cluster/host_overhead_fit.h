@@ -14,8 +14,9 @@ namespace stepwright::fit {
 /// The host's work for messages in a step of a rank, beyond their transfer.
 struct HostOfMessages {
   std::map<collective::Collective, HostSeconds>
-      copies;             ///< Into and out of messages of an operation.
-  double dispatch_s = 0;  ///< Of tensors that are split over the ranks of tensor parallelism.
+      copies;  ///< Seconds of copies into and out of messages, by operation.
+  /// Seconds of dispatch for tensors that are split over the ranks of tensor parallelism.
+  double dispatch_s = 0;
 };
 
 /// Laws by scheme and operation that sum up to it over the messages of a plan: time in copies by

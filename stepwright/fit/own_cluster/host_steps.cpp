@@ -299,9 +299,11 @@ class HostReader {
   std::vector<int> order_;
   std::vector<int> products_;
   std::vector<Meaning> meanings_;
-  std::vector<std::optional<HostOperator>> known_;                 ///< By signature.
-  std::unordered_map<std::int64_t, step::OperatorKind> forwards_;  ///< By sequence number.
-  std::set<std::int64_t> rows_;                                    ///< Of products of the forward.
+  std::vector<std::optional<HostOperator>> known_;  ///< Operator of each signature.
+  /// Kinds of forward operators, by sequence number.
+  std::unordered_map<std::int64_t, step::OperatorKind> forwards_;
+  /// Rows of products of the forward.
+  std::set<std::int64_t> rows_;
   HostTrace out_;
 };
 

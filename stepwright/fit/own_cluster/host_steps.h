@@ -11,17 +11,18 @@ namespace stepwright::fit {
 
 /// Seconds of a kind of computation in one step.
 struct HostSeconds {
-  double busy = 0;  ///< In operators.
-  double host = 0;  ///< Between them, and in what only calls others.
+  double busy = 0;  ///< Seconds inside its operators.
+  double host = 0;  ///< Seconds between its operators, and in what only calls others.
 };
 
 /// One step of a thread of the host: every moment of it is of a computation, waits for a message,
 /// is of the framework's dispatch or of nothing known.
 struct HostStep {
-  double start_s = 0;  ///< By the clock of its trace.
+  double start_s = 0;  ///< Start of the step, by the clock of its trace.
   double seconds = 0;
   double waiting = 0;
-  double dispatch = 0;  ///< Of tensors that are split over ranks (DTensor), outside of updates.
+  /// Seconds of dispatch for tensors that are split over ranks (DTensor), outside of updates.
+  double dispatch = 0;
   double unknown = 0;
   std::map<std::pair<step::OperatorKind, step::Phase>, HostSeconds> kinds;
 };
@@ -37,7 +38,7 @@ struct HostProduct {
 /// The work of one rank in the steps that its trace marks (`ProfilerStep`).
 struct HostTrace {
   std::vector<HostStep> steps;
-  std::vector<HostProduct> products;  ///< Of all steps.
+  std::vector<HostProduct> products;  ///< Products of all steps.
 };
 
 /// Reads the steps of a trace of the host. A node of the backward is of the kind of the forward

@@ -20,7 +20,7 @@ cost::SampledLaw<cost::SocketLaw> fit_gloo(const std::vector<MessageSample>& sam
 std::map<collective::Collective, cost::SampledLaw<cost::SocketLaw>> fit_gloo_operations(
     const std::vector<MessageSample>& samples);
 
-/// The same of schedules; all samples are of one method, operation and size of chunks.
+/// Fits the law of schedules; all samples are of one method, operation and size of chunks.
 cost::SampledLaw<cost::ScheduleLaw> fit_schedule(const std::vector<MessageSample>& samples);
 
 /// Seconds of the message of a sample.

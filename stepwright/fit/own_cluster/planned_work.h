@@ -21,7 +21,7 @@ using WorkByKind = std::map<std::pair<step::OperatorKind, step::Phase>, PlannedW
 /// The messages of one scheme and operation, of one rank in one step.
 struct PlannedMessages {
   double calls = 0;
-  double bytes = 0;  ///< Of full buffers.
+  double bytes = 0;  ///< Bytes of full buffers.
 };
 using MessagesByScheme = std::map<std::pair<step::Scheme, collective::Collective>, PlannedMessages>;
 

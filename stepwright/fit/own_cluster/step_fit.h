@@ -14,8 +14,8 @@ namespace stepwright::fit {
 struct StepFit {
   ClusterFit fit;
   double step_s = 0;     ///< The mean of the middle half of all steps.
-  double waiting_s = 0;  ///< Of it, waiting for messages.
-  double unknown_s = 0;  ///< Of it, of no operator of the plan.
+  double waiting_s = 0;  ///< Seconds of a step that wait for messages.
+  double unknown_s = 0;  ///< Seconds of a step in no operator of the plan.
   std::vector<std::string> notes;
 };
 

@@ -14,7 +14,7 @@ namespace stepwright::fit {
 struct StepMessages {
   MessageSample sample;  ///< Seconds without the wait for the last rank.
   double calls = 0;
-  double waiting_s = 0;  ///< Of one call, on average over ranks.
+  double waiting_s = 0;  ///< Seconds that one call waits, on average over ranks.
 };
 
 /// The timed calls of a log for which `is_chosen` holds, in the words of a plan: a call is made in

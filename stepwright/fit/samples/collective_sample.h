@@ -20,10 +20,10 @@ namespace stepwright::fit {
 inline constexpr std::string_view kKernelLibrary = "trtllm";
 inline constexpr std::string_view kListLibrary = "torch-lists";
 
-/// One measured message.
+/// A message that was measured.
 struct CollectiveSample {
   const SampledMachine* machine = nullptr;
-  std::string library;  ///< Whose collectives: `kDefaultLibrary` or one of the above.
+  std::string library;  ///< Library of the collective: `kDefaultLibrary` or one of the above.
   collective::Collective operation{};
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
@@ -32,7 +32,7 @@ struct CollectiveSample {
   bool switch_adds = true;  ///< Whether a switch can add numbers of this type (16 bits or more).
   std::string id;           ///< The source's own, else file and line.
   std::size_t line = 0;
-  cost::Routes routes;  ///< Of the message when nothing else runs on the machine.
+  cost::Routes routes;  ///< Routes of the message when nothing else runs on the machine.
 
   /// "2x4": nodes x ranks on each.
   [[nodiscard]] std::string layout() const;
@@ -73,7 +73,7 @@ bool holds_collectives(const CsvTable& table);
 /// of magnitude that only another unit explains. Fails with `kInput` when a column is missing, or
 /// the machine is missing or unknown.
 CollectiveSamples read_collective_samples(const CsvTable& table, const std::string& machine);
-/// The same for a machine that the caller knows; null: what the columns say.
+/// Reads samples of a machine that the caller knows; null: the one that the columns name.
 CollectiveSamples read_collective_samples(const CsvTable& table, const SampledMachine* machine);
 
 /// The clusters that samples ran on, as large as they need; each is made once.

@@ -19,7 +19,7 @@ enum class Form : std::uint8_t {
   kAttention,  ///< [batch, heads, length, head_dim] three times
   kNorm,       ///< [..., columns], then the normalised sizes
   kScores,     ///< [batch, heads, queries, keys]
-  kRows,       ///< [..., columns]
+  kRows,       ///< From an input [..., columns].
   kSum,        ///< Twice the same [..., columns]
   kLookUp,     ///< [vocabulary, columns] and indices
   kScatter,    ///< [..., columns], indices, number of rows of the table

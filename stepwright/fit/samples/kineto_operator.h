@@ -17,8 +17,9 @@ struct MappedOperator {
   cost::OperatorClass what{};
   cost::Pass pass = cost::Pass::kForward;
   step::Operator op;
-  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Of kAttention.
-  std::int64_t hold_out = 0;                                            ///< As of `OperatorSample`.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Kernel of an attention.
+  /// Mark of rows held out, as in `OperatorSample`.
+  std::int64_t hold_out = 0;
 };
 
 /// Why an operator is none of ours.

@@ -51,7 +51,7 @@ bool is_product(const MappedOperator& mapped) {
 struct Timed {
   double seconds = 0;
   std::size_t kernels = 0;
-  std::size_t event = 0;  ///< Of the first kernel.
+  std::size_t event = 0;  ///< Number of the first kernel's event.
   bool alone = true;
 
   void add(const Timed& other) {
@@ -254,7 +254,8 @@ class TraceReader {
   std::string device_;
   std::map<int, Timed> operators_;
   std::map<int, std::vector<Product>> nodes_;
-  std::map<std::int64_t, std::vector<Product>> forwards_;  ///< By sequence number.
+  /// Products of forwards, by sequence number.
+  std::map<std::int64_t, std::vector<Product>> forwards_;
   std::map<SampleKey, Times> times_;
   TraceOperators out_;
 };

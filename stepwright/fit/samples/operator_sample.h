@@ -12,7 +12,7 @@ namespace stepwright::fit {
 
 /// One measured operator, as one of ours.
 struct OperatorSample {
-  std::string name;  ///< What the table calls it: "linear_qkv", "gemm", ...
+  std::string name;  ///< Name in the table: "linear_qkv", "gemm", ...
   cost::OperatorClass what{};
   step::Operator op;
   std::optional<double> forward_s, backward_s;  ///< The backward is whole: both gradients.
@@ -22,8 +22,8 @@ struct OperatorSample {
   /// The size by which rows are left out together: the hidden size where the table has one, else
   /// the next best (heads, tokens).
   std::int64_t hold_out = 0;
-  std::string device;  ///< Of our catalogue; empty when the table does not say.
-  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Of kAttention.
+  std::string device;  ///< Device of our catalogue; empty when the table does not say.
+  cluster::AttentionKernel kernel = cluster::AttentionKernel::kFlash2;  ///< Kernel of an attention.
   std::size_t line = 0;
 };
 
@@ -39,8 +39,9 @@ struct BadRow {
 struct OperatorTable {
   std::string file;
   std::vector<OperatorSample> samples;
-  std::vector<BadRow> bad;          ///< Not a number, not positive, no shape, twice the same.
-  std::vector<BadRow> passed_over;  ///< Of an operator, type, device or unit that no class covers.
+  std::vector<BadRow> bad;  ///< Not a number, not positive, no shape, twice the same.
+  /// Rows of an operator, type, device or unit that no class covers.
+  std::vector<BadRow> passed_over;
 };
 
 /// Whether a table holds operator samples: one of the two headers of docs/formats.md, "Samples".

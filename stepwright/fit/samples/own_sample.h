@@ -11,8 +11,8 @@ namespace stepwright::fit {
 
 /// A message that `stepwright sample collectives` timed.
 struct MessageSample {
-  std::optional<collective::Algorithm> method;  ///< Of a schedule; none: c10d's Gloo.
-  double chunk_bytes = 0;                       ///< Of a schedule.
+  std::optional<collective::Algorithm> method;  ///< Method of a schedule; nullopt: c10d's Gloo.
+  double chunk_bytes = 0;                       ///< Bytes of a schedule's chunk.
   collective::Collective operation{};
   cost::SocketGroup group;
   double payload_bytes = 0;

@@ -59,7 +59,7 @@ constexpr SampledMachine kMachines[] = {
     {.name = "gh200_120g_vista", .cluster = "gh200_120g_vista"},
 };
 
-/// "H100" of "H100-SXM-80GB".
+/// Family of a GPU: "H100" of "H100-SXM-80GB".
 std::string_view family(std::string_view gpu) { return gpu.substr(0, gpu.find_first_of("- (")); }
 
 /// Whether the network that a table writes beside a row is the machine's.

@@ -7,9 +7,9 @@ namespace stepwright::fit {
 
 /// A machine on which collectives were sampled.
 struct SampledMachine {
-  std::string_view name;     ///< Of its profile.
+  std::string_view name;     ///< Name of the machine's profile.
   std::string_view cluster;  ///< The built-in cluster that describes it.
-  std::string_view gpu;      ///< As tables write it; empty when the table names no machine.
+  std::string_view gpu;      ///< GPU as tables write it; empty when the table names no machine.
   std::string_view network;  ///< Begins what tables write of the network; empty: rows in one node.
   /// The machine that was sampled inside a node and has the same devices; empty: none.
   std::string_view inside;

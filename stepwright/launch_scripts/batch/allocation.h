@@ -16,13 +16,14 @@ using BatchWords = std::vector<std::string>;
 
 /// The nodes and devices of a batch job, as far as its options say them.
 struct Allocation {
-  std::string scheduler;                         ///< "slurm", "pbs", "lsf" or "sge".
-  std::int64_t id = 0;                           ///< Number of the job.
-  std::string name;                              ///< Empty: the name of the script.
-  std::optional<std::int64_t> nodes;             ///< nullopt: the options do not say.
-  std::optional<std::int64_t> job_nodes;         ///< Of the whole job; `nodes` may be of a step.
+  std::string scheduler;              ///< "slurm", "pbs", "lsf" or "sge".
+  std::int64_t id = 0;                ///< Number of the job.
+  std::string name;                   ///< Empty: the name of the script.
+  std::optional<std::int64_t> nodes;  ///< nullopt: the options do not say.
+  /// Nodes of the whole job; `nodes` may be of a step.
+  std::optional<std::int64_t> job_nodes;
   std::optional<std::int64_t> devices_per_node;  ///< nullopt: the options do not say.
-  std::optional<std::int64_t> tasks;             ///< Of all nodes.
+  std::optional<std::int64_t> tasks;             ///< Tasks of all nodes.
   std::optional<std::int64_t> tasks_per_node;
   std::optional<std::int64_t> cpus_per_task;
   std::string array;   ///< Indices of a job array: "0-3,7"; empty: no array.

@@ -19,7 +19,7 @@ std::int64_t slots_of_node(const Allocation& allocation) {
   return std::max<std::int64_t>(1, tasks_of_node(allocation));
 }
 
-/// "0,1,2,3".
+/// Numbers of devices, joined: "0,1,2,3".
 std::string numbered_devices(std::int64_t devices) {
   std::string numbers;
   for (std::int64_t i = 0; i < devices; ++i) numbers += (i == 0 ? "" : ",") + std::to_string(i);

@@ -14,12 +14,12 @@ struct OptionRules {
   std::string_view flags;           ///< Options without a value: "--label -l", blanks between them.
   std::string_view pairs;           ///< Options with two values: "-mca -genv".
   bool long_with_one_dash = false;  ///< `-npernode 8` is one option, not letters.
-  std::string_view more_flags;      ///< As `flags`.
+  std::string_view more_flags;      ///< More flags, as in `flags`.
 };
 
 /// An option of a command.
 struct Option {
-  std::string name;                  ///< With its dashes.
+  std::string name;                  ///< Name with its dashes.
   std::optional<std::string> value;  ///< nullopt for a flag.
   std::string second;                ///< The second value of a pair.
 };
@@ -28,7 +28,7 @@ struct Option {
 struct SplitCommand {
   std::vector<Option> options;
   std::size_t rest =
-      0;  ///< Of the first word that is no option; the number of words: there is none.
+      0;  ///< Index of the first word that is no option; the number of words if there is none.
 };
 
 /// Splits the words of a command, of which `words[start - 1]` is the program or subcommand whose

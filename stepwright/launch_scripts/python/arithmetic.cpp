@@ -75,7 +75,7 @@ PythonObject list_of(std::vector<PythonObject> items, std::uint32_t line) {
   return made;
 }
 
-/// "[a] * 3".
+/// Value of a repeated list: "[a] * 3".
 PythonObject repeated(const PythonObject& list, std::int64_t count, std::uint32_t line) {
   const auto most = static_cast<std::int64_t>(kMostPythonItems / python_weight(list));
   if (count > most) return PythonObject::unknown("list", line);

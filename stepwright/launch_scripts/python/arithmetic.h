@@ -12,7 +12,7 @@ namespace stepwright::launch_scripts {
 /// items.
 PythonObject python_operation(std::string_view sign, const PythonObject& a, const PythonObject& b);
 
-/// `-value`.
+/// Value of the expression `-value`.
 PythonObject python_negative(PythonObject value);
 
 /// Whether "==", "!=", "<", "<=", ">", ">=", "in", "not in", "is" or "is not" holds; nothing where

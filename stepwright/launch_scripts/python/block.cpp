@@ -21,7 +21,7 @@ bool starts_any(std::string_view text, std::initializer_list<std::string_view> w
                              [&](std::string_view word) { return starts_python_word(text, word); });
 }
 
-/// What stands between the word of a statement and its colon.
+/// Text between the word of a statement and its colon.
 std::string_view head_behind(std::string_view text, std::size_t word) {
   const std::size_t colon = end_of_python_item(text, 0, ":");
   return python_trimmed(text.substr(word, std::max(colon, word) - word));
@@ -144,7 +144,7 @@ void PythonProgram::assign(const PythonAssignment& set, const PythonLine& line) 
   bind_python_targets(set.target, value, *this);
 }
 
-/// What "target += value" gives it.
+/// Value of "target += value".
 PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLine& line,
                                     PythonObject value) {
   const std::uint32_t at = placed(line.line);
@@ -159,7 +159,7 @@ PythonObject PythonProgram::changed(const PythonAssignment& set, const PythonLin
   return old;
 }
 
-/// "a[key] = value".
+/// Assigns an item: "a[key] = value".
 void PythonProgram::assign_item(std::string_view target, const PythonLine& line,
                                 const PythonObject& value) {
   std::size_t open = target.find('[');

@@ -21,8 +21,8 @@ class PythonLiterals : public PythonHost {
 /// one.
 std::size_t find_python_call(std::string_view text, std::string_view function);
 
-/// What the first call of a class in the first text of a program is given. Fails with `kInput`
-/// where there is none.
+/// Arguments of the first call of a class in the first text of a program. Fails with `kInput` where
+/// there is none.
 PythonObject first_python_call(std::string_view text, std::string_view type,
                                PythonProgram& program);
 

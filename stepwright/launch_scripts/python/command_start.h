@@ -11,7 +11,7 @@ namespace stepwright::launch_scripts {
 /// A call with which a Python program starts a command.
 struct CommandStart {
   std::string call;        ///< As it is written: "subprocess.run", "U.execute_train".
-  std::uint32_t line = 0;  ///< From 1.
+  std::uint32_t line = 0;  ///< Number of the line, from 1.
 };
 
 /// Returns the first call of a Python file that starts a command: of `subprocess`, `os.system`,

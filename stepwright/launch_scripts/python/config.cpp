@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostUnread = 1000;
 constexpr std::size_t kMostNamed = 40;
 
-/// What surrounds a recipe: the words of its framework.
+/// Follows a recipe with the words of its framework.
 class Recipe final : public PythonLiterals {
  public:
   Recipe(std::span<const PythonText> texts, const PythonWords& words)

@@ -13,16 +13,16 @@
 
 namespace stepwright::launch_scripts {
 
-/// What a reader knows of a program whose configurations are Python functions.
+/// Facts about a program whose configurations are Python functions.
 struct PythonWords {
   std::string_view root;  ///< The class of a configuration: "Trainer.Config".
-  /// What functions that stand in none of the files give, called in one of them; nothing where it
-  /// is unknown.
+  /// Returns what a function that stands in none of the files gives, called in one of them;
+  /// nullopt: unknown.
   std::function<std::optional<Tree>(const std::string& function, const Tree& arguments,
                                     const std::string& file)>
       known;
-  /// What functions give by the name of a value of the files, which `value` finds; asked before all
-  /// others.
+  /// Returns what a function gives by the name of a value of the files, which `value` finds; asked
+  /// before all others.
   std::function<std::optional<Tree>(
       const std::string& function, const Tree& arguments,
       const std::function<std::optional<Tree>(const std::string& name)>& value)>
@@ -35,12 +35,12 @@ struct PythonWords {
 
 /// A place of a configuration whose value no literal says.
 struct PythonUnread {
-  std::string name;        ///< "training.steps".
+  std::string name;        ///< Place in the configuration: "training.steps".
   std::string expression;  ///< As it was written.
   std::uint32_t line = 0;  ///< 0: of another text than the first.
 };
 
-/// What a function returns.
+/// A configuration that a Python function returns.
 struct PythonConfig {
   Tree tree;                         ///< Calls as mappings, with the name under `()`.
   std::string function;              ///< Empty: no function, but the first call of the text.

@@ -16,7 +16,7 @@ constexpr int kDeepestCall = 30;
 constexpr int kDeepestCaller = 60;  ///< Blocks around a call.
 constexpr int kDeepestBase = 10;
 
-/// What a call gives that is not followed, and why.
+/// Value of a call that is not followed, with the reason.
 PythonObject not_followed(const std::string& name, std::string_view why,
                           const PythonArguments& given) {
   PythonObject open = PythonObject::unknown(name, given.line);

@@ -369,7 +369,7 @@ class Evaluation {
   }
 
   PythonNames& names_;
-  std::string open_ = "value";  ///< What the last comparison hangs on.
+  std::string open_ = "value";  ///< Expression that the last comparison depends on.
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// What names mean where expressions of Python stand.
+/// Meaning of names where expressions of Python stand.
 class PythonNames {
  public:
   PythonNames() = default;
@@ -18,15 +18,15 @@ class PythonNames {
   PythonNames& operator=(const PythonNames&) = delete;
   virtual ~PythonNames() = default;
 
-  /// The file's name.
+  /// Name of the file.
   [[nodiscard]] virtual const std::string& file() const = 0;
   /// A line of the file as values have it: 0 where its lines do not count.
   [[nodiscard]] virtual std::uint32_t placed(std::uint32_t line) const = 0;
   /// The value of a name with dots; unknown where nobody knows.
   virtual PythonObject value(const std::string& path, std::uint32_t line) = 0;
-  /// What a function of the program or of a library gives.
+  /// Result of a function of the program or of a library.
   virtual PythonObject call(const std::string& path, const PythonArguments& given) = 0;
-  /// What a method gives, and does to what it is called of.
+  /// Result of a method, which may change what it is called of.
   virtual PythonObject method(PythonObject& self, const std::string& name,
                               const PythonArguments& given) = 0;
   virtual void bind(const std::string& name, PythonObject value) = 0;

@@ -17,7 +17,7 @@ struct PythonCall {
   const std::string& file;
 };
 
-/// What surrounds a program while it is followed.
+/// Surroundings of a program while it is followed.
 class PythonHost {
  public:
   PythonHost() = default;
@@ -25,12 +25,12 @@ class PythonHost {
   PythonHost& operator=(const PythonHost&) = delete;
   virtual ~PythonHost() = default;
 
-  /// What a name is to which no file gives a value.
+  /// Value of a name to which no file gives one.
   virtual PythonObject named(const std::string& path, const std::string& full,
                              std::uint32_t line) = 0;
-  /// What a function gives, whether the program has one of its name or not.
+  /// Result of a function, whether the program has one of its name or not; nullopt: follow it.
   virtual std::optional<PythonObject> chosen(const PythonCall& /*call*/) { return std::nullopt; }
-  /// What a function gives that no file has.
+  /// Result of a function that no file has.
   virtual std::optional<PythonObject> called(const PythonCall& call) = 0;
   /// A name was not given what an expression says.
   virtual void passed(std::string_view /*name*/, std::string_view /*expression*/,

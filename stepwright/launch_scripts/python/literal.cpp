@@ -11,7 +11,7 @@ namespace {
 
 using PartKind = PythonNode::Kind;
 
-/// What a backslash and a character stand for.
+/// Character that a backslash and a character stand for.
 std::string escaped(char c) {
   switch (c) {
     case 'n': return "\n";
@@ -67,7 +67,7 @@ class Pieces {
     ++line_;
   }
 
-  /// "name!r:>3".
+  /// Reads a hole of a text, as "name!r:>3".
   void hole(std::string_view said) {
     end_piece();
     const std::size_t colon = find_python_operator(said, ":");

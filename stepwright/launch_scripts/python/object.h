@@ -13,7 +13,7 @@
 
 namespace stepwright::launch_scripts {
 
-/// What a text has in the place of a value that no literal says: `kHoleBegin NAME kHoleEnd`.
+/// Marks around a value in a text that no literal says: `kHoleBegin NAME kHoleEnd`.
 constexpr char kHoleBegin = '\x01';
 constexpr char kHoleEnd = '\x02';
 
@@ -34,11 +34,12 @@ struct PythonObject {
   Kind kind = Kind::kNone;
   bool truth = false;
   std::int64_t number = 0;
-  std::string text;  ///< Of a text; a number that is not whole, as written; an unknown's name.
+  /// Content of a text; a number that is not whole, as written; an unknown's name.
+  std::string text;
   /// Shared as Python shares it: of lists, mappings and instances. Of an unknown what is set in it,
   /// or the record that has no such attribute yet.
   std::shared_ptr<Body> body;
-  std::string said;        ///< Of what is open: the expression, as it was written.
+  std::string said;        ///< Expression of an open value, as it was written.
   std::uint32_t line = 0;  ///< Where it was last named; 0: in a file whose lines do not count.
 
   static PythonObject unknown(std::string_view name, std::uint32_t line);
@@ -56,9 +57,11 @@ struct PythonObject {
 };
 
 struct PythonObject::Body {
-  std::vector<PythonObject> items;  ///< Of a list; what a call gives a class without names.
-  std::vector<std::pair<std::string, PythonObject>> members;  ///< Keys, or attributes.
-  std::string made_by;                                        ///< A class; `kOpenObject`.
+  /// Items of a list; arguments without names that a call gives a class.
+  std::vector<PythonObject> items;
+  std::vector<std::pair<std::string, PythonObject>> members;  ///< Keys of a mapping, or attributes.
+  /// Class that made it, or `kOpenObject`.
+  std::string made_by;
 
   PythonObject* find(std::string_view name);
   /// Shares a value that does not lead back here, or copies it. Fails with `kInput` beyond 10,000
@@ -71,7 +74,7 @@ struct PythonObject::Body {
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-/// What made an object that nobody knows.
+/// Maker of an object that nobody knows.
 constexpr std::string_view kOpenObject = "?";
 
 /// An unknown becomes a record as soon as an attribute is set in it, under any of its names.
@@ -83,23 +86,23 @@ PythonObject python_copy(const PythonObject& value);
 /// How much a value holds: parts and bytes, up to about 10,000.
 std::size_t python_weight(const PythonObject& value);
 
-/// What a loop over a value goes through: items, or keys of a mapping; nothing where nobody knows.
+/// Items, or keys of a mapping, that a loop over a value goes through; nullopt where nobody knows.
 std::optional<std::vector<PythonObject>> python_items(const PythonObject& value);
 
 /// An attribute of a value; an unknown, of its name, where nobody knows.
 PythonObject python_attribute(const PythonObject& value, const std::string& name,
                               std::uint32_t line);
 
-/// What `str()` gives; a hole where nobody knows.
+/// Result of `str()`; a hole where nobody knows.
 std::string python_str(const PythonObject& value);
 
 /// The name under which a mapping has a key, "(4, 1)" of a tuple; nothing of what is open.
 std::optional<std::string> python_key(const PythonObject& key);
 
-/// What `bool()` gives; nothing where nobody knows.
+/// Result of `bool()`; nullopt where nobody knows.
 std::optional<bool> python_truth(const PythonObject& value);
 
-/// What a call is given.
+/// Arguments that a call is given.
 struct PythonArguments {
   std::vector<PythonObject> unnamed;
   std::vector<std::pair<std::string, PythonObject>> named;

@@ -17,7 +17,7 @@ namespace {
 using PartKind = PythonNode::Kind;
 
 constexpr int kDeepestExpression = 50;
-constexpr std::size_t kMostChoices = 100;  ///< Behind each other.
+constexpr std::size_t kMostChoices = 100;  ///< Most choices behind each other.
 
 /// Reads one expression, from its loosest operator down.
 class ExpressionParser {

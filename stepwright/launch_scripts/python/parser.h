@@ -12,30 +12,30 @@ struct PythonNode {
   enum class Kind : std::uint8_t {
     kUnread,         ///< Anything that is no expression, or none that is followed.
     kConstant,       ///< None, True or False.
-    kNumber,         ///< `word`: its digits.
+    kNumber,         ///< A number; `word`: its digits.
     kString,         ///< Parts: `kPiece` and `kHole`.
     kPiece,          ///< `word`: characters of one line.
     kHole,           ///< "{part:word}" of a text.
     kName,           ///< `word`: a name, with dots and more names behind it.
-    kList,           ///< Also a tuple or a set.
+    kList,           ///< A list, tuple or set.
     kMapping,        ///< Parts: `kPair` and `kSpreadMapping`.
-    kPair,           ///< "key: value".
-    kSpread,         ///< "*part".
-    kSpreadMapping,  ///< "**part".
-    kKeyword,        ///< "word=part".
-    kBound,          ///< "word := part".
+    kPair,           ///< A pair of "key: value".
+    kSpread,         ///< A spread value "*part".
+    kSpreadMapping,  ///< A spread mapping "**part".
+    kKeyword,        ///< A keyword argument "word=part".
+    kBound,          ///< A binding "word := part".
     kComprehension,  ///< An element, `kFor` and `kFilter`; of a mapping where it is a `kPair`.
     kFor,            ///< "for word in part".
-    kFilter,         ///< "if part".
-    kBehind,         ///< A value, and the following behind it.
-    kAttribute,      ///< ".word".
-    kArguments,      ///< "(parts)".
-    kIndex,          ///< "[part]".
+    kFilter,         ///< A filter "if part".
+    kBehind,         ///< A value with attributes, calls or indices behind it.
+    kAttribute,      ///< An attribute ".word" behind a value.
+    kArguments,      ///< A call "(parts)" behind a value.
+    kIndex,          ///< An index "[part]" behind a value.
     kSlice,          ///< "[part:part]", of which each may be missing: `kConstant`.
-    kNegative,       ///< "-part".
+    kNegative,       ///< A negative value "-part".
     kOperation,      ///< Operands from left to right; the sign before each is its `sign`.
-    kComparison,     ///< Alike.
-    kNot,            ///< "not part".
+    kComparison,     ///< Operands and signs of a comparison.
+    kNot,            ///< A negation "not part".
     kAnd,
     kOr,
     kChoice,  ///< "a if b else c if d else e", in this order.
@@ -53,7 +53,7 @@ struct PythonNode {
 struct PythonPlace {
   std::uint32_t line;
   const std::string& file;
-  int depth = 0;  ///< Brackets around it.
+  int depth = 0;  ///< Depth of brackets around it.
 };
 
 /// The tree of an expression, whose nodes show its text. What cannot be read is `kUnread`, and

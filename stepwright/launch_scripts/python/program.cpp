@@ -15,7 +15,7 @@ namespace {
 using ObjectKind = PythonObject::Kind;
 
 constexpr std::size_t kMostFollowed = 5'000'000;
-constexpr std::int64_t kMostTargetParts = 32;  ///< Of a target.
+constexpr std::int64_t kMostTargetParts = 32;  ///< Most parts of a target.
 constexpr int kMostImports = 8;                ///< Modules that have a name from each other.
 
 std::string head_of(std::string_view path) { return std::string(path.substr(0, path.find('.'))); }
@@ -30,7 +30,7 @@ bool has_part(std::string_view path, std::string_view part) {
   return parts.find(fmt::format(".{}.", part)) != std::string::npos;
 }
 
-/// "recipe" of "folder/recipe.py".
+/// Name of a file's module: "recipe" of "folder/recipe.py".
 std::string_view module_of(std::string_view file) {
   file = last_part(file);
   return file.substr(0, file.rfind(".py"));
@@ -101,7 +101,7 @@ std::string PythonProgram::handed_on(std::string full) const {
   return full;
 }
 
-/// What a name with dots may be called where it comes from.
+/// Names that a name with dots may have where it comes from.
 std::vector<std::string> PythonProgram::names_elsewhere(const std::string& path) const {
   const std::string head = head_of(path);
   const auto imported = file_here().imported.find(head);
@@ -254,7 +254,7 @@ void PythonProgram::bind(const std::string& path, PythonObject value) {
   owner->body->set(path.substr(at + 1), value);
 }
 
-/// What something is set in is an object.
+/// Makes an object of the value in which something is set.
 void PythonProgram::open_object(PythonObject& object, std::string_view path, std::uint32_t line) {
   object = python_as_set(object);
   if (object.is(ObjectKind::kRecord)) return;

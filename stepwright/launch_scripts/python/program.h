@@ -41,7 +41,7 @@ class PythonProgram final : public PythonNames {
   /// The value of an expression that stands in a line of the first file, or in none (0); its text
   /// must outlive this, too.
   PythonObject evaluate(std::string_view text, std::uint32_t line);
-  /// What a name of any file stands for.
+  /// Value of a name in any file.
   std::optional<PythonObject> global(const std::string& name);
   [[nodiscard]] Lines lines() const { return files_.front().lines; }
 
@@ -139,11 +139,12 @@ class PythonProgram final : public PythonNames {
   std::vector<File> files_;
   std::vector<Frame> frames_;  ///< First the globals of each file.
   std::size_t here_ = 0;       ///< The frame of what is followed.
-  std::map<std::pair<const char*, std::size_t>, PythonNode> trees_;  ///< Of expressions.
+  /// Trees of expressions, by their text.
+  std::map<std::pair<const char*, std::size_t>, PythonNode> trees_;
   PythonObject returned_;
   std::size_t effort_ = 0;
-  int calls_ = 0;  ///< Of functions, in each other.
-  int depth_ = 0;  ///< Of blocks.
+  int calls_ = 0;  ///< Depth of function calls.
+  int depth_ = 0;  ///< Depth of nested blocks.
 };
 
 /// Parts of a text between commas outside of brackets.

@@ -13,7 +13,7 @@ namespace stepwright::launch_scripts {
 /// it.
 struct PythonLine {
   std::string_view text;     ///< Without indentation and the comment behind it.
-  std::uint32_t line = 0;    ///< From 1.
+  std::uint32_t line = 0;    ///< Number of the first line, from 1.
   std::uint32_t indent = 0;  ///< Columns in front; a tab counts 8.
 };
 
@@ -21,7 +21,7 @@ struct PythonLine {
 struct PythonFunction {
   std::string_view name;
   PythonLine head;                   ///< "def name(parameters) -> type:"
-  std::span<const PythonLine> body;  ///< Of the lines that it was found in.
+  std::span<const PythonLine> body;  ///< Lines of its body, among those that it was found in.
 };
 
 /// The statements of a text. Fails with `kInput` on brackets and texts that never close, and beyond

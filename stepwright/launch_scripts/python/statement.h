@@ -12,7 +12,7 @@ namespace stepwright::launch_scripts {
 struct PythonAssignment {
   std::string_view target;
   std::optional<std::string_view> value;
-  std::string_view sign{};  ///< "+" of `+=`.
+  std::string_view sign{};  ///< Sign of an assignment: "+" of `+=`.
 };
 
 PythonAssignment python_assignment(std::string_view statement);

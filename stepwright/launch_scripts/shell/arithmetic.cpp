@@ -211,7 +211,7 @@ class Arithmetic {
     return number;
   }
 
-  /// What a variable holds, which may be an expression of its own.
+  /// Value of a variable, which may be an expression of its own.
   Number held(const std::string& name) {
     const std::string text = names_.value(name);
     if (!is_known(text)) known_ = false;

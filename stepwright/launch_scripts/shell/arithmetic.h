@@ -14,7 +14,7 @@ struct ArithmeticNames {
   std::function<void(const std::string&, std::int64_t)> set;
 };
 
-/// What stands between `$((` and `))`.
+/// Value of an expression between `$((` and `))`.
 struct ArithmeticResult {
   std::int64_t value = 0;
   bool known = true;  ///< Not where it hangs on something open, which counts as 0.

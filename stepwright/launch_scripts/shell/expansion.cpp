@@ -14,7 +14,7 @@ namespace {
 
 using PieceKind = ShellPiece::Kind;
 constexpr int kDeepestVariables = 50;
-/// Of a text in which a pattern is replaced.
+/// Longest text in which a pattern is replaced.
 constexpr std::size_t kLongestReplaced = 20'000;
 constexpr std::int64_t kMostElements = 10'000;
 

@@ -16,7 +16,7 @@ namespace stepwright::launch_scripts {
 /// Fills variables, arithmetic and what commands would print into words, as far as it is known.
 class ShellExpansion {
  public:
-  /// What a command would print; nothing where only running it would tell.
+  /// Returns what a command would print; nullopt where only running it would tell.
   using Substitute = std::function<std::optional<std::string>(const std::string& command)>;
 
   ShellExpansion(ShellVariables& variables, ShellBudget& budget,
@@ -31,7 +31,7 @@ class ShellExpansion {
   std::vector<ShellWord> words(const std::vector<ShellTerm>& terms);
   /// A word that stays one, as on the right of `=`.
   std::string text(const ShellTerm& term);
-  /// The same as a pattern, in which quoted characters stand for themselves.
+  /// Fills a term as a pattern, in which quoted characters stand for themselves.
   std::string pattern(const ShellTerm& term);
   /// The variable that leaves an arithmetic text open, by that text: "N" for "$((N * 8))"; another
   /// open place ("$(nproc)") where no variable does.

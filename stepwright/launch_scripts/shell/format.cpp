@@ -6,7 +6,7 @@
 namespace stepwright::launch_scripts {
 namespace {
 
-/// Of what one format makes.
+/// Longest text that one format makes.
 constexpr std::size_t kLongestPrinted = std::size_t{1} << 18;
 
 /// A whole number with zeros before it up to a width ("2" with "03": "002").
@@ -39,7 +39,7 @@ class Arguments {
   std::span<const std::string> left_;
 };
 
-/// What a conversion, of which `%` and the width were passed, prints.
+/// Text that a conversion prints, behind its `%` and width.
 std::optional<std::string> converted(char kind, std::string_view width, Arguments& arguments) {
   if (kind == 'd') return padded(arguments.next("0"), width);
   if (!width.empty()) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<std::string> converted(char kind, std::string_view width, Argument
   return kind == 'b' ? shell_unescaped(arguments.next("")) : std::nullopt;
 }
 
-/// What one use of a format prints.
+/// Text that one use of a format prints.
 std::optional<std::string> used_once(std::string_view format, Arguments& arguments) {
   std::string text;
   while (!format.empty()) {

@@ -7,9 +7,9 @@
 
 namespace stepwright::launch_scripts {
 
-/// What bash's `printf` makes of a format and its arguments: words, escapes (as `shell_unescaped`
-/// takes them), `%s`, `%b`, `%d`, `%0Nd` and `%%`, again and again until no argument is left;
-/// nothing for any other format, and for a `%d` of no whole number.
+/// Text that bash's `printf` makes of a format and its arguments: words, escapes (as
+/// `shell_unescaped` takes them), `%s`, `%b`, `%d`, `%0Nd` and `%%`, again and again until no
+/// argument is left; nullopt for any other format, and for a `%d` of no whole number.
 std::optional<std::string> shell_formatted(std::string_view format,
                                            const std::vector<std::string>& arguments);
 

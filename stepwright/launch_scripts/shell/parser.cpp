@@ -231,7 +231,7 @@ class ShellParser {
     return made;
   }
 
-  /// What stands between `if` or `elif` and the end of the condition.
+  /// Reads the condition behind `if` or `elif`.
   ShellNode condition() {
     const Level level(*this);
     ShellNode made = node(NodeKind::kIf);

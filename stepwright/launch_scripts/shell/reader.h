@@ -85,7 +85,7 @@ class ShellReader {
   struct NextScript {
     std::string path;
     std::vector<std::string> arguments;
-    bool same_shell = false;  ///< As `source` does.
+    bool same_shell = false;  ///< True if it runs in the same shell, as with `source`.
     std::uint32_t line = 0;
     Words submission{};  ///< The command that submits it as a batch job; empty: none does.
   };
@@ -118,8 +118,9 @@ class ShellReader {
   ShellBudget budget_;
   ShellVariables variables_;
   ShellExpansion expansion_;
-  std::deque<ShellNode> parsed_;                      ///< Of which functions are parts.
-  std::map<std::size_t, const ShellNode*> programs_;  ///< Of sources.
+  /// Parsed sources, which own the nodes of functions.
+  std::deque<ShellNode> parsed_;
+  std::map<std::size_t, const ShellNode*> programs_;  ///< Program of each source.
   std::map<std::string, ShellWritten> written_;       ///< Files that heredocs make, by name.
   /// A function, and the file in which it stands.
   struct Function {

@@ -17,29 +17,32 @@ namespace stepwright::launch_scripts {
 struct ShellWord {
   std::string text;
   std::uint32_t line = 0;           ///< Where its text stands, from 1.
-  std::uint32_t file = 0;           ///< Of `ShellScript::files`.
-  std::vector<std::string> open{};  ///< What the script does not set of it: "$MASTER_ADDR".
+  std::uint32_t file = 0;           ///< An index into `ShellScript::files`.
+  std::vector<std::string> open{};  ///< Parts that the script does not set: "$MASTER_ADDR".
 };
 
 /// A program that a script starts.
 struct ShellCommand {
   std::vector<ShellWord> words;  ///< Without assignments in front and redirections.
-  /// Those of `words` that are no more than something open and hold arguments, once a reader that
-  /// knows the program has taken them out.
+  /// Words that are open and hold arguments, taken out of `words` by a reader that knows the
+  /// program.
   std::vector<ShellWord> open_arguments;
-  std::vector<ShellWord> launchers;  ///< Of commands around it: `srun -N 4` of `srun bash -c ...`.
+  /// Words of commands around it: `srun -N 4` of `srun bash -c ...`.
+  std::vector<ShellWord> launchers;
   std::map<std::string, ShellWord> environment;  ///< Variables that it sees.
-  std::shared_ptr<const Allocation> job;         ///< Its batch job; null if nothing says of one.
+  /// Batch job of the command; null if none is stated.
+  std::shared_ptr<const Allocation> job;
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
 
 /// A condition whose values the script does not say.
 struct OpenChoice {
-  std::string condition;          ///< As it is written.
-  std::vector<std::string> open;  ///< What it hangs on: "$FSDP", "-f $FILE"; may be empty.
-  std::vector<std::string> ways;  ///< What can follow, in words: "true", "false", "7B)".
-  std::size_t taken = 0;          ///< Of `ways`.
+  std::string condition;  ///< As it is written.
+  /// Open parts of the condition: "$FSDP", "-f $FILE"; may be empty.
+  std::vector<std::string> open;
+  std::vector<std::string> ways;  ///< Ways that can follow, in words: "true", "false", "7B)".
+  std::size_t taken = 0;          ///< Index of the taken way in `ways`.
   std::uint32_t line = 0;
   std::uint32_t file = 0;
 };
@@ -54,34 +57,34 @@ struct MissingScript {
 /// A file that a script writes, with a heredoc or lines of `echo`.
 struct ShellWritten {
   std::string text;
-  std::uint32_t line = 0;  ///< Of its first line, in the script.
+  std::uint32_t line = 0;  ///< Number of its first line in the script.
   std::uint32_t file = 0;
-  std::vector<std::string> open{};  ///< What the script does not set of it: "$GBS".
+  std::vector<std::string> open{};  ///< Parts that the script does not set: "$GBS".
 };
 
-/// What shell scripts start. Nothing of them is executed.
+/// Programs that shell scripts start. Nothing of the scripts is executed.
 struct ShellScript {
   std::vector<std::string> files;  ///< Names of the given ones, as they were given.
   std::vector<ShellCommand> commands;
-  std::map<std::string, OpenChoice> choices;  ///< By place.
+  std::map<std::string, OpenChoice> choices;  ///< Open conditions, by place.
   std::vector<MissingScript> missing;
   std::map<std::string, ShellWritten> written;  ///< By the last part of their paths.
-  std::size_t effort = 0;                       ///< What reading took, in about steps.
+  std::size_t effort = 0;                       ///< Effort of reading, in about steps.
   /// Variables that hold no more than something open, by that: "$2", "$(nvidia-smi -L)".
   std::map<std::string, std::string> holders;
   std::uint32_t ended = 0;  ///< The line of an `exit` that was come to; 0: none.
 };
 
-/// A given script.
+/// A script that was given.
 struct ShellSource {
   std::string name;
   std::string_view text;
 };
 
-/// What is taken in the place of what scripts say.
+/// Values taken in place of what scripts say.
 struct ShellGiven {
   std::map<std::string, std::string> variables;  ///< Whatever assigns them; "1": an argument.
-  std::map<std::string, std::size_t> ways;       ///< Of `ShellScript::choices`.
+  std::map<std::string, std::size_t> ways;       ///< Indices of ways of `ShellScript::choices`.
 };
 
 /// Reads the first script as bash would run it, and of the others what it goes on with: by

@@ -34,7 +34,7 @@ class ShellBudget {
   void condition(std::string_view text, ShellPlace place);
   /// Characters that are compared or copied.
   void work(std::size_t characters, ShellPlace place);
-  /// What was done so far, in about steps.
+  /// Effort so far, in about steps.
   [[nodiscard]] std::size_t effort() const { return steps_ + words_ + (bytes_ + work_) / 1000; }
 
  private:
@@ -45,10 +45,10 @@ class ShellBudget {
   std::size_t work_ = 0;
 };
 
-/// What a variable holds.
+/// The value of a variable.
 struct ShellValue {
   std::vector<ShellWord> elements;         ///< One, unless it is an array.
-  std::map<std::string, ShellWord> keyed;  ///< Of an array with words as keys.
+  std::map<std::string, ShellWord> keyed;  ///< Elements of an array with words as keys.
   bool array = false;
   bool open_count = false;  ///< True if nobody knows how many elements the array has.
 
@@ -90,7 +90,7 @@ class ShellVariables {
   /// The value to change in place, made where there is none; null pointer where nothing changes it.
   ShellValue* edit(const std::string& name);
   void mark_exported(const std::string& name);
-  /// Those that programs see.
+  /// Variables that programs see.
   [[nodiscard]] std::map<std::string, ShellWord> exported() const;
 
   /// From here to `leave`, `make_local` keeps values of before.
@@ -105,7 +105,7 @@ class ShellVariables {
   [[nodiscard]] std::size_t take_copied() { return std::exchange(copied_, 0); }
 
   ShellArguments arguments;
-  std::string zero;  ///< `$0`
+  std::string zero;  ///< The script's name, `$0`.
 
  private:
   /// The old values of all that a subshell has changed.

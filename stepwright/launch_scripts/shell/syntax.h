@@ -25,7 +25,7 @@ struct ShellPiece {
 /// A word as it is written.
 struct ShellTerm {
   std::vector<ShellPiece> pieces;
-  std::uint32_t line = 0;  ///< From 1.
+  std::uint32_t line = 0;  ///< Number of the line, from 1.
 
   /// The word, where it is plain text without quotes; empty otherwise.
   [[nodiscard]] std::string_view plain() const {
@@ -47,7 +47,7 @@ struct ShellAssignment {
 
 /// `&&` or `||` of a chain of commands, which the shell works off from left to right.
 struct ShellJoint {
-  bool needs_both = false;  ///< `&&`.
+  bool needs_both = false;  ///< True behind `&&`, false behind `||`.
   /// Bytes of the chain's `source` that stand before it, without blanks at their end.
   std::size_t source_end = 0;
 };
@@ -55,34 +55,34 @@ struct ShellJoint {
 /// A command of a shell script, with those inside it.
 struct ShellNode {
   enum class Kind : std::uint8_t {
-    kSimple,      ///< `assignments` and `words`.
+    kSimple,      ///< A command of `assignments` and `words`.
     kList,        ///< `children`, one after the other.
     kChain,       ///< `children` with `joints` between them.
-    kNot,         ///< One of `children`.
-    kPipe,        ///< `children`.
-    kSubshell,    ///< One of `children`.
+    kNot,         ///< Negates one of `children`.
+    kPipe,        ///< Pipes `children` into each other.
+    kSubshell,    ///< Runs one of `children` in a subshell.
     kIf,          ///< `children`: a condition, what it leads to and, where there is one, the rest.
     kFor,         ///< `words`: the name, then what it takes in turn; `children`: the body.
     kCount,       ///< `for ((...))`: `texts` has the three parts, `children` the body.
     kWhile,       ///< `children`: a condition and the body.
     kCase,        ///< `words`: one; `children`: branches, `patterns` one list for each.
     kFunction,    ///< `texts`: its name; `children`: its body.
-    kTest,        ///< `[[ words ]]`.
-    kArithmetic,  ///< `((text))`.
+    kTest,        ///< A test, `[[ words ]]`.
+    kArithmetic,  ///< An arithmetic command, `((text))`.
   };
   Kind kind = Kind::kSimple;
   std::uint32_t line = 0;
-  std::string source;              ///< Of a condition, as it is written.
+  std::string source;              ///< Text of a condition, as it is written.
   std::vector<ShellJoint> joints;  ///< One fewer than `children`.
   std::vector<ShellAssignment> assignments;
   std::vector<ShellTerm> words;
   std::vector<std::string> texts;
   std::vector<std::vector<ShellTerm>> patterns;
   std::vector<ShellNode> children;
-  std::optional<ShellTerm> input;        ///< Of a heredoc or `<<<`.
+  std::optional<ShellTerm> input;        ///< Text of a heredoc or `<<<`.
   std::optional<ShellTerm> source_file;  ///< The file of `<`, or the command of `< <(...)`.
   std::optional<ShellTerm> output;       ///< The file of `>` and `>>`.
-  bool appends = false;                  ///< `>>`.
+  bool appends = false;                  ///< True if it appends (`>>`).
 };
 
 // What a script does not say stands in texts as it was written, between two marks that no script
@@ -98,7 +98,7 @@ bool is_known(std::string_view text);
 std::string as_written(std::string_view text);
 /// The text as if all that it leaves open were empty.
 std::string as_empty(std::string_view text);
-/// What a text leaves open, as it was written: "$MASTER_ADDR".
+/// Parts of a text that are open, as written: "$MASTER_ADDR".
 std::vector<std::string> open_places(std::string_view text);
 
 /// The whole number that a text is, with blanks around it; nothing for other texts.

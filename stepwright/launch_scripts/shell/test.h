@@ -11,13 +11,13 @@ namespace stepwright::launch_scripts {
 struct ShellStatus {
   bool ok = true;
   bool known = true;                ///< Not where it hangs on what the script does not say.
-  std::vector<std::string> open{};  ///< What that is: "$FSDP", "-f $FILE".
+  std::vector<std::string> open{};  ///< Open parts of the word: "$FSDP", "-f $FILE".
 };
 
 /// A word between brackets.
 struct TestWord {
   std::string text;
-  std::string pattern;  ///< The same on the right of `==`.
+  std::string pattern;  ///< The word as a pattern, on the right of `==`.
   bool sign = false;    ///< Unquoted, so that it may be `(`, `&&`, `-f` or `==`.
 };
 
@@ -25,8 +25,8 @@ ShellStatus both(ShellStatus a, ShellStatus b);
 ShellStatus either(ShellStatus a, ShellStatus b);
 ShellStatus opposite(ShellStatus status);
 
-/// What `[ words ]` or `[[ words ]]` says. What is open counts as empty, a file as missing; a test
-/// that hangs on them is not known. `is_set` answers `-v NAME`.
+/// Outcome of `[ words ]` or `[[ words ]]`. An open word counts as empty, a file as missing; a test
+/// that depends on them is not known. `is_set` answers `-v NAME`.
 ShellStatus test_status(std::span<const TestWord> words,
                         const std::function<bool(const std::string&)>& is_set);
 

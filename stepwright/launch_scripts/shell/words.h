@@ -36,7 +36,7 @@ class ShellWords {
   void skip(std::size_t characters);
   /// Blanks, continued lines and comments.
   void skip_blanks();
-  /// The same with ends of lines.
+  /// Skips blanks and ends of lines.
   void skip_lines();
   /// Whether a character ends a word.
   [[nodiscard]] static bool ends_word(char c);

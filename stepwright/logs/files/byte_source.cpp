@@ -49,7 +49,7 @@ struct ByteSource::Unpacker {
   std::vector<char> packed;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
-  bool ended = false;  ///< The last member.
+  bool ended = false;  ///< True behind the last member.
 };
 
 ByteSource::ByteSource(const std::filesystem::path& path)

@@ -48,9 +48,9 @@ class ByteSource {
   std::string name_;
   std::string ahead_;      ///< Bytes before those of the file: its first two, or all in memory.
   std::size_t taken_ = 0;  ///< Bytes of `ahead_` that were read.
-  std::unique_ptr<Unpacker> unpacker_;  ///< Of a packed file.
-  std::string beginning_;               ///< What was looked at before it was read.
-  std::size_t given_ = 0;               ///< Of that.
+  std::unique_ptr<Unpacker> unpacker_;  ///< Unpacks a packed file; else null.
+  std::string beginning_;               ///< Bytes looked at before they were read.
+  std::size_t given_ = 0;               ///< Bytes of `beginning_` that were read.
   bool looked_ = false;
 };
 

@@ -12,7 +12,7 @@ std::int64_t torch_type_bytes(std::string_view name);
 /// Bytes of an element of NCCL's types by number (`ncclDataType_t`); 0: unknown.
 std::int64_t nccl_type_bytes(std::int64_t number);
 
-/// The same by name: "ncclFloat32", "float32".
+/// Bytes of a type by its name: "ncclFloat32", "float32".
 std::int64_t nccl_type_bytes(std::string_view name);
 
 /// The product of elements and bytes; `kUnknown` when either is, or the product is no size of a

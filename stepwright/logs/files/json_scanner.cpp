@@ -224,10 +224,10 @@ class JsonScanner {
   std::span<const std::string_view> lists_;
   const std::function<void(const JsonPiece&)>& take_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;   ///< Of the piece that is being read.
-  std::size_t at_ = 0;      ///< Next byte.
-  std::size_t end_ = 0;     ///< Of what was read.
-  std::size_t offset_ = 0;  ///< Of the buffer in the document.
+  std::size_t begin_ = 0;   ///< Begin of the piece that is being read.
+  std::size_t at_ = 0;      ///< Index of the next byte.
+  std::size_t end_ = 0;     ///< End of what was read.
+  std::size_t offset_ = 0;  ///< Offset of the buffer in the document.
 };
 
 }  // namespace

@@ -15,12 +15,12 @@ namespace stepwright::logs {
 /// A value of a JSON document: a member of the document itself, or an element of one of its long
 /// lists.
 struct JsonPiece {
-  std::string_view key;     ///< Of the member; of an element that of its list, "" when the document
-                            ///< is the list.
-  bool element = false;     ///< Of a list.
-  std::int64_t number = 0;  ///< Of the element in its list, from 1.
-  std::size_t offset = 0;   ///< Where it begins in the document, in bytes.
-  std::string_view text;    ///< At least `kJsonPadding` readable bytes stand behind it.
+  /// Key of the member; for an element, of its list: "" when the document is the list.
+  std::string_view key;
+  bool element = false;     ///< True for an element of a list.
+  std::int64_t number = 0;  ///< Number of the element in its list, from 1.
+  std::size_t offset = 0;   ///< Offset in the document, in bytes.
+  std::string_view text;    ///< Text, with at least `kJsonPadding` readable bytes behind it.
 };
 
 /// The bytes that simdjson wants to be able to read behind a text.
@@ -40,7 +40,7 @@ void scan_json(ByteSource& source, std::span<const std::string_view> lists,
 /// fails.
 struct JsonOutline {
   bool list = false;              ///< The document is a list.
-  std::vector<std::string> keys;  ///< Of the mapping, or of the first element.
+  std::vector<std::string> keys;  ///< Keys of the mapping, or of the first element.
   std::vector<std::string> inner_keys;
 };
 JsonOutline json_outline(std::string_view beginning);

@@ -36,7 +36,7 @@ class LineReader {
   std::size_t end_ = 0;
   std::int64_t number_ = 0;
   bool cut_ = false;
-  std::string beginning_;  ///< Of a line that is too long.
+  std::string beginning_;  ///< Beginning of a line that is too long.
 };
 
 }  // namespace stepwright::logs

@@ -12,7 +12,7 @@ namespace stepwright::logs {
 struct TextObject {
   std::string_view text;
   std::int64_t line = 0;
-  bool whole = true;  ///< Else the text ends, or is larger than 1 MiB, before it does.
+  bool whole = true;  ///< False: the text ends, or is larger than 1 MiB, before the object does.
 };
 
 /// Hands out the outermost {...} of a text, whatever stands between them: lines of JSON, or a list

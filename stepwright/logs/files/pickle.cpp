@@ -213,7 +213,7 @@ std::string_view PickleReader::take_long(std::uint64_t size) {
   return long_text_;
 }
 
-/// A little-endian number.
+/// Reads a little-endian number.
 std::uint64_t PickleReader::number(std::size_t width) {
   const std::string_view text = take(width);
   std::uint64_t value = 0;

@@ -16,7 +16,7 @@ namespace stepwright::logs {
 
 /// A value of a pickle, by its place among those that are held.
 using PickleId = std::uint32_t;
-/// No value.
+/// The mark of no value.
 inline constexpr PickleId kNoPickleValue = UINT32_MAX;
 
 enum class PickleKind : std::uint8_t {
@@ -24,11 +24,11 @@ enum class PickleKind : std::uint8_t {
   kReplaced,  ///< A container that became a number (`PickleReader::replace`).
   kNone,
   kBoolean,
-  kInteger,   ///< 64 bits, signed.
+  kInteger,   ///< A number of 64 bits, signed.
   kUnsigned,  ///< 64 bits, above the largest signed number.
   kNumber,
   kText,
-  kList,  ///< A tuple, too.
+  kList,  ///< A list or a tuple.
   kMapping,
 };
 
@@ -79,13 +79,13 @@ class PickleReader {
     PickleKind kind = PickleKind::kNone;
     bool named = false;         ///< The memo names it.
     bool pinned = false;        ///< More than one name or place: it is never let go of.
-    std::uint32_t name = 0;     ///< In the memo.
+    std::uint32_t name = 0;     ///< Number of its name in the memo.
     std::uint64_t content = 0;  ///< A number, or a place in `texts_` or `containers_`.
-    std::uint64_t offset = 0;   ///< Of the opcode that made it.
+    std::uint64_t offset = 0;   ///< Offset of the opcode that made it.
   };
   struct Container {
     std::vector<PickleId> inside;
-    std::uint32_t levels = 0;  ///< Of containers inside.
+    std::uint32_t levels = 0;  ///< Levels of containers inside.
   };
   struct RecordKind {
     std::string key;
@@ -139,11 +139,11 @@ class PickleReader {
   std::size_t most_bytes_;
   std::vector<RecordKind> records_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  ///< Of what is in the buffer.
+  std::size_t begin_ = 0, end_ = 0;  ///< Begin and end of unread bytes in the buffer.
   std::string long_text_;            ///< A value longer than the buffer.
   std::uint64_t at_ = 0;             ///< Bytes of the pickle before `begin_`.
-  std::uint64_t opcode_ = 0;         ///< Where the current one stands.
-  std::size_t held_ = 0;             ///< Bytes of values.
+  std::uint64_t opcode_ = 0;         ///< Offset of the current opcode.
+  std::size_t held_ = 0;             ///< Bytes that values take.
   std::vector<Value> values_;
   std::vector<PickleId> free_values_;
   std::deque<std::string> texts_;

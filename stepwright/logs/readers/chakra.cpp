@@ -17,8 +17,8 @@ constexpr std::size_t kLargestMessage = std::size_t{64} << 20;
 /// A field of a message of protobuf.
 struct ProtoField {
   std::uint64_t number = 0;
-  std::uint64_t value = 0;      ///< Of a varint or a fixed number.
-  std::string_view bytes = {};  ///< Of what has a length.
+  std::uint64_t value = 0;      ///< Value of a varint or a fixed number.
+  std::string_view bytes = {};  ///< Bytes of a field with a length.
 };
 
 /// Fields of a message, one after the other.

@@ -70,12 +70,14 @@ class DeepSpeedLines {
   std::int64_t world_ = 0;
   bool in_table_ = false;
   bool in_stragglers_ = false;
-  std::optional<LogOperation> operation_;  ///< Of the rows that follow.
+  std::optional<LogOperation> operation_;  ///< Operation of the rows that follow.
   std::vector<LogRecord> verbose_;
   std::vector<SummaryRow> summary_;
-  std::int64_t names_ = 0;                                              ///< Of the table.
-  std::map<std::string, std::vector<std::size_t>, std::less<>> order_;  ///< Into `verbose_`.
-  std::map<std::string, std::vector<double>, std::less<>> times_;       ///< In the same order.
+  std::int64_t names_ = 0;  ///< Names in the table so far.
+  /// Indices into `verbose_`, by name.
+  std::map<std::string, std::vector<std::size_t>, std::less<>> order_;
+  /// Times of the calls, in the order of `order_`.
+  std::map<std::string, std::vector<double>, std::less<>> times_;
 };
 
 }  // namespace stepwright::logs

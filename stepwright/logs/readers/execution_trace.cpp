@@ -18,7 +18,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::int64_t kWidestTraced = 64;  ///< Bytes.
+constexpr std::int64_t kWidestTraced = 64;  ///< Most bytes of a traced element.
 
 /// A call as a node says it.
 struct HostCall {

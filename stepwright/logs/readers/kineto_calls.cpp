@@ -371,11 +371,12 @@ class KinetoCalls : public KinetoTaker {
   std::int64_t group_count_ = 0;
   bool sized_ = false;
   std::map<std::string, LogCommunicator> groups_;
-  std::vector<TraceMessage> described_;  ///< By `record_param_comms`.
-  std::vector<TimeSpan> timed_;          ///< Their kernels.
+  std::vector<TraceMessage> described_;  ///< Messages that `record_param_comms` describes.
+  std::vector<TimeSpan> timed_;          ///< Spans of their kernels.
   std::vector<TraceMessage> kernels_;
-  std::vector<TraceMessage> operators_;                           ///< `c10d::*`.
-  std::map<std::int64_t, std::vector<AnnotatedCall>> annotated_;  ///< By elements.
+  std::vector<TraceMessage> operators_;  ///< Messages of operators `c10d::*`.
+  /// Annotated calls, by number of elements.
+  std::map<std::int64_t, std::vector<AnnotatedCall>> annotated_;
   std::vector<TimeSpan> computing_;
   std::map<std::string, HostThread, std::less<>> host_;  ///< By thread; of jobs without a device.
   std::string thread_;                                   ///< That takes the steps.

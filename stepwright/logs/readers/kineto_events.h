@@ -16,13 +16,13 @@ namespace stepwright::logs {
 /// An event of a trace of the PyTorch profiler, of which nothing is parsed until somebody asks.
 class KinetoEvent {
  public:
-  struct Parsed;  ///< What several readers of one event share.
+  struct Parsed;  ///< Parsed parts that several readers of one event share.
 
   KinetoEvent(const JsonPiece& piece, std::int64_t number, Parsed& parsed);
 
-  std::int64_t number = 0;    ///< Among the events of the file, from 1.
-  std::size_t offset = 0;     ///< Where it begins in the document, in bytes.
-  std::string_view text;      ///< As the file has it.
+  std::int64_t number = 0;    ///< Number among the events of the file, from 1.
+  std::size_t offset = 0;     ///< Offset in the document, in bytes.
+  std::string_view text;      ///< Text as the file has it.
   std::string_view category;  ///< "cpu_op", "kernel", "user_annotation", ...
 
   /// The event as JSON, parsed once whoever asks; null when it is no JSON.

@@ -20,21 +20,21 @@ inline constexpr double kTraceUnit_s = 1e-6;
 /// The message of an event.
 struct TraceMessage {
   std::int64_t event = 0;
-  std::string name;    ///< Of the call; empty: not said.
-  std::string kernel;  ///< That runs it.
+  std::string name;    ///< Name of the call; empty: not said.
+  std::string kernel;  ///< Kernel that runs the call.
   std::string group;   ///< Name of the process group; empty: not said.
   std::string ranks;   ///< "[0, 1, 2, 3]"; long lists are cut: "[0, 1, ...]".
   std::int64_t group_size = 0;
   std::int64_t in_elements = 0;
   std::int64_t out_elements = 0;
-  std::string type;  ///< Of the elements: "BFloat16", "Float", ...
+  std::string type;  ///< Type of the elements: "BFloat16", "Float", ...
   std::int64_t element_bytes = 0;
   bool even = true;              ///< No list of split sizes says that parts differ.
-  std::int64_t peer = kUnknown;  ///< In the group.
-  std::int64_t external = -1;    ///< `External id`.
+  std::int64_t peer = kUnknown;  ///< Other side, by its rank in the group.
+  std::int64_t external = -1;    ///< The event's `External id`.
   std::optional<std::vector<std::int64_t>> parts;  ///< Rows to each member; empty: all alike.
   TimeSpan span;
-  TimeSpan run{kNoTime, kNoTime};  ///< By a thread of Gloo.
+  TimeSpan run{kNoTime, kNoTime};  ///< Span in which a thread of Gloo ran it.
   auto key() const { return std::tie(name, in_elements, out_elements, group); }
 };
 

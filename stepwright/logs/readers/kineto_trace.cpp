@@ -59,7 +59,7 @@ class FirstById {
   void sort() {
     std::ranges::stable_sort(entries_, {}, [](const auto& entry) { return entry.first; });
   }
-  /// Null without one.
+  /// Finds the first value of an id; null without one.
   const Value* find(std::int64_t id) const {
     const auto found =
         std::ranges::lower_bound(entries_, id, {}, [](const auto& entry) { return entry.first; });
@@ -257,7 +257,7 @@ class KinetoOperators : public KinetoTaker {
   }
 
   KinetoTrace& trace_;
-  std::vector<Link> links_;  ///< Of the kernels.
+  std::vector<Link> links_;  ///< Links of the kernels.
   std::map<std::string, int> lanes_;
   std::unordered_map<std::string, int> signatures_;
   std::unordered_map<std::string, int> names_;

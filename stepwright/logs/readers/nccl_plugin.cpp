@@ -159,7 +159,7 @@ class NumberRuns {
   }
 
  private:
-  std::map<std::int64_t, std::int64_t> runs_;  ///< First to last.
+  std::map<std::int64_t, std::int64_t> runs_;  ///< First number of each run, to its last.
 };
 
 class NcclInspectorReader {
@@ -283,12 +283,13 @@ class NcclInspectorReader {
 
   ByteSource& bytes_;
   Log& log_;
-  std::int32_t number_;  ///< Of the source.
+  std::int32_t number_;  ///< Number of the source in the log.
   LogWriter writer_;
   simdjson::dom::parser parser_;
   std::int32_t communicator_ = -1;
   std::int64_t rank_ = kUnknown;
-  std::map<std::int32_t, std::int64_t> ranks_;  ///< Of the file's process, by communicator.
+  /// Rank of the file's process in each communicator.
+  std::map<std::int32_t, std::int64_t> ranks_;
   std::map<std::pair<std::int32_t, std::int64_t>, NumberRuns> numbers_;
 };
 

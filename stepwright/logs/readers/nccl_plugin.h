@@ -30,7 +30,7 @@ class NcclProfilerReader {
   class File;
 
   Log& log_;
-  std::map<std::string, Group> groups_;  ///< By hash.
+  std::map<std::string, Group> groups_;  ///< Groups by their hash.
 };
 
 /// Reads what NCCL's inspector writes, one object of JSON a line: `coll_perf` and `p2p_perf`. Gaps

@@ -10,7 +10,7 @@ namespace stepwright::logs {
 /// The process that NCCL names in front of its messages: "host:615:18953 [2]" of
 /// "host:615:18953 [2] NCCL INFO ...".
 struct NcclPrefix {
-  std::size_t begin = 0;  ///< Of the host in the text.
+  std::size_t begin = 0;  ///< Index of the host in the text.
   std::string_view host;
   std::int64_t pid = 0;
   std::int64_t device = 0;

@@ -37,7 +37,7 @@ enum NcclTestsColumn : std::uint8_t {
   kTestType,
   kTestOperator,
   kTestRoot,
-  kTestTime,  ///< us.
+  kTestTime,  ///< Time of a call in microseconds.
   kTestAlgorithmRate,
   kTestBusRate,
   kTestColumns

@@ -17,7 +17,7 @@
 namespace stepwright::logs {
 namespace {
 
-constexpr std::size_t kLongestName = 64;  ///< Of an operation, with what follows it.
+constexpr std::size_t kLongestName = 64;  ///< Longest name of an operation, with what follows it.
 constexpr std::size_t kLongestHost = 255;
 /// Ranks that groups of one job list in all; larger groups are known by their size alone.
 constexpr std::int64_t kMostListed = std::int64_t{1} << 24;

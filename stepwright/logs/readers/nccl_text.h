@@ -31,7 +31,7 @@ class NcclTextReader {
     std::string host;
     std::int64_t pid = 0;
     std::int64_t device = 0;
-    std::int64_t rank = kUnknown;  ///< In the world.
+    std::int64_t rank = kUnknown;  ///< Rank in the world.
     std::int32_t run = 0;
   };
   /// A communicator as one process holds it.
@@ -40,15 +40,15 @@ class NcclTextReader {
     std::string id;  ///< Equal on all ranks; empty: not said.
     std::string parent;
     std::int64_t color = 0;
-    std::int64_t rank = kUnknown;  ///< In the communicator.
+    std::int64_t rank = kUnknown;  ///< Rank in the communicator.
     std::int64_t size = 0;
     std::int32_t communicator = -1;
   };
   /// A message that may be one of an exchange.
   struct ExchangedMessage {
-    std::size_t record = 0;            ///< Into the log.
-    std::int64_t sequence = kUnknown;  ///< Its opCount.
-    std::int64_t peer = kUnknown;      ///< In the communicator.
+    std::size_t record = 0;            ///< Index of the record in the log.
+    std::int64_t sequence = kUnknown;  ///< Number of the call (NCCL's opCount).
+    std::int64_t peer = kUnknown;      ///< Rank of the other side in the communicator.
     std::int64_t bytes = 0;
     LogOperation operation{};
   };
@@ -61,7 +61,8 @@ class NcclTextReader {
   /// Messages of one opCount, none twice.
   struct Exchange {
     std::vector<ExchangedMessage> messages{};
-    std::set<std::pair<std::int64_t, LogOperation>> known{};  ///< Peers and operations.
+    /// Peers and operations already in it.
+    std::set<std::pair<std::int64_t, LogOperation>> known{};
   };
   void exchanged(std::size_t handle, const ExchangedMessage& message);
   void close_exchange(Exchange& exchange, const Handle& handle);
@@ -74,8 +75,9 @@ class NcclTextReader {
   std::size_t handle_of(std::size_t process, const std::string& pointer, std::int64_t size);
   void rank_processes();
   void assume_ranks(std::int64_t world);
-  using Members = std::map<std::int64_t, std::int64_t>;     ///< Global ranks by ranks of the group.
-  using MembersOfGroups = std::map<std::int32_t, Members>;  ///< By communicator.
+  using Members = std::map<std::int64_t, std::int64_t>;  ///< Global ranks by ranks of the group.
+  /// Members of each communicator, by number.
+  using MembersOfGroups = std::map<std::int32_t, Members>;
   void join_handles();
   void list_members(std::int32_t communicator, const Members& members);
   void list_world();
@@ -94,8 +96,10 @@ class NcclTextReader {
   /// process.
   RecordList tuned_;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::size_t> known_processes_;
-  std::map<std::pair<std::size_t, std::string>, std::size_t> live_;   ///< By process and pointer.
-  std::map<std::int64_t, std::set<std::string, std::less<>>> hosts_;  ///< Of processes, by pid.
+  /// Handle in use, by process and pointer.
+  std::map<std::pair<std::size_t, std::string>, std::size_t> live_;
+  /// Hosts of processes, by pid.
+  std::map<std::int64_t, std::set<std::string, std::less<>>> hosts_;
 };
 
 }  // namespace stepwright::logs

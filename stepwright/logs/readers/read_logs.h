@@ -15,7 +15,7 @@ namespace stepwright::logs {
 /// `kInput`, naming file and place, when one is damaged or of no known format.
 Log read_logs(std::span<const std::string> files);
 
-/// The same of files that stand in memory or were opened by the caller.
+/// Reads files that stand in memory or were opened by the caller.
 Log read_logs(std::span<ByteSource> files);
 
 /// Reads traces of the PyTorch profiler alone, each in one pass that also gives its operators,

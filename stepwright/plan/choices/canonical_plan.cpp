@@ -34,7 +34,7 @@ void settle_schedule(Plan& plan, const Job& job) {
   if (even) plan.layers.clear();
 }
 
-/// What one position recomputes, where no chunk has more layers.
+/// Canonical recomputation of one position whose chunks have at most `layers` layers.
 Recompute settled(Recompute recompute, std::int64_t layers) {
   if (recompute.every > 1) recompute.every = std::min(recompute.every, layers);
   if (recompute.kind == RecomputeKind::kEvery && recompute.every == 1) {

@@ -25,7 +25,8 @@ namespace {
 
 using Value = std::optional<std::string>;
 
-/// What follows a mark: nothing, a number, a word up to the next mark, or words up to another mark.
+/// Text that follows a mark: none, a number, a word up to the next mark, or words up to another
+/// mark.
 enum class Follows : std::uint8_t { kNothing, kNumber, kWord, kWords };
 
 /// A mark of plans' codes: all that is known of it.
@@ -34,10 +35,10 @@ struct Row {
   Follows follows;
   bool begins;              ///< Stands after a space, else at the mark before it.
   std::string_view label;   ///< In a legend and in messages.
-  std::string_view field;   ///< Of a plan file.
-  std::string_view legend;  ///< Under a table.
+  std::string_view field;   ///< Field of a plan file.
+  std::string_view legend;  ///< Explanation printed under a table.
   std::string_view means;   ///< With its value in place of {}.
-  /// What a plan has there; nothing where the code does not say it.
+  /// Returns the plan's value for the mark; nullopt where the code leaves it out.
   Value (*write)(const Plan&);
   /// A value in the words of `means`, nothing where it is none; without, it stands as it is.
   Value (*say)(std::string_view value) = nullptr;

@@ -16,7 +16,7 @@ std::string plan_code(const Plan& plan);
 struct CodeMark {
   std::string code;
   std::string_view field;  ///< The choice of a plan file.
-  std::string means;       ///< In a sentence.
+  std::string means;       ///< Meaning of the mark, in a sentence.
 };
 
 /// The marks of a code that `plan_code` may have written, or of some of its words, in their order.

@@ -36,26 +36,26 @@ struct Path {
 /// moves the model to other ranks, or along with another choice.
 enum class Taken : std::uint8_t { kFlag, kLayout, kAlong };
 
-/// What most choices of a plan have in common, said where one differs.
+/// Traits that most choices share; a row states where it differs.
 struct ChoiceTraits {
   Taken taken = Taken::kFlag;
-  std::int64_t least = 1;  ///< Of a number.
+  std::int64_t least = 1;  ///< Least value of a number.
   /// True if anything depends on the choice; canonical plans have its default otherwise. nullptr:
   /// always, or `canonical` says more of it.
   bool (*matters)(const Job& job, const Plan& plan) = nullptr;
   /// True if files leave it out where all choices of its mapping have their defaults.
   bool unsaid_alone = false;
-  FlagWords said = {};  ///< Of a choice that is on or off.
+  FlagWords said = {};  ///< Words of a choice that is on or off.
 };
 
 /// One choice of a plan.
 template <class InPlan, class InSpace, class Value>
 struct Choice {
   using Kind = Value;
-  std::string_view place;  ///< In plan files: "schedule.chunks".
-  std::string_view key;    ///< In `search`, and in messages.
+  std::string_view place;  ///< Place in plan files: "schedule.chunks".
+  std::string_view key;    ///< Key in `search`, and in messages.
   InPlan of;
-  InSpace list;  ///< What a job lists of it, in its `Space`.
+  InSpace list;  ///< Values that a job lists for it, in its `Space`.
   Value (*read)(Node node, const Reading& reading);
   nlohmann::ordered_json (*write)(const Value& value);
   ChoiceTraits traits = {};

@@ -36,11 +36,11 @@ struct Reading {
 std::int64_t read_degree(Node node);
 /// Elements of a bucket.
 std::int64_t read_bucket(Node node);
-/// true | false.
+/// Reads `true` or `false`.
 bool read_flag(Node node);
 /// A sharding group; `kNodeGroup` for `node`.
 std::int64_t read_group(Node node);
-/// `gpipe`, `1f1b`, `interleaved`.
+/// Reads the name of a schedule: `gpipe`, `1f1b`, `interleaved`, ...
 schedule::ScheduleKind read_schedule_kind(Node node);
 std::int64_t read_nanoseconds(Node node);
 /// Fails unless strands are 1 or 2.
@@ -51,14 +51,14 @@ Sharding read_states(Node node, const Reading& reading);
 Recompute read_recompute(Node node);
 /// true | false | {gradients: true, ...}; what a mapping leaves out is as in `usual`.
 Overlap read_overlap(Node node, const Overlap& usual);
-/// The same with `Overlap`.
+/// Reads the overlaps of a plan of which nothing else is known.
 Overlap read_overlap_alone(Node node);
 /// A word of `kAlgorithmNames`; in files of version 1 `ring` stands for what the library would
 /// choose.
 collective::Algorithm read_algorithm(Node node, const Reading& reading);
 /// Fails unless the algorithm of the pipeline is the library's, or nothing is said of it.
 void read_pipeline_algorithm(Node collectives, const Reading& reading);
-/// "tp-cp-ep-dp-pp".
+/// Reads an order of ranks, as "tp-cp-ep-dp-pp".
 RankOrder read_rank_order(Node node);
 /// even | [40, 40]; empty for even.
 std::vector<std::int64_t> read_layers(Node node);

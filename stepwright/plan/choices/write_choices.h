@@ -21,15 +21,15 @@ nlohmann::ordered_json context_kind_json(const ContextKind& kind);
 nlohmann::ordered_json tensor_input_json(const TensorInput& input);
 /// "full", {every: n} or {modules: [...], every: n, stages: {0: "full"}}.
 nlohmann::ordered_json recompute_json(const Recompute& recompute);
-/// {gradients: true, ...}.
+/// Writes the overlaps as {gradients: true, ...}.
 nlohmann::ordered_json overlap_json(const Overlap& overlap);
-/// "IIG".
+/// Writes the spread of states, as "IIG".
 nlohmann::ordered_json states_json(const Sharding& sharding);
 /// A sharding group; "node" for `kNodeGroup`.
 nlohmann::ordered_json group_json(const std::int64_t& group);
-/// ["qkv_linear", ...].
+/// Writes the modules as a list: ["qkv_linear", ...].
 nlohmann::ordered_json offload_modules_json(const OffloadModules& modules);
-/// "tp-cp-ep-dp-pp".
+/// Writes the order of ranks, as "tp-cp-ep-dp-pp".
 nlohmann::ordered_json rank_order_json(const RankOrder& order);
 /// The value at a place ("schedule.chunks"), for whoever sets it.
 nlohmann::ordered_json& at_place(nlohmann::ordered_json& file, std::string_view place);

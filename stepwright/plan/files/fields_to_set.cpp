@@ -74,7 +74,7 @@ std::string reason_idle(std::string_view path, const Job& job) {
   return "";
 }
 
-/// What people call fields elsewhere.
+/// Names of fields in other tools.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"tp", "parallel.tensor"},
     {"pp", "parallel.pipeline"},

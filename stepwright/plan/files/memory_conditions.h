@@ -14,8 +14,8 @@ namespace stepwright::plan {
 /// Memory that a framework holds beside states and tensors of a plan, learned from snapshots of its
 /// runs on the fullest device: an entry of `memory` in a file of conditions.
 struct MemoryConditions {
-  std::string framework;     ///< Of `kFrameworkNames`; empty: all others.
-  double other_bytes = 0;    ///< In PyTorch's allocator.
+  std::string framework;     ///< One of `kFrameworkNames`; empty: all others.
+  double other_bytes = 0;    ///< Bytes in PyTorch's allocator beside states and tensors.
   double fragmentation = 0;  ///< Reserved but not in use, as a share of tensors that come and go.
 };
 

@@ -55,7 +55,7 @@ std::string batch_comment(const NewJob& job) {
                      format_count(job.sequences * job.length));
 }
 
-/// What is trained of the model, beside its weights where that is adapters.
+/// Writes which parameters are trained: all, or adapters beside frozen weights.
 void set_trained(const NewJob& job, Tree& mapping) {
   if (job.trained == Trained::kPretrain) return;
   Tree objective = Tree::flow_mapping();

@@ -10,8 +10,8 @@
 
 namespace stepwright::plan {
 
-/// What a new job trains. kFinetune: all weights, on examples; kLora: adapters beside them; kQlora:
-/// adapters beside a base in four bits.
+/// Parameters that a new job trains. kFinetune: all weights, on examples; kLora: adapters beside
+/// them; kQlora: adapters beside a base in four bits.
 enum class Trained : std::uint8_t { kPretrain, kFinetune, kLora, kQlora };
 inline constexpr Named<Trained> kTrainedNames[] = {{Trained::kPretrain, "pretrain"},
                                                    {Trained::kFinetune, "finetune"},

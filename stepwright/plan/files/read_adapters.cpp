@@ -136,7 +136,7 @@ model::Adapters read_adapters(Node node, const Job& job) {
 
 constexpr std::string_view kLayersWord = "layers ";
 
-/// "layers 0-11".
+/// Reads a range of frozen layers, as "layers 0-11".
 void read_frozen_layers(Node node, const model::Architecture& model, model::Frozen& frozen) {
   const std::string text = node.text();
   const std::string_view range = std::string_view(text).substr(kLayersWord.size());

@@ -41,7 +41,7 @@ void read_packed(Node parent) {
   }
 }
 
-/// Of a batch that is said in tokens.
+/// Sequences of a batch that is stated in tokens.
 std::int64_t sequences_of(Node tokens, std::int64_t length) {
   const std::int64_t count = read_count(tokens, 1, kMostElements);
   if (count % length == 0) return count / length;
@@ -101,7 +101,7 @@ void read_batch(Node node, const std::filesystem::path& directory, Job& job) {
   job.documents = read_document_batch(node, job.length, directory);
 }
 
-/// Empty: the newest.
+/// Reads a release of a framework; empty: the newest.
 std::string read_release(Node node) {
   std::string release = read_name(node);
   const std::string fault = release.empty() ? "" : fault_of_release(release);
@@ -219,7 +219,8 @@ ObjectiveKind read_goal(Node word) {
   fail_unknown_word(word, known);
 }
 
-/// What the tuner looks for. A method takes the place of the goal, which is the step time then.
+/// Reads the tuner's objective. A training method takes the place of the goal, which is then the
+/// step time.
 Objective read_objective(Node node, bool method) {
   Objective objective;
   if (node.is_mapping()) {

@@ -14,11 +14,11 @@ namespace stepwright::plan {
 /// How the number of a key is written.
 enum class RunUnit : std::uint8_t {
   kNumber,
-  kCount,  ///< An integer.
-  kShare,  ///< From 0 to below 1.
-  kTime,   ///< `Quantity::kTime`.
-  kRate,   ///< `Quantity::kRate`.
-  kTokens  ///< `Quantity::kTokens`.
+  kCount,  ///< A whole number, without unit.
+  kShare,  ///< A share from 0 to below 1.
+  kTime,   ///< A time in seconds (`Quantity::kTime`).
+  kRate,   ///< A rate in bytes per second (`Quantity::kRate`).
+  kTokens  ///< A number of tokens, `Quantity::kTokens`.
 };
 
 /// A key of `run` in job files, and an option of `stepwright run` (`restart`, `--restart`).
@@ -28,8 +28,8 @@ struct RunKey {
   RunUnit unit = RunUnit::kNumber;
   double low = 0;
   double high = 1e18;
-  std::string_view type;  ///< Of the option: "TIME".
-  std::string_view help;  ///< Of the option.
+  std::string_view type;  ///< Type of the option's value: "TIME".
+  std::string_view help;  ///< Help text of the option.
 };
 
 inline constexpr RunKey kRunKeys[] = {
@@ -71,11 +71,11 @@ double read_run_number(Node node, const RunKey& key);
 /// The mapping `run`. Fails with `kInput`, as `run_contradiction` does.
 RunSettings read_run(Node node);
 
-/// What is stated twice, or without what it needs; empty where nothing is.
+/// Describes a setting that is stated twice, or without one that it needs; empty: none.
 std::string run_contradiction(const RunSettings& settings);
 
-/// What `over` states in the place of what `settings` do: a way of stating a thing replaces the
-/// other ways.
+/// Settings with those of `over` in their place: one way of stating a value replaces the other
+/// ways.
 RunSettings overridden(RunSettings settings, const RunSettings& over);
 
 /// The mapping as it stands in files; empty where no key is stated.

@@ -97,9 +97,9 @@ Document replaced(Tree file, const std::string& path, const std::string& value,
   return Document::from(std::move(file), name);
 }
 
-/// `FIELD=VALUE`, taken apart.
+/// Parts of an argument `FIELD=VALUE`.
 struct Assignment {
-  std::string name;  ///< Of what the person wrote, for messages.
+  std::string name;  ///< Field as the person wrote it, for messages.
   std::string path;  ///< In the plan file.
   std::string value;
 };

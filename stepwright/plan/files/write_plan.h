@@ -11,7 +11,7 @@ namespace stepwright::plan {
 nlohmann::ordered_json job_json(const Job& job, bool expanded);
 /// A plan file. `expanded`: as above.
 nlohmann::ordered_json plan_file_json(const PlannedJob& planned, bool expanded);
-/// The same, laid out as in a file: one line for each value of the file and of its job; models and
+/// Lays the plan out as in a file: one line for each value of the file and of its job; models and
 /// clusters have one for each member.
 Tree plan_file_tree(const PlannedJob& planned, bool expanded);
 

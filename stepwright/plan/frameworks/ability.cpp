@@ -243,7 +243,7 @@ WordSet taken_model(const model::Architecture& model) {
   return words;
 }
 
-/// Of what any position recomputes.
+/// Words for the recomputation of any position.
 WordSet taken_recompute(const Recompute& recompute) {
   WordSet words;
   const auto take = [&](const Recompute& setting) {

@@ -29,13 +29,13 @@ enum class Ability : std::uint8_t {
   kHostActivations,  ///< Activations of these modules.
   kOverlap,          ///< Communication that may run beside computation.
   kExposed,          ///< Communication that may be kept from it.
-  kAlgorithms,       ///< Of collectives, of any scheme.
+  kAlgorithms,       ///< Algorithms of the collectives of any scheme.
   kAlgorithmScope,   ///< One algorithm for the collectives of all schemes, or one for each.
   kRankOrder,
   kDispatcher,
   kPrecision,
   kOptimizer,
-  kModel,      ///< What models have beside those of a plain Llama.
+  kModel,      ///< Features of models beyond a plain Llama.
   kTrained,    ///< All weights, or a part of them.
   kAttention,  ///< Kernels of the attention core.
 };

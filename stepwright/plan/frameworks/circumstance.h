@@ -8,7 +8,7 @@ namespace stepwright::plan {
 enum class Circumstance : std::uint8_t {
   kEverywhere,
   kNowhere,
-  kOneStage,              ///< No pipeline.
+  kOneStage,              ///< Plans without a pipeline.
   kInterleaved,           ///< Several chunks on a pipeline position.
   kReplicatedOptimizer,   ///< No rank holds a part of the optimizer states only.
   kGradientsAsOptimizer,  ///< Gradients are spread as the optimizer states are: not ZeRO-1.

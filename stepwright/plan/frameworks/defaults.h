@@ -35,19 +35,20 @@ struct MemoryMargins {
   /// up to 2 MiB, 3 % of a tensor of 32 MiB, and keeps freed blocks that nothing fits into: half of
   /// what stacks of 2022 and 2023 show, as newer ones grow their segments in place.
   double share = 0.15;
-  double parameter_share = 0;  ///< Of the parameters that a rank stores.
-  double optimizer_share = 0;  ///< Of its optimizer states.
+  double parameter_share = 0;  ///< Share of the parameters that a rank stores.
+  double optimizer_share = 0;  ///< Share of its optimizer states.
   /// The narrow gradients, in parameters: gradients in the narrow type of a job beside those in
   /// fp32.
   double narrow_gradients = 0;
   MemoryEvidence evidence = MemoryEvidence::kNone;
 };
 
-/// What a process holds beside model states and tensors of the step, in the memory of PyTorch's
-/// allocator; the bytes of each are in `memory/held.h`.
+/// Memory of PyTorch's allocator that a process holds beside model states and tensors of the step;
+/// the bytes of each are in `memory/held.h`.
 enum class HeldMemory : std::uint8_t {
-  kBlasWorkspaces,    ///< Of cuBLAS, one for each thread that computes: the forward's, autograd's.
-  kEngineWorkspaces,  ///< Of Transformer Engine's products and grouped products.
+  /// Workspaces of cuBLAS, one for each thread that computes: the forward's, autograd's.
+  kBlasWorkspaces,
+  kEngineWorkspaces,  ///< Workspaces of Transformer Engine's products and grouped products.
   kStageInputs,       ///< The last input of each chunk, and its gradient.
   kProductBuffer,     ///< One buffer for the results of several layers' products and gathers.
   kWideGradients,     ///< Narrow gradients as fp32 for the optimizer, until the next step.
@@ -56,7 +57,8 @@ enum class HeldMemory : std::uint8_t {
   /// gathered parameters are there from their use, in a backward once the loss has gone through
   /// its own, until the step ends.
   kFreshGradients,
-  kReceiveBuffers,  ///< What each chunk receives of each micro-batch, from the first step on.
+  /// Buffers for what each chunk receives of each micro-batch, from the first step on.
+  kReceiveBuffers,
   /// The gradient of what each chunk receives of each micro-batch, once a cut backward has made it.
   kInputGradients,
   /// A cut backward of the first stage, whose input has no gradient: all of it comes with its
@@ -75,7 +77,7 @@ inline constexpr Named<HeldMemory> kHeldMemoryNames[] = {
     {HeldMemory::kInputGradients, "input_gradients"},
     {HeldMemory::kWholeFirstStage, "whole_first_stage"}};
 
-/// What a framework computes by single kernels of PyTorch where its other layers have fused ones.
+/// Work that a framework does by single kernels of PyTorch where its other layers have fused ones.
 enum class ApartWork : std::uint8_t {
   kExpertBiases,  ///< Biases of the second products of experts, expert by expert.
   kScaledRotary,  ///< Rotary embedding whose sines and cosines are scaled (YaRN).
@@ -105,8 +107,8 @@ enum class LoadingRanks : std::uint8_t { kNone, kFirst, kEach };
 inline constexpr Named<LoadingRanks> kLoadingRanksNames[] = {
     {LoadingRanks::kNone, "none"}, {LoadingRanks::kFirst, "first"}, {LoadingRanks::kEach, "each"}};
 struct HostLoading {
-  LoadingRanks whole = LoadingRanks::kNone;    ///< Where each rank stores all parameters.
-  LoadingRanks sharded = LoadingRanks::kNone;  ///< Where ranks share them.
+  LoadingRanks whole = LoadingRanks::kNone;    ///< Ranks that load, if each stores all parameters.
+  LoadingRanks sharded = LoadingRanks::kNone;  ///< Ranks that load, if ranks share the parameters.
 };
 
 /// A variable that the processes of a framework must see where all of `when` and none of `unless`
@@ -126,25 +128,27 @@ struct MessageHostOverhead {
 
 /// The behaviour of a framework where neither a job nor a plan says it (`defaults:` of its file).
 struct FrameworkDefaults {
-  Kernels kernels;  ///< Its kernel of attention is that of generations that `attention` lacks.
+  /// Default kernels; their attention kernel is that of generations that `attention` lacks.
+  Kernels kernels;
   std::vector<std::pair<const cluster::Generation*, cluster::AttentionKernel>> attention;
   /// Kernels of attention that its files can ask for in place of that, of those that it runs.
   WordSet selects = WordSet().set();
   /// The losses that its files can ask for, by `LossKeeps`: with how many chunks, or any number of
   /// them. Without one, and of a fused loss that is not there, as `kernels` has them.
   std::map<LossKeeps, std::optional<std::int64_t>> losses;
-  /// Its files can say that updates of whole models in bf16 compute with the parameters themselves
-  /// (`Masters::kNone`).
+  /// True if its files can say that updates of whole models in bf16 compute with the parameters
+  /// themselves (`Masters::kNone`).
   bool updates_in_place = false;
-  bool narrow_attention = false;  ///< Its files can say `Kernels::narrow_attention`.
+  bool narrow_attention = false;  ///< True if its files can say `Kernels::narrow_attention`.
   bool compiles = false;  ///< They can ask for torch.compile, which fuses norms and the loss.
   Optimizer optimizer = Optimizer::kAdam;
-  Optimizer latent_optimizer = Optimizer::kAdam;  ///< Of models with latent attention.
+  /// Default optimizer of models with latent attention.
+  Optimizer latent_optimizer = Optimizer::kAdam;
   /// Communication that runs beside computation, in the order of `kOverlapNames`.
   std::array<Circumstance, std::size(kOverlapNames)> overlap{};
   bool stored_gradients = false;  ///< Gradients are summed in the type of the parameters, not fp32.
   TensorInput tensor_input = Plan{}.tensor_input;
-  bool joined_adapters = false;  ///< As `Adapters::joined`.
+  bool joined_adapters = false;  ///< The default of `Adapters::joined`.
   /// Under sequence parallelism A multiplies a rank's own rows, and what it gives is gathered.
   bool local_adapters = false;
   StageSplit layers = StageSplit::kEven;
@@ -156,14 +160,14 @@ struct FrameworkDefaults {
   Sharding recipe_sharding;
   bool recipe_sequence_parallel = false;
   MemoryMargins memory;
-  WordSet holds;  ///< By `HeldMemory`; each line of a file adds to it.
-  WordSet apart;  ///< By `ApartWork`, likewise.
+  WordSet holds;  ///< Set of `HeldMemory`; each line of a file adds to it.
+  WordSet apart;  ///< Set of `ApartWork`, done by single kernels; each line of a file adds to it.
   /// Bytes that a host needs beside the states that are offloaded to it, over these: pinned
   /// buffers, copies, fragments.
   double host_share = 0;
   double host_process_bytes = 0;  ///< A rank's process on its host: libraries and CUDA's context.
   std::int64_t host_workers = 0;  ///< Processes of each rank that load data, unless told.
-  double host_worker_bytes = 0;   ///< One of them, without its batches.
+  double host_worker_bytes = 0;   ///< Bytes of such a process, without its batches.
   HostLoading loading;
   /// Settings that remedies stand for where its files are not written, by kind.
   std::map<RemedyKind, std::string> remedies;
@@ -188,7 +192,8 @@ std::vector<std::string_view> variant_names(std::string_view framework);
 /// no framework is called so ("ms-swift").
 std::optional<Framework> framework_of_variant(std::string_view word);
 
-/// What `framework:` may be: the names of all frameworks, then of variants that stand for theirs.
+/// Words that `framework:` may hold: the names of all frameworks, then of variants that stand for
+/// theirs.
 std::vector<std::string> framework_words();
 
 /// The kernels of a framework on a device; those of `Kernels` without one.
@@ -224,8 +229,8 @@ Overlap default_overlap(const Job& job, const Plan& plan);
 /// parameters as they are stored (`Masters::kNone`); else `default_accumulate`.
 DType default_gradients(const Job& job);
 
-/// The same beside the rest of a plan, which must be settled: where the framework does not sum its
-/// gradients in that type, that of the parameters or the wider one.
+/// Default type of gradients beside the rest of a settled plan: where the framework does not sum
+/// gradients in that type, the type of the parameters or the wider one.
 DType default_gradients(const Job& job, Plan plan);
 
 /// The input that a column-parallel layer keeps under sequence parallelism by default.

@@ -17,7 +17,7 @@ struct AbilityEntry;
 /// The law of one framework, in one release; the newest release when none is stated.
 class FrameworkLaw {
  public:
-  static constexpr DegreeSet kDegreeSets = 32;  ///< All below.
+  static constexpr DegreeSet kDegreeSets = 32;  ///< Number of all sets of the degrees below.
 
   /// `framework` has a name of `kFrameworkNames`.
   explicit FrameworkLaw(const Framework& framework);
@@ -42,9 +42,9 @@ class FrameworkLaw {
   /// Whether it runs what a plan chooses there, beside the plan's degrees alone.
   [[nodiscard]] bool runs_alone(Ability ability, const Job& job, const Plan& plan) const;
 
-  /// What some choices of a plan say to the lines that join two abilities, one bit each: which
-  /// lines they break where these hold, and which they make hold. A plan runs when no line that one
-  /// of its choices breaks is made to hold by another.
+  /// Lines that join two abilities, one bit each: those that some choices of a plan break where
+  /// they hold, and those that the choices make hold. A plan runs when no line that one of its
+  /// choices breaks is made to hold by another.
   struct Joint {
     std::uint64_t breaks = 0;
     std::uint64_t holds = 0;
@@ -56,13 +56,13 @@ class FrameworkLaw {
   };
   [[nodiscard]] Joint joint(std::span<const Ability> decided, const Job& job,
                             const Plan& plan) const;
-  /// The same of the algorithms of some schemes, where all that send must take one.
+  /// Lines for the algorithms of some schemes, where all schemes that send must take one algorithm.
   [[nodiscard]] Joint joint(std::span<collective::Algorithm Collectives::* const> schemes,
                             const Plan& plan) const;
   /// The words of an ability by each line that joins it to another, but for what overlap says of
   /// itself.
   [[nodiscard]] std::vector<WordSet> joined_words(Ability ability) const;
-  /// Those lines, as bits of `Joint`, in which an ability lacks a word.
+  /// Lines of `joined_words`, as bits of `Joint`, in which an ability lacks a word.
   [[nodiscard]] std::uint64_t lines_without(Ability ability, std::size_t word) const;
 
   /// A canonical plan with the buckets of the framework where a plan does not choose them.

@@ -7,7 +7,7 @@
 
 namespace stepwright::plan {
 
-/// What a model has that a plain Llama has not, by its word in the files of `plan/frameworks/`.
+/// Word in the files of `plan/frameworks/` for a feature that a plain Llama has not.
 struct ModelWord {
   std::string_view name;
   bool (*has)(const model::Architecture& model);

@@ -221,7 +221,7 @@ DefaultSetting loading(Node node) {
   return [loading](FrameworkDefaults& defaults) { defaults.loading = loading; };
 }
 
-/// {host_optimizer: "--optimizer-cpu-offload"}.
+/// Reads the remedies of a framework, as {host_optimizer: "--optimizer-cpu-offload"}.
 DefaultSetting remedies(Node node) {
   node.allow_only(names_in(kRemedyKindNames));
   std::map<RemedyKind, std::string> words;

@@ -18,8 +18,8 @@ bool comes_before(std::string_view release, std::string_view other);
 
 /// The releases of which a line of a framework's file speaks.
 struct Releases {
-  std::string from;    ///< From this one on; empty: from the first.
-  std::string before;  ///< Before this one; empty: to the newest.
+  std::string from;    ///< First release that it holds for; empty: the first of all.
+  std::string before;  ///< Release before which it holds; empty: up to the newest.
 };
 
 /// Whether a release is one of them; one without numbers is the newest.

@@ -31,7 +31,7 @@ struct AbilityEntry {
   /// these degrees is above 1); none: always.
   Ability other = Ability::kParallel;
   WordSet with;
-  std::vector<AbilityCondition> of_job;  ///< And where the job is as each of these says.
+  std::vector<AbilityCondition> of_job;  ///< Further conditions, all on the job.
   WordSet without;                       ///< Degrees of which none is above 1.
   std::string variant;                   ///< Holds for this variant alone; empty: for all.
   Releases releases;
@@ -52,7 +52,7 @@ struct FrameworkBuckets {
 /// A fork of a framework, or a program built on it.
 struct FrameworkVariant {
   std::string name;
-  std::string about;  ///< What it is, for people.
+  std::string about;  ///< Description of the variant, for people.
   /// The framework for which the name alone stands in a job; empty: this one.
   std::string word_of;
 };
@@ -60,14 +60,14 @@ struct FrameworkVariant {
 /// The entry of a framework, with what it runs and what it does where nothing is said
 /// (`stepwright/plan/frameworks/NAME.yaml`).
 struct FrameworkEntry {
-  std::string name;     ///< Of `kFrameworkNames`.
-  std::string about;    ///< In a person's words.
+  std::string name;     ///< A name of `kFrameworkNames`.
+  std::string about;    ///< Description in a person's words.
   std::string checked;  ///< Which releases were read.
   std::vector<AbilityEntry> runs;
   std::vector<FrameworkBuckets> buckets;
   std::vector<DefaultLine> defaults;       ///< Later ones have the last word.
   std::vector<FrameworkVariant> variants;  ///< Forks and programs that differ from it.
-  std::vector<std::string> notes;          ///< What the lines cannot say.
+  std::vector<std::string> notes;          ///< Facts that the lines cannot say.
 };
 
 /// The entry of a name of `kFrameworkNames`.

@@ -68,7 +68,7 @@ enum class Rule : std::uint8_t {
 };
 inline constexpr std::size_t kRules = static_cast<std::size_t>(Rule::kCount);
 
-/// "heads-per-tensor".
+/// Returns the name of a rule, as "heads-per-tensor".
 std::string_view rule_name(Rule rule);
 
 /// The demand of the rule, as one sentence without a full stop.

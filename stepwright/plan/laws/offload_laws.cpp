@@ -79,7 +79,8 @@ std::string host_update_values(const Job& job, const Plan& plan) {
                      fmt::join(others, ", "));
 }
 
-/// What the host updates is what it holds, and only what is gathered for each use is fetched.
+/// True if parameters on the host break the rule: the host updates what it holds, and only what is
+/// gathered for each use is fetched.
 bool no_host_parameters(const Job& /*job*/, const Plan& plan) {
   const Sharding& sharding = plan.sharding;
   const bool alone = plan.parallel.data * plan.parallel.context == 1;

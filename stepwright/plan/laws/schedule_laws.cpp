@@ -204,7 +204,8 @@ void repair_strands(Repairs& repairs) {
   repairs.plans({one, folded});
 }
 
-/// What no builder writes of an embedding and a head that all positions share; empty: it does.
+/// Names a setting with which no builder writes an embedding and a head that all positions share;
+/// empty: none.
 std::string_view beside_shared_vocabulary(const Job& job) {
   const model::Architecture& model = job.model;
   if (job.kernels.gathered_logits) return "kernels.gathered_logits";
@@ -215,7 +216,7 @@ std::string_view beside_shared_vocabulary(const Job& job) {
   return {};
 }
 
-/// The same where positions do not meet for them.
+/// Names a setting with which no builder writes them where positions do not meet; empty: none.
 std::string_view beside_passes(const Job& job, const Plan& plan) {
   const Kernels& kernels = job.kernels;
   const Sharding sharding = canonical_sharding(job, plan);

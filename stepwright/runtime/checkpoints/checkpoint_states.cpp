@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::string_view kFirstMoment = "first_moment";
 constexpr std::string_view kSecondMoment = "second_moment";
-/// Of a moment of eight bits the scale of each element, without which no other run has its bytes.
+/// Scale of each element of an eight-bit moment, without which no other run has its bytes.
 constexpr std::string_view kFirstScale = "first_scale";
 constexpr std::string_view kSecondScale = "second_scale";
 
 /// States of a parameter that lie alike on this rank: as its elements do, or its edges.
 struct StateGroup {
-  ParameterSlice slice;   ///< Of all that this rank holds of it.
-  ParameterSlice writes;  ///< Of what it alone writes.
+  ParameterSlice slice;   ///< Slice of all that this rank holds of it.
+  ParameterSlice writes;  ///< Slice that this rank alone writes.
   std::int64_t first = 0;
-  /// Those that it has: as they are held, or wide copies of bytes.
+  /// States that it has: as they are held, or wide copies of bytes.
   std::map<std::string_view, at::Tensor> states = {};
 };
 

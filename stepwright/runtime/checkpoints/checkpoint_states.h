@@ -14,7 +14,7 @@ namespace stepwright::runtime {
 struct StateCopy {
   std::vector<std::vector<std::byte>> buffers;
   std::vector<checkpoint::ShardTensor> tensors;    ///< Their bytes are in `buffers`.
-  std::vector<checkpoint::IndexedTensor> indexed;  ///< Where they lie in whole parameters.
+  std::vector<checkpoint::IndexedTensor> indexed;  ///< Places of the tensors in whole parameters.
 };
 /// Copies states to the host, so that the run can go on while they are written.
 StateCopy copy_states(RankState& rank);

@@ -50,8 +50,8 @@ class Checkpointer {
   const Groups::World& world_;
   checkpoint::CheckpointRun run_;
   c10::intrusive_ptr<c10d::Store> store_;
-  std::unique_ptr<checkpoint::DirectoryLock> lock_;  ///< On rank 0.
-  std::string token_;                                ///< Of this run.
+  std::unique_ptr<checkpoint::DirectoryLock> lock_;  ///< Held on rank 0 only.
+  std::string token_;                                ///< Mark of this run.
   std::string last_;                                 ///< The checkpoint to continue; empty: none.
   std::thread writer_;
   std::atomic<bool> failed_ = false;

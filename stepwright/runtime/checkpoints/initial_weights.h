@@ -9,7 +9,7 @@ namespace stepwright::runtime {
 /// file, rounded to their types; optimizer states stay as they are.
 void load_weights(ParameterStore& store, const huggingface::HuggingFaceWeights& weights);
 
-/// The same of its adapters.
+/// Gives this rank's adapters the values of a file, rounded to their types.
 void load_adapters(ParameterStore& store, const huggingface::HuggingFaceWeights& adapters);
 
 }  // namespace stepwright::runtime

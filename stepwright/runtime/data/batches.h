@@ -25,13 +25,13 @@ class Batches {
   [[nodiscard]] at::Tensor shifted(std::int64_t step, std::int64_t micro_batch, std::int64_t by);
   const TokenFile& tokens_;
   Samples samples_;
-  std::int64_t sequences_;               ///< Of the global batch.
-  std::int64_t length_;                  ///< Tokens of one.
+  std::int64_t sequences_;               ///< Sequences of the global batch.
+  std::int64_t length_;                  ///< Tokens of one sequence.
   std::int64_t rank_first_;              ///< The first of them on this data rank.
-  std::int64_t micro_batch_;             ///< Sequences in one.
-  std::vector<std::int64_t> positions_;  ///< Of one sequence, on this context rank.
+  std::int64_t micro_batch_;             ///< Sequences of one micro-batch.
+  std::vector<std::int64_t> positions_;  ///< Positions of a sequence that this context rank has.
   SequenceDocuments documents_;
-  std::int64_t ahead_;  ///< Multi-token layers.
+  std::int64_t ahead_;  ///< Number of multi-token layers.
 };
 
 /// Positions of a sequence that a context rank holds, ascending.

@@ -11,12 +11,12 @@ namespace stepwright::runtime {
 struct MicroBatch {
   at::Tensor tokens;
   at::Tensor targets;
-  /// Of multi-token layers [depth][tokens]: the tokens that each embeds, and those it predicts;
+  /// By multi-token layer, [depth][tokens]: the tokens that it embeds, and those that it predicts;
   /// -1 beyond the sample, where there is nothing to predict.
   std::vector<at::Tensor> embedded_ahead;
   std::vector<at::Tensor> targets_ahead;
   at::Tensor positions;
-  at::Tensor places;  ///< In the global batch: sequence * length + position.
+  at::Tensor places;  ///< Place of each token in the global batch: sequence * length + position.
   /// Numbers of the documents at all places of its sequences, whatever the context rank:
   /// [sequences, length]; undefined: each sequence is one. Then targets below 0 are none, and
   /// positions those in documents.

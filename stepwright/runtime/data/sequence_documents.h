@@ -13,8 +13,7 @@ namespace stepwright::runtime {
 /// predicts none; nor does what fills a sequence up.
 class SequenceDocuments {
  public:
-  /// Of a job with documents or without, whose sequences are one document each and of which every
-  /// token predicts one.
+  /// For a job without documents, each sequence is one document and every token predicts one.
   explicit SequenceDocuments(const plan::Job& job);
 
   [[nodiscard]] bool any() const { return !packs_.empty(); }
@@ -24,15 +23,15 @@ class SequenceDocuments {
   [[nodiscard]] std::int64_t targets(std::int64_t step) const;
 
  private:
-  std::int64_t sequences_;  ///< Of a step.
+  std::int64_t sequences_;  ///< Sequences of a step.
   std::int64_t length_;
   std::vector<packing::Documents> packs_;
 };
 
 /// Where each token of a sequence stands.
 struct DocumentPlaces {
-  std::vector<std::int64_t> document;  ///< Its number; what fills up is of numbers of its own.
-  std::vector<std::int64_t> position;  ///< In its document.
+  std::vector<std::int64_t> document;  ///< Number of its document; filling has numbers of its own.
+  std::vector<std::int64_t> position;  ///< Position of the token in its document.
   std::vector<bool> predicts;          ///< Whether the next token is of the same document.
 };
 DocumentPlaces document_places(const packing::Documents& documents, std::int64_t length);

@@ -26,13 +26,14 @@ class Executor {
  private:
   /// The facts of a template's tensors that hold for all placements.
   struct Lives {
-    std::vector<std::vector<step::TensorId>> dies_after;  ///< Per operator.
+    /// By operator: tensors that nobody needs after it.
+    std::vector<std::vector<step::TensorId>> dies_after;
     bool computes = false;  ///< Something stands on the compute stream, or on none.
   };
   /// A template while it runs.
   struct Frame {
     std::vector<CellPtr> cells;
-    std::vector<Ticket> tickets;  ///< Of operators on other streams.
+    std::vector<Ticket> tickets;  ///< Tickets of operators on other streams.
     std::vector<CellPtr> outputs;
     bool issued = false;
   };
@@ -66,7 +67,7 @@ class Executor {
   Performer& performer_;
   std::vector<Lives> lives_;
   std::map<SavedKey, std::vector<CellPtr>> saved_;
-  std::array<Ticket, step::kStreams> last_{};  ///< Of each stream's work.
+  std::array<Ticket, step::kStreams> last_{};  ///< Last ticket of each stream's work.
   Lanes lanes_;
 };
 

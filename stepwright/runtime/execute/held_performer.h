@@ -41,7 +41,7 @@ class HeldPerformer : public Performer {
 
   HeldProgram held_;
   Groups& groups_;
-  std::array<ComputeClock, step::kStreams> clocks_;  ///< Of each stream that computes.
+  std::array<ComputeClock, step::kStreams> clocks_;  ///< Clock of each stream that computes.
 };
 
 }  // namespace stepwright::runtime

@@ -6,7 +6,7 @@ namespace stepwright::runtime {
 namespace {
 
 constexpr double kQuickGeluSlope = 1.702;
-/// Of gates from above and of ups on both sides (huggingface/transformers models/gpt_oss,
+/// Limit of gates from above and of ups on both sides (huggingface/transformers models/gpt_oss,
 /// GptOssExperts).
 constexpr double kClampedLimit = 7;
 
@@ -45,7 +45,7 @@ at::Tensor gradient_of(model::Activation kind, const at::Tensor& dy, const at::T
 struct Gated {
   at::Tensor gates;
   at::Tensor ups;
-  at::Tensor open_gates;  ///< Undefined: everywhere.
+  at::Tensor open_gates;  ///< Where gates let gradients pass; undefined: everywhere.
   at::Tensor open_ups;
 };
 

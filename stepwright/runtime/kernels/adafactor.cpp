@@ -6,7 +6,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// What is added to squares, and the power of the step by which moments forget.
+/// Number added to squares, and the power of the step by which moments forget.
 constexpr double kLeastSquare = 1e-30;
 constexpr double kDecayPower = -0.8;
 /// The root mean square above which an update is made smaller.
@@ -42,7 +42,7 @@ at::Tensor spread_out(const StoredParameter& p, const at::Tensor& held) {
       .view({slice.local_copies, slice.local_rows, slice.local_columns});
 }
 
-/// The reverse.
+/// Returns the held elements of a state, from a whole local part: undoes `spread_out`.
 at::Tensor held_of(const StoredParameter& p, const at::Tensor& whole) {
   const at::Tensor all = at::zeros({p.padded}, whole.options());
   all.narrow(0, 0, p.slice.local_elements()).copy_(whole.reshape({-1}));

@@ -11,8 +11,8 @@ double scale_of(const Call& call) {
   return residual ? call.rank.setting.model->residual_scale : 1;
 }
 
-/// What Mamba selects: step sizes of low rank stand first in what it gives, and the convolution's
-/// result is all of it.
+/// True for a part that Mamba selects: step sizes of low rank stand first in what it gives, and the
+/// convolution's result is all of it.
 bool is_of_selection(step::LayerPart part) {
   return part == step::LayerPart::kMixerStep || part == step::LayerPart::kMixerSelect;
 }

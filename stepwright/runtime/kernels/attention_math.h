@@ -8,14 +8,15 @@ namespace stepwright::runtime {
 
 /// Which keys a query sees: those at its position or before, within the window, of its document.
 struct AttentionMask {
-  at::Tensor queries;       ///< Positions [queries].
-  at::Tensor keys;          ///< Positions [keys].
-  std::int64_t window = 0;  ///< 0: all before.
+  at::Tensor queries;       ///< Positions of queries, [queries].
+  at::Tensor keys;          ///< Positions of keys, [keys].
+  std::int64_t window = 0;  ///< Positions that a query sees, its own included; 0: all before.
   bool chunked = false;     ///< `window` cuts the positions into chunks that see none of another.
   bool whole = false;       ///< Queries and keys are one sequence in order.
   at::Tensor query_documents = {};  ///< [batch, queries]; undefined: each sequence is one.
-  at::Tensor key_documents = {};    ///< [batch, keys].
-  at::Tensor chosen = {};  ///< Of each query [batch, queries, keys chosen]; undefined: all.
+  at::Tensor key_documents = {};    ///< Document of each key, [batch, keys].
+  /// Keys chosen for each query, [batch, queries, keys chosen]; undefined: all.
+  at::Tensor chosen = {};
 };
 
 /// Which of the probabilities [batch, heads, queries, keys] dropout leaves, and its probability.
@@ -31,7 +32,7 @@ struct AttentionInputs {
   at::Tensor values;
   AttentionMask mask;
   AttentionDropout dropout;
-  double scale = 1;        ///< Of the scores.
+  double scale = 1;        ///< Factor on the scores.
   double cap = 0;          ///< Their bound by a hyperbolic tangent; 0: none.
   at::Tensor slopes = {};  ///< ALiBi [heads]: of what distance takes from a score; undefined: none.
 };
@@ -39,7 +40,7 @@ struct AttentionInputs {
 /// The result of an attention over some keys; two such merge into that over the keys of both.
 struct AttentionResult {
   at::Tensor out;          ///< [batch, heads, queries, value dim].
-  at::Tensor log_sum_exp;  ///< [batch, heads, queries].
+  at::Tensor log_sum_exp;  ///< Log of each query's sum of exponentials, [batch, heads, queries].
 };
 
 /// The gradients of the inputs, in their shapes.
@@ -65,7 +66,8 @@ at::Tensor sinks_gradient(const AttentionResult& result, const at::Tensor& sinks
 /// The attention over the keys of both.
 AttentionResult merge(const AttentionResult& a, const AttentionResult& b);
 
-/// Its gradients; `result` may be that of more keys than these (a ring), of which they are a part.
+/// Gradients of an attention; `result` may be that of more keys than these (a ring), of which they
+/// are a part.
 AttentionGradients attend_backward(const AttentionInputs& in, const AttentionResult& result,
                                    const at::Tensor& d_out);
 

@@ -17,8 +17,8 @@ at::Tensor shifted(const at::Tensor& x, std::int64_t by) {
 
 struct Convolution {
   MixerParts parts;
-  at::Tensor input;   ///< [batch, length, channels].
-  at::Tensor weight;  ///< [channels, tokens].
+  at::Tensor input;   ///< Rows that are convolved, [batch, length, channels].
+  at::Tensor weight;  ///< Weights of the convolution, [channels, tokens].
   at::Tensor bias;
 
   [[nodiscard]] bool activates() const { return parts.kind != model::Mixer::kShortConvolution; }

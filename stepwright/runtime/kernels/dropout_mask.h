@@ -30,15 +30,15 @@ enum class DropoutPlace : std::uint8_t {
 struct DropoutDraw {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
-  std::int64_t layer = -1;  ///< Of the model; -1: the embedding.
+  std::int64_t layer = -1;  ///< Layer of the model; -1: the embedding.
   DropoutPlace place{};
-  double probability = 0;  ///< Of dropping an element.
+  double probability = 0;  ///< Probability of dropping an element.
 };
 
 /// A matrix of the global batch of which a rank holds some rows and columns.
 struct DropoutSheet {
   at::Tensor rows;         ///< Their numbers in the whole matrix.
-  at::Tensor columns;      ///< The same.
+  at::Tensor columns;      ///< Numbers of the columns in the whole matrix.
   std::int64_t width = 0;  ///< Columns of the whole matrix.
 };
 
@@ -48,8 +48,8 @@ struct DropoutSheet {
 /// depends neither on the order of work nor on who does it. Drawn where the rows are.
 at::Tensor kept_elements(const DropoutDraw& draw, const DropoutSheet& sheet);
 
-/// The same from arithmetic of tensors, for devices other than the CPU: nobody waits for the rows'
-/// numbers. Whole rows are drawn, whichever columns are wanted.
+/// Draws the mask of `kept_elements` by arithmetic of tensors, for devices other than the CPU:
+/// nobody waits for the rows' numbers. Whole rows are drawn, whichever columns are wanted.
 at::Tensor kept_by_tensors(const DropoutDraw& draw, const DropoutSheet& sheet);
 
 /// The draw of an operator's dropout.

@@ -30,12 +30,12 @@ class ExpertRows {
  private:
   [[nodiscard]] std::int64_t count(std::int64_t expert_rank, std::int64_t expert_tensor_rank,
                                    std::int64_t expert) const;
-  std::int64_t ranks_;                ///< Expert ranks.
-  std::int64_t tensor_ranks_;         ///< Expert-tensor ranks.
-  std::int64_t experts_;              ///< Of each rank.
-  std::int64_t own_;                  ///< This rank among the expert ranks.
-  std::int64_t own_tensor_;           ///< And among the expert-tensor ranks.
-  std::vector<std::int64_t> counts_;  ///< By expert-tensor rank, expert rank, expert of all.
+  std::int64_t ranks_;                ///< Number of expert ranks.
+  std::int64_t tensor_ranks_;         ///< Number of expert-tensor ranks.
+  std::int64_t experts_;              ///< Experts of each rank.
+  std::int64_t own_;                  ///< Index of this rank among the expert ranks.
+  std::int64_t own_tensor_;           ///< Index of this rank among the expert-tensor ranks.
+  std::vector<std::int64_t> counts_;  ///< Counts by expert-tensor rank, expert rank, expert of all.
 };
 
 /// The copies of rows whose top k are `indices` [rows, k], in the order of the experts and, of one

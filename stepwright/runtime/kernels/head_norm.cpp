@@ -14,8 +14,8 @@ namespace {
 struct HeadRun {
   std::string_view name;
   std::int64_t index;   ///< 0: queries, 1: keys.
-  std::int64_t first;   ///< Column.
-  std::int64_t groups;  ///< What is normed at once, so often in a row.
+  std::int64_t first;   ///< Index of their first column.
+  std::int64_t groups;  ///< Runs of `width` elements in a row, each normed by itself.
   std::int64_t width;   ///< Elements here of what is normed at once.
   std::int64_t whole;   ///< And on all tensor ranks.
 

@@ -54,8 +54,8 @@ void mixer_gate_forward(Call& call);
 void mixer_gate_backward(Call& call);
 void loss_forward(Call& call);
 void loss_backward(Call& call);
-/// Of a part of the vocabulary: rows of the head's table, of targets that it has, and the gradient
-/// of its input in the measure of all parts (`step/vocabulary_part.h`).
+/// Kernels for a part of the vocabulary: rows of the head's table for the targets in it, and the
+/// gradient of the head's input in the measure of all parts (`step/vocabulary_part.h`).
 void target_rows(Call& call);
 void part_row_gradient(Call& call);
 /// A loss whose logits are at hand for a block of rows at a time, and never written.

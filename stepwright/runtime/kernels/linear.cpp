@@ -15,8 +15,8 @@ at::Tensor result_gradient(const Call& call) {
   return call.read(0).narrow(1, 0, call.op.shape.columns);
 }
 
-/// What a product uses of its weight or the gradient of it [columns, inner], or of its bias
-/// [columns]: all, or where context ranks share a tensor rank's channels what this one has.
+/// The part of its weight or the weight's gradient [columns, inner], or of its bias [columns], that
+/// a product uses: all, or this context rank's share of a tensor rank's channels.
 at::Tensor used(const Call& call, const at::Tensor& all) {
   const step::Shape& s = call.op.shape;
   const std::int64_t rank = call.rank.place.context;
@@ -30,7 +30,7 @@ at::Tensor matrix(const Call& call, const at::Tensor& all) {
   return used(call, all.dim() > 1 ? all : all.unsqueeze(1));
 }
 
-/// What goes into a product: numbers behind its own may stand in the same rows.
+/// Input of a product: numbers behind its own may stand in the same rows.
 at::Tensor input(const Call& call, std::size_t place) {
   return call.read(place).narrow(1, 0, call.op.shape.inner);
 }

@@ -28,13 +28,13 @@ at::Tensor model_logits(const Call& call, const at::Tensor& logits) {
   return exact;
 }
 
-/// What the gradient of the head's logits has as a factor before that of the model's.
+/// Factor of the gradient of the head's logits, from the scale and the cap of the model's logits.
 at::Tensor slope(const Call& call, const at::Tensor& logits) {
   const model::Architecture& model = *call.rank.setting.model;
   return (1 - (model_logits(call, logits) / model.logit_cap).square()) * model.logit_scale;
 }
 
-/// The same, entries that pad the vocabulary at minus infinity.
+/// Logits of the model, with minus infinity for entries that pad the vocabulary.
 at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
   at::Tensor exact = model_logits(call, logits);
   const std::int64_t used = call.rank.setting.model->vocabulary - first_entry(call);
@@ -45,11 +45,11 @@ at::Tensor exact_logits(const Call& call, const at::Tensor& logits) {
   return exact;
 }
 
-/// What the tokens of a loss are to be, and what its gradient counts in that of the step.
+/// Targets of the tokens of a loss, and the weight of its gradient in the step.
 struct Task {
   at::Tensor targets;
-  at::Tensor counted;  ///< Undefined: all tokens.
-  double weight = 1;   ///< Of each token.
+  at::Tensor counted;  ///< Tokens that count; undefined: all.
+  double weight = 1;   ///< Weight of each token.
 };
 
 /// Multi-token layers weigh the mean of their losses, each over the tokens that have a target.
@@ -97,13 +97,13 @@ void maximum(Call& call) {
   call.write(0, largest.clamp_min(std::numeric_limits<float>::lowest()));
 }
 
-/// Those of each token's target, 0 where another rank has it.
+/// Logits of each token's target; 0 where another rank has it.
 at::Tensor target_logits(const Call& call, const at::Tensor& logits, const at::Tensor& targets) {
   const Targets t = targets_here(call, targets);
   return at::where(t.here, logits.gather(1, t.local), at::zeros({}, logits.options()));
 }
 
-/// The same of a part of the vocabulary: the target's logit as it is, in the measure of none.
+/// Sums for a part of the vocabulary; the target's logit stays as it is, in the measure of none.
 void part_sums(Call& call) {
   const at::Tensor exact = exact_logits(call, call.read(0));
   call.write(0, target_logits(call, exact, task_of(call).targets));

@@ -11,7 +11,7 @@ constexpr std::string_view kMixerNorm = "mixer.norm";
 
 bool is_short(const MixerParts& parts) { return parts.kind == model::Mixer::kShortConvolution; }
 
-/// What is normed at once, so often in a row: heads, or groups of them.
+/// Runs of a row that are normed, each by itself: heads, or groups of them.
 std::int64_t normed_groups(const MixerParts& parts) {
   return parts.kind == model::Mixer::kDeltaNet ? parts.heads : parts.groups;
 }

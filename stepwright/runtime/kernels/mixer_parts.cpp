@@ -61,7 +61,7 @@ at::Tensor context_part(const MixerParts& parts, const PartSizes& sizes, std::in
 
 namespace {
 
-/// Of a parameter: all of it where there is one context rank.
+/// Rows of a parameter that this context rank has; all where there is one.
 at::Tensor own_rows(const Call& call, const MixerParts& parts, const PartSizes& sizes) {
   return context_part(parts, sizes, call.rank.place.context, call.rank.index_options());
 }

@@ -39,7 +39,8 @@ MixerParts mixer_parts(const RankState& rank, model::Mixer kind);
 at::Tensor context_part(const MixerParts& parts, const PartSizes& sizes, std::int64_t rank,
                         const at::TensorOptions& indices);
 
-/// What this rank uses of a parameter, in the exact type; undefined when the block has none.
+/// The part of a parameter that this rank uses, in the exact type; undefined when the block has
+/// none.
 at::Tensor own_part(const Call& call, const MixerParts& parts, std::string_view name,
                     const PartSizes& sizes);
 /// Adds to the gradient of what it uses.

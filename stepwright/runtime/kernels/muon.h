@@ -27,7 +27,7 @@ OrthogonalStep& with_matrices(RankState& rank, bool expert);
 /// With the updates of those.
 OrthogonalStep& with_updates(RankState& rank, bool expert);
 
-/// What is added to norms by which matrices are divided.
+/// Number added to norms by which matrices are divided.
 inline constexpr double kLeastNorm = 1e-7;
 
 /// The nearest matrix with singular values of about 1.

@@ -10,7 +10,7 @@ namespace {
 
 struct Normed {
   at::Tensor out;
-  at::Tensor statistics;  ///< Of each row 1 / rms; LayerNorm: mean, 1 / deviation.
+  at::Tensor statistics;  ///< By row: 1 / rms; for LayerNorm: mean, 1 / deviation.
 };
 
 /// Over the last dimension of `x`, which is in the exact type.
@@ -51,7 +51,7 @@ Gradients layer_backward(const at::Tensor& dy, const at::Tensor& x, const at::Te
   return {input, of_weight, of_bias};
 }
 
-/// What is normed of the rows: other columns may stand behind.
+/// Columns of the rows that are normed: others may stand behind.
 at::Tensor normed(const Call& call, const at::Tensor& rows) {
   return rows.narrow(1, 0, call.op.shape.columns);
 }
@@ -69,7 +69,7 @@ at::Tensor bias_of(const Call& call, std::string_view name) {
   return bias.defined() ? bias.to(call.exact_type()) : bias;
 }
 
-/// Those of latent rows may have an epsilon of their own.
+/// Epsilon of a norm; norms of latent rows may have their own.
 double epsilon_of(const Call& call) {
   const model::Architecture& model = *call.rank.setting.model;
   constexpr double kOfIndexer = 1e-6;  // huggingface/transformers models/deepseek_v32, `k_norm`

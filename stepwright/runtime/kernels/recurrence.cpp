@@ -9,10 +9,10 @@ namespace {
 
 /// The inputs at one token: [batch, heads, ...], with the dimensions of a state behind.
 struct Token {
-  at::Tensor query;     ///< [.., state, 1].
-  at::Tensor key;       ///< [.., state, 1].
-  at::Tensor value;     ///< [.., 1, dimension].
-  at::Tensor strength;  ///< [.., 1, 1].
+  at::Tensor query;     ///< Query of a token, [.., state, 1].
+  at::Tensor key;       ///< Key of a token, [.., state, 1].
+  at::Tensor value;     ///< Value of a token, [.., 1, dimension].
+  at::Tensor strength;  ///< Strength of a token, [.., 1, 1].
   at::Tensor decay;     ///< [.., state or 1, 1].
 };
 

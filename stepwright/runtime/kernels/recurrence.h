@@ -16,7 +16,7 @@ struct Recurrence {
   at::Tensor queries;    ///< [batch, length, heads, state].
   at::Tensor keys;       ///< [batch, length, heads, state].
   at::Tensor values;     ///< [batch, length, heads, dimension].
-  at::Tensor strengths;  ///< [batch, length, heads].
+  at::Tensor strengths;  ///< Strengths b, [batch, length, heads].
   at::Tensor decays;     ///< [batch, length, heads, state or 1].
   bool corrects = false;
 };

@@ -12,7 +12,7 @@ namespace {
 
 /// By how much the rows of a call turn.
 struct Angles {
-  at::Tensor cosine;  ///< [rows, 1, pairs].
+  at::Tensor cosine;  ///< Cosines of the angles, [rows, 1, pairs].
   at::Tensor sine;
 };
 

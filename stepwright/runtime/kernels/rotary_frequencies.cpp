@@ -7,7 +7,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// Of what shares of the frequencies are kept, by how often each turns in the first training.
+/// Share of a frequency that llama3 scaling keeps, by how often it turns in the first training.
 double llama3_kept(double frequency, const model::RotaryScaling& scaling) {
   const double turns =
       static_cast<double>(scaling.original_positions) * frequency / (2 * std::numbers::pi);
@@ -60,7 +60,7 @@ double scaled(double frequency, std::int64_t pair, const model::Architecture& mo
   }
 }
 
-/// `get_mscale` of `_compute_yarn_parameters`.
+/// Returns `get_mscale` of `_compute_yarn_parameters`.
 double mscale_of(double factor, double weight) {
   return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1;
 }

@@ -13,9 +13,9 @@ namespace stepwright::runtime {
 /// with a window may have a base of their own (`window_rotary_base`), which is not scaled.
 std::vector<double> rotary_frequencies(const model::Architecture& model,
                                        const model::LayerClass& layer, std::int64_t length);
-/// What sines and cosines of a layer are multiplied by.
+/// Factor on the sines and cosines of a layer.
 double rotary_amplitude(const model::Architecture& model, const model::LayerClass& layer);
-/// What scores are multiplied by: of latent attention more where positions are stretched
+/// Factor on attention scores: for latent attention larger where positions are stretched
 /// (`yarn_apply_mscale` of transformers' DeepSeek-V3).
 double score_scale(const model::Architecture& model);
 

@@ -17,8 +17,8 @@ constexpr std::string_view kSkip = "mixer.skip";
 /// Added to the sum of squares of keys and queries of a delta rule.
 constexpr double kUnitEpsilon = 1e-6;
 
-/// What is read: convolved rows, those of the first projection, and of Mamba step sizes and what it
-/// selected.
+/// Rows that a scan reads: convolved rows, rows of the first projection, and for Mamba step sizes
+/// and what it selected.
 struct Rows {
   at::Tensor convolved;
   at::Tensor in;
@@ -29,7 +29,7 @@ struct Rows {
 /// Gradients in the shapes of the rows; undefined where nothing flows.
 struct RowGradients {
   at::Tensor convolved;
-  at::Tensor scalars;  ///< Of the last columns of the first projection.
+  at::Tensor scalars;  ///< Gradient of the last columns of the first projection.
   at::Tensor steps;
   at::Tensor selected;
 };

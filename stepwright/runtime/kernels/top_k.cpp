@@ -22,7 +22,7 @@ bool is_sigmoid(const model::Experts& experts) {
   return experts.scoring == model::Scoring::kSigmoid || experts.correction_bias;
 }
 
-/// What experts of other groups than a row's best ones count in its choice.
+/// Score of experts outside a row's best groups: they are never chosen.
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 /// Without the experts of all groups but `top_groups`. A group counts as its best expert, or with

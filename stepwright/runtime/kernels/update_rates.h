@@ -4,11 +4,11 @@
 
 namespace stepwright::runtime {
 
-/// What all updates of a step share.
+/// Rates that all updates of a step share.
 struct UpdateRates {
   double learning;
-  double norm;   ///< Of the gradients, over all ranks.
-  double scale;  ///< Of gradients, from clipping.
+  double norm;   ///< Norm of the gradients over all ranks.
+  double scale;  ///< Factor on gradients, from clipping.
 };
 UpdateRates update_rates(const RankState& rank);
 

@@ -41,7 +41,7 @@ constexpr Launcher kLaunchers[] = {
     {"slurm", "SLURM_PROCID", "SLURM_NTASKS"},
     {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 };
-/// The same of the ranks of one machine; nullptr: the launcher does not say how many.
+/// Launchers' variables for the ranks of one machine; nullptr: the launcher does not say how many.
 constexpr Launcher kOnMachine[] = {
     {"torchrun", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"slurm", "SLURM_LOCALID", nullptr},

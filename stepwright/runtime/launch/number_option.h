@@ -26,7 +26,7 @@ CLI::Validator number_in(const NumberRange& range);
 
 /// Takes an option's value where it is a whole number from `low` to `high`, in decimal digits.
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
-/// The same of numbers that fill 64 bits without a sign.
+/// Takes an option's value where it is a whole number that fits 64 bits without a sign.
 CLI::Validator whole_number();
 /// Takes a number of tokens or sequences from `low` to `high`, also typed as `4k` (`read_count`).
 /// For `transform`: the option's value becomes digits.

@@ -23,11 +23,11 @@ struct Learned {
 
 /// The report of a rank after a step.
 struct StepReport {
-  std::int64_t step = 0;  ///< From 1.
+  std::int64_t step = 0;  ///< Number of the step, from 1.
   double time_s = 0;
   double tokens_per_s = 0;
   double memory_bytes = 0;  ///< The most that this rank had allocated at once; 0: not counted.
-  std::optional<Learned> learned;  ///< Nothing when computations were held.
+  std::optional<Learned> learned;  ///< Measures of learning; nullopt when computations were held.
 };
 using Reporter = std::function<void(const StepReport&)>;
 

@@ -50,8 +50,8 @@ struct StorePlace {
   std::string address;
   std::uint16_t port = 0;
   std::string server;   ///< Who serves it, as messages name it.
-  bool serves = false;  ///< This rank does.
-  std::string prefix;   ///< Of its keys: torchrun keeps a store when it starts ranks again.
+  bool serves = false;  ///< True if this rank serves it.
+  std::string prefix;   ///< Prefix of its keys: torchrun keeps a store when it starts ranks again.
 };
 
 StorePlace store_place(const LaunchedRank& place) {
@@ -72,7 +72,8 @@ StorePlace store_place(const LaunchedRank& place) {
 
 using StorePointer = c10::intrusive_ptr<process_group::BoundedStore>;
 
-/// What another process says on the store's port, if anything, is not to be trusted.
+/// Opens the store of the ranks. Another process may answer on its port: nothing that it says is
+/// trusted.
 StorePointer open_store(const StorePlace& place, std::int64_t ranks,
                         std::chrono::milliseconds timeout) {
   c10d::TCPStoreOptions options;

@@ -22,9 +22,9 @@ struct TrainFlag {
   std::variant<std::string TrainOptions::*, std::int64_t TrainOptions::*,
                std::uint64_t TrainOptions::*, double TrainOptions::*, bool TrainOptions::*>
       value;
-  const char* type;  ///< What stands for its value in the help; of a flag nothing does.
+  const char* type;  ///< Name of its value in the help; null for a flag.
   const char* help;
-  NumberRange range = {};  ///< Of a number.
+  NumberRange range = {};  ///< Range of a number.
 };
 
 constexpr NumberRange kCounts{0, 1e15};

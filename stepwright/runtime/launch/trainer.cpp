@@ -92,7 +92,7 @@ struct Loop {
   Executor& executor;
   TensorPerformer& performer;
   Batches& batches;
-  Checkpointer* checkpointer;  ///< Null: no checkpoints.
+  Checkpointer* checkpointer;  ///< Checkpointer of the run; null: no checkpoints.
   const std::function<void(const StepReport&)>& report;
 };
 

@@ -12,9 +12,10 @@ namespace stepwright::runtime {
 
 /// Who hears of a run, on the rank that knows the loss (the first of the position with the head).
 struct TrainReports {
-  Reporter step;                                 ///< After each step.
-  std::function<void(const StepSummary&)> end;   ///< After the last, where operators were timed.
-  std::function<void(const std::string&)> note;  ///< Before the first, on rank 0.
+  Reporter step;  ///< Called after each step.
+  /// Called after the last step, where operators were timed.
+  std::function<void(const StepSummary&)> end;
+  std::function<void(const std::string&)> note;  ///< Called before the first step, on rank 0.
 };
 
 /// Trains a plan as one rank of a world. `times`: the file of its operators' predicted times;

@@ -13,9 +13,9 @@ namespace stepwright::runtime {
 /// stage.
 struct CountedMemory {
   using Kinds =
-      std::array<double, memory::kMemoryKinds>;  ///< By `MemoryKind`; the reserve stays 0.
+      std::array<double, memory::kMemoryKinds>;  ///< Bytes by `MemoryKind`; the reserve stays 0.
   Kinds predicted{};
-  Kinds counted{};          ///< Each tensor of the program in full.
+  Kinds counted{};          ///< Bytes by kind, each tensor of the program in full.
   double shared_bytes = 0;  ///< Less, because results share their operands' buffers.
   double kernel_bytes = 0;  ///< More that was allocated inside operators.
 

@@ -20,8 +20,8 @@ struct StepSummary {
   /// Whether it is a message, and the name of the kind or scheme.
   using Key = std::pair<bool, std::string>;
   std::map<Key, Times> times;
-  double step_s = 0;     ///< A step's mean.
-  double between_s = 0;  ///< Of it, on the stream that computes, outside all operators.
+  double step_s = 0;     ///< Mean seconds of a step.
+  double between_s = 0;  ///< Seconds of a step outside all operators of the computing stream.
 };
 
 /// The key of an operator.

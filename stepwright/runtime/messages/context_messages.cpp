@@ -96,7 +96,7 @@ at::Tensor to_heads(Call& call, const at::Tensor& rows) {
   return ordered.view({s.batch * s.length, -1});
 }
 
-/// The reverse.
+/// All tokens with own heads back to own tokens with all heads.
 at::Tensor to_tokens(Call& call, const at::Tensor& rows) {
   const step::Setting& s = call.rank.setting;
   const at::Tensor by_rank =

@@ -65,7 +65,7 @@ class Communicator {
   };
   /// Posts the receive; nothing is recorded yet.
   Expected expect(const at::Tensor& buffer, std::int64_t from, int tag);
-  /// Waits for it.
+  /// Waits for a receive that `expect` posted.
   void receive(const step::Operator& op, const Expected& expected);
   /// One step of a ring, to the next rank of the group and from the one before.
   void shift(const step::Operator& op, const at::Tensor& sent, at::Tensor& received);

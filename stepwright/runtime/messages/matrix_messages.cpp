@@ -12,7 +12,7 @@
 namespace stepwright::runtime {
 namespace {
 
-/// What goes between the owner of a matrix and a rank that holds a part of it.
+/// Elements that go between the owner of a matrix and a rank that holds a part of it.
 struct Crossing {
   std::size_t matrix = 0;  ///< Among those of the step.
   std::int64_t first = 0;  ///< Elements of its parameter's local part.
@@ -39,7 +39,7 @@ std::vector<Crossing> crossings(const OrthogonalStep& step, std::int64_t owner,
 /// Which way parts go.
 enum class Way : std::uint8_t { kToOwner, kBack };
 
-/// What a rank sends to another.
+/// Parts that a rank sends to another.
 std::vector<Crossing> sent_parts(const OrthogonalStep& step, Way way, std::int64_t from,
                                  std::int64_t to) {
   return way == Way::kToOwner ? crossings(step, to, from) : crossings(step, from, to);
@@ -168,8 +168,8 @@ void gather_whole(Call& call) {
   }
 }
 
-/// Of each step the products that tensor ranks sum. The first says the norms, too, by which all is
-/// divided.
+/// Sums the products of tensor ranks, for each step of Newton and Schulz. The first also shares the
+/// norms by which all is divided.
 void share_products(Call& call) {
   OrthogonalStep& step = with_matrices(call.rank, plan::is_of_experts(call.op.group));
   const std::vector<std::size_t> cut = cut_matrices(step);

@@ -17,10 +17,10 @@ void run_expert_message(Call& call);
 /// Messages about parameters, gradients and what a step shares at its end (`is_of_states`).
 void run_state_message(Call& call);
 
-/// Those of them by which sums of rows and columns of matrices, and of updates, become whole.
+/// Messages about states that make sums of rows and columns of matrices, and of updates, whole.
 void run_factored_message(Call& call);
 
-/// Those by which matrices are whole where they are made orthogonal.
+/// Messages about states that make matrices whole where they are made orthogonal.
 void run_matrix_message(Call& call);
 
 /// Fails with `kRuntime` unless a payload has the operator's number of elements.

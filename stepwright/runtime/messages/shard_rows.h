@@ -17,7 +17,7 @@ namespace stepwright::runtime {
 at::Tensor rows_for(const Call& call, const StateLayout& layout, const at::Tensor& flat,
                     std::int64_t ranks);
 
-/// What each rank of a group has of a flat tensor: its row, or its owner all of it.
+/// Elements that each rank of a group has of a flat tensor: its row, or its owner all of it.
 std::vector<at::Tensor> shares_for(const Call& call, const StateLayout& layout,
                                    const at::Tensor& flat, std::int64_t ranks);
 

@@ -65,7 +65,7 @@ class Watch {
   /// The number that a rank counts up, as rank 0 saw it.
   struct Pulse {
     std::int64_t beats = 0;   ///< 0: the rank has not come yet.
-    std::int64_t missed = 0;  ///< Looks since the number changed.
+    std::int64_t missed = 0;  ///< Looks of rank 0 since the rank's number last changed.
   };
 
   void look();
@@ -77,9 +77,9 @@ class Watch {
   [[nodiscard]] std::vector<std::string> positions();
 
   World world_;
-  c10::intrusive_ptr<c10d::Store> store_;   ///< For looks, which wait for the timeout.
-  c10::intrusive_ptr<c10d::Store> ending_;  ///< For the last words, which wait for seconds.
-  std::vector<Pulse> pulses_;               ///< By rank; on rank 0.
+  c10::intrusive_ptr<c10d::Store> store_;   ///< Store for looks, which wait for the timeout.
+  c10::intrusive_ptr<c10d::Store> ending_;  ///< Store for the last words, which wait for seconds.
+  std::vector<Pulse> pulses_;               ///< Pulse of each rank; on rank 0.
   End end_;
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;

@@ -34,9 +34,9 @@ struct Call : PlacedOperator {
   /// The type of statistics and of what norms compute in.
   [[nodiscard]] at::ScalarType exact_type() const { return scalar_type(rank.setting.exact); }
 
-  /// The operator's parameter.
+  /// Returns the operator's parameter.
   [[nodiscard]] const step::LocalParameter& parameter() const;
-  /// Its weight, as a matrix, vector or stack of matrices.
+  /// Weight of the operator, as a matrix, vector or stack of matrices.
   [[nodiscard]] at::Tensor weight() const;
   /// Another parameter of the block; undefined when the block has none of this name.
   [[nodiscard]] at::Tensor weight(std::string_view name) const;

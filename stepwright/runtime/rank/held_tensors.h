@@ -11,7 +11,7 @@ namespace stepwright::runtime {
 
 /// Bytes of the tensors that the executor holds at one moment.
 struct HeldBytes {
-  memory::KindBytes kinds{};  ///< Each tensor of the program in full.
+  memory::KindBytes kinds{};  ///< Bytes by kind, each tensor of the program in full.
   double buffers = 0;  ///< The buffers behind them, each once: less where a result is its operand,
                        ///< more where it is a part of one.
 };
@@ -34,7 +34,7 @@ class HeldTensors {
   mutable std::mutex mutex_;
   HeldBytes now_;
   HeldBytes peak_;
-  std::map<const void*, int> holders_;  ///< By buffer.
+  std::map<const void*, int> holders_;  ///< Holders of each buffer.
 };
 
 /// Bytes that PyTorch has allocated on the CPU since the process started to count: now, and at the
@@ -45,7 +45,7 @@ struct AllocatedBytes {
 };
 /// Counts from here on; once in a process, before its first tensor.
 void count_allocations();
-/// 0 before `count_allocations`.
+/// Bytes now allocated and their peak; 0 before `count_allocations`.
 AllocatedBytes allocated_bytes();
 /// The largest moment is now.
 void reset_allocated_peak();

@@ -20,7 +20,7 @@ struct Lanes::Lane {
     Moment when;
     DeviceMark mark;
   };
-  std::vector<End> ended;      ///< Of the last pieces of work that are done.
+  std::vector<End> ended;      ///< Ends of the last pieces of work that are done.
   std::int64_t forgotten = 0;  ///< How many pieces ended before those.
   std::exception_ptr failure;
   bool ends = false;

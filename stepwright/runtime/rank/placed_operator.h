@@ -39,8 +39,8 @@ struct PlacedOperator {
   const step::Operator& op;
   const step::Template& piece;
   const step::Item& item;
-  std::int32_t layer = -1;  ///< Of the model, as `Item::layer`.
-  std::int32_t unit = -1;   ///< Of its block, as `Item::units`.
+  std::int32_t layer = -1;  ///< Layer of the model, as `Item::layer`.
+  std::int32_t unit = -1;   ///< Number of its block, as in `Item::units`.
   std::int32_t chunk = 0;
   std::int32_t micro_batch = -1;  ///< -1 in an update.
   std::vector<CellPtr> reads = {};

@@ -13,7 +13,7 @@ namespace stepwright::runtime {
 
 /// The facts of its place that one process group of a rank needs.
 struct GroupPlace {
-  c10::intrusive_ptr<c10d::Store> store;  ///< Of this group alone.
+  c10::intrusive_ptr<c10d::Store> store;  ///< Store of this group alone.
   int rank = 0;
   int size = 1;
   std::chrono::milliseconds timeout{};

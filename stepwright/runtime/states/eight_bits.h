@@ -23,7 +23,7 @@ struct EightBits {
   std::int64_t blocks = 1;
   Signs signs = Signs::kBoth;
 
-  /// All zero.
+  /// Returns moments that are all zero.
   static EightBits zeros(std::int64_t elements, std::int64_t blocks, Signs signs,
                          const at::TensorOptions& scales);
 

@@ -17,8 +17,8 @@ inline constexpr std::string_view kEmbeddingTable = "embedding.word";
 /// matrices are laid out whole by whole (all queries, all keys, all values; all gates, all ups), so
 /// a rank's rows come from several places.
 struct ParameterSlice {
-  std::string name;       ///< Of the model: "layers.3.attention.qkv", "embedding.word", ...
-  std::int64_t rows = 0;  ///< Of the whole parameter, as stored.
+  std::string name;       ///< Name in the model: "layers.3.attention.qkv", "embedding.word", ...
+  std::int64_t rows = 0;  ///< Rows of the whole parameter, as stored.
   std::int64_t columns = 1;
   std::int64_t copies = 1;
   std::int64_t local_rows = 0;
@@ -33,7 +33,7 @@ struct ParameterSlice {
   std::int64_t first_column = 0;
   std::int64_t first_copy = 0;
   bool expert = false;
-  bool partial = false;  ///< Its gradient is summed over the tensor ranks.
+  bool partial = false;  ///< True if its gradient is summed over the tensor ranks.
   bool adapter = false;  ///< The A or the B of an adapter.
   model::Start start{};
   /// Another rank of the tensor group, or the first pipeline position, has the same values.
@@ -62,8 +62,8 @@ std::vector<ParameterSlice> parameter_slices(const step::Setting& setting,
 /// of its own, "NAME.sums": what this rank holds of them, copy by copy.
 ParameterSlice edge_slice(const ParameterSlice& parameter);
 
-/// The same without those that the first tensor rank has, too: the edges of the dimension that is
-/// not cut.
+/// Edges of the dimension that tensor ranks do not cut: a slice of `edge_slice` without what the
+/// first tensor rank has, too.
 ParameterSlice own_edge_slice(const ParameterSlice& parameter);
 
 }  // namespace stepwright::runtime

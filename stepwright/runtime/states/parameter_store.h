@@ -26,25 +26,27 @@ at::ScalarType scalar_type(DType type);
 /// The second moments of the rows and columns of a parameter's matrices, spread as an optimizer's
 /// states are.
 struct EdgeSums {
-  ParameterSlice slice;  ///< As of a vector (`edge_slice`).
+  ParameterSlice slice;  ///< Slice of the sums, as of a vector (`edge_slice`).
   std::int64_t padded = 0;
-  std::int64_t first = 0;  ///< Of those that this rank holds, of the padded ones.
+  std::int64_t first = 0;  ///< Index of the first padded sum that this rank holds.
   at::Tensor held;
 };
 
 /// One parameter of a rank with its states: runs of blocks of the flattened, padded local part.
 struct StoredParameter {
   ParameterSlice slice;
-  std::string_view local_name;  ///< As templates call it.
+  std::string_view local_name;  ///< Name of the parameter in templates.
   const StateLayout* layout = nullptr;
   StoredParameter* owner = nullptr;  ///< Borrowed: who holds the states; else null.
   bool frozen = false;               ///< It has a value alone.
   std::int64_t padded = 0;
-  std::int64_t gather_offset = -1;  ///< In the block's gathered parameters; -1: not among them.
-  std::int64_t reduce_offset = -1;  ///< In the block's leaving gradients; -1: not among them.
-  at::Tensor value;                 ///< Held blocks, type of storage.
-  at::Tensor gradient;              ///< Held blocks, type of accumulation.
-  at::Tensor master;                ///< Optimizer's blocks; aliases `value` where types are equal.
+  /// Offset in the block's gathered parameters; -1: not among them.
+  std::int64_t gather_offset = -1;
+  /// Offset in the block's leaving gradients; -1: not among them.
+  std::int64_t reduce_offset = -1;
+  at::Tensor value;     ///< Held blocks, type of storage.
+  at::Tensor gradient;  ///< Held blocks, type of accumulation.
+  at::Tensor master;    ///< Optimizer's blocks; aliases `value` where types are equal.
   at::Tensor first_moment;
   at::Tensor second_moment;
   std::optional<EightBits> first_bytes;  ///< Instead of them, of an optimizer of eight bits.
@@ -79,10 +81,11 @@ struct StoredParameter {
 /// A block's parameters in the order of its templates.
 struct StoredUnit {
   std::vector<StoredParameter> parameters;
-  /// What is stored and not trained: biases of routers. Their gradients are loads of experts.
+  /// Parameters that are stored and not trained: biases of routers. Their gradients are loads of
+  /// experts.
   std::vector<StoredParameter> buffers;
-  std::int64_t gathered_elements = 0;  ///< Of its gathered parameters.
-  std::int64_t leaving_elements = 0;   ///< Of its gradients on their way to being reduced.
+  std::int64_t gathered_elements = 0;  ///< Elements of its gathered parameters.
+  std::int64_t leaving_elements = 0;   ///< Elements of its gradients on their way to being reduced.
   /// The parameter of a name that templates use; null when the block has none of this name.
   [[nodiscard]] StoredParameter* find(std::string_view local_name);
   /// The trained parameters with states here, of the dense or the expert side.
@@ -117,7 +120,7 @@ class ParameterStore {
   [[nodiscard]] const std::vector<std::int32_t>& order() const { return order_; }
   /// All trained parameters whose states are here, block by block.
   [[nodiscard]] std::vector<StoredParameter*> own();
-  /// The same with those that are frozen.
+  /// All parameters whose states are here, frozen ones too, block by block.
   [[nodiscard]] std::vector<StoredParameter*> held();
   /// The buffers, block by block, and those behind what is trained.
   [[nodiscard]] std::vector<StoredParameter*> buffers();
@@ -149,7 +152,7 @@ class ParameterStore {
   plan::Coordinates coordinates_;
   StateLayout dense_layout_;
   StateLayout expert_layout_;
-  StateLayout whole_layout_;  ///< Of buffers, which every rank has.
+  StateLayout whole_layout_;  ///< Layout of buffers, which every rank has.
   std::deque<StateLayout> owned_layouts_;
   /// Matrices of a shape, alike cut, of experts or not, that were dealt out to owners so far.
   using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, model::Split, bool>;

@@ -21,12 +21,12 @@ struct BlockRun {
 /// blocks.
 struct StateLayout {
   plan::Sharding sharding;
-  std::int64_t inner = 1;     ///< m.
-  std::int64_t outer = 1;     ///< n.
+  std::int64_t inner = 1;     ///< Ranks of a sharding group (m).
+  std::int64_t outer = 1;     ///< Number of sharding groups (n).
   std::int64_t group = 0;     ///< i of this rank.
   std::int64_t position = 0;  ///< j of this rank.
-  /// Of a tensor whose optimizer states are whole on one of the ranks that share states: its place
-  /// among those. Of such ones parameters and gradients are whole on all.
+  /// For a tensor whose optimizer states are whole on one of the ranks that share states: its place
+  /// among those ranks. Parameters and gradients of such tensors are whole on all.
   std::optional<std::int64_t> owner = std::nullopt;
 
   /// Blocks of a tensor: all ranks of the group, 1 when no state is cut.

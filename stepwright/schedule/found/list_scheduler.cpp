@@ -13,7 +13,7 @@ constexpr double kUnready = std::numeric_limits<double>::infinity();
 struct Row {
   std::int64_t next = 0;
   const double* awaited_s = nullptr;  ///< By micro-batch; none: nothing.
-  double* ends_s = nullptr;           ///< Its own, by micro-batch.
+  double* ends_s = nullptr;           ///< When its own parts end, by micro-batch.
   double hop_s = 0;
   double behind_s = 0;  ///< From its end to the end of all, at least.
   int receiver = -1;    ///< The other position whose turn it may be then.
@@ -26,8 +26,8 @@ struct Row {
 
 /// A chunk of a position and its place in its lists of parts.
 struct ChunkProgress {
-  Row forward, backward;              ///< Data gradients too.
-  std::vector<std::int32_t> weights;  ///< Cut until now.
+  Row forward, backward;              ///< `backward` holds data gradients too.
+  std::vector<std::int32_t> weights;  ///< Micro-batches whose backward has been cut.
   std::size_t weights_done = 0;
   PartSeconds seconds;
   KeptSize kept;
@@ -45,8 +45,8 @@ struct Choice {
 struct Progress {
   std::vector<ChunkProgress> chunks;
   double free_s = 0;
-  double left_s = 0;  ///< Of work, at least.
-  double spared = 0;  ///< Of its room, by its cap.
+  double left_s = 0;  ///< Least seconds of work that are left.
+  double spared = 0;  ///< Bytes of the position's room above its cap.
   Keeping keeping;
   Order order = {};
 };
@@ -226,10 +226,10 @@ class ListScheduler {
 
   const ListPolicy& policy_;
   std::int64_t count_;
-  std::vector<double> ends_s_;  ///< Of forwards, then of backwards, by chunk of the model.
+  std::vector<double> ends_s_;  ///< Ends of forwards, then of backwards, by chunk of the model.
   std::vector<Progress> at_;
   std::vector<Choice> next_;     ///< By position: what it would begin.
-  std::vector<double> ready_s_;  ///< And when.
+  std::vector<double> ready_s_;  ///< By position: when it could begin `next_`.
 };
 
 }  // namespace

@@ -16,17 +16,17 @@ struct CutEnds {
 
 /// The preferences of a list.
 struct ListPolicy {
-  std::vector<std::vector<CutEnds>> cuts;  ///< By position, then chunk.
+  std::vector<std::vector<CutEnds>> cuts;  ///< Cut backwards, by position, then chunk.
   std::vector<double> caps;                ///< By position: forwards keep at most.
   double patience = 0;         ///< A weight gradient may delay what comes by this part of it.
-  bool forward_first = false;  ///< Else data gradients.
-  bool deep_first = false;     ///< Of one direction the chunk that is further on its way.
+  bool forward_first = false;  ///< False: data gradients go first.
+  bool deep_first = false;     ///< Within a direction, prefers the chunk that is nearer to its end.
 };
 
 struct ListedOrders {
   std::vector<Order> orders;
-  double seconds = 0;     ///< The makespan.
-  bool complete = false;  ///< Else it was given up, or caps left parts without a turn.
+  double seconds = 0;     ///< Makespan of all positions' orders.
+  bool complete = false;  ///< False: it was given up, or caps left parts without a turn.
 };
 
 /// The parts of all positions, in the order of time: whoever can begin first begins, with what its

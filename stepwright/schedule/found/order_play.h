@@ -83,25 +83,27 @@ class OrderPlay {
   std::vector<std::size_t> positions_;
   std::vector<double> own_s_;
   std::vector<bool> turns_;
-  std::vector<double> keys_s_;  ///< Of parts of one position in their order: when they began.
-  std::array<std::vector<Node>, 2> lane_;       ///< The one before on its position.
-  std::array<std::vector<Node>, 2> awaited_;    ///< That of another chunk, or of its own forward.
-  std::array<std::vector<double>, 2> hop_s_;    ///< From that one.
+  std::vector<double> keys_s_;             ///< When each part began: sorts the parts of a position.
+  std::array<std::vector<Node>, 2> lane_;  ///< The one before on its position.
+  /// Node that it waits for: of another chunk, or its own forward.
+  std::array<std::vector<Node>, 2> awaited_;
+  std::array<std::vector<double>, 2> hop_s_;    ///< Seconds of the hop from `awaited_`.
   std::array<std::vector<double>, 2> value_s_;  ///< When it ends; from its start to the end of all.
   // By position.
   std::array<std::vector<Node>, 2> ends_;
   std::vector<Node> front_;      ///< The next to be played, or `kNone`.
-  std::vector<double> until_s_;  ///< Parts are looked at up to this one's key.
+  std::vector<double> until_s_;  ///< By position: the key up to which its parts are looked at.
 
   struct Replaced {
     Part part;
     double key_s = 0;
     double rest_s = 0;
   };
-  std::vector<Replaced> replaced_;                ///< By this change.
-  std::vector<std::pair<Node, double>> changed_;  ///< What ended otherwise before this change.
-  std::size_t position_ = 0;                      ///< Of the change.
-  double since_s_ = 0;                            ///< Keys above it are after what is changed.
+  std::vector<Replaced> replaced_;  ///< Parts that this change replaced.
+  /// Nodes whose end this change moved, each with its former end.
+  std::vector<std::pair<Node, double>> changed_;
+  std::size_t position_ = 0;  ///< The position that is changed.
+  double since_s_ = 0;        ///< Keys above it are after what is changed.
   bool rests_known_ = false;
   double seconds_ = kNever;
   std::int64_t played_ = 0;

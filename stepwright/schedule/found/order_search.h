@@ -44,11 +44,11 @@ class OrderSearch {
 
   const UnevenPipeline& pipeline_;
   OrderPlay play_;
-  std::vector<double> kept_;  ///< By its position after each part.
-  std::vector<Part> parts_;   ///< Of a change.
+  std::vector<double> kept_;  ///< Bytes that its position keeps after each part.
+  std::vector<Part> parts_;   ///< Parts of the change being tried.
   std::vector<Node> chain_;
   double chain_s_ = OrderPlay::kNever;
-  int picked_ = 0;  ///< From the chain.
+  int picked_ = 0;  ///< Picks from the chain so far.
   std::int64_t tried_ = 0;
   std::mt19937 random_{2};
 };

@@ -18,16 +18,16 @@ using Order = std::vector<Part>;
 
 /// The size that a chunk keeps of a micro-batch, in any unit.
 struct KeptSize {
-  double forward = 1;  ///< From its forward to its backward or data gradients.
-  double weight = 1;   ///< From its data gradients to its weight gradients.
+  double forward = 1;  ///< Size kept from its forward to its backward or data gradients.
+  double weight = 1;   ///< Size kept from its data gradients to its weight gradients.
 };
 
 /// A pipeline for which an order of turns is looked for.
 struct UnevenPipeline {
   Placement placement;
   std::int64_t micro_batches = 1;
-  TurnSeconds seconds;  ///< Of its parts and whole backwards, and hops; without pairs.
-  std::vector<std::vector<KeptSize>> kept;  ///< By position, then chunk.
+  TurnSeconds seconds;  ///< Seconds of parts, whole backwards and hops; without pairs.
+  std::vector<std::vector<KeptSize>> kept;  ///< Kept sizes, by position, then chunk.
   std::vector<double> room;                 ///< By position: its chunks keep at most.
 };
 
@@ -43,11 +43,12 @@ UnevenPipeline uneven_pipeline(const OrderBasis& basis, const Placement& placeme
 /// Where a chunk of the model lies, and what a micro-batch takes from there at least.
 struct ChunkRoute {
   Place holder;
-  double hop_s = 0;              ///< To it from the chunk before it.
-  double behind_forward_s = 0;   ///< From the end of its forward to the end of all.
-  double behind_backward_s = 0;  ///< From the end of its backward or data gradients.
+  double hop_s = 0;             ///< Seconds of the hop from the chunk before it.
+  double behind_forward_s = 0;  ///< Least seconds from the end of its forward to the end of all.
+  /// Least seconds from the end of its backward or data gradients to the end of all.
+  double behind_backward_s = 0;
 };
-/// In model order.
+/// The route of every chunk, in model order.
 std::vector<ChunkRoute> chunk_routes(const UnevenPipeline& pipeline);
 
 /// Follows what a position keeps as its parts are done.

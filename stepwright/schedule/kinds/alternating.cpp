@@ -33,10 +33,10 @@ class PartsInOrder {
   const PipelineSize& size_;
   Direction direction_;
   std::int64_t group_;
-  std::int64_t first_ = 0;   ///< Of the group's micro-batches.
-  std::int64_t held_ = 0;    ///< By the group.
+  std::int64_t first_ = 0;   ///< First micro-batch of the group.
+  std::int64_t held_ = 0;    ///< Micro-batches in the group.
   std::int64_t within_ = 0;  ///< The micro-batch of the group that comes next, and
-  std::int64_t chunk_ = 0;   ///< its chunk, counted in the direction's order.
+  std::int64_t chunk_ = 0;   ///< The chunk of that one, counted in the direction's order.
 };
 
 }  // namespace

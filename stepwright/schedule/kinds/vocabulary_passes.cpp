@@ -76,7 +76,7 @@ class Passes {
     add(Direction::kTakeRows, round < kBarriers ? size_.stages + round : looked_up(round - 1));
   }
 
-  /// What the last position takes in of an earlier round, and what the ends hand out.
+  /// Adds the last position's intake of an earlier round, and the messages that both ends hand out.
   void post(std::int64_t round) {
     add(Direction::kTakeGradient, round - kBarriers);
     add(Direction::kHandGradient, gradient(round));

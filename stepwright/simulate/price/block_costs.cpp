@@ -23,7 +23,7 @@ step::Setting block_setting(const plan::Job& job, const plan::Plan& plan) {
   return setting;
 }
 
-/// What blocks are priced with beside the modules that a plan lists.
+/// Kinds of recomputation that blocks are always priced with, beside the modules that a plan lists.
 constexpr plan::LayerRecompute kUsualRecomputes[] = {plan::kNoRecompute, plan::kCoreRecompute,
                                                      plan::kWholeRecompute};
 

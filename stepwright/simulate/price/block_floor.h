@@ -48,10 +48,11 @@ class BlockBounds {
   void find_stretches(const step::Template& piece, std::span<const cost::OperatorTime> times);
   void set_ends(const step::Template& piece, double slow, std::vector<double>& ends);
 
-  std::vector<Stretch> spans_;      ///< By operator; `until` beyond the last: none waits.
-  std::vector<Stretch> stretches_;  ///< In order.
+  /// Stretch before each operator's waits; `until` beyond the last: none waits.
+  std::vector<Stretch> spans_;
+  std::vector<Stretch> stretches_;  ///< Stretches in the order of time.
   std::vector<cost::OperatorTime>
-      enclosed_;  ///< By operator; messages that none waits for take none.
+      enclosed_;  ///< Time of each operator; messages that none waits for take none.
   std::vector<cost::OperatorTime> scaled_;
   std::vector<double> ends_;
   std::vector<double> slowed_ends_;

@@ -20,15 +20,16 @@ class BlockStore {
     std::int64_t pipeline, data;  ///< 0 in the default rank order, where they change no layout.
     bool staged;                  ///< There is a pipeline.
     std::int64_t spread;          ///< Positions that share the vocabulary; 1: none do.
-    std::int64_t barriers;        ///< Of those, as `ScheduleTraits` has them.
+    /// `ScheduleTraits::barriers`, where positions share the vocabulary.
+    std::int64_t barriers;
     bool sequence_parallel;
-    plan::Overlap overlap;  ///< Of blocks: `overlap_of_blocks`.
+    plan::Overlap overlap;  ///< Overlaps that change the cost of blocks: `overlap_of_blocks`.
     plan::TensorInput tensor_input;
     plan::ContextKind context_kind;
     collective::Algorithm tensor_algorithm, context_algorithm, expert_algorithm;
     plan::RankOrder order;
     plan::OffloadModules offloaded;
-    std::vector<plan::ModuleSet> listed;  ///< As in `BlockCosts`.
+    std::vector<plan::ModuleSet> listed;  ///< Lists of recomputed modules, as in `BlockCosts`.
     auto operator<=>(const Key&) const = default;
   };
   static Key key_of(const plan::Plan& plan);
@@ -44,7 +45,7 @@ class BlockStore {
   struct Entry {
     std::mutex mutex;  ///< While its costs are priced.
     BlockCosts costs;
-    std::exception_ptr failure;  ///< What interrupted the pricing; null: nothing.
+    std::exception_ptr failure;  ///< An error that interrupted the pricing; null: none.
   };
   Entry& entry(const Key& key);
 

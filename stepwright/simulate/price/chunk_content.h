@@ -12,7 +12,7 @@ namespace stepwright::simulate {
 /// Layers of one chunk that are alike: of one class, and among those that `every: n` recomputes or
 /// not.
 struct AlikeLayers {
-  std::size_t which = 0;  ///< Into the classes.
+  std::size_t which = 0;  ///< Index into the classes.
   bool again = false;
   std::int64_t count = 0;
   /// Layers behind the last of these, by their place in `ChunkContent::alike`: none but those

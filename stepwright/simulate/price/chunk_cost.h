@@ -9,7 +9,8 @@
 
 namespace stepwright::simulate {
 
-/// What blocks keep: their forwards for their backwards, their data gradients for those of weights.
+/// Bytes that blocks keep: by their forwards for their backwards, by their data gradients for the
+/// weight gradients.
 struct KeptBytes {
   double forward = 0;
   double data = 0;
@@ -18,21 +19,22 @@ struct KeptBytes {
 /// One chunk for one micro-batch. Peaks are largest moments, with what its layers before keep.
 struct ChunkCost {
   BlockCost forward{};
-  BlockCost backward{};  ///< Of a cut one the data gradients, and what is not cut.
-  BlockCost weight{};    ///< Of a cut one the rest.
-  BlockCost whole{};     ///< Both, where some are whole beside others that are cut.
+  /// Data gradients of cut backwards, and all of backwards that are not cut.
+  BlockCost backward{};
+  BlockCost weight{};  ///< Weight gradients of cut backwards.
+  BlockCost whole{};   ///< Whole backwards, where some are whole beside others that are cut.
   PeakBytes forward_peak;
   PeakBytes backward_peak;
   PeakBytes weight_peak;
   PeakBytes whole_peak;
-  /// What the position does together with all others, said of its first chunk.
+  /// Work that the position does together with all others; set in its first chunk.
   BlockCost embed{};
   BlockCost predict{};
   BlockCost embed_gradient{};
-  std::vector<PassCost> passes;  ///< Where positions do not meet, those instead, by `pass_index`.
+  std::vector<PassCost> passes;  ///< Passes by `pass_index`, where positions do not meet.
   step::UnitSize cut_size;       ///< Parameters of blocks whose backward is cut.
-  /// Of them those of blocks whose data gradients begin to write gradients that leave: norms do,
-  /// adapters do not.
+  /// The part of `cut_size` in blocks whose data gradients begin to write gradients that leave:
+  /// norms do, adapters do not.
   step::UnitSize begun_size;
   /// The bytes beyond data gradients of cut backwards: the least that a block needs beyond what
   /// it keeps for its weight gradients.
@@ -47,7 +49,7 @@ struct ChunkCost {
   /// Both gradients of a micro-batch.
   [[nodiscard]] BlockCost gradients(schedule::BackwardForm form) const;
   [[nodiscard]] PeakBytes data_peak() const;
-  /// What of it is done together, or in a pass.
+  /// Cost of a direction that positions do together, or in a pass.
   [[nodiscard]] const BlockCost& joint(schedule::Direction direction) const;
   /// The bytes of parts that may be cut or not.
   [[nodiscard]] ChunkBytes bytes() const;

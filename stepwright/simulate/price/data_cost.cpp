@@ -20,7 +20,7 @@ class Messages {
   Messages(const cost::CostModel& cost, const plan::Plan& plan, const Layouts& layouts)
       : cost_(cost), plan_(plan), layouts_(layouts) {}
 
-  /// Its elements in `count` equal messages.
+  /// Adds the message's elements, cut into `count` equal messages.
   void add(MessageCost& sum, const PositionMessage& m) const {
     const cluster::GroupLayout& layout = layouts_[static_cast<std::size_t>(m.group)];
     if (layout.size <= 1 || m.elements <= 0) return;

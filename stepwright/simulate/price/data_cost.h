@@ -32,10 +32,10 @@ struct MessageCost {
 /// Data-parallel messages of one pipeline position.
 struct DataCost {
   MessageCost gather;       ///< Parameter gathers of one pass over its blocks.
-  MessageCost regather;     ///< The same of a backward, which not all blocks have.
+  MessageCost regather;     ///< Gathers again in a backward, which not all blocks have.
   MessageCost refresh;      ///< Gathers that bring updated parameters back after a step.
   MessageCost reduce;       ///< Reductions in every backward.
-  MessageCost last_reduce;  ///< What the last backward of a step adds.
+  MessageCost last_reduce;  ///< Reductions that only the last backward of a step has.
   double pieces = 1;        ///< The most into which one of its reductions is cut.
   double update_s = 0;      ///< Small reductions, norm and optimizer.
 
@@ -61,11 +61,11 @@ void add_messages(DataCost& sum, const PricedPosition& at, const step::StateSpre
 /// Bytes that the states and the gathered or leaving blocks of a position take.
 struct DataMemory {
   double states_bytes = 0;
-  double parameter_bytes = 0;  ///< Of the states: trained parameters.
-  double optimizer_bytes = 0;  ///< Of the states.
-  double gradient_bytes = 0;   ///< Of the states.
+  double parameter_bytes = 0;  ///< Bytes of trained parameters, in `states_bytes`.
+  double optimizer_bytes = 0;  ///< Bytes of optimizer states, in `states_bytes`.
+  double gradient_bytes = 0;   ///< Bytes of gradients, in `states_bytes`.
   double transient_bytes = 0;
-  double host_bytes = 0;  ///< Of states, in the memory of the host.
+  double host_bytes = 0;  ///< Bytes of states in host memory.
 };
 DataMemory data_memory(const plan::Job& job, const plan::Plan& plan, const StageCost& stage);
 /// Gradients that leave blocks whose weight gradients wait: each such block has begun to write

@@ -47,7 +47,7 @@ void PipelinePricer::keep_layer_peaks(ChunkCost& chunk, const BlockCosts& blocks
   }
 }
 
-/// What a multi-token layer takes beside what the layers of a chunk of the model recompute.
+/// Cost of a multi-token layer that recomputes what the layers of a chunk of the model do.
 const BlockPairCost& PipelinePricer::multi_token(const BlockCosts& blocks,
                                                  std::int64_t chunk) const {
   const ChunkContent& content = contents_[static_cast<std::size_t>(chunk)];
@@ -140,8 +140,9 @@ void PipelinePricer::add_joint(StageCost& stage, const BlockCosts& blocks, const
   stage.backward.serial_s += chunk.embed_gradient.serial_s;
 }
 
-/// The same in passes. In floors are those of a micro-batch that stand before its backward on the
-/// last position, and so between the first forward of each and its last backward.
+/// Adds the vocabulary's work in passes, where positions do not meet. Floors hold the passes of a
+/// micro-batch that stand before its backward on the last position, and so between the first
+/// forward of each and its last backward.
 void PipelinePricer::add_passes(StageCost& stage, const std::vector<PassCost>& passes,
                                 std::int64_t barriers) {
   ChunkCost& chunk = chunks_.front();

@@ -214,7 +214,7 @@ void PipelinePricer::set_seconds(const plan::Plan& plan, const StageCost& stage,
   }
 }
 
-/// The same chunk by chunk, for turns that are played and backwards that are cut.
+/// Sets a position's seconds chunk by chunk, for turns that are played and backwards that are cut.
 void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std::int64_t position,
                                       double share, const Send& send) {
   const auto at = static_cast<std::size_t>(position);
@@ -249,7 +249,7 @@ void PipelinePricer::set_part_seconds(const schedule::Placement& placement, std:
   if (!chunks_.front().passes.empty()) set_pass_seconds();
 }
 
-/// Those of the position at hand, the next one.
+/// Sets the seconds of passes of the position at hand, the next one.
 void PipelinePricer::set_pass_seconds() {
   schedule::PassSeconds& seconds = turn_seconds_.passes.emplace_back();
   schedule::PassSeconds& floors = turn_floors_.passes.emplace_back();

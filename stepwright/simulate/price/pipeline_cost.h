@@ -22,7 +22,7 @@ class PipelinePricer {
   struct Send {
     double seconds = 0;
     double slow_down = 0;
-    double arrival_s = 0;  ///< On the compute stream of the receiver.
+    double arrival_s = 0;  ///< Seconds on the compute stream of the receiver.
     cost::LinkClass link = cost::LinkClass::kNone;
   };
   [[nodiscard]] PipelineCost compose(const BlockCosts& blocks, const plan::Plan& plan,
@@ -77,8 +77,8 @@ class PipelinePricer {
   model::LayerOrder layers_;
   std::vector<std::int64_t> split_;
   std::vector<ChunkContent> contents_;  ///< Per chunk of the model.
-  std::vector<ChunkCost> chunks_;       ///< Of the position at hand.
-  /// Of the position at hand, by chunk, where two strands run: the largest moments of its forward
+  std::vector<ChunkCost> chunks_;       ///< Chunks of the position at hand.
+  /// By chunk of the position at hand, where two strands run: the largest moments of its forward
   /// beside a part of a backward, beside what waits before both.
   std::vector<schedule::Beside<PeakBytes>> pair_peaks_;
   std::vector<double> forward_;  ///< Per position: seconds of one micro-batch.
@@ -87,11 +87,11 @@ class PipelinePricer {
   std::vector<double> first_forward_floor_;  ///< Per position: of its first chunk.
   std::vector<double> first_backward_floor_;
   std::vector<double> weight_floor_;  ///< Per position: of all its weight gradients, if cut.
-  schedule::BackwardForm form_{};     ///< Of the schedule at hand.
+  schedule::BackwardForm form_{};     ///< Form of backwards in the schedule at hand.
   bool plays_ = false;                ///< Whether its turns are played for their seconds.
   bool floors_ = false;               ///< Whether floors of its turns are asked for.
   schedule::TurnSeconds turn_seconds_;
-  schedule::TurnSeconds turn_floors_;  ///< Nothing slows these parts down.
+  schedule::TurnSeconds turn_floors_;  ///< Least seconds of parts: no message slows them down.
   PlayedPipeline& played_;
 };
 

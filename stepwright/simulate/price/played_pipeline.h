@@ -21,13 +21,13 @@ class PlayedPipeline {
   explicit PlayedPipeline(std::shared_ptr<ScheduleStore> schedules)
       : schedules_(std::move(schedules)) {}
 
-  /// What waits in at most `kPlayedRounds` rounds.
+  /// Turns that wait for their backward in at most `kPlayedRounds` rounds.
   std::shared_ptr<const WaitingTurns> waiting(const plan::Plan& plan, std::int64_t micro_batches);
 
   /// Seconds of `micro_batches` through the pipeline of a plan.
   double seconds(const plan::Plan& plan, std::int64_t micro_batches,
                  const schedule::TurnSeconds& seconds);
-  /// The same with every turn played.
+  /// Seconds of the pipeline with every turn played.
   double every_s(const plan::Plan& plan, std::int64_t micro_batches,
                  const schedule::TurnSeconds& seconds);
 

@@ -15,7 +15,7 @@ struct PositionMessage {
   step::OperatorKind kind{};
   plan::GroupKind group{};
   DType type{};
-  double elements = 0;  ///< Of all together.
+  double elements = 0;  ///< Elements of all messages together.
   double count = 1;
   double largest = std::numeric_limits<double>::infinity();  ///< No message has more elements.
   step::Scheme scheme = step::Scheme::kData;

@@ -76,8 +76,8 @@ BlockCost with_blocking(BlockCost work, const MessageCost& gather, const Message
   return work;
 }
 
-/// What a position holds beside its states at its fullest moment. Gradients of a deferred head that
-/// leave wait with it, those of `others` beside the one at work.
+/// Bytes that a position holds beside its states at its fullest moment. Gradients of a deferred
+/// head that leave wait with it, those of `others` beside the one at work.
 double dynamic_bytes(const plan::Plan& plan, const StageCost& stage, double transient_bytes,
                      double others) {
   const auto at = [&](const PeakBytes& peak) {
@@ -119,11 +119,11 @@ struct Pricer::Store {
   UnevenSteps uneven;
   LayoutStore layouts;
   DataCostCache data;
-  cost::PriceTable computations;   ///< Of updates.
-  std::vector<DataCost> messages;  ///< Scratch.
-  std::vector<double> hosts;       ///< Likewise: of a rank of each position.
+  cost::PriceTable computations;   ///< Prices of computations of updates.
+  std::vector<DataCost> messages;  ///< Scratch space of `finish`.
+  std::vector<double> hosts;       ///< Scratch: host bytes for a rank of each position.
   memory::Reserve reserve;
-  bool late_gradients = false;  ///< As `memory::makes_gradients_late`.
+  bool late_gradients = false;  ///< `memory::makes_gradients_late` of the job.
 };
 
 Pricer::Pricer(const plan::Job& job, const cost::CostModel& cost)
@@ -216,8 +216,8 @@ struct Pricer::Passes {
   double forward_s = 0;  ///< A pass of the steady state.
   double backward_s = 0;
   double serial_s = 0;  ///< Both passes with every message after the other.
-  double start_s = 0;   ///< What the first forward adds.
-  double end_s = 0;     ///< What the last backward adds.
+  double start_s = 0;   ///< Seconds that the first forward adds.
+  double end_s = 0;     ///< Seconds that the last backward adds.
   double update_s = 0;
   double update_floor_s = 0;
 };

@@ -34,20 +34,23 @@ struct PeakBytes {
 
 /// One template, priced once: what it costs alone on its streams, and what it does to memory.
 struct BlockCost {
-  double seconds = 0;         ///< Duration alone, with the contention among its own operators.
-  double floor_s = 0;         ///< The least that it takes of its compute stream in a step
-                              ///< (`simulate/price/block_floor.h`).
-  double compute_s = 0;       ///< Seconds of computation in it.
-  double kernels_s = 0;       ///< Of the same, were the host never waited for.
-  double stream_s = 0;        ///< Seconds of everything on its compute stream.
-  double waiting_s = 0;       ///< Of the same, when its compute stream can compute nothing.
-  double serial_s = 0;        ///< All its operators one after the other.
-  double growth_s = 0;        ///< By how much it is longer with more tokens, over their share more;
-                              ///< where micro-batches have unequal lengths.
-  double pairs_growth_s = 0;  ///< The same with more query-key pairs, where there are documents.
+  double seconds = 0;    ///< Duration alone, with the contention among its own operators.
+  double floor_s = 0;    ///< The least that it takes of its compute stream in a step
+                         ///< (`simulate/price/block_floor.h`).
+  double compute_s = 0;  ///< Seconds of computation in it.
+  double kernels_s = 0;  ///< Seconds of its computation if the host were never waited for.
+  double stream_s = 0;   ///< Seconds of everything on its compute stream.
+  double waiting_s = 0;  ///< Seconds in which its compute stream can compute nothing.
+  double serial_s = 0;   ///< All its operators one after the other.
+  /// How much longer it is with more tokens, over their share more; where micro-batches have
+  /// unequal lengths.
+  double growth_s = 0;
+  /// How much longer it is with more query-key pairs, over their share more; with documents.
+  double pairs_growth_s = 0;
   std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of messages by link class.
   double retained_bytes = 0;                        ///< Kept from forward to backward.
-  double on_host_bytes = 0;                         ///< The same in the memory of the host.
+  /// Bytes kept from forward to backward in host memory.
+  double on_host_bytes = 0;
   PeakBytes peak;  ///< Alive at its largest moment, all its tensors.
 
   /// Adds `count` repetitions; peaks take the larger.
@@ -83,13 +86,14 @@ struct BlockCosts {
   /// One class of layers with one recomputation.
   struct Recomputed {
     BlockPairCost cost;
-    std::unique_ptr<const SplitCost> cut;  ///< The same backward; null where no schedule cuts it.
-    /// Its forward beside a backward of another class with that recomputation, by that class.
+    /// The backward, cut in two; null if no schedule cuts it.
+    std::unique_ptr<const SplitCost> cut;
+    /// By class of layer: its forward beside a backward of that class with the same recomputation.
     schedule::Beside<BlockCost> pairs;
 
     /// The parts of a cut backward; of none 0.
     [[nodiscard]] const SplitCost& split() const;
-    /// What it takes in a direction backward.
+    /// Cost in a direction of the backward.
     [[nodiscard]] const BlockCost& gradients(schedule::Direction direction) const;
     /// Both gradients; where some are whole and some cut the least of either.
     [[nodiscard]] BlockCost backward(schedule::BackwardForm form) const;
@@ -97,29 +101,31 @@ struct BlockCosts {
   struct Layer {
     model::LayerClass which;
     step::UnitSize size;
-    std::vector<std::unique_ptr<Recomputed>> with;  ///< By `place`; null until it is asked for.
+    std::vector<std::unique_ptr<Recomputed>> with;  ///< Costs by `place`; null until asked for.
 
-    /// What one of them costs; before it is asked for 0.
+    /// Cost of a layer with one recomputation; 0 before it was asked for.
     [[nodiscard]] const Recomputed& of(std::size_t place) const;
   };
   std::vector<Layer> layers;
   std::int64_t multi_tokens = 0;  ///< Multi-token layers, alike but for the first one's table.
   Layer multi_token;
-  step::UnitSize split_multi_token_size;  ///< Of the first with a table of its own.
-  std::vector<plan::ModuleSet> listed;    ///< Beside nothing, the core of attention and all.
-  /// Of a recomputation in `Layer::with`.
+  /// Size of the first multi-token layer, with a table of its own.
+  step::UnitSize split_multi_token_size;
+  /// Module sets priced beside nothing, the core of attention and all.
+  std::vector<plan::ModuleSet> listed;
+  /// Index of a recomputation in `Layer::with`.
   [[nodiscard]] std::size_t place(const plan::LayerRecompute& recompute) const;
   BlockPairCost embedding;
-  BlockPairCost whole_embedding;  ///< Where the layers of an encoder are recomputed.
+  BlockPairCost whole_embedding;  ///< Embedding whose encoder's layers are recomputed.
   [[nodiscard]] const BlockPairCost& embedding_with(const plan::Recompute& recompute) const {
     return plan::recomputed(recompute).whole ? whole_embedding : embedding;
   }
   BlockPairCost head;  ///< The work is the same with a table of its own and a borrowed one.
-  /// What of it waits until all backwards of its position have ended; `retained_bytes` are kept
-  /// from each backward until then. 0: nothing waits.
+  /// Weight gradients of the head that wait until all backwards of its position have ended;
+  /// `retained_bytes` are kept from each backward until then. 0: nothing waits.
   BlockCost head_gradient;
-  double sent_bytes = 0;  ///< Of one message to the neighbouring position.
-  double arrival_s = 0;   ///< What the receiver does before it can use it.
+  double sent_bytes = 0;  ///< Bytes of one message to the neighbouring position.
+  double arrival_s = 0;   ///< Seconds of the receiver before it can use a message.
   /// Where positions share the vocabulary: of those between the ends of the model and at them.
   struct Part {
     BlockPairCost cost;
@@ -156,7 +162,7 @@ struct BlockSizes {
 struct RestingBlocks {
   step::UnitSize size;
   std::int64_t units = 0;
-  std::int64_t routed_units = 0;  ///< Those with routed parameters.
+  std::int64_t routed_units = 0;  ///< Blocks with routed parameters.
 
   void add(const step::UnitSize& block, std::int64_t count) {
     size.add(block, count);
@@ -169,16 +175,17 @@ struct RestingBlocks {
 /// Pipeline positions that do the same, before the model states are spread.
 struct StageCost {
   std::int64_t position = 0;  ///< The first of them.
-  std::int64_t count = 1;     ///< How many.
+  std::int64_t count = 1;     ///< Number of such positions.
   BlockCost forward;          ///< One micro-batch through all chunks of the position.
-  BlockCost backward;         ///< Both gradients.
+  BlockCost backward;         ///< Data and weight gradients.
   double fill_s = 0;          ///< Floor until the last of them can start its first forward.
   double drain_s = 0;         ///< Floor from its last backward to the end of the pipeline.
-  double first_drain_s = 0;   ///< The same for the first of them.
-  StepLoad load;              ///< Of the last of them, without messages of data parallelism.
+  /// Floor from the last backward of the first position to the end of the pipeline.
+  double first_drain_s = 0;
+  StepLoad load;  ///< Load of the last of them, without messages of data parallelism.
   std::vector<double>
-      chunk_shares;          ///< Of its parameters, dense or routed, in each chunk, at least.
-  PeakBytes activations;     ///< At the peak: kept activations and the largest transient.
+      chunk_shares;          ///< By chunk: the least share of its dense or routed parameters.
+  PeakBytes activations;     ///< Bytes at the peak: kept activations and the largest transient.
   double on_host_bytes = 0;  ///< The most activations that its host keeps for a rank, at least.
   step::UnitSize size;
   /// The deferred size of cut backwards: the parameters of the blocks that are cut, and those whose
@@ -189,14 +196,14 @@ struct StageCost {
   /// As in `BlockCosts`, for one micro-batch; but its peak is that of the position while all wait.
   BlockCost head_gradient;
   step::UnitSize head_size;        ///< Parameters of a head that defers gradients.
-  std::int64_t units = 0;          ///< Blocks with parameters.
-  std::int64_t trained_units = 0;  ///< Those that train some.
-  BlockSizes blocks;               ///< Of its blocks.
-  std::int64_t routed_units = 0;   ///< Those with routed ones.
-  std::int64_t corrected = 0;      ///< Those whose routers a step corrects.
-  RestingBlocks resting;           ///< Of its blocks.
-  std::int64_t tied_table = 0;     ///< As in `StepEnd`.
-  bool head = false;               ///< Computes the loss.
+  std::int64_t units = 0;          ///< Number of blocks with parameters.
+  std::int64_t trained_units = 0;  ///< Number of blocks that train some parameters.
+  BlockSizes blocks;               ///< Smallest and largest of its blocks.
+  std::int64_t routed_units = 0;   ///< Number of blocks with routed parameters.
+  std::int64_t corrected = 0;      ///< Number of routers that a step corrects.
+  RestingBlocks resting;           ///< Blocks of it that have no backward.
+  std::int64_t tied_table = 0;     ///< Elements of a tied table, as in `StepEnd`.
+  bool head = false;               ///< True if it computes the loss.
   bool strands = false;            ///< Forwards run beside backwards: floors hold of their sum.
 };
 
@@ -209,16 +216,17 @@ struct PipelineCost {
   double memory_floor_bytes = 0;
   double send_s = 0;
   double fill_share =
-      1;  ///< Of a position's work that one fill of the pipeline costs (1 / chunks).
+      1;  ///< Share of a position's work that one fill of the pipeline costs (1 / chunks).
   std::int64_t micro_batches = 1;
-  schedule::TurnSeconds floors;  ///< Of its turns, where they are played for a tighter bound.
+  /// Least seconds of turns, where they are played for a tighter bound.
+  schedule::TurnSeconds floors;
 };
 
 /// The extent to which a pipeline is played turn by turn, where its schedule has closed forms.
 enum class Played : std::uint8_t {
   kNothing,
-  kFloors,  ///< Its lower bound, with the messages that follow the last turns.
-  kAll      ///< Its seconds too.
+  kFloors,  ///< Plays its lower bound, with the messages that follow the last turns.
+  kAll      ///< Plays its seconds, too.
 };
 
 /// The cost of a plan, in closed form from summaries: `lower_bound_s <= simulated <=
@@ -227,28 +235,28 @@ struct Price {
   double seconds = 0;
   double lower_bound_s = 0;
   double upper_bound_s = 0;
-  Uneven uneven;  ///< Where documents make micro-batches unequal; `seconds` holds its waits.
+  Uneven uneven;  ///< Effect of unequal micro-batches; `seconds` holds its waits.
   /// The bytes of the largest stage, reserve included: never more than the program's account
   /// (`memory_report`), so that what does not fit by it does not fit. Parameters that are gathered
   /// ahead and gradients on their way to a reduction are left out, so that it may be less: over
   /// random plans by 2 % in the median, 15 % in one of twenty, at most 55 %. Exact before it is
   /// shown (`simulate_plan`).
   double memory_bytes = 0;
-  double host_bytes = 0;  ///< Of the fullest host, likewise.
+  double host_bytes = 0;  ///< Bytes of the fullest host, never more than the program's account.
 };
 
 /// The bytes that one chunk keeps for one micro-batch, and the most that its parts need beside
 /// them.
 struct ChunkBytes {
-  double forward = 0;  ///< From its forward to its backward or data gradients.
-  double weight = 0;   ///< From its data gradients to its weight gradients.
+  double forward = 0;  ///< Bytes kept from its forward to its backward or data gradients.
+  double weight = 0;   ///< Bytes kept from its data gradients to its weight gradients.
   PeakBytes beside;
 };
 
 /// The seconds and bytes of a plan's chunks for one micro-batch, by position, then chunk, whatever
 /// the order of its schedule.
 struct PipelineParts {
-  schedule::TurnSeconds seconds;  ///< Of cut backwards and whole ones.
+  schedule::TurnSeconds seconds;  ///< Seconds of cut backwards and of whole ones.
   std::vector<std::vector<ChunkBytes>> bytes;
   std::vector<double>
       room_bytes;  ///< By position: what its chunks may keep, by the price's account.
@@ -282,7 +290,7 @@ class Pricer {
                                       Played played = Played::kNothing);
   /// Adds sharding, accumulate, buckets, collectives.data, overlap of gradients and parameters.
   [[nodiscard]] Price finish(const PipelineCost& pipeline, const plan::Plan& plan);
-  /// The same without memory, where the messages and updates of its distinct positions, in their
+  /// Price without memory, where the messages and updates of its distinct positions, in their
   /// order, are known.
   [[nodiscard]] Price seconds(const PipelineCost& pipeline, const plan::Plan& plan,
                               std::span<const DataCost> messages);

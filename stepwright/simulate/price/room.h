@@ -11,9 +11,10 @@ namespace stepwright::simulate {
 /// The memory that plans may fill.
 struct Room {
   double device_bytes = 0;
-  double host_bytes = std::numeric_limits<double>::infinity();  ///< Of a node.
+  /// Host memory of a node; infinity: not known.
+  double host_bytes = std::numeric_limits<double>::infinity();
 
-  /// What a plan needs of a device, were it the device that lacks what a host has too little of:
+  /// Device bytes that a plan needs; where host memory is too small, as if the device lacked it:
   /// above `device_bytes` exactly where the plan does not fit.
   [[nodiscard]] double needed_bytes(const Price& price) const {
     return std::max(price.memory_bytes, device_bytes + (price.host_bytes - host_bytes));
@@ -24,8 +25,8 @@ struct Room {
   }
 };
 
-/// Of a device what plans may fill (`usable_bytes`), of a host all; what no cluster says has no
-/// limit.
+/// Memory that plans of a job may fill: `usable_bytes` of a device, all of a host, without a limit
+/// if the cluster does not say.
 inline Room room_of(const plan::Job& job) {
   Room room{.device_bytes = memory::usable_bytes(job)};
   if (job.cluster.host.memory_bytes > 0) room.host_bytes = job.cluster.host.memory_bytes;

@@ -15,11 +15,11 @@ namespace stepwright::simulate {
 /// The turns of a schedule for one number of stages and of micro-batches.
 struct PlayedSchedule {
   schedule::Placement placement;
-  std::vector<schedule::Turns> turns;  ///< By position; with one strand without pairs.
+  std::vector<schedule::Turns> turns;  ///< Turns by position; with one strand without pairs.
   schedule::TurnOrder order;
 };
 
-/// What waits in a schedule for its backward, by position.
+/// Turns of a schedule that wait for their backward, by position.
 struct WaitingTurns {
   std::vector<std::vector<schedule::Moment>> fullest;
   std::vector<std::int64_t> weights_at_end;
@@ -37,7 +37,7 @@ class ScheduleStore {
     auto operator<=>(const Key&) const = default;
   };
   std::shared_ptr<const PlayedSchedule> turns(const Key& key);
-  /// What waits in them.
+  /// Turns that wait for their backward in a schedule.
   std::shared_ptr<const WaitingTurns> waiting(const Key& key);
 
  private:
@@ -50,7 +50,7 @@ class ScheduleStore {
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<Entry>> entries_;
-  std::int64_t turns_ = 0;  ///< Of all entries.
+  std::int64_t turns_ = 0;  ///< Turns of all entries.
 };
 
 }  // namespace stepwright::simulate

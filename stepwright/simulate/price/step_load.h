@@ -9,15 +9,17 @@ namespace stepwright::simulate {
 /// The load of one pipeline position in a step, in seconds that nothing slows down: enough to bound
 /// from below what the simulator makes of it.
 struct StepLoad {
-  double compute_s = 0;  ///< Of all its computation.
+  double compute_s = 0;  ///< Seconds of all its computation.
   double waiting_s = 0;  ///< When its compute stream can do none, at least: for messages in a pass.
-  double fill_s = 0;     ///< Before its first turn.
-  double drain_s = 0;    ///< After its last turn.
-  double first_s = 0;    ///< Its longest first turn, computation as slow as can be.
-  double last_s = 0;     ///< Its longest last turn, likewise.
-  double first_messages_s = 0;                      ///< That the first turn cannot end without.
-  double last_messages_s = 0;                       ///< That cannot start before the last turn.
-  std::array<double, cost::kLinkClasses> busy_s{};  ///< Of all its messages, by link class.
+  double fill_s = 0;     ///< Seconds before its first turn.
+  double drain_s = 0;    ///< Seconds after its last turn.
+  double first_s = 0;    ///< Seconds of its longest first turn, with computation slowed the most.
+  double last_s = 0;     ///< Seconds of its longest last turn, with computation slowed the most.
+  /// Seconds of messages that the first turn cannot end without.
+  double first_messages_s = 0;
+  /// Seconds of messages that cannot start before the last turn.
+  double last_messages_s = 0;
+  std::array<double, cost::kLinkClasses> busy_s{};  ///< Seconds of all its messages, by link class.
 
   /// Adds messages, by link class.
   void add(const std::array<double, cost::kLinkClasses>& seconds, double times);

@@ -14,9 +14,10 @@
 namespace stepwright::simulate {
 namespace {
 
-constexpr int kPlays = 128;               ///< Of a schedule.
-constexpr std::int64_t kRounds = 4;       ///< Micro-batches that are played, in stages.
-constexpr double kDeviation = 0.02;       ///< Of the sizes that are played: waits grow with it.
+constexpr int kPlays = 128;          ///< Plays of a schedule.
+constexpr std::int64_t kRounds = 4;  ///< Micro-batches that are played, in stages.
+/// Deviation of the sizes that are played: waits grow with it.
+constexpr double kDeviation = 0.02;
 constexpr double kSkewStep = 0.25;        ///< Played skewnesses are multiples of it.
 constexpr std::int64_t kDealt = 1 << 15;  ///< Sequences that are dealt out at most.
 
@@ -94,9 +95,9 @@ UnevenSteps::Makespan UnevenSteps::makespan(const plan::Plan& plan, double skewn
   return {made.mean * longer, made.variance * longer};
 }
 
-/// The same of ranks to which sequences were dealt out by cost: the largest first, in rounds that
-/// give each rank one, the next to that with least so far. Expected largest over the mean, in
-/// deviations of a micro-batch.
+/// Expected largest over the mean, in deviations of a micro-batch, of ranks to which sequences were
+/// dealt out by cost: the largest first, in rounds that give each rank one, the next to the rank
+/// with least so far.
 double UnevenSteps::dealt(const plan::Plan& plan, double skewness) const {
   const std::int64_t ranks = plan.parallel.data;
   const std::int64_t each = std::max<std::int64_t>(

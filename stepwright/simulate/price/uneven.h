@@ -17,7 +17,8 @@ struct MicroBatchSeconds {
   double tokens = 0;
 };
 
-/// What unequal micro-batches make of a step in which all were the mean one.
+/// Waits and spread of a step with unequal micro-batches, against a step in which all are the mean
+/// one.
 struct Uneven {
   double waits_s = 0;  ///< Expected: ranks wait for the slowest, positions for each other.
   double low_s = 0;    ///< One step of ten is shorter by more than this.
@@ -33,7 +34,7 @@ class UnevenSteps {
   UnevenSteps(const plan::Job& job, std::shared_ptr<ScheduleStore> schedules)
       : job_(job), schedules_(std::move(schedules)) {}
 
-  /// Of a job with documents.
+  /// Waits and spread of a plan whose job has documents.
   Uneven of(const plan::Plan& plan, const MicroBatchSeconds& seconds);
 
  private:

@@ -7,8 +7,8 @@ namespace stepwright::simulate {
 
 namespace {
 
-/// What waits at a position of a schedule with closed forms when most does: a part of what the
-/// forwards of its chunks keep.
+/// Most bytes that wait at a position of a schedule with closed forms: a part of what the forwards
+/// of its chunks keep.
 double all_waiting(const std::vector<ChunkCost>& chunks, const plan::Plan& plan,
                    std::int64_t position, std::int64_t micro_batches, double BlockCost::* part) {
   const schedule::PipelineSize at{plan.parallel.pipeline, position, micro_batches,

@@ -14,8 +14,8 @@ struct Alone {
   double duration_s = 0;     ///< Until everything has ended.
   double compute_end_s = 0;  ///< Until the compute stream has ended; messages may go on.
   double compute_s = 0;      ///< Priced seconds of computation.
-  std::array<double, kSchemes> exposed_s{};  ///< By Scheme: not under computation, and what
-                                             ///< computation loses beside it.
+  /// Exposed seconds by Scheme, and what computation loses beside messages.
+  std::array<double, kSchemes> exposed_s{};
   std::array<double, cost::kLinkClasses> link_busy_s{};  ///< Seconds in which the class carries
                                                          ///< something (even sharing wastes
                                                          ///< nothing: the sum of its messages).
@@ -41,7 +41,7 @@ class AloneRunner {
   std::array<step::Item, 1> item_;
 };
 
-/// The same for a single run.
+/// Runs a single template alone.
 Alone run_alone(const step::Template& piece, std::span<const cost::OperatorTime> times,
                 const cost::Contention& contention);
 

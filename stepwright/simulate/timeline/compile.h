@@ -67,7 +67,7 @@ class Compiler {
   // Of the sequence in hand.
   Track track_;
   std::array<std::int32_t, step::kStreams + 1> base_{};  ///< Queue lengths before the item in hand.
-  std::array<Need, step::kStreams> known_;  ///< What a task of the stream need not wait for.
+  std::array<Need, step::kStreams> known_;  ///< By stream: waits that a task may leave out.
   std::vector<Need> ends_;                  ///< Per item: when it has fully ended.
   std::vector<Need> receive_needs_;
   std::vector<std::int32_t> merged_;

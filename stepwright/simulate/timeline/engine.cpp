@@ -53,7 +53,7 @@ class Engine {
   Matching matching_;
   std::vector<std::vector<Arrival>> arrivals_;
   std::vector<Player> players_;
-  std::vector<double> next_s_;      ///< Per stage.
+  std::vector<double> next_s_;      ///< Next instant of each stage.
   std::vector<std::int32_t> free_;  ///< Stages that may be able to run ahead.
   std::vector<Notice> notices_;
   std::array<std::vector<Meeting>, plan::kGroupKinds> meetings_;

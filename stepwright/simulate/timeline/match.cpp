@@ -11,7 +11,7 @@ namespace {
 
 /// One end of one message of the schedule.
 struct End {
-  std::int32_t key = -1;  ///< What both ends share; -1: beyond the first or last chunk.
+  std::int32_t key = -1;  ///< Key that both ends share; -1: beyond the first or last chunk.
   std::int32_t stage = 0;
   std::int32_t slot = 0;
   std::int32_t message = 0;  ///< Into Score::sends or Score::receives.
@@ -148,7 +148,7 @@ class Matcher {
   Matching matching_;
   std::vector<End> sends_;
   std::vector<End> receives_;
-  std::vector<std::int32_t> by_key_;  ///< Into `receives_`, grouped.
+  std::vector<std::int32_t> by_key_;  ///< Indices into `receives_`, grouped by key.
   std::vector<std::int32_t> first_;   ///< Per key: into `by_key_`.
   std::vector<std::int32_t> next_;
 };

@@ -21,11 +21,12 @@ struct Arrival {
 /// The score of a stage that a player plays. All of it must outlive the player.
 struct StageScore {
   const Score* score = nullptr;
-  std::span<const std::int32_t> track_of;  ///< Of the stage's sequences.
+  std::span<const std::int32_t> track_of;  ///< Track of each of the stage's sequences.
   std::span<const step::Slot> schedule;
-  std::span<const Arrival> arrivals;  ///< Of the stage's receives; written by the engine.
+  std::span<const Arrival> arrivals;  ///< Arrivals at the stage's receives; written by the engine.
   cost::Contention contention;
-  SlotMemo* memo = nullptr;  ///< Of players with this score; null: every task is played.
+  /// Memo shared by players with this score; null: every task is played.
+  SlotMemo* memo = nullptr;
 };
 
 /// One stage: eight in-order queues, what runs at the head of each, and the fluid rule. The
@@ -60,7 +61,7 @@ class Player {
   struct Head {
     std::int32_t slot = 0;
     const Task* task = nullptr;
-    const Wait* wait = nullptr;  ///< What it waits for first; nullptr in a meeting.
+    const Wait* wait = nullptr;  ///< The first wait of the task; nullptr in a meeting.
   };
   [[nodiscard]] Head stuck() const;
 
@@ -123,14 +124,14 @@ class Player {
   // Sets of streams.
   unsigned unfinished_ = 0;
   unsigned waiting_ = 0;  ///< The head waits for its `waits`.
-  unsigned check_ = 0;    ///< Of those: what it waits for may have happened.
+  unsigned check_ = 0;    ///< Streams in `waiting_` whose wait may be over.
   struct Watch {
-    unsigned streams = 0;  ///< Of those that wait: for this lane.
+    unsigned streams = 0;  ///< Streams that wait for this lane.
     std::int32_t count = std::numeric_limits<std::int32_t>::max();  ///< The least they need.
   };
   std::array<Watch, step::kStreams + 1> watches_;  ///< Per lane that is waited for.
   unsigned running_ = 0;
-  unsigned computing_ = 0;  ///< Runs a computation.
+  unsigned computing_ = 0;  ///< Streams that run a computation.
   unsigned meeting_ = 0;    ///< Has reached a meeting that has not begun.
   unsigned held_ = 0;       ///< Done in a meeting that has not ended.
 
@@ -146,7 +147,7 @@ class Player {
 
   SlotMemo* memo_ = nullptr;
   bool begins_slot_ = false;  ///< The compute stream has come to a slot that it has not begun.
-  bool recording_ = false;    ///< How it goes is taken down in `slot_`.
+  bool recording_ = false;    ///< True while this slot is recorded in `slot_`.
   PlayedSlot slot_;
 };
 

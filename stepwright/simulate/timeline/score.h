@@ -33,10 +33,10 @@ inline constexpr std::int32_t kNoOperation = -1;
 /// One entry of a queue: an operator, or several computations that nothing can tell apart.
 struct Task {
   double seconds = 0;
-  std::int32_t first_wait = 0;  ///< Into Score::waits.
-  std::int32_t last_wait = 0;   ///< One past.
-  std::int32_t item = 0;        ///< Of the sequence.
-  std::int32_t operation = 0;   ///< In the item's template, or `kNoOperation`.
+  std::int32_t first_wait = 0;  ///< An index into Score::waits.
+  std::int32_t last_wait = 0;   ///< Index past the last of its waits.
+  std::int32_t item = 0;        ///< Item of the sequence.
+  std::int32_t operation = 0;   ///< Operator of the item's template, or `kNoOperation`.
   Role role = Role::kComputation;
   cost::LinkClass link = cost::LinkClass::kNone;
   step::Scheme scheme = step::Scheme::kNone;
@@ -56,9 +56,9 @@ struct MessageEnd {
 struct Track {
   std::array<std::int32_t, step::kStreams> first{};
   std::array<std::int32_t, step::kStreams> count{};
-  std::int32_t first_receive = 0;  ///< Into Score::receives.
+  std::int32_t first_receive = 0;  ///< Index of the first in Score::receives.
   std::int32_t receives = 0;
-  std::int32_t first_send = 0;  ///< Into Score::sends.
+  std::int32_t first_send = 0;  ///< Index of the first in Score::sends.
   std::int32_t sends = 0;
 };
 
@@ -69,7 +69,8 @@ struct Score {
   std::vector<Wait> waits;
   std::vector<MessageEnd> receives;
   std::vector<MessageEnd> sends;
-  std::vector<Track> tracks;                        ///< Of sequences that differ in what is played.
+  /// Tracks of sequences that differ in what is played.
+  std::vector<Track> tracks;
   std::vector<std::vector<std::int32_t>> track_of;  ///< Per stage, of each of its sequences.
 };
 

@@ -24,8 +24,8 @@ struct Breakdown {
   double pipeline_s = 0;
   double data_s = 0;             ///< Gradients, parameters, and the small control messages.
   double host_s = 0;             ///< Copies to and from the host.
-  ComputeSeconds computation{};  ///< `compute_s` by kind.
-  ComputeSeconds recomputed{};   ///< Of `computation` what repeats a forward.
+  ComputeSeconds computation{};  ///< Seconds of `compute_s`, by kind.
+  ComputeSeconds recomputed{};   ///< The part of `computation` that repeats a forward.
   [[nodiscard]] double total() const {
     return compute_s + bubble_s + optimizer_s + tensor_s + context_s + expert_s + pipeline_s +
            data_s + host_s;
@@ -39,11 +39,11 @@ struct Breakdown {
 /// One operator on the timeline.
 struct Event {
   std::int32_t stage = 0;
-  std::int32_t which = 0;      ///< Template.
+  std::int32_t which = 0;      ///< Index of the template.
   std::int32_t operation = 0;  ///< Operator in the template.
   std::int32_t layer = -1;
   std::int32_t micro_batch = -1;
-  std::int32_t slot = 0;  ///< Of the stage's schedule.
+  std::int32_t slot = 0;  ///< Slot of the stage's schedule.
   double start_s = 0;
   double end_s = 0;
 };
@@ -60,7 +60,7 @@ struct Simulation {
   /// The stage that waits least for others: what it spends would have to shrink for the step to.
   std::int32_t critical_stage = 0;
   std::vector<StageTimes> stages;
-  std::vector<Event> events;  ///< Only when asked for.
+  std::vector<Event> events;  ///< Operators on the timeline; empty unless recorded.
 };
 
 /// Plays the program: every stage's streams in order, dependences inside templates and between

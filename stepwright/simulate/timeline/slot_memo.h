@@ -8,7 +8,7 @@
 
 namespace stepwright::simulate {
 
-/// What the other stages must hear of: filled by a player, read by the engine.
+/// News that the other stages must hear: filled by a player, read by the engine.
 struct Notice {
   enum class What : std::uint8_t { kSendBegan, kSendEnded, kReachedMeeting, kDoneInMeeting };
   What what{};
@@ -23,11 +23,11 @@ struct Notice {
 /// slot as this one stood goes through it in the same way.
 struct PlayedSlot {
   Stand before;
-  Stand after;  ///< Before anything starts at that instant.
+  Stand after;  ///< State after the slot, before anything starts at that instant.
   /// Streams whose heads wait in slots behind those that the others came to, for more than happens.
   unsigned beyond = 0;
   std::int32_t first = 0;            ///< The first slot that a stream stood in, from this one.
-  std::vector<std::int32_t> tracks;  ///< Of that slot and those after it.
+  std::vector<std::int32_t> tracks;  ///< Tracks of that slot and of those after it.
   /// Messages that were there when they were needed.
   struct Needed {
     std::int32_t receive = 0;

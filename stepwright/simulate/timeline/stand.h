@@ -19,7 +19,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 /// equal parts.
 struct Account {
   double compute_s = 0;    ///< Computations of the compute stream, as priced.
-  double optimizer_s = 0;  ///< The same, of the update.
+  double optimizer_s = 0;  ///< Computations of the update, as priced.
   double bubble_s = 0;
   std::array<double, kSchemes> exposed_s{};
   // Priced seconds of what was played.
@@ -45,14 +45,14 @@ struct Pace {
 /// A queue: where it stands and what runs at its head.
 struct Lane {
   Pace pace;
-  Pace before;  ///< Until `pace.since_s`; `stretch` is 0 for a head that started then.
+  Pace before;  ///< Pace until `pace.since_s`; `stretch` is 0 for a head that started then.
   double start_s = 0;
   double called_s = kNever;    ///< When the meeting in hand begins, then when it ends.
-  const Task* task = nullptr;  ///< The head.
-  const Task* end = nullptr;   ///< Of its slot.
+  const Task* task = nullptr;  ///< The task at the head.
+  const Task* end = nullptr;   ///< One past the last task of the head's slot.
   const Wait* wait = nullptr;  ///< The first that the head has not seen met.
   std::int32_t slot = -1;
-  std::int32_t receives = 0;  ///< Of the stage before the slot.
+  std::int32_t receives = 0;  ///< Receives of the stage before the slot.
   std::int32_t sends = 0;
   std::array<std::int32_t, step::kStreams> base{};  ///< Tasks of each stream before the slot.
 };
@@ -66,7 +66,7 @@ struct Stand {
   // Sets of streams.
   unsigned unfinished = 0;
   unsigned running = 0;
-  unsigned computing = 0;  ///< Runs a computation.
+  unsigned computing = 0;  ///< Streams that run a computation.
   Account account;
 };
 

@@ -17,7 +17,7 @@ struct Label {
   std::string configuration;  ///< All that two rows must have in common to be compared.
   std::int64_t micro_batch = 1;
   plan::RecomputeKind
-      recompute{};  ///< Of another kind than none, selective and full: as configured.
+      recompute{};  ///< Recomputation of another kind than none, selective and full, as configured.
   bool fits = false;
   double capacity_bytes = 0;
 };

@@ -13,8 +13,8 @@ enum class PeakKind : std::uint8_t {
   kFits,       ///< A label: it ran.
   kOom,        ///< A label: it did not.
   kAllocated,  ///< The most that tensors took (torch.cuda.max_memory_allocated).
-  kReserved,   ///< What the caching allocator held.
-  kProcess,    ///< What nvidia-smi shows: the process with its context.
+  kReserved,   ///< Bytes that the caching allocator held.
+  kProcess,    ///< Bytes that nvidia-smi shows: the process with its context.
 };
 
 inline constexpr Named<PeakKind> kPeakKindNames[] = {{PeakKind::kFits, "fits"},
@@ -28,7 +28,7 @@ struct MemoryResult {
   PeakKind kind{};
   RowResult row;  ///< Bytes; a label has no measured value.
   double capacity_bytes = 0;
-  Label label;  ///< Of a label.
+  Label label;  ///< Label of the row, predicted.
   [[nodiscard]] bool fits() const { return row.predicted <= capacity_bytes; }
   [[nodiscard]] bool is_label() const { return kind == PeakKind::kFits || kind == PeakKind::kOom; }
 };

@@ -9,13 +9,13 @@
 
 namespace stepwright::validate {
 
-/// What the FLOPs of a step are by which a source states rates and utilisation.
+/// FLOPs of a step, as a source counts them for rates and utilisation.
 enum class FlopCount : std::uint8_t {
   kModel,      ///< Model FLOPs with full attention and logits.
-  kCausal,     ///< The same with half the attention, as a causal mask leaves it.
+  kCausal,     ///< Model FLOPs with half the attention, as a causal mask leaves it.
   kHardware,   ///< 96 B s L h^2 (1 + s/6h + V/16Lh), full recomputation included (2104.04473).
   kSixFold,    ///< Six for each token and each parameter outside of the embedding.
-  kEightFold,  ///< Eight of them.
+  kEightFold,  ///< Eight for each token and each parameter outside of the embedding.
 };
 inline constexpr Named<FlopCount> kFlopCountNames[] = {{FlopCount::kModel, "model"},
                                                        {FlopCount::kCausal, "causal"},

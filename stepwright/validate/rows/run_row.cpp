@@ -27,7 +27,7 @@ constexpr TextColumn kTexts[] = {{"tier", &RunRow::tier},   {"gpu", &RunRow::gpu
                                  {"flops", &RunRow::flops}, {"outcome", &RunRow::outcome},
                                  {"peak", &RunRow::peak},   {"peak_of", &RunRow::peak_of}};
 
-/// What sources say in words of their own.
+/// Columns whose words sources choose themselves.
 constexpr std::string_view kProse[] = {"framework",          "moe",       "precision",    "sp",
                                        "zero_stage_or_fsdp", "recompute", "overlap_notes"};
 

@@ -12,22 +12,23 @@
 
 namespace stepwright::validate {
 
-inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes.
+inline constexpr double kGib = 1024.0 * 1024.0 * 1024.0;  ///< Bytes of a GiB.
 
 /// One published training run or memory peak as its row states it. Numbers that a row leaves empty
 /// are absent; words are empty then. Spelling is the source's.
 struct RunRow {
-  std::size_t line = 0;    ///< In the file, from 1.
-  std::string id, source;  ///< `RowName`.
+  std::size_t line = 0;    ///< Line in the file, from 1.
+  std::string id, source;  ///< Names of the row (`RowName`).
   std::string tier;
 
-  std::string folder;   ///< Of the table, from which its paths start.
+  std::string folder;   ///< Folder of the table, from which its paths start.
   std::string cluster;  ///< A cluster profile or its file, instead of what `job` says.
   std::string gpu;
   std::string model;
   std::string job, plan;  ///< Mappings in the words of job and plan files.
   std::string no_plan;    ///< Why no plan says what the row ran.
-  std::string setup;      ///< Of the machine, where its source says that another's do not compare.
+  /// Setup of the machine, where its source says that another's do not compare.
+  std::string setup;
 
   std::optional<std::int64_t> gpus;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, ffn, vocabulary, length;
@@ -35,26 +36,26 @@ struct RunRow {
   std::optional<std::int64_t> tensor, pipeline, chunks, context, expert;
 
   // Training runs.
-  std::string metric;  ///< `measured_metric`.
-  std::string flops;   ///< What they count: a word of `kFlopCountNames`; empty for `model`.
+  std::string metric;  ///< Column `measured_metric` of the row.
+  std::string flops;   ///< FLOPs of the metric: a word of `kFlopCountNames`; empty for `model`.
   std::optional<double> measured;
-  std::string outcome;          ///< Of a person's own run: ok, oom, failed.
-  std::optional<double> trust;  ///< Of a person's own run, at most 1.
+  std::string outcome;          ///< Outcome of a person's own run: ok, oom, failed.
+  std::optional<double> trust;  ///< Weight of a person's own run, at most 1.
   // Memory.
   std::string peak;     ///< A word of `kPeakKindNames`.
-  std::string peak_of;  ///< Of which rank: `least`; empty for the one that holds most.
+  std::string peak_of;  ///< Rank of the peak: `least`; empty for the one that holds most.
   std::optional<double> memory_gib;
 };
 
 /// Why a row is not used; equal reasons are counted together.
 struct Skipped {
   std::string reason;
-  std::string detail = {};  ///< What is so in this row, for people.
+  std::string detail = {};  ///< Detail of this row, for people.
 };
 
 /// The names by which a row goes.
 struct RowName {
-  std::string id;      ///< Its line, when the row has none.
+  std::string id;      ///< Id of the row; its line, when it has none.
   std::string source;  ///< The id without its number; else the host of `source_url`; else the file.
 };
 RowName row_name(const CsvTable& table, const CsvRow& row);

@@ -15,13 +15,13 @@ namespace stepwright::validate {
 /// `kInput` when no row has a machine, or `profile` is none.
 std::vector<RowOutcome> predict_operators(const CsvTable& table, const std::string& profile);
 
-/// The same for collectives. Rows are skipped that the reader drops, and layouts whose rows
-/// contradict each other.
+/// Predicts the rows of a table of collectives. Rows are skipped that the reader drops, and layouts
+/// whose rows contradict each other.
 std::vector<RowOutcome> predict_collectives(const CsvTable& table, const std::string& profile);
 
-/// The same for messages of a cluster's own samples (`kMessageSampleHeader`), by a measured profile
-/// (a file `measured/1`) that was fitted to others. Fails with `kInput` when it is none, or a row
-/// is not one.
+/// Predicts messages of a cluster's own samples (`kMessageSampleHeader`), by a measured profile (a
+/// file `measured/1`) that was fitted to others. Fails with `kInput` when it is none, or a row is
+/// not one.
 std::vector<RowOutcome> predict_own_messages(const CsvTable& table, const std::string& profile);
 
 }  // namespace stepwright::validate

@@ -10,7 +10,7 @@ namespace stepwright::validate {
 
 /// Rows of a table that are of one machine.
 struct MachineTable {
-  std::string machine;  ///< Its name or file; empty: what else the rows say.
+  std::string machine;  ///< Name or file of the machine; empty: as the rows say.
   CsvTable table;
 };
 
