@@ -93,7 +93,7 @@ double both_forwards_s(const PublishedStep& step) {
          step.predicted.seconds(PhaseKind::kReference);
 }
 
-/// The table of docs/phases.md of log-probabilities beside updates.
+/// The table of docs/accuracy/reinforcement.md of log-probabilities beside updates.
 std::string table_of_forwards() {
   std::string text =
       "| run | GPUs | update, printed | forward, predicted of it | old log-probabilities, printed "
@@ -208,7 +208,7 @@ TEST(PublishedSteps, AreNoShorterThanTheirTraining) {
 }
 
 TEST(PublishedSteps, StandInTheDocument) {
-  std::ifstream file("docs/phases.md");
+  std::ifstream file("docs/accuracy/reinforcement.md");
   const std::string document{std::istreambuf_iterator<char>(file), {}};
   EXPECT_NE(document.find(table_of_forwards()), std::string::npos) << table_of_forwards();
   EXPECT_NE(document.find(table_of_phases()), std::string::npos) << table_of_phases();
