@@ -88,8 +88,9 @@ chunks that its closed form likes best. Beside the schedules of [collectives.md]
 {assumed}
 
 "Gain" is the time of the fastest other schedule, which is named, over that of the HO-Ring: above 1
-the HO-Ring wins. `stepwright study collectives PROFILE --simulate 16384` prints the numbers of
-nodes that tables here leave out.
+the HO-Ring wins. The tables of machines begin with gains. Their last columns are of an all-reduce
+of 1 GiB: the HO-Ring's time, then the time of others over it. `stepwright study collectives PROFILE
+--simulate 16384` prints the numbers of nodes that the tables leave out.
 """
 
 ADDING = """each byte leaves a NIC once and comes back once, V/m for each rank, in one
@@ -346,8 +347,7 @@ def machine(key: str, title: str, text: str, found: dict, rows: Sequence[int]) -
         "",
         paragraph(
             f"{text} {inside / 1e9:.4g} GB/s inside, {rail / 1e9:.4g} GB/s a rail while all of a"
-            f" node send: {inside / rail:.3g} to 1. Gains; and of an all-reduce of 1 GiB the"
-            " HO-Ring's time and how many times as long others take."
+            f" node send: {inside / rail:.3g} to 1."
         ),
         "",
         "| nodes | GPUs | all-reduce 1 MiB | 64 MiB | 1 GiB | all-gather 1 GiB |"
