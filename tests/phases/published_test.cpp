@@ -22,10 +22,11 @@ namespace {
 struct PublishedStep {
   std::string id, gpus, model, note, on_policy;
   std::optional<double> old_s, reference_s, update_s, step_s, weight_sync_s;
-  std::optional<double> forwards_s;  ///< Of policy and reference together.
+  /// Printed seconds of the forwards of policy and reference together.
+  std::optional<double> forwards_s;
   PhasedStep predicted;
 
-  /// Of the printed update, over what the devices are predicted to work in it: lengths are assumed.
+  /// Ratio of the printed update to the predicted work of the devices in it: lengths are assumed.
   [[nodiscard]] double stretch() const {
     const double dispatch = dispatch_s(predicted.update.planned.job);
     return (*update_s - dispatch) / (predicted.seconds(PhaseKind::kUpdate) - dispatch);
@@ -175,7 +176,7 @@ std::string table_of_syncs() {
   return text;
 }
 
-/// Of all printed forwards, against the update of their row.
+/// Errors of all printed forwards, predicted from the update of their row.
 std::vector<double> forward_errors() {
   std::vector<double> errors;
   for (const PublishedStep& step : published_steps()) {
